@@ -1,0 +1,113 @@
+/**
+ * The environment, parsed once at the door: every problem is listed at once, and a surface whose base URL is missing is
+ * "not configured" rather than an error (spec.md, deployment configuration).
+ */
+import { z } from 'zod';
+
+/** The six names of the specification, spelt as it spells them. */
+export const ENDPOINT_NAMES = [
+  'INTEGRATION_OAUTH_PUBLIC_BASE_URL',
+  'INTEGRATION_FHIR_PUBLIC_BASE_URL',
+  'INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL',
+  'INTEGRATION_HL7_MTTP_DOMAIN',
+  'INTEGRATION_HL7_MTTP_PORT',
+  'INTEGRATION_DOCS_URL',
+] as const;
+export type EndpointName = (typeof ENDPOINT_NAMES)[number];
+
+const baseUrl = z
+  .string()
+  .refine((text) => URL.canParse(text), 'is not a URL')
+  .refine((text) => /^https?:/.test(text), 'must be http or https')
+  .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+const privateJwk = z.looseObject({
+  kty: z.literal('EC'),
+  crv: z.literal('P-256'),
+  x: z.string(),
+  y: z.string(),
+  d: z.string(),
+  kid: z.string().min(1),
+});
+const publicJwk = z.looseObject({ kty: z.string(), kid: z.string().min(1) });
+
+const jsonText = z.string().transform((text, context) => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    context.addIssue({ code: 'custom', message: 'is not JSON' });
+    return z.NEVER;
+  }
+});
+
+const bytes = (fallback: number) => z.coerce.number().int().min(1024).default(fallback);
+
+const environment = z.object({
+  INTEGRATION_OAUTH_PUBLIC_BASE_URL: baseUrl.optional(),
+  INTEGRATION_FHIR_PUBLIC_BASE_URL: baseUrl.optional(),
+  INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: baseUrl.optional(),
+  INTEGRATION_HL7_MTTP_DOMAIN: z.string().min(1).optional(),
+  INTEGRATION_HL7_MTTP_PORT: z.coerce.number().int().min(1).max(65535).optional(),
+  INTEGRATION_DOCS_URL: baseUrl.optional(),
+  /** Neon's (or any PostgreSQL's) connection string. */
+  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// connection string'),
+  /** Where the Neon driver posts to, when that is not the host's own `/sql`: the local stack's endpoint. */
+  DATABASE_FETCH_ENDPOINT: baseUrl.optional(),
+  /** The private JWKS that signs access tokens: the first key signs, all are published. */
+  TOKEN_SIGNING_KEYS: jsonText.pipe(z.looseObject({ keys: z.array(privateJwk).min(1) })),
+  /** The public JWKS of the MLLP sidecars. Absent: no sidecar is let in. */
+  MLLP_SIDECAR_KEYS: jsonText.pipe(z.looseObject({ keys: z.array(publicJwk).min(1) })).optional(),
+  /** The key that authenticates page cursors and seals admin sessions: at least 32 bytes, base64url. */
+  GATEWAY_SECRET: z.string().regex(/^[A-Za-z0-9_-]{43,}$/, 'must be at least 32 random bytes, base64url'),
+  /** Administration: the console's own address and the staff's OpenID provider. */
+  ADMIN_PUBLIC_BASE_URL: baseUrl.optional(),
+  ADMIN_OIDC_ISSUER: baseUrl.optional(),
+  ADMIN_OIDC_CLIENT_ID: z.string().min(1).optional(),
+  ADMIN_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  FHIR_MAX_BODY_BYTES: bytes(2 * 1024 * 1024),
+  HL7_MAX_MESSAGE_BYTES: bytes(1024 * 1024),
+  /** Deno only (Workers take theirs from wrangler.toml): requests a minute. */
+  RATE_LIMIT_TOKEN_PER_CLIENT: z.coerce.number().int().positive().default(60),
+  RATE_LIMIT_TOKEN_PER_ADDRESS: z.coerce.number().int().positive().default(300),
+  RATE_LIMIT_PER_KEY: z.coerce.number().int().positive().default(6000),
+  /** Local and test stacks only: JWKS URIs at loopback may be fetched, e.g. `127.0.0.1`. */
+  JWKS_TRUSTED_HOSTS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').filter((host) => host !== '')),
+});
+
+export type Config = z.infer<typeof environment>;
+export type PrivateJwk = z.infer<typeof privateJwk>;
+export type PublicJwk = z.infer<typeof publicJwk>;
+
+/** Not a Fault: nothing a caller did. The platform logs `problems` and answers 503. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`configuration:\n  ${problems.join('\n  ')}`);
+    this.problems = problems;
+  }
+}
+
+/**
+ * @param env names to values; an empty value counts as absent
+ * @throws ConfigError naming every variable that is missing or wrong, never a value
+ */
+export function readConfig(env: Readonly<Record<string, unknown>>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => typeof value === 'string' && value.trim() !== ''),
+  );
+  const parsed = environment.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(
+    parsed.error.issues.map((issue) => {
+      const name = String(issue.path[0]);
+      return given[name] === undefined ? `${name} is missing` : `${name} ${issue.message}`;
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+/**
+ * What a runtime must supply. Each platform file turns its environment into `Deps`; nothing else knows a runtime, reads
+ * a clock or an environment variable.
+ */
+import type { Log } from '../shared/log.ts';
+import type { Config } from './config.ts';
+
+/** A parameter as the driver sends it: arrays and JSON are printed by whoever builds the query. */
+export type Param = string | number | boolean | null | Uint8Array | readonly string[];
+
+/** SQL as a value. `Row` names the columns that come back; text, uuid, json and timestamps arrive as strings. */
+export interface Query<Row extends object = object> {
+  readonly text: string;
+  readonly params: readonly Param[];
+  /** Phantom: carries the row's type, never a value. */
+  readonly row?: Row;
+}
+
+type RowOf<Q> = Q extends Query<infer Row> ? Row : never;
+export type Results<Queries extends readonly Query[]> = { -readonly [I in keyof Queries]: RowOf<Queries[I]>[] };
+
+/** A request is one `run` or one `batch`: one round trip. */
+export interface Database {
+  run<Row extends object>(query: Query<Row>): Promise<Row[]>;
+  /** One transaction: all statements or none. */
+  batch<const Queries extends readonly Query[]>(queries: Queries): Promise<Results<Queries>>;
+}
+
+/** Single use of a client assertion's `jti` (RFC 7523 §3 rule 7). */
+export interface JtiStore {
+  /**
+   * Claims a `jti` for a client; atomic.
+   *
+   * @param jtiHash SHA-256 of the jti, base64url
+   * @param expires seconds since the epoch after which the claim may be forgotten
+   * @param attempt nonce of this claim: the same claim retried by our own code is no replay
+   * @returns true the first time, false ever after
+   * @throws Fault `unavailable` when the store cannot be reached
+   */
+  claim(clientId: string, jtiHash: string, expires: number, attempt: string): Promise<boolean>;
+}
+
+export type RateLimitBucket = 'token-client' | 'token-address' | 'key';
+
+export interface RateLimiter {
+  /** True when the caller is within its limit. The window is 60 s. */
+  allow(bucket: RateLimitBucket, key: string): Promise<boolean>;
+}
+
+export interface Deps {
+  readonly config: Config;
+  readonly database: Database;
+  readonly jtiStore: JtiStore;
+  readonly rateLimiter: RateLimiter;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Keeps the runtime alive until the work is done, off the response path. */
+  readonly background: (work: Promise<unknown>) => void;
+  readonly log: Log;
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  /** All addresses a host name resolves to, for the check that a JWKS URI does not lead inside. */
+  readonly resolveHost: (hostname: string) => Promise<readonly string[]>;
+  /** The peer's address as the platform knows it (never a header that a client can set), or `unknown`. */
+  readonly sourceAddress: (request: Request) => string;
+}

@@ -1,0 +1,43 @@
+/** The HTTP status of each kind of failure (RFC 9110 §15), and what a surface logs of it. */
+import type { Log } from '../../shared/log.ts';
+import { Fault, type FaultKind } from '../../shared/fault.ts';
+
+export const FAULT_STATUS = {
+  malformed: 400,
+  invalid: 422,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'not-acceptable': 406,
+  conflict: 409,
+  'precondition-failed': 412,
+  'too-large': 413,
+  'unsupported-media-type': 415,
+  throttled: 429,
+  unavailable: 503,
+} as const satisfies Record<FaultKind, number>;
+
+/** Seconds a client should wait when a dependency is away (RFC 9110 §10.2.3). */
+const RETRY_AFTER_SECONDS = '5';
+
+/**
+ * What was thrown, as a Fault; anything but a Fault is a bug of ours, logged, and `undefined` here: answer 500 without
+ * its text. Every failure is logged with the request's id.
+ */
+export function faultOf(error: unknown, log: Log, surface: string, requestId: string): Fault | undefined {
+  if (!(error instanceof Fault)) {
+    log({ level: 'error', event: 'bug', surface, requestId, error });
+    return undefined;
+  }
+  const level = error.kind === 'unavailable' ? 'error' : 'info';
+  const fault = error.code === undefined ? error.kind : `${error.kind}/${error.code}`;
+  log({ level, event: 'fault', surface, requestId, fault, error: error.cause });
+  if (error.kind !== 'unavailable' || error.headers['Retry-After'] !== undefined) return error;
+  return new Fault(error.kind, error.message, {
+    ...(error.code === undefined ? {} : { code: error.code }),
+    issues: error.issues,
+    cause: error.cause,
+    headers: { ...error.headers, 'Retry-After': RETRY_AFTER_SECONDS },
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * What every surface starts from: a Hono application that answers below its base URL's path prefix, gives each request
+ * an id and writes one access-log line. Routes are written without the prefix (`/fhir/:type`).
+ */
+import { Hono } from 'hono';
+import { matchedRoutes } from 'hono/route';
+
+import type { Deps } from '../deps.ts';
+
+/** The facts of one request, nothing else. */
+export interface GatewayEnv {
+  Variables: { requestId: string };
+}
+
+export type Surface = Hono<GatewayEnv>;
+
+/** The path of a base URL, without a trailing slash: `https://host/a/b` has the prefix `/a/b`, `https://host` has ``. */
+export function pathPrefix(baseUrl: string | undefined): string {
+  return baseUrl === undefined ? '' : new URL(baseUrl).pathname.replace(/\/+$/, '');
+}
+
+/** A request id that a proxy in front may set, if it is harmless in a log line and a header. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
+
+/**
+ * @param name for the log: `oauth`, `fhir`, `hl7`, `admin`
+ * @param baseUrl the surface's public base URL, whose path is the prefix to take off
+ */
+export function createSurface(deps: Deps, name: string, baseUrl: string | undefined): Surface {
+  const prefix = pathPrefix(baseUrl);
+  const app = new Hono<GatewayEnv>({
+    getPath: (request) => {
+      const { pathname } = new URL(request.url);
+      return prefix !== '' && pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname;
+    },
+  });
+
+  app.use(async (c, next) => {
+    const started = deps.now();
+    const given = c.req.header('x-request-id') ?? '';
+    const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID();
+    c.set('requestId', requestId);
+    await next();
+    c.header('X-Request-Id', requestId);
+    deps.log({
+      level: 'info',
+      event: 'http.request',
+      requestId,
+      surface: name,
+      method: c.req.method,
+      route: matchedRoutes(c).findLast((route) => route.path !== '/*')?.path ?? 'none',
+      status: c.res.status,
+      durationMs: deps.now() - started,
+    });
+  });
+
+  return app;
+}

@@ -1,0 +1,19 @@
+/** API keys (spec.md, "API key record"): the statements that read them. */
+import type { Query } from '../deps.ts';
+import { sql } from './sql.ts';
+
+/** Who an access token speaks for, as far as the database needs to know. */
+export interface CallerIdentity {
+  readonly site: string;
+  readonly clientId: string;
+  /** The access token's `jti`. */
+  readonly tokenId: string;
+}
+
+/**
+ * The first statement of every batch made for a token: fails the batch (Fault `unauthenticated`, `invalid_token`) when
+ * the key was disabled or the token revoked, so that neither needs a round trip of its own.
+ */
+export function assertCaller(caller: CallerIdentity): Query {
+  return sql`select assert_caller(${caller.site}::uuid, ${caller.clientId}, ${caller.tokenId})`;
+}

@@ -1,0 +1,68 @@
+/**
+ * One structured log line, and the one place that decides what may be logged: a closed list of fields, none of which
+ * can hold patient data or a token. Of an error only its class, code and stack frames are kept, never its message,
+ * because a database error repeats the values it refused.
+ */
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** What may be logged. A field that is not here cannot be logged: add it here, with the reason why it is harmless. */
+export interface LogEntry {
+  readonly level: LogLevel;
+  /** Stable dotted name, e.g. `http.request`, `token.refused`. */
+  readonly event: string;
+  readonly requestId?: string | undefined;
+  readonly surface?: string | undefined;
+  readonly method?: string | undefined;
+  /** The route's pattern (`/fhir/:type/:id`), never the path: a search may carry a name or a birth date. */
+  readonly route?: string | undefined;
+  readonly status?: number | undefined;
+  readonly durationMs?: number | undefined;
+  readonly clientId?: string | undefined;
+  readonly site?: string | undefined;
+  readonly sourceAddress?: string | undefined;
+  /** A fault's kind and code, or an SQLSTATE. */
+  readonly fault?: string | undefined;
+  /** A fixed phrase of ours, e.g. which configuration names are missing. Never built from input. */
+  readonly detail?: string | undefined;
+  readonly count?: number | undefined;
+  readonly error?: unknown;
+}
+
+export type Log = (entry: LogEntry) => void;
+
+const FIELDS = [
+  'requestId',
+  'surface',
+  'method',
+  'route',
+  'status',
+  'durationMs',
+  'clientId',
+  'site',
+  'sourceAddress',
+  'fault',
+  'detail',
+  'count',
+] as const satisfies readonly (keyof LogEntry)[];
+
+/** Class, code and frames of an error and of its causes, without any message. */
+function describeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return { class: typeof error };
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return {
+    class: error.name,
+    code,
+    at: frames.slice(0, 8).map((line) => line.trim().slice(3)),
+    cause: error.cause === undefined || depth === 3 ? undefined : describeError(error.cause, depth + 1),
+  };
+}
+
+/** Renders an entry as one JSON line, without the line feed. */
+export function logLine(time: Date, entry: LogEntry): string {
+  const line: Record<string, unknown> = { time: time.toISOString(), level: entry.level, event: entry.event };
+  for (const field of FIELDS) if (entry[field] !== undefined) line[field] = entry[field];
+  if (entry.error !== undefined) line['error'] = describeError(entry.error);
+  return JSON.stringify(line);
+}
