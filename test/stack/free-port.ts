@@ -1,0 +1,13 @@
+/** A TCP port on the loopback interface that nobody listens on at this moment, for programs that cannot take port 0. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a listening TCP server has no port');
+  return address.port;
+}

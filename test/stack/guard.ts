@@ -1,0 +1,59 @@
+/**
+ * Starts a program that cannot outlive us. Between us and the program stands a small shell that reads a pipe we hold
+ * open: when the pipe closes, because we said so, were killed or crashed, the shell ends the program. No polling, no
+ * exit hook that SIGKILL would skip. Needs a POSIX shell (Linux, macOS).
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import type { Writable } from 'node:stream';
+
+/**
+ * $1 is the signal that ends the program, $2 a folder to remove afterwards or '', the rest the command. `read` is the
+ * shell's own, so the watcher is one process and can be killed by its number.
+ */
+const GUARD_SCRIPT = `
+signal=$1 remove=$2; shift 2
+exec 3<&0
+"$@" </dev/null 3<&- & program=$!
+( read -r _ <&3; kill -s "$signal" "$program" ) >/dev/null 2>&1 & watcher=$!
+exec 3<&-
+wait "$program"; status=$?
+kill -s KILL "$watcher" 2>/dev/null
+if [ -n "$remove" ]; then rm -rf -- "$remove"; fi
+exit $status
+`;
+
+export interface GuardOptions {
+  /** What ends the program in good order, without the SIG. */
+  readonly signal: 'INT' | 'TERM' | 'QUIT';
+  /** A folder that goes when the program is gone, also when we crashed. */
+  readonly remove?: string;
+  /** A command put before the guard, such as `setpriv …`. */
+  readonly prefix?: readonly string[];
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** The guard's process: its stderr is the program's, closing its stdin ends the program, its exit is the program's. */
+export type Guarded = ChildProcessByStdio<Writable, null, Readable>;
+
+/**
+ * Runs `command` until it ends, `stdin` of the result closes, or this process is gone. Terminal signals do not reach it
+ * (own session), so Ctrl-C stops the parts of a stack in the order the stack chooses.
+ */
+export function spawnGuarded(command: string, args: readonly string[], options: GuardOptions): Guarded {
+  const shell = ['/bin/sh', '-c', GUARD_SCRIPT, 'guard', options.signal, options.remove ?? '', command, ...args];
+  const [program = '/bin/sh', ...rest] = [...(options.prefix ?? []), ...shell];
+  const child = spawn(program, rest, {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true,
+    cwd: '/',
+    ...(options.uid === undefined ? {} : { uid: options.uid }),
+    ...(options.gid === undefined ? {} : { gid: options.gid }),
+    ...(options.env === undefined ? {} : { env: options.env }),
+  });
+  // The program may go first; a pipe that breaks then is no error of ours.
+  child.stdin.on('error', () => undefined);
+  return child;
+}

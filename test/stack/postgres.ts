@@ -1,0 +1,151 @@
+/**
+ * A real PostgreSQL 18 on this machine, from the binaries that npm brings; loopback only, no socket file, nothing of the
+ * system's touched. It ends with the process that started it, whatever ends that process (guard.ts).
+ */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import { freePort } from './free-port.ts';
+import { type Guarded, spawnGuarded } from './guard.ts';
+import { postgresBinaries, unprivileged } from './postgres-binaries.ts';
+import { type Cluster, clearStaleLock, openCluster, postmasterPid } from './postgres-cluster.ts';
+
+export interface PostgresOptions {
+  /** Kept; undefined: a temporary folder that goes when the server stops. */
+  readonly dataDir?: string;
+  /** 0 or undefined: a free one. */
+  readonly port?: number;
+  /** Server settings, such as `UNSAFE_BUT_FAST`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The server's log, line by line. */
+  readonly log?: (line: string) => void;
+}
+
+export interface Postgres {
+  /** Of the database `gateway`, as the role `gateway`, which owns it, may create databases and is no superuser. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends the server in good order: open transactions are rolled back, the data is on disk. */
+  stop(): Promise<void>;
+  /** Ends the server as a crash would: SIGKILL, without a checkpoint and with its lock file left. */
+  kill(): Promise<void>;
+  /** Settles when the server has ended, for whatever reason. */
+  readonly exited: Promise<void>;
+}
+
+/** For data that nobody will miss after a power failure: tests. */
+export const UNSAFE_BUT_FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } as const;
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  // Test files each bring a pool of their own.
+  max_connections: '200',
+};
+
+const READY = 'database system is ready to accept connections';
+const PORT_TAKEN = 'Address already in use';
+/** Between finding a free port and listening on it another program may take it. */
+const PORT_ATTEMPTS = 5;
+const LOG_TAIL_LINES = 20;
+
+/**
+ * Starts a server and waits until the database `gateway` can be used.
+ *
+ * @throws an Error that says what to do when the port is taken, another server runs on the folder, or the start fails
+ */
+export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = options.port || (await freePort());
+    const started = await startOn(port, options);
+    if (started !== 'port taken') return started;
+    if (options.port) throw new Error(`port ${port} for PostgreSQL is taken by another program: choose another`);
+    if (attempt === PORT_ATTEMPTS) throw new Error('PostgreSQL found no free port');
+  }
+}
+
+async function startOn(port: number, options: PostgresOptions): Promise<Postgres | 'port taken'> {
+  const binaries = postgresBinaries();
+  const temporary = options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'gateway-postgres-')) : undefined;
+  try {
+    const dataDir = resolve(temporary ?? options.dataDir ?? '');
+    const runAs = unprivileged(dataDir, [binaries.postgres, join(dataDir, 'cluster')]);
+    const cluster = await openCluster(dataDir, binaries, runAs);
+    await clearStaleLock(cluster.folder);
+    const settings = Object.entries({ ...SETTINGS, ...options.settings, port: String(port) });
+    const args = ['-D', cluster.folder, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    const server = spawnGuarded(binaries.postgres, args, {
+      signal: 'INT', // "fast shutdown": does not wait for clients to leave
+      prefix: runAs.prefix,
+      env: { ...process.env, LC_ALL: 'C' },
+      ...runAs.spawn,
+      ...(temporary === undefined ? {} : { remove: temporary }),
+    });
+    const start = await whenReady(server, options.log);
+    if (start.ready) return await usable(server, cluster, port);
+    if (start.log.includes(PORT_TAKEN)) return 'port taken';
+    throw new Error(`PostgreSQL did not start:\n${start.log}`);
+  } catch (error) {
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+type Start = { readonly ready: true } | { readonly ready: false; readonly log: string };
+
+function whenReady(server: Guarded, log: ((line: string) => void) | undefined): Promise<Start> {
+  const tail: string[] = [];
+  const lines = createInterface({ input: server.stderr });
+  return new Promise((settle, reject) => {
+    lines.on('line', (line) => {
+      log?.(line);
+      tail.push(line);
+      if (tail.length > LOG_TAIL_LINES) tail.shift();
+      if (line.includes(READY)) settle({ ready: true });
+    });
+    server.once('error', reject);
+    server.once('close', () => settle({ ready: false, log: tail.join('\n') }));
+  });
+}
+
+async function usable(server: Guarded, cluster: Cluster, port: number): Promise<Postgres> {
+  const exited = once(server, 'exit').then(() => undefined);
+  const stop = async () => {
+    server.stdin.end();
+    await exited;
+  };
+  const kill = async () => {
+    process.kill(await postmasterPid(cluster.folder), 'SIGKILL');
+    await exited;
+  };
+  const url = (user: string, database: string) =>
+    `postgres://${user}:${cluster.password}@127.0.0.1:${port}/${database}`;
+  try {
+    await createGatewayDatabase(url('postgres', 'postgres'), cluster.password);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: url('gateway', 'gateway'), port, stop, kill, exited };
+}
+
+/** The owner of the gateway's database is no superuser, as with Neon, so that what needs one fails here too. */
+async function createGatewayDatabase(superuserUrl: string, password: string): Promise<void> {
+  const client = new pg.Client({ connectionString: superuserUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ role: boolean; database: boolean }>(
+      `select exists (select from pg_roles where rolname = 'gateway') as role,
+              exists (select from pg_database where datname = 'gateway') as database`,
+    );
+    if (rows[0]?.role !== true) {
+      await client.query(`create role gateway login createdb password ${client.escapeLiteral(password)}`);
+    }
+    if (rows[0]?.database !== true) await client.query('create database gateway owner gateway');
+  } finally {
+    await client.end();
+  }
+}
