@@ -1,0 +1,126 @@
+/**
+ * The character sets of HL7 table 0211 (MSH-18) and how their bytes are decoded. Fatal throughout: bytes that are not
+ * of the set give no text, never a replacement character. Not here: which set a message is in (`decode.ts`).
+ */
+
+/** Names as IANA writes them, in lower case. */
+export type Charset =
+  | 'utf-8'
+  | 'us-ascii'
+  | 'iso-8859-1'
+  | 'iso-8859-2'
+  | 'iso-8859-3'
+  | 'iso-8859-4'
+  | 'iso-8859-5'
+  | 'iso-8859-6'
+  | 'iso-8859-7'
+  | 'iso-8859-8'
+  | 'iso-8859-9'
+  | 'iso-8859-15'
+  | 'windows-1252'
+  | 'utf-16le'
+  | 'utf-16be'
+  | 'iso-2022-jp'
+  | 'shift_jis'
+  | 'euc-jp'
+  | 'gb18030'
+  | 'euc-kr'
+  | 'big5';
+
+// Keys are compared in capitals and without spaces, hyphens, underscores and slashes. Table 0211 first, then what
+// senders really write. Plain UNICODE meant two bytes a character; who sends it today sends UTF-8.
+const NAMES: ReadonlyMap<string, Charset> = new Map<string, Charset>([
+  ['ASCII', 'us-ascii'],
+  ['USASCII', 'us-ascii'],
+  ['ISOIR6', 'us-ascii'],
+  ['ISOIR100', 'iso-8859-1'],
+  ['LATIN1', 'iso-8859-1'],
+  ['ISOIR14', 'shift_jis'],
+  ['ISOIR87', 'iso-2022-jp'],
+  ['ISOIR159', 'iso-2022-jp'],
+  ['JISX0202', 'iso-2022-jp'],
+  ['JAS2020', 'iso-2022-jp'],
+  ['ISO2022JP', 'iso-2022-jp'],
+  ['SHIFTJIS', 'shift_jis'],
+  ['SJIS', 'shift_jis'],
+  ['EUCJP', 'euc-jp'],
+  ['GB180302000', 'gb18030'],
+  ['GB18030', 'gb18030'],
+  ['GBK', 'gb18030'],
+  ['GB2312', 'gb18030'],
+  ['KSX1001', 'euc-kr'],
+  ['EUCKR', 'euc-kr'],
+  ['CNS116431992', 'big5'],
+  ['BIG5', 'big5'],
+  ['UNICODE', 'utf-8'],
+  ['UNICODEUTF8', 'utf-8'],
+  ['UTF8', 'utf-8'],
+  ['UNICODEUTF16', 'utf-16be'],
+  ['UTF16', 'utf-16be'],
+  ['UTF16BE', 'utf-16be'],
+  ['UTF16LE', 'utf-16le'],
+  ['WINDOWS1252', 'windows-1252'],
+  ['CP1252', 'windows-1252'],
+  ...(['1', '2', '3', '4', '5', '6', '7', '8', '9', '15'] as const).flatMap((part): [string, Charset][] => [
+    [`8859${part}`, `iso-8859-${part}`],
+    [`ISO8859${part}`, `iso-8859-${part}`],
+  ]),
+]);
+
+/** The set that one repetition of MSH-18 (or a setting) names; undefined when it names none we know. */
+export function charsetNamed(name: string): Charset | undefined {
+  return NAMES.get(name.toUpperCase().replaceAll(/[ _/-]/g, ''));
+}
+
+// ISO 8859-9 is 8859-1 but for six letters.
+const LATIN5 = new Map([
+  ['\u00d0', '\u011e'],
+  ['\u00dd', '\u0130'],
+  ['\u00de', '\u015e'],
+  ['\u00f0', '\u011f'],
+  ['\u00fd', '\u0131'],
+  ['\u00fe', '\u015f'],
+]);
+
+const decoders = new Map<Charset, TextDecoder>();
+
+/**
+ * The text of some bytes, or undefined when they are not of that set (or the runtime does not know the set).
+ * A byte order mark is kept as U+FEFF.
+ */
+export function decodeText(bytes: Uint8Array, charset: Charset): string | undefined {
+  switch (charset) {
+    case 'us-ascii':
+      return bytes.some((byte) => byte > 0x7f) ? undefined : latin1(bytes);
+    // The Encoding Standard reads these two as windows-1252 and windows-1254; HL7 means what ISO wrote.
+    case 'iso-8859-1':
+      return latin1(bytes);
+    case 'iso-8859-9':
+      return latin1(bytes).replaceAll(/[\u00d0\u00dd\u00de\u00f0\u00fd\u00fe]/g, (letter) => LATIN5.get(letter) ?? '');
+    default:
+      return decodeFatally(bytes, charset);
+  }
+}
+
+function decodeFatally(bytes: Uint8Array, charset: Charset): string | undefined {
+  try {
+    let decoder = decoders.get(charset);
+    if (decoder === undefined) {
+      decoder = new TextDecoder(charset, { fatal: true, ignoreBOM: true });
+      decoders.set(charset, decoder);
+    }
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** One character a byte, U+0000 to U+00FF: ISO 8859-1, and a view of any bytes in which ASCII can be found. */
+export function latin1(bytes: Uint8Array): string {
+  const step = 8192; // arguments of one call; engines allow some 65,000
+  let text = '';
+  for (let at = 0; at < bytes.length; at += step) {
+    text += String.fromCharCode(...bytes.subarray(at, at + step));
+  }
+  return text;
+}

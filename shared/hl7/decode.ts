@@ -1,0 +1,109 @@
+/**
+ * From the bytes of a message to its text: byte order mark, then MSH-18, then the default the key is set to
+ * (HL7 v2.5.1 §2.15.9.18). Bytes that do not decode are a located Fault; nothing is ever replaced.
+ */
+import { charsetNamed, decodeText, latin1, type Charset } from './charset.ts';
+import { declaresDelimiters } from './delimiters.ts';
+import { hl7Fault } from './error-code.ts';
+
+export interface Decoded {
+  /** Without byte order mark. */
+  readonly text: string;
+  readonly charset: Charset;
+}
+
+const MARKS: readonly { readonly bytes: readonly number[]; readonly charset: Charset; readonly skip: number }[] = [
+  { bytes: [0xef, 0xbb, 0xbf], charset: 'utf-8', skip: 3 },
+  { bytes: [0xff, 0xfe], charset: 'utf-16le', skip: 2 },
+  { bytes: [0xfe, 0xff], charset: 'utf-16be', skip: 2 },
+  // No mark, but the M of MSH in two bytes.
+  { bytes: [0x4d, 0x00], charset: 'utf-16le', skip: 0 },
+  { bytes: [0x00, 0x4d], charset: 'utf-16be', skip: 0 },
+];
+
+/**
+ * Decodes a whole message.
+ *
+ * @param fallback the set of a message that names none; UTF-8, of which ASCII is a part, when not given
+ * @throws Fault 103 at MSH-18 for a set we do not know; 102 at the field whose bytes do not decode
+ */
+export function decodeMessage(bytes: Uint8Array, fallback: Charset = 'utf-8'): Decoded {
+  const mark = MARKS.find(({ bytes: start }) => start.every((byte, at) => bytes[at] === byte));
+  const rest = mark === undefined ? bytes : bytes.subarray(mark.skip);
+  const candidates = mark === undefined ? declaredCharsets(bytes, fallback) : [mark.charset];
+
+  // The first repetition of MSH-18 is the message's set. A later one is tried only when the first does not fit, which
+  // mends `ASCII~UNICODE UTF-8` of senders that mean the second.
+  for (const charset of candidates) {
+    const text = decodeText(rest, charset);
+    if (text !== undefined) return { text, charset };
+  }
+  throw undecodable(rest, candidates[0] ?? fallback);
+}
+
+function declaredCharsets(bytes: Uint8Array, fallback: Charset): Charset[] {
+  const names = fieldOfHeader(bytes, 18);
+  if (names === '') return [fallback];
+  const charsets = names.split(repetitionOfHeader(bytes)).map((name) => (name === '' ? fallback : charsetNamed(name)));
+  const known = charsets.filter((charset) => charset !== undefined);
+  if (known.length === 0) {
+    throw hl7Fault(
+      '103',
+      'MSH^1^18',
+      'MSH-18 names no character set of table 0211 that is supported',
+      'unknown-charset',
+    );
+  }
+  return known;
+}
+
+// MSH is searched as if one byte were one character: the separators and MSH-18 are ASCII in every set but UTF-16,
+// which is told by its mark.
+function headerLine(bytes: Uint8Array): string {
+  const end = bytes.findIndex((byte, at) => (byte === 0x0d || byte === 0x0a) && at > 3);
+  return latin1(bytes.subarray(0, end < 0 ? undefined : end)).trimStart();
+}
+
+function fieldOfHeader(bytes: Uint8Array, field: number): string {
+  const line = headerLine(bytes);
+  return line.startsWith('MSH') ? (line.split(line.charAt(3), field)[field - 1] ?? '') : '';
+}
+
+const repetitionOfHeader = (bytes: Uint8Array): string => headerLine(bytes).charAt(5) || '~';
+
+function undecodable(bytes: Uint8Array, charset: Charset) {
+  const at = whereUndecodable(bytes, charset);
+  return hl7Fault('102', at, `the bytes at ${at} are not ${charset}`, 'undecodable-bytes', 'malformed');
+}
+
+// Only when decoding has failed: lines, then fields, are decoded one by one to name the place.
+function whereUndecodable(bytes: Uint8Array, charset: Charset): string {
+  const separator = headerLine(bytes).charCodeAt(3);
+  const seen = new Map<string, number>();
+  for (const line of splitBytes(bytes, (byte) => byte === 0x0d || byte === 0x0a)) {
+    const name = latin1(line.subarray(0, 3));
+    const id = /^[A-Z][A-Z0-9]{2}$/.test(name) ? name : '???';
+    if (line.length === 0) continue;
+    const sequence = (seen.get(id) ?? 0) + 1;
+    seen.set(id, sequence);
+    if (decodeText(line, charset) !== undefined) continue;
+    const field = splitBytes(line, (byte) => byte === separator).findIndex(
+      (part) => decodeText(part, charset) === undefined,
+    );
+    if (field < 1) return `${id}^${sequence}`;
+    return `${id}^${sequence}^${declaresDelimiters(id) ? field + 1 : field}`;
+  }
+  return 'MSH^1';
+}
+
+function splitBytes(bytes: Uint8Array, isSeparator: (byte: number) => boolean): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  let start = 0;
+  bytes.forEach((byte, at) => {
+    if (!isSeparator(byte)) return;
+    parts.push(bytes.subarray(start, at));
+    start = at + 1;
+  });
+  parts.push(bytes.subarray(start));
+  return parts;
+}

@@ -1,0 +1,73 @@
+/**
+ * From text back to the bytes of a character set, for an ACK in the sender's own. The web platform only encodes UTF-8,
+ * so the other tables are made once each, by decoding every code of the set.
+ */
+import { decodeText, type Charset } from './charset.ts';
+
+const tables = new Map<Charset, ReadonlyMap<string, readonly number[]>>();
+
+/** The bytes of a text, without byte order mark; undefined when a character is not in the set. */
+export function encodeText(text: string, charset: Charset): Uint8Array | undefined {
+  if (charset === 'utf-8') return new TextEncoder().encode(text);
+  if (charset === 'utf-16le' || charset === 'utf-16be') return encodeUtf16(text, charset === 'utf-16le');
+
+  const bytes: number[] = [];
+  for (const character of text) {
+    const code = character.charCodeAt(0);
+    const encoded = code < 0x80 ? [code] : tableOf(charset).get(character);
+    if (encoded === undefined) return undefined;
+    bytes.push(...encoded);
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** Like `encodeText`, but a character that the set lacks becomes `?`. */
+export function encodeLossy(text: string, charset: Charset): Uint8Array {
+  const whole = encodeText(text, charset);
+  if (whole !== undefined) return whole;
+  const known = Array.from(text, (character) => (encodeText(character, charset) === undefined ? '?' : character));
+  return encodeText(known.join(''), charset) ?? new Uint8Array();
+}
+
+function encodeUtf16(text: string, little: boolean): Uint8Array {
+  const view = new DataView(new ArrayBuffer(text.length * 2));
+  for (let at = 0; at < text.length; at += 1) view.setUint16(at * 2, text.charCodeAt(at), little);
+  return new Uint8Array(view.buffer);
+}
+
+function tableOf(charset: Charset): ReadonlyMap<string, readonly number[]> {
+  const known = tables.get(charset);
+  if (known !== undefined) return known;
+  const table = new Map<string, readonly number[]>();
+  for (const [code, bytes] of codesOf(charset)) {
+    const character = decodeText(Uint8Array.from(code), charset);
+    // The first code of a character wins; a pair that decodes to two characters was two codes.
+    if (character !== undefined && Array.from(character).length === 1 && !table.has(character))
+      table.set(character, bytes);
+  }
+  tables.set(charset, table);
+  return table;
+}
+
+/** Every code of a set that may stand for a character beyond ASCII: what to decode, and what to write. */
+function* codesOf(charset: Charset): Iterable<[readonly number[], readonly number[]]> {
+  if (charset === 'iso-2022-jp') {
+    for (const pair of pairs(0x21, 0x7e, 0x21, 0x7e)) {
+      // JIS X 0208 between its own switch and the switch back to ASCII.
+      const code = [0x1b, 0x24, 0x42, ...pair, 0x1b, 0x28, 0x42];
+      yield [code, code];
+    }
+    return;
+  }
+  for (let byte = 0x80; byte <= 0xff; byte += 1) yield [[byte], [byte]];
+  if (!MULTIBYTE.has(charset)) return;
+  for (const pair of pairs(0x81, 0xfe, 0x40, 0xfe)) yield [pair, pair];
+}
+
+const MULTIBYTE: ReadonlySet<Charset> = new Set<Charset>(['shift_jis', 'euc-jp', 'gb18030', 'euc-kr', 'big5']);
+
+function* pairs(leadFrom: number, leadTo: number, trailFrom: number, trailTo: number): Iterable<readonly number[]> {
+  for (let lead = leadFrom; lead <= leadTo; lead += 1) {
+    for (let trail = trailFrom; trail <= trailTo; trail += 1) yield [lead, trail];
+  }
+}

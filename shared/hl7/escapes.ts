@@ -1,0 +1,133 @@
+/**
+ * Escape sequences inside a value, both ways (HL7 v2.5.1 §2.7): delimiters, hexadecimal data, formatting commands,
+ * highlighting and character set switches. A sequence that is unknown, unfinished or local (`\Zxx\`) stays as it was
+ * written, so that nothing of a message is lost.
+ */
+import { decodeText, type Charset } from './charset.ts';
+import { decodeInSwitchedSet } from './charset-switch.ts';
+import type { Delimiters } from './delimiters.ts';
+
+/** What reading a value depends on: one per message. */
+export interface Syntax {
+  readonly delimiters: Delimiters;
+  /** In which `\Xdd..\` is to be understood. */
+  readonly charset: Charset;
+}
+
+const DELIMITER_ESCAPES: ReadonlyMap<string, keyof Delimiters> = new Map([
+  ['F', 'field'],
+  ['S', 'component'],
+  ['T', 'subcomponent'],
+  ['R', 'repetition'],
+  ['E', 'escape'],
+  ['P', 'truncation'],
+]);
+
+// §2.7.6, reduced to plain text: line ends and spaces stay, what only a printer understands goes.
+const FORMATTING: ReadonlyMap<string, (count?: number) => string> = new Map<string, (count?: number) => string>([
+  ['br', () => '\n'],
+  ['sp', (count) => '\n'.repeat(count ?? 1)],
+  ['ce', () => '\n'],
+  ['sk', (count) => ' '.repeat(count ?? 1)],
+  ['ti', (count) => ' '.repeat(count ?? 0)],
+  ['in', () => ''],
+  ['fi', () => ''],
+  ['nf', () => ''],
+]);
+
+// Two digits: `\.sk999999999\` must not become a gigabyte.
+const FORMATTING_COMMAND = /^\.([a-z]{2})([+-]?)([0-9]{0,2})$/;
+const HEXADECIMAL = /^X((?:[0-9A-Fa-f]{2})+)$/;
+const CHARSET_SWITCH = /^(?:C[0-9A-Fa-f]{4}|M[0-9A-Fa-f]{4}(?:[0-9A-Fa-f]{2})?)$/;
+// Tab, line feed and carriage return are text; the other control characters are not, and NUL cannot be stored.
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
+
+/**
+ * The text of a value.
+ *
+ * @param raw as it stands between separators
+ */
+export function unescape(raw: string, syntax: Syntax): string {
+  const mark = syntax.delimiters.escape;
+  let open = raw.indexOf(mark);
+  if (open < 0) return raw;
+
+  let text = '';
+  let written = 0;
+  while (open >= 0) {
+    const close = raw.indexOf(mark, open + 1);
+    if (close < 0) break;
+    const sequence = raw.slice(open + 1, close);
+    const switched = CHARSET_SWITCH.test(sequence) ? runAfterSwitch(raw, sequence, close, syntax) : undefined;
+    const meaning = switched?.text ?? meaningOf(sequence, syntax);
+    if (meaning === undefined) {
+      // Not a sequence: the second mark may open one.
+      open = close;
+      continue;
+    }
+    text += raw.slice(written, open) + meaning;
+    written = switched?.end ?? close + 1;
+    open = raw.indexOf(mark, written);
+  }
+  return text + raw.slice(written);
+}
+
+function meaningOf(sequence: string, { delimiters, charset }: Syntax): string | undefined {
+  const delimiter = DELIMITER_ESCAPES.get(sequence);
+  if (delimiter !== undefined) return delimiters[delimiter] || undefined;
+  if (sequence === 'H' || sequence === 'N') return ''; // start and end of highlighting
+
+  const command = FORMATTING_COMMAND.exec(sequence);
+  if (command !== null) {
+    const [, name = '', sign, digits = ''] = command;
+    return FORMATTING.get(name)?.(digits === '' ? undefined : sign === '-' ? 0 : Number(digits));
+  }
+
+  const data = HEXADECIMAL.exec(sequence)?.[1];
+  if (data === undefined) return undefined;
+  const text = decodeText(
+    Uint8Array.from(data.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)),
+    charset,
+  );
+  return text === undefined || CONTROL.test(text) ? undefined : text;
+}
+
+// §2.7.2 and §2.7.3: the characters after a switch, up to the next escape or the end of the value, are of another set.
+function runAfterSwitch(raw: string, sequence: string, close: number, { delimiters, charset }: Syntax) {
+  const next = raw.indexOf(delimiters.escape, close + 1);
+  const end = next < 0 ? raw.length : next;
+  const text = decodeInSwitchedSet(sequence, raw.slice(close + 1, end), charset);
+  return text === undefined ? undefined : { text, end };
+}
+
+const LINE_ENDS: ReadonlyMap<string, string> = new Map([
+  ['\r', 'X0D'],
+  ['\n', 'X0A'],
+]);
+
+/**
+ * Text as it may stand between separators. `unescape` of the result gives the text back, also when the text looks like
+ * an escape sequence or like the null value `""`.
+ */
+export function escape(text: string, { delimiters }: Syntax): string {
+  const mark = delimiters.escape;
+  if (text === '""') return `${mark}X2222${mark}`;
+  const names = escapeNames(delimiters);
+  let raw = '';
+  for (const character of text) {
+    const name = names.get(character) ?? LINE_ENDS.get(character);
+    raw += name === undefined ? character : mark + name + mark;
+  }
+  return raw;
+}
+
+const namesOf = new WeakMap<Delimiters, ReadonlyMap<string, string>>();
+
+function escapeNames(delimiters: Delimiters): ReadonlyMap<string, string> {
+  const known = namesOf.get(delimiters);
+  if (known !== undefined) return known;
+  const names = new Map([...DELIMITER_ESCAPES].map(([name, role]) => [delimiters[role], name] as const));
+  namesOf.set(delimiters, names);
+  return names;
+}
