@@ -1,0 +1,131 @@
+/**
+ * The fields of MSH that everybody needs (HL7 v2.5.1 §2.15.9), read from any MSH, also one that is cut short or whose
+ * message cannot be decoded. It reads and does not judge: which types and versions are served is not its matter.
+ */
+import { latin1, type Charset } from './charset.ts';
+import { RECOMMENDED, type Delimiters } from './delimiters.ts';
+import type { Issue } from '../fault.ts';
+import { firstSegment, readMessage, type Message, type Segment } from './message.ts';
+import { rawAt, valueAt } from './value.ts';
+
+/** Text fields are undefined when absent, empty or `""`. */
+export interface Header {
+  /** The segment itself; undefined when there is none that can be read. */
+  readonly segment: Segment | undefined;
+  readonly delimiters: Delimiters;
+  readonly charset: Charset;
+  /** MSH-3.1 to MSH-6.1, the namespace of each HD. */
+  readonly sendingApplication: string | undefined;
+  readonly sendingFacility: string | undefined;
+  readonly receivingApplication: string | undefined;
+  readonly receivingFacility: string | undefined;
+  /** MSH-7 as written: `20260102030405.123+0100`. */
+  readonly dateTime: string | undefined;
+  /** MSH-9.1 to MSH-9.3: `ADT`, `A01`, `ADT_A01`. */
+  readonly messageType: string | undefined;
+  readonly triggerEvent: string | undefined;
+  readonly messageStructure: string | undefined;
+  /** MSH-10. */
+  readonly controlId: string | undefined;
+  /** MSH-11.1: `P`, `T`, `D`. */
+  readonly processingId: string | undefined;
+  /** MSH-12.1: `2.5.1`. */
+  readonly versionId: string | undefined;
+  /** MSH-15 and MSH-16, table 0155: `AL`, `NE`, `ER`, `SU`. */
+  readonly acceptAcknowledgment: string | undefined;
+  readonly applicationAcknowledgment: string | undefined;
+  /** MSH-18 as written, one entry a repetition. */
+  readonly characterSets: readonly string[];
+}
+
+/**
+ * The header of a message. A batch is headed by its first MSH, or by FHS or BHS when it holds none: their fields 3 to
+ * 7 have the meaning of MSH's, and their control id is field 11.
+ */
+export function readHeader(message: Message): Header {
+  const segment = firstSegment(message, 'MSH') ?? message.segments[0];
+  const { delimiters, charset } = message;
+  if (segment === undefined) return { ...NO_HEADER, delimiters, charset };
+
+  const isBatch = segment.id !== 'MSH';
+  const text = (field: number, component = 1): string | undefined =>
+    valueAt(segment, field, 1, component)?.trim() || undefined;
+  const messageOnly = (field: number, component = 1): string | undefined =>
+    isBatch ? undefined : text(field, component);
+
+  return {
+    segment,
+    delimiters,
+    charset,
+    sendingApplication: text(3),
+    sendingFacility: text(4),
+    receivingApplication: text(5),
+    receivingFacility: text(6),
+    dateTime: text(7),
+    messageType: messageOnly(9, 1),
+    triggerEvent: messageOnly(9, 2),
+    messageStructure: messageOnly(9, 3),
+    controlId: isBatch ? text(11) : text(10),
+    processingId: messageOnly(11),
+    versionId: messageOnly(12),
+    acceptAcknowledgment: messageOnly(15),
+    applicationAcknowledgment: messageOnly(16),
+    characterSets: isBatch ? [] : (rawAt(segment, 18) ?? '').split(delimiters.repetition).filter((name) => name !== ''),
+  };
+}
+
+/**
+ * The header of bytes that `readMessage` refuses, so that they are answered all the same: the first line read as one
+ * character a byte, which gives the sender's own bytes back when it is echoed. Never throws.
+ */
+export function salvageHeader(bytes: Uint8Array): Header {
+  // MSH of real senders is some 150 bytes; a line longer than this is not worth echoing.
+  const start = latin1(bytes.subarray(0, 4096)).replaceAll('\0', '');
+  const from = start.search(/MSH|FHS|BHS/);
+  if (from < 0) return NO_HEADER;
+  const line = start.slice(from).split(/[\r\n]/, 1)[0] ?? '';
+  try {
+    const message = readMessage(line);
+    return readHeader({ ...message, charset: 'iso-8859-1' });
+  } catch {
+    return NO_HEADER;
+  }
+}
+
+/** What is known of a message without a readable MSH. */
+export const NO_HEADER: Header = {
+  segment: undefined,
+  delimiters: RECOMMENDED,
+  charset: 'us-ascii',
+  sendingApplication: undefined,
+  sendingFacility: undefined,
+  receivingApplication: undefined,
+  receivingFacility: undefined,
+  dateTime: undefined,
+  messageType: undefined,
+  triggerEvent: undefined,
+  messageStructure: undefined,
+  controlId: undefined,
+  processingId: undefined,
+  versionId: undefined,
+  acceptAcknowledgment: undefined,
+  applicationAcknowledgment: undefined,
+  characterSets: [],
+};
+
+const REQUIRED: readonly { readonly field: keyof Header; readonly at: string; readonly name: string }[] = [
+  { field: 'messageType', at: 'MSH^1^9^1^1', name: 'MSH-9.1 (message code)' },
+  { field: 'triggerEvent', at: 'MSH^1^9^1^2', name: 'MSH-9.2 (trigger event)' },
+  { field: 'controlId', at: 'MSH^1^10', name: 'MSH-10 (message control id)' },
+  { field: 'processingId', at: 'MSH^1^11', name: 'MSH-11 (processing id)' },
+  { field: 'versionId', at: 'MSH^1^12', name: 'MSH-12 (version id)' },
+];
+
+/** One issue 101 for each field of MSH that is required (usage R in §2.15.9) and not there; MSH-7 we can do without. */
+export function missingHeaderFields(header: Header): Issue[] {
+  return REQUIRED.filter(({ field }) => header[field] === undefined).map(({ at, name }) => ({
+    code: '101',
+    message: `${name} is required`,
+    at,
+  }));
+}

@@ -1,0 +1,68 @@
+/**
+ * The offset from UTC that a wall clock in an IANA time zone shows at a local time. Where a clock is set back and shows
+ * a time twice the first is meant; where it skips a time the offset before the change is taken.
+ */
+
+export interface WallTime {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/**
+ * @param timeZone IANA name
+ * @returns `+02:00`; an offset with seconds (local mean time before standard time) is cut to whole minutes
+ * @throws RangeError for a name that the runtime does not know: settings are checked with `isTimeZone` when saved
+ */
+export function offsetInZone(time: WallTime, timeZone: string): string {
+  const local = new Date(0);
+  local.setUTCFullYear(time.year, time.month - 1, time.day);
+  local.setUTCHours(time.hour, time.minute, time.second);
+  const wall = local.getTime();
+
+  // Offsets on both sides of any change near that time; a change is never within a day of another.
+  const before = offsetAt(wall - DAY_MS, timeZone);
+  const after = offsetAt(wall + DAY_MS, timeZone);
+  const valid = [before, after].find((offset) => offsetAt(wall - offset * MINUTE_MS, timeZone) === offset);
+  return written(valid ?? before);
+}
+
+/** Whether the runtime knows a time zone of that name. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return formatOf(name) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Minutes east of UTC at an instant. */
+function offsetAt(instantMs: number, timeZone: string): number {
+  const name = formatOf(timeZone)
+    .formatToParts(instantMs)
+    .find(({ type }) => type === 'timeZoneName')?.value;
+  const [, sign, hours = 0, minutes = 0] = /([+-])(\d{2}):(\d{2})/.exec(name ?? '') ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  formats.set(timeZone, format);
+  return format;
+}
+
+function written(offset: number): string {
+  const minutes = Math.abs(offset);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return `${offset < 0 ? '-' : '+'}${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}`;
+}
