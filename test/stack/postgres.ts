@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import pg from 'pg';
+import { Client } from 'pg';
 import { freePort } from './free-port.ts';
 import { type Guarded, spawnGuarded } from './guard.ts';
 import { postgresBinaries, unprivileged } from './postgres-binaries.ts';
@@ -134,7 +134,7 @@ async function usable(server: Guarded, cluster: Cluster, port: number): Promise<
 
 /** The owner of the gateway's database is no superuser, as with Neon, so that what needs one fails here too. */
 async function createGatewayDatabase(superuserUrl: string, password: string): Promise<void> {
-  const client = new pg.Client({ connectionString: superuserUrl });
+  const client = new Client({ connectionString: superuserUrl });
   await client.connect();
   try {
     const { rows } = await client.query<{ role: boolean; database: boolean }>(

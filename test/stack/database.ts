@@ -1,0 +1,62 @@
+/**
+ * A database for one test file: a copy of the migrated template, with an endpoint of its own that the real Neon driver
+ * can talk to, in the test's own process so that a test can count and look at round trips.
+ */
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+import { type NeonEndpoint, startNeonEndpoint } from './neon-endpoint.ts';
+import type { NeonRequest } from './neon-request.ts';
+
+export interface TestDatabase {
+  /** For `neon(url)`, `DATABASE_URL` of the edge, or any PostgreSQL client. */
+  readonly url: string;
+  readonly name: string;
+  /** `endpoint.url` is `neonConfig.fetchEndpoint`, or `DATABASE_FETCH_ENDPOINT` of the edge. */
+  readonly endpoint: NeonEndpoint;
+  /** A connection of the test's own, past the endpoint: it is not counted. */
+  readonly client: Client;
+  /** Removes the database; whoever is still connected is thrown out. */
+  drop(): Promise<void>;
+}
+
+export interface TestDatabaseOptions {
+  /** Sees each request to the endpoint before it runs. */
+  readonly onRequest?: (request: NeonRequest) => void;
+}
+
+/** Clones the template, some 50 ms. Needs global-setup.ts among vitest's `globalSetup`. */
+export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const template = new URL(inject('templateDatabaseUrl'));
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const url = withDatabase(template, name);
+  const administrationUrl = withDatabase(template, 'postgres');
+  await administer(administrationUrl, `create database ${name} template ${template.pathname.slice(1)}`);
+
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const endpoint = await startNeonEndpoint({ databaseUrl: url, ...options });
+  const drop = async () => {
+    await client.end();
+    await endpoint.close();
+    await administer(administrationUrl, `drop database ${name} with (force)`);
+  };
+  return { url, name, endpoint, client, drop };
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function withDatabase(server: URL, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}

@@ -1,0 +1,51 @@
+/** The gateway under `deno serve`, as a process of its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+import { ROOT } from './build.ts';
+import type { Edge, EdgeOptions } from './gateway.ts';
+import { until } from './until.ts';
+
+/** The program itself, not the package's launcher, which would stand between us and its signals. */
+function denoBinary(): string {
+  const folder = `${ROOT}node_modules/@deno`;
+  const [platform] = readdirSync(folder);
+  if (platform === undefined) throw new Error('the npm package deno has no binary for this platform');
+  return `${folder}/${platform}/deno`;
+}
+
+export async function startDenoEdge(options: EdgeOptions): Promise<Edge> {
+  const { tokenPerClient, tokenPerAddress, perKey } = options.rateLimits;
+  const args = ['serve', '--allow-net', '--allow-env', '--allow-read=dist', '--host', '127.0.0.1', '--port'];
+  const child = spawn(denoBinary(), [...args, String(options.port), 'edge/platform/deno.ts'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      ...options.env,
+      RATE_LIMIT_TOKEN_PER_CLIENT: String(tokenPerClient),
+      RATE_LIMIT_TOKEN_PER_ADDRESS: String(tokenPerAddress),
+      RATE_LIMIT_PER_KEY: String(perKey),
+      NO_COLOR: '1',
+      DENO_NO_UPDATE_CHECK: '1',
+      ...(options.caCertificate === undefined ? {} : { DENO_CERT: options.caCertificate }),
+    },
+  });
+  const logs: string[] = [];
+  createInterface(child.stdout).on('line', (line) => logs.push(line));
+  createInterface(child.stderr).on('line', (line) => logs.push(line));
+  const ended = once(child, 'exit');
+
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await ended;
+  };
+  await until('deno serve answers', async () => {
+    if (child.exitCode !== null) throw new Error(`deno ended with ${child.exitCode}:\n${logs.join('\n')}`);
+    const response = await fetch(`http://127.0.0.1:${options.port}/healthz`).catch(() => undefined);
+    return response?.ok === true;
+  });
+  return { stop: () => end('SIGTERM'), kill: () => end('SIGKILL'), logs: () => logs };
+}

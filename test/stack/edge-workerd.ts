@@ -1,0 +1,63 @@
+/** The Worker as it is deployed, in workerd, by Miniflare: Durable Objects and rate limits are the real ones. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+import { WORKER_SCRIPT } from './build.ts';
+import type { Edge, EdgeOptions } from './gateway.ts';
+
+/** Our child processes that are workerd; Linux only, which is where tests run. */
+function workerdChildren(): Set<number> {
+  const found = new Set<number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      // Fields after the parenthesised name: state, parent (proc(5)).
+      const [, comm, parent] = /^\d+ \((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'utf8')) ?? [];
+      if (comm === 'workerd' && Number(parent) === process.pid) found.add(Number(name));
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return found;
+}
+
+export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
+  // Miniflare reads the variable when it is loaded, hence the late import.
+  if (options.caCertificate !== undefined) process.env['NODE_EXTRA_CA_CERTS'] = options.caCertificate;
+  const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import('miniflare');
+  const { tokenPerClient, tokenPerAddress, perKey } = options.rateLimits;
+  const limit = (requests: number) => ({ simple: { limit: requests, period: 60 as const } });
+  const logs: string[] = [];
+  const before = workerdChildren();
+
+  const miniflare = new Miniflare({
+    ...convertV4MiniflareOptions({
+      name: 'gateway',
+      modules: true,
+      scriptPath: WORKER_SCRIPT,
+      compatibilityDate: '2026-08-04',
+      host: '127.0.0.1',
+      port: options.port,
+      bindings: options.env,
+      durableObjects: { JTI_STORE: { className: 'JtiStore', useSQLite: true } },
+      ratelimits: {
+        TOKEN_CLIENT_LIMIT: limit(tokenPerClient),
+        TOKEN_ADDRESS_LIMIT: limit(tokenPerAddress),
+        KEY_LIMIT: limit(perKey),
+      },
+      ...(options.persistDir === undefined ? {} : { durableObjectsPersist: options.persistDir }),
+    }),
+    log: new Log(LogLevel.NONE),
+    handleStructuredLogs: ({ message }) => void logs.push(message),
+  });
+  await miniflare.ready;
+  const started = [...workerdChildren()].filter((pid) => !before.has(pid));
+
+  return {
+    stop: () => miniflare.dispose(),
+    async kill() {
+      for (const pid of started) process.kill(pid, 'SIGKILL');
+      await miniflare.dispose();
+    },
+    logs: () => logs,
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * The gateway as tests see it: an address and nothing else. The same cases run on both runtimes; what differs is how
+ * each is started, stopped and killed.
+ */
+import { startDenoEdge } from './edge-deno.ts';
+import { startWorkerdEdge } from './edge-workerd.ts';
+import { freePort } from './free-port.ts';
+import { makeSecrets, type Secrets } from './secrets.ts';
+
+export type Runtime = 'workerd' | 'deno';
+export const RUNTIMES: readonly Runtime[] = ['workerd', 'deno'];
+
+export interface GatewayOptions {
+  readonly runtime: Runtime;
+  /** From `createTestDatabase()`: the connection string and the Neon endpoint before it. */
+  readonly database: { readonly url: string; readonly endpoint: string };
+  /** Added to, or put over, the environment that makes all surfaces configured below one address. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The same port again after a stop or a kill; default a free one. */
+  readonly port?: number;
+  /** Path prefix of the three base URLs, e.g. `/gateway`. */
+  readonly prefix?: string;
+  /** Durable Objects' storage, to be found again after a restart (workerd). */
+  readonly persistDir?: string;
+  /** PEM file of a certificate authority that outbound requests trust beside the public ones. */
+  readonly caCertificate?: string;
+  /** Requests a minute in each bucket; default far above any test. */
+  readonly rateLimits?: {
+    readonly tokenPerClient?: number;
+    readonly tokenPerAddress?: number;
+    readonly perKey?: number;
+  };
+  readonly secrets?: Secrets;
+}
+
+/** What a runtime is started with. */
+export interface EdgeOptions {
+  readonly port: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly persistDir?: string | undefined;
+  readonly caCertificate?: string | undefined;
+  readonly rateLimits: { readonly tokenPerClient: number; readonly tokenPerAddress: number; readonly perKey: number };
+}
+
+export interface Edge {
+  /** In good order. */
+  stop(): Promise<void>;
+  /** SIGKILL, at once: what was in memory is gone. */
+  kill(): Promise<void>;
+  /** Lines the gateway logged so far. */
+  logs(): readonly string[];
+}
+
+export interface Gateway extends Edge {
+  readonly runtime: Runtime;
+  readonly port: number;
+  readonly url: string;
+  readonly oauthBaseUrl: string;
+  readonly fhirBaseUrl: string;
+  readonly hl7BaseUrl: string;
+  readonly secrets: Secrets;
+}
+
+const FAR_ABOVE_ANY_TEST = 1_000_000;
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const port = options.port ?? (await freePort());
+  const secrets = options.secrets ?? (await makeSecrets());
+  const url = `http://127.0.0.1:${port}`;
+  const base = `${url}${options.prefix ?? ''}`;
+  const env = {
+    ...secrets.env,
+    DATABASE_URL: options.database.url,
+    DATABASE_FETCH_ENDPOINT: options.database.endpoint,
+    INTEGRATION_OAUTH_PUBLIC_BASE_URL: base,
+    INTEGRATION_FHIR_PUBLIC_BASE_URL: base,
+    INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: base,
+    ...options.env,
+  };
+  const edgeOptions: EdgeOptions = {
+    port,
+    env,
+    persistDir: options.persistDir,
+    caCertificate: options.caCertificate,
+    rateLimits: {
+      tokenPerClient: options.rateLimits?.tokenPerClient ?? FAR_ABOVE_ANY_TEST,
+      tokenPerAddress: options.rateLimits?.tokenPerAddress ?? FAR_ABOVE_ANY_TEST,
+      perKey: options.rateLimits?.perKey ?? FAR_ABOVE_ANY_TEST,
+    },
+  };
+  const edge = options.runtime === 'deno' ? await startDenoEdge(edgeOptions) : await startWorkerdEdge(edgeOptions);
+  return {
+    ...edge,
+    runtime: options.runtime,
+    port,
+    url,
+    oauthBaseUrl: env.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
+    fhirBaseUrl: env.INTEGRATION_FHIR_PUBLIC_BASE_URL,
+    hl7BaseUrl: env.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
+    secrets,
+  };
+}

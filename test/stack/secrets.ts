@@ -1,0 +1,33 @@
+/** Keys and secrets of one local or test deployment, made anew: nothing secret is ever in the repository. */
+import { randomBytes } from 'node:crypto';
+
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+
+export interface Secrets {
+  readonly env: {
+    readonly TOKEN_SIGNING_KEYS: string;
+    readonly GATEWAY_SECRET: string;
+    readonly MLLP_SIDECAR_KEYS: string;
+  };
+  /** The sidecar's own private key, whose public half is in MLLP_SIDECAR_KEYS. */
+  readonly sidecarPrivateKey: JWK;
+}
+
+async function es256(kid: string): Promise<{ privateJwk: JWK; publicJwk: JWK }> {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const { d, ...open } = { ...(await exportJWK(privateKey)), kid, alg: 'ES256', use: 'sig' };
+  return { privateJwk: { ...open, ...(d === undefined ? {} : { d }) }, publicJwk: open };
+}
+
+export async function makeSecrets(): Promise<Secrets> {
+  const signing = await es256(`token-${randomBytes(4).toString('hex')}`);
+  const sidecar = await es256(`sidecar-${randomBytes(4).toString('hex')}`);
+  return {
+    env: {
+      TOKEN_SIGNING_KEYS: JSON.stringify({ keys: [signing.privateJwk] }),
+      GATEWAY_SECRET: randomBytes(32).toString('base64url'),
+      MLLP_SIDECAR_KEYS: JSON.stringify({ keys: [sidecar.publicJwk] }),
+    },
+    sidecarPrivateKey: sidecar.privateJwk,
+  };
+}
