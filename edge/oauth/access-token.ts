@@ -1,0 +1,83 @@
+/**
+ * Access tokens: JWTs of RFC 9068 (`typ: at+jwt`, ES256), signed and read here. Whether the key behind a token is still
+ * enabled is not known here: that is asked in the database together with the data (store/api-key.ts).
+ */
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+
+import { ACCESS_TOKEN_ALGORITHM, type Keyring } from './keyring.ts';
+
+/** RFC 9068 §2.1. */
+const ACCESS_TOKEN_TYPE = 'at+jwt';
+/** Far above what we issue; keeps a caller from having us decode and hash at length. */
+const MAX_TOKEN_CHARACTERS = 8 * 1024;
+
+const accessTokenClaims = z.object({
+  iss: z.string(),
+  sub: z.string(),
+  client_id: z.string(),
+  aud: z.string(),
+  scope: z.string(),
+  site: z.uuid(),
+  iat: z.number().int(),
+  exp: z.number().int(),
+  jti: z.string().min(1),
+});
+/** RFC 9068 §2.2; `iat` and `exp` in seconds since the epoch, `site` the one site the key is bound to. */
+export type AccessTokenClaims = z.infer<typeof accessTokenClaims>;
+
+export interface Grant {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly site: string;
+  readonly audience: string;
+  readonly scopes: readonly string[];
+  readonly ttlSeconds: number;
+}
+
+/** Signs a token for a grant with the first key of the ring. */
+export async function issueAccessToken(keyring: Keyring, grant: Grant, nowMs: number): Promise<string> {
+  const { kid, key } = await keyring.signingKey();
+  const issuedAt = Math.floor(nowMs / 1000);
+  const claims: AccessTokenClaims = {
+    iss: grant.issuer,
+    sub: grant.clientId,
+    client_id: grant.clientId,
+    aud: grant.audience,
+    scope: grant.scopes.join(' '),
+    site: grant.site,
+    iat: issuedAt,
+    exp: issuedAt + grant.ttlSeconds,
+    jti: crypto.randomUUID(),
+  };
+  return new SignJWT(claims).setProtectedHeader({ typ: ACCESS_TOKEN_TYPE, alg: ACCESS_TOKEN_ALGORITHM, kid }).sign(key);
+}
+
+/**
+ * Verifies signature, `typ`, `iss` and `exp`; not the audience, which is the surface's to compare.
+ *
+ * @returns undefined for anything that is not a valid access token of ours
+ */
+export async function readAccessToken(
+  keyring: Keyring,
+  issuer: string,
+  token: string,
+  nowMs: number,
+): Promise<AccessTokenClaims | undefined> {
+  if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
+  try {
+    const { payload } = await jwtVerify(
+      token,
+      async ({ kid }) => {
+        const key = typeof kid === 'string' ? await keyring.verificationKey(kid) : undefined;
+        if (key === undefined) throw new errors.JWKSNoMatchingKey();
+        return key;
+      },
+      { issuer, typ: ACCESS_TOKEN_TYPE, algorithms: [ACCESS_TOKEN_ALGORITHM], currentDate: new Date(nowMs) },
+    );
+    return accessTokenClaims.safeParse(payload).data;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+}

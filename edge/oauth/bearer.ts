@@ -1,0 +1,130 @@
+/**
+ * The bearer check of every surface (RFC 6750). It verifies the token by itself; whether the key was disabled or the
+ * token revoked is decided by the first statement of the request's database batch (`assertCaller`), whose Fault the
+ * surfaces' mappers give `challengeOf`.
+ */
+import { Fault } from '../../shared/fault.ts';
+import type { Deps } from '../deps.ts';
+import { readBody } from '../http/body.ts';
+import type { CallerIdentity } from '../store/api-key.ts';
+import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
+import { keyringOf } from './keyring.ts';
+
+/** Who calls, what they may do, and on which surface. */
+export interface Caller extends CallerIdentity {
+  readonly scopes: ReadonlySet<string>;
+  readonly audience: string;
+}
+
+export type Audience = 'svc-fhir' | 'svc-hl7-http';
+
+/** RFC 6750 §3: the protection space is the whole gateway, since one token service issues for all of it. */
+const REALM = 'Bearer realm="integration-gateway"';
+/** The limiter's window is 60 s; when in it a caller comes back under its limit is not known. */
+const RETRY_AFTER_SECONDS = '60';
+/** A form is only read to find a token in it that should not be there. */
+const MAX_FORM_BYTES = 16 * 1024;
+
+/** RFC 6750 §2.1: `b64token`. Two headers arrive joined by a comma, which it cannot contain. */
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+function refuse(code: 'invalid_token' | 'invalid_request', message: string): Fault {
+  return new Fault(code === 'invalid_token' ? 'unauthenticated' : 'malformed', message, {
+    code,
+    headers: { 'WWW-Authenticate': `${REALM}, error="${code}", error_description="${message}"` },
+  });
+}
+
+/** True for a token sent as a form field: RFC 6750 §2.2 allows it, we do not, and the sender should learn why. */
+async function hasTokenInForm(request: Request): Promise<boolean> {
+  const type = request.headers.get('content-type') ?? '';
+  if (request.body === null || !/^application\/x-www-form-urlencoded\b/i.test(type)) return false;
+  try {
+    const bytes = await readBody(request.clone(), MAX_FORM_BYTES);
+    return new URLSearchParams(new TextDecoder().decode(bytes)).has('access_token');
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
+  }
+}
+
+/**
+ * The token of a request, wherever it was put.
+ *
+ * @throws Fault `unauthenticated` without an error code when there is none (RFC 6750 §3.1), `malformed` with
+ *   `invalid_request` when it is in the query, in a form or there are two
+ */
+export async function bearerToken(request: Request): Promise<string> {
+  if (new URL(request.url).searchParams.has('access_token')) {
+    throw refuse('invalid_request', 'an access token is sent in the Authorization header, never in the query');
+  }
+  const header = request.headers.get('authorization');
+  if (header !== null && /(?:^|, *)Bearer\b/i.test(header)) {
+    const token = BEARER.exec(header)?.[1];
+    if (token !== undefined) return token;
+    throw refuse('invalid_request', 'the Authorization header is not one Bearer token');
+  }
+  if (await hasTokenInForm(request)) {
+    throw refuse('invalid_request', 'an access token is sent in the Authorization header, never in a form');
+  }
+  throw new Fault('unauthenticated', 'an access token is required', { headers: { 'WWW-Authenticate': REALM } });
+}
+
+/**
+ * The claims of a request's access token, of whatever audience.
+ *
+ * @throws Fault as `bearerToken`, `invalid_token` for a token that is not ours or has expired, `unavailable` while no
+ *   token service is configured
+ */
+export async function bearerClaims(deps: Deps, request: Request): Promise<AccessTokenClaims> {
+  const issuer = deps.config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
+  if (issuer === undefined) throw new Fault('unavailable', 'the token service is not configured');
+  const token = await bearerToken(request);
+  const claims = await readAccessToken(keyringOf(deps.config), issuer, token, deps.now());
+  if (claims === undefined) throw refuse('invalid_token', 'the access token is not valid or has expired');
+  return claims;
+}
+
+/**
+ * Authenticates a request to a resource surface and counts it against the key's rate limit.
+ *
+ * @throws Fault 401 `unauthenticated` (with `invalid_token`, or without a code when there is no token), 400 `malformed`
+ *   (`invalid_request`), 429 `throttled`; each carries its headers
+ */
+export async function authenticate(deps: Deps, request: Request, audience: Audience): Promise<Caller> {
+  const claims = await bearerClaims(deps, request);
+  if (claims.aud !== audience) {
+    throw refuse('invalid_token', `the access token is for another audience: this surface needs ${audience}`);
+  }
+  if (!(await deps.rateLimiter.allow('key', claims.client_id))) {
+    throw new Fault('throttled', 'too many requests with this API key', {
+      headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+    });
+  }
+  return {
+    site: claims.site,
+    clientId: claims.client_id,
+    tokenId: claims.jti,
+    scopes: new Set(claims.scope.split(' ').filter((scope) => scope !== '')),
+    audience: claims.aud,
+  };
+}
+
+/** @throws Fault 403 `forbidden`, `insufficient_scope`, naming the scopes that would do (RFC 6750 §3.1) */
+export function requireScopes(caller: Caller, scopes: readonly string[]): void {
+  if (scopes.every((scope) => caller.scopes.has(scope))) return;
+  const needed = scopes.join(' ');
+  throw new Fault('forbidden', `the access token lacks a scope: ${needed} is needed`, {
+    code: 'insufficient_scope',
+    headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${needed}"` },
+  });
+}
+
+/** The headers a mapper adds for a Fault: those it brings, and the challenge that a refusal by the database lacks. */
+export function challengeOf(fault: Fault): Readonly<Record<string, string>> {
+  if (fault.kind !== 'unauthenticated' || fault.headers['WWW-Authenticate'] !== undefined) return fault.headers;
+  return {
+    ...fault.headers,
+    'WWW-Authenticate': `${REALM}, error="invalid_token", error_description="${fault.message}"`,
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * The keys that sign access tokens, from one secret (`TOKEN_SIGNING_KEYS`, a private JWKS): the first signs, all are
+ * published and verify. So rotation is: publish the new key, wait, let it sign, retire the old one (keys-cli.ts).
+ */
+import { importJWK } from 'jose';
+
+import type { Config, PrivateJwk } from '../config.ts';
+
+export const ACCESS_TOKEN_ALGORITHM = 'ES256';
+
+/** A public key as `/oauth2/jwks` shows it (RFC 7517 §4). */
+export interface PublishedJwk {
+  readonly kty: 'EC';
+  readonly crv: 'P-256';
+  readonly x: string;
+  readonly y: string;
+  readonly kid: string;
+  readonly use: 'sig';
+  readonly alg: typeof ACCESS_TOKEN_ALGORITHM;
+}
+
+export interface Keyring {
+  readonly published: readonly PublishedJwk[];
+  /** The key that signs now. */
+  signingKey(): Promise<{ readonly kid: string; readonly key: CryptoKey }>;
+  /** The key of that `kid`, or undefined when the ring has none. */
+  verificationKey(kid: string): Promise<CryptoKey | undefined>;
+}
+
+/** Named one by one, so that no private member can slip through. */
+const publish = (jwk: PrivateJwk): PublishedJwk => ({
+  kty: 'EC',
+  crv: 'P-256',
+  x: jwk.x,
+  y: jwk.y,
+  kid: jwk.kid,
+  use: 'sig',
+  alg: ACCESS_TOKEN_ALGORITHM,
+});
+
+async function importEs256(jwk: PrivateJwk | PublishedJwk): Promise<CryptoKey> {
+  const key = await importJWK({ ...jwk }, ACCESS_TOKEN_ALGORITHM);
+  if (key instanceof Uint8Array) throw new Error('an EC key was imported as bytes');
+  return key;
+}
+
+function createKeyring(jwks: readonly PrivateJwk[]): Keyring {
+  const [signer] = jwks;
+  if (signer === undefined) throw new Error('the ring of signing keys is empty');
+  const published = jwks.map(publish);
+  // Keys are kept, not promises: on Workers a promise belongs to the request that made it.
+  const imported = new Map<string, CryptoKey>();
+  let privateKey: CryptoKey | undefined;
+
+  return {
+    published,
+    async signingKey() {
+      privateKey ??= await importEs256({
+        kty: 'EC',
+        crv: 'P-256',
+        x: signer.x,
+        y: signer.y,
+        d: signer.d,
+        kid: signer.kid,
+      });
+      return { kid: signer.kid, key: privateKey };
+    },
+    async verificationKey(kid) {
+      const known = imported.get(kid);
+      if (known !== undefined) return known;
+      const jwk = published.find((key) => key.kid === kid);
+      if (jwk === undefined) return undefined;
+      const key = await importEs256(jwk);
+      imported.set(kid, key);
+      return key;
+    },
+  };
+}
+
+const rings = new WeakMap<object, Keyring>();
+
+/** The ring of a configuration; its keys are imported once. */
+export function keyringOf(config: Pick<Config, 'TOKEN_SIGNING_KEYS'>): Keyring {
+  const known = rings.get(config.TOKEN_SIGNING_KEYS);
+  if (known !== undefined) return known;
+  const ring = createKeyring(config.TOKEN_SIGNING_KEYS.keys);
+  rings.set(config.TOKEN_SIGNING_KEYS, ring);
+  return ring;
+}

@@ -1,0 +1,36 @@
+/** `Deps` for unit tests of the token service: what a test does not give fails when it is used. */
+import { readConfig } from '../../../edge/config.ts';
+import type { Deps } from '../../../edge/deps.ts';
+
+export interface TestDeps extends Partial<Omit<Deps, 'config'>> {
+  readonly signingKeys: readonly object[];
+  readonly allow?: (bucket: string, key: string) => boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const unexpected = (what: string) => () => {
+  throw new Error(`the test does not expect ${what}`);
+};
+
+export function testDeps({ signingKeys, allow, env, ...given }: TestDeps): Deps {
+  return {
+    config: readConfig({
+      INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'https://oauth.test/base',
+      INTEGRATION_FHIR_PUBLIC_BASE_URL: 'https://fhir.test',
+      DATABASE_URL: 'postgres://nobody@nowhere/none',
+      TOKEN_SIGNING_KEYS: JSON.stringify({ keys: signingKeys }),
+      GATEWAY_SECRET: 'a'.repeat(43),
+      ...env,
+    }),
+    database: { run: unexpected('a query'), batch: unexpected('a batch') },
+    jtiStore: { claim: unexpected('a claim') },
+    rateLimiter: { allow: async (bucket, key) => allow?.(bucket, key) ?? true },
+    now: unexpected('the time'),
+    background: unexpected('background work'),
+    log: () => undefined,
+    fetch: unexpected('a fetch'),
+    resolveHost: unexpected('a look-up'),
+    sourceAddress: () => '192.0.2.1',
+    ...given,
+  };
+}
