@@ -1,0 +1,149 @@
+/**
+ * How fast a message is read, ours against `@medplum/core` in the same run: a typical ADT of which some 25 fields are
+ * read, and an ORU with 200 OBX of which six fields each are. Rounds of both alternate; the best round of each counts,
+ * so that a busy machine does not decide.
+ */
+import { Hl7Message } from '@medplum/core';
+import { readMessage, segmentsNamed, type Message } from '../../shared/hl7/message.ts';
+import { parsePath, readPath } from '../../shared/hl7/path.ts';
+import { valueAt } from '../../shared/hl7/value.ts';
+
+export interface Row {
+  readonly name: string;
+  /** Messages a second. */
+  readonly ours: number;
+  readonly medplum: number;
+  readonly ratio: number;
+}
+
+const ADT = [
+  'MSH|^~\\&|ADT1|GOOD HEALTH HOSPITAL|GHH LAB, INC.|GOOD HEALTH HOSPITAL|198808181126|SECURITY|ADT^A01^ADT_A01|MSG00001|P|2.5.1',
+  'EVN|A01|200708181123||',
+  'PID|1||PATID1234^5^M11^ADT1^MR^GOOD HEALTH HOSPITAL~123456789^^^USSSA^SS||EVERYMAN^ADAM^A^III||19610615|M||C|2222 HOME STREET^^GREENSBORO^NC^27401-1020|GL|(555) 555-2004|(555)555-2004||S||PATID12345001^2^M10^ADT1^AN^A|444333333|987654^NC',
+  'NK1|1|NUCLEAR^NELDA^W|SPO^SPOUSE||||NK^NEXT OF KIN',
+  'PV1|1|I|2000^2012^01||||004777^ATTEND^AARON^A|||SUR||||ADM|A0|',
+  'AL1|1|DA|1545^PENICILLIN^L|MO|HIVES',
+  'DG1|1|I9|1550^MAL NEO LIVER, PRIMARY^I9|MAL NEO LIVER, PRIMARY^MAL NEO LIVER, PRIMARY|19880501103005|F',
+  'PR1|1|I9|0151^COMMON DUCT EXPLOR^I9||19880501||||||004777^ATTEND^AARON^A',
+  '',
+].join('\r');
+
+// Segment, field, component.
+const ADT_FIELDS: readonly (readonly [string, number, number])[] = [
+  ['MSH', 3, 1],
+  ['MSH', 4, 1],
+  ['MSH', 7, 1],
+  ['MSH', 9, 1],
+  ['MSH', 9, 2],
+  ['MSH', 10, 1],
+  ['MSH', 11, 1],
+  ['MSH', 12, 1],
+  ['PID', 3, 1],
+  ['PID', 3, 4],
+  ['PID', 3, 5],
+  ['PID', 5, 1],
+  ['PID', 5, 2],
+  ['PID', 5, 3],
+  ['PID', 7, 1],
+  ['PID', 8, 1],
+  ['PID', 11, 1],
+  ['PID', 11, 3],
+  ['PID', 11, 4],
+  ['PID', 11, 5],
+  ['PID', 13, 1],
+  ['PID', 14, 1],
+  ['AL1', 3, 1],
+  ['DG1', 3, 1],
+  ['PR1', 3, 1],
+];
+const OBX_FIELDS = [2, 3, 5, 6, 8, 11];
+
+const ORU = [
+  'MSH|^~\\&|LAB|HOSP|EHR|HOSP|20260102030405+0100||ORU^R01^ORU_R01|42|P|2.5.1',
+  'PID|1||PATID1234^^^HOSP^MR||EVERYMAN^ADAM||19610615|M',
+  'OBR|1|P1|F1|24331-1^Lipid panel^LN|||20260102030000+0100|||||||||||||||20260102030400+0100|||F',
+  ...Array.from(
+    { length: 200 },
+    (_, at) =>
+      `OBX|${at + 1}|NM|${2000 + at}-3^Analyte ${at}^LN^L${at}^local^99LAB||${at}.50|mmol/L^mmol per litre^UCUM|0.5-200.0|N|||F|||20260102030400+0100`,
+  ),
+  '',
+].join('\r');
+
+// Both give the text of each position; the lengths are summed so that no reading can be optimised away.
+function oursAdt(): number {
+  return sumAdt(readMessage(ADT));
+}
+function sumAdt(message: Message): number {
+  const first = new Map(message.segments.toReversed().map((segment) => [segment.id, segment]));
+  let sum = 0;
+  for (const [id, field, component] of ADT_FIELDS) {
+    const segment = first.get(id);
+    if (segment !== undefined) sum += valueAt(segment, field, 1, component)?.length ?? 0;
+  }
+  return sum;
+}
+const bytes = new TextEncoder().encode(ADT);
+const oursAdtFromBytes = (): number => sumAdt(readMessage(bytes));
+
+const paths = ADT_FIELDS.map(([id, field, component]) => parsePath(`${id}-${field}.${component}`));
+function oursAdtByPath(): number {
+  const message = readMessage(ADT);
+  let sum = 0;
+  for (const path of paths) sum += readPath(message, path)?.length ?? 0;
+  return sum;
+}
+function medplumAdt(): number {
+  const message = Hl7Message.parse(ADT);
+  let sum = 0;
+  for (const [id, field, component] of ADT_FIELDS) {
+    sum += message.getSegment(id)?.getComponent(field, component, 0, 0).length ?? 0;
+  }
+  return sum;
+}
+function oursOru(): number {
+  let sum = 0;
+  for (const obx of segmentsNamed(readMessage(ORU), 'OBX')) {
+    for (const field of OBX_FIELDS) sum += valueAt(obx, field)?.length ?? 0;
+  }
+  return sum;
+}
+function medplumOru(): number {
+  let sum = 0;
+  for (const obx of Hl7Message.parse(ORU).getAllSegments('OBX')) {
+    for (const field of OBX_FIELDS) sum += obx.getComponent(field, 1, 0, 0).length;
+  }
+  return sum;
+}
+
+const CASES = [
+  { name: 'ADT, 25 values', ours: oursAdt, medplum: medplumAdt, rounds: 3000 },
+  { name: 'ADT from bytes', ours: oursAdtFromBytes, medplum: medplumAdt, rounds: 3000 },
+  { name: 'ADT by path', ours: oursAdtByPath, medplum: medplumAdt, rounds: 3000 },
+  { name: 'ORU, 200 OBX, 1,200 values', ours: oursOru, medplum: medplumOru, rounds: 100 },
+];
+
+/** Measures every case; some four seconds. Throws when the two do not read the same. */
+export async function bench(): Promise<Row[]> {
+  return CASES.map(({ name, ours, medplum, rounds }) => {
+    if (ours() !== medplum()) throw new Error(`${name}: the readers differ`);
+    const best = { ours: 0, medplum: 0 };
+    for (let round = 0; round < 12; round += 1) {
+      best.ours = Math.max(best.ours, ratePerSecond(ours, rounds));
+      best.medplum = Math.max(best.medplum, ratePerSecond(medplum, rounds));
+    }
+    return { name, ours: Math.round(best.ours), medplum: Math.round(best.medplum), ratio: best.ours / best.medplum };
+  });
+}
+
+function ratePerSecond(read: () => number, times: number): number {
+  const start = performance.now();
+  for (let at = 0; at < times; at += 1) read();
+  return (times * 1000) / (performance.now() - start);
+}
+
+if (import.meta.main) {
+  for (const { name, ours, medplum, ratio } of await bench()) {
+    console.log(`${name.padEnd(28)} ours ${ours}/s  @medplum/core ${medplum}/s  ${ratio.toFixed(1)}x`);
+  }
+}
