@@ -19,7 +19,15 @@ const ROOTS = [
 const BASES = ['Element', 'BackboneElement', 'Resource', 'DomainResource'];
 const DEFINITION = 'http://hl7.org/fhir/StructureDefinition/';
 const VALUE_SET = 'http://hl7.org/fhir/ValueSet/';
+const CARDINALITY = new Map([
+  ['0..1', '?'],
+  ['1..1', '!'],
+  ['0..*', '*'],
+  ['1..*', '+'],
+]);
 const FHIRPATH = 'http://hl7.org/fhirpath/';
+/** Elements of the package that R4 does not have (compared with the data elements of the specification). */
+const NOT_R4 = /^Meta\.(?:project|author|onBehalfOf|accounts?|compartment|deleted)$/;
 
 const Extension = z.object({ url: z.string(), valueUrl: z.string().optional() });
 const ElementType = z.object({
@@ -49,9 +57,7 @@ interface Concept {
   code: string;
   concept?: Concept[] | undefined;
 }
-const Concept: z.ZodType<Concept> = z.lazy(() =>
-  z.object({ code: z.string(), concept: z.array(Concept).optional() }),
-);
+const Concept: z.ZodType<Concept> = z.lazy(() => z.object({ code: z.string(), concept: z.array(Concept).optional() }));
 const CodeSystem = z.object({
   resourceType: z.literal('CodeSystem'),
   url: z.string(),
@@ -100,7 +106,9 @@ export function readStructures(): ReadonlyMap<string, StructureDefinition> {
 function ownElements(definition: StructureDefinition, structures: ReadonlyMap<string, StructureDefinition>) {
   const base = structures.get(definition.baseDefinition?.slice(DEFINITION.length) ?? '');
   const inherited = new Set(base?.snapshot.element.map(({ path }) => path.slice(path.indexOf('.'))));
-  return definition.snapshot.element.filter(({ path }) => path.includes('.') && !inherited.has(path.slice(path.indexOf('.'))));
+  return definition.snapshot.element.filter(
+    ({ path }) => path.includes('.') && !NOT_R4.test(path) && !inherited.has(path.slice(path.indexOf('.'))),
+  );
 }
 
 /** Invariants that refuse (severity error) and are stated at this element itself, not with its type. */
@@ -130,11 +138,12 @@ function printType(type: z.infer<typeof ElementType>, element: ElementDefinition
 
 function printElement(element: ElementDefinition, reached: Reached): string {
   const name = element.path.slice(element.path.lastIndexOf('.') + 1);
-  const cardinality = { '0..1': '?', '1..1': '!', '0..*': '*', '1..*': '+' }[`${element.min}..${element.max}`];
+  const cardinality = CARDINALITY.get(`${element.min}..${element.max}`);
   if (cardinality === undefined) throw new Error(`cardinality of ${element.path}`);
   if (element.contentReference !== undefined) return `${name}${cardinality}${element.contentReference.slice(1)}`;
   const types = element.type.map((type) => printType(type, element, reached)).join('|');
-  if (element.binding?.strength !== 'required' || element.binding.valueSet === undefined) return `${name}${cardinality}${types}`;
+  if (element.binding?.strength !== 'required' || element.binding.valueSet === undefined)
+    return `${name}${cardinality}${types}`;
   const valueSet = (element.binding.valueSet.split('|')[0] ?? '').slice(VALUE_SET.length);
   reached.valueSets.set(valueSet, types !== 'code' || reached.valueSets.get(valueSet) === true);
   return `${name}${cardinality}${types}{${valueSet}}`;
@@ -184,16 +193,26 @@ function printValueSets(wanted: ReadonlyMap<string, boolean>): [string, string][
   const files = ['valuesets-medplum-generated.json', 'v3-codesystems.json', 'valuesets.json'];
   const sets = new Map(readAll(ValueSet, files).map((set) => [set.url, set]));
   const systems = new Map(readAll(CodeSystem, files).map((system) => [system.url, system]));
-  return [...wanted].toSorted().map(([name, withSystem]) => {
-    const compose = sets.get(VALUE_SET + name)?.compose;
-    if (compose === undefined || compose.exclude !== undefined) throw new Error(`value set ${name}`);
-    const parts = compose.include.map(({ system, concept, filter, valueSet }) => {
-      if (system === undefined || filter !== undefined || valueSet !== undefined) throw new Error(`value set ${name}`);
-      const codes = codesOf(concept ?? systems.get(system)?.concept ?? []).join(' ');
-      return codes === '' || !withSystem ? codes : `${system}|${codes}`;
+  return [...wanted]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, withSystem]) => {
+      const compose = sets.get(VALUE_SET + name)?.compose;
+      if (compose === undefined || compose.exclude !== undefined) throw new Error(`value set ${name}`);
+      const parts = compose.include.map(({ system, concept, filter, valueSet }) => {
+        if (system === undefined || filter !== undefined || valueSet !== undefined)
+          throw new Error(`value set ${name}`);
+        const codes = codesOf(concept ?? systems.get(system)?.concept ?? []).join(' ');
+        return codes === '' || !withSystem ? codes : `${system}|${codes}`;
+      });
+      return [name, parts.join(withSystem ? ';' : ' ')];
     });
-    return [name, parts.join(withSystem ? ';' : ' ')];
-  });
+}
+
+/** The concrete types of R4; the definitions also hold types of later versions, which its own code system lacks. */
+function resourceTypes(structures: ReadonlyMap<string, StructureDefinition>): string[] {
+  const systems = readAll(CodeSystem, ['valuesets.json']);
+  const named = systems.find(({ url }) => url === 'http://hl7.org/fhir/resource-types')?.concept ?? [];
+  return codesOf(named).filter((name) => structures.get(name)?.abstract === false || name === 'Parameters');
 }
 
 function printRecord(name: string, comment: string, entries: Iterable<[string, string]>): string {
@@ -212,12 +231,19 @@ export function generateTable(): string {
     if (definition.kind === 'primitive-type') continue;
     for (const [type, line] of printStructure(definition, structures, reached)) lines.set(type, line);
   }
-  const resources = [...structures.values()].filter(({ kind, abstract }) => kind === 'resource' && !abstract);
   return [
     '// Generated by generate.ts from the FHIR R4 (4.0.1) definitions. Do not edit.\n',
-    printRecord('TYPES', 'Types and backbone elements with their elements; definitions.ts explains the notation.', lines),
-    printRecord('VALUE_SETS', 'Required value sets, expanded; empty where the set has no finite list.', printValueSets(reached.valueSets)),
-    `/** Every resource type of R4. */\nexport const RESOURCE_TYPES =\n  '${resources.map(({ name }) => name).toSorted().join(' ')}';\n`,
+    printRecord(
+      'TYPES',
+      'Types and backbone elements with their elements; definitions.ts explains the notation.',
+      lines,
+    ),
+    printRecord(
+      'VALUE_SETS',
+      'Required value sets, expanded; empty where the set has no finite list.',
+      printValueSets(reached.valueSets),
+    ),
+    `/** Every resource type of R4. */\nexport const RESOURCE_TYPES =\n  '${resourceTypes(structures).join(' ')}';\n`,
   ].join('\n');
 }
 

@@ -1,0 +1,141 @@
+/**
+ * Reads the generated table into the shape the walker needs. A line of it is a type: `<Base`, `#invariant` and elements
+ * `name[x]?type|type(targets){valueSet}` with `?` 0..1, `!` 1..1, `*` 0..*, `+` 1..*; the type `.` is the backbone element
+ * at this place. Not a StructureDefinition reader: that is `generate.ts`, which runs when the table is made.
+ */
+import { INVARIANTS, type Invariant } from './invariants.ts';
+import { PRIMITIVES, type Primitive } from './primitives.ts';
+import { RESOURCE_TYPES, TYPES, VALUE_SETS } from './table.generated.ts';
+
+/** One member of a JSON object: an element, or one type of a choice. */
+export interface Element {
+  /** Name in FHIRPath: `value` of `valueQuantity`. */
+  readonly name: string;
+  /** Name of the JSON member. */
+  readonly member: string;
+  /** Name of the member that holds id and extensions of a primitive. */
+  readonly sibling: string;
+  readonly many: boolean;
+  readonly choice: boolean;
+  readonly type: Type;
+  /** Resource types a literal reference may point at; undefined is any. */
+  readonly targets: ReadonlySet<string> | undefined;
+  readonly binding: Binding | undefined;
+}
+
+/** A required value set; `codes` holds plain codes, and `system|code` when concepts are bound. */
+export interface Binding {
+  readonly valueSet: string;
+  readonly codes: ReadonlySet<string>;
+}
+
+export interface Type {
+  readonly name: string;
+  readonly primitive: Primitive | undefined;
+  /** By member name; `_birthDate` finds the same element as `birthDate`. */
+  readonly members: Map<string, Element>;
+  /** Required elements: name in FHIRPath and the members any of which satisfies. */
+  readonly required: { readonly name: string; readonly members: string[] }[];
+  readonly invariants: Invariant[];
+}
+
+/** Every resource type of R4. */
+export const RESOURCES: ReadonlySet<string> = new Set(RESOURCE_TYPES.split(' '));
+
+const ELEMENT = /^(\w+)(\[x\])?([?!*+])(.+?)(?:\{(.+)\})?$/;
+const TYPE = /([\w.]+)(?:\((.+?)\))?/g;
+const types = new Map<string, Type>();
+const unfilled = new Set<Type>();
+const bindings = new Map<string, Binding>();
+
+function bindingNamed(valueSet: string): Binding {
+  const known = bindings.get(valueSet);
+  if (known !== undefined) return known;
+  const codes = new Set<string>();
+  for (const part of (VALUE_SETS[valueSet] ?? '').split(';')) {
+    const bar = part.indexOf('|') + 1;
+    for (const code of part.slice(bar).split(' ')) if (code !== '') codes.add(part.slice(0, bar) + code);
+  }
+  const binding = { valueSet, codes };
+  bindings.set(valueSet, binding);
+  return binding;
+}
+
+function memberOf(name: string, type: string): string {
+  // A SimpleQuantity is a Quantity by its type and only by its profile a simple one.
+  const suffix = type === 'SimpleQuantity' ? 'Quantity' : type;
+  return name + suffix.charAt(0).toUpperCase() + suffix.slice(1);
+}
+
+function addElement(type: Type, text: string): void {
+  const [, name = '', choice, cardinality, kinds = '', valueSet] = ELEMENT.exec(text) ?? [];
+  const members: string[] = [];
+  for (const [, kind = '', targets] of kinds.matchAll(TYPE)) {
+    const own = shellOf(kind === '.' ? `${type.name}.${name}` : kind);
+    const member = choice === undefined ? name : memberOf(name, kind);
+    const element: Element = {
+      name,
+      member,
+      sibling: `_${member}`,
+      many: cardinality === '*' || cardinality === '+',
+      choice: choice !== undefined,
+      type: own,
+      targets: targets === undefined ? undefined : new Set(targets.split(',')),
+      binding: valueSet === undefined ? undefined : bindingNamed(valueSet),
+    };
+    members.push(member);
+    type.members.set(member, element);
+    if (own.primitive === undefined) continue;
+    members.push(element.sibling);
+    type.members.set(element.sibling, element);
+  }
+  if (cardinality === '!' || cardinality === '+') type.required.push({ name, members });
+}
+
+function inherit(type: Type, base: Type): void {
+  for (const [member, element] of base.members) type.members.set(member, element);
+  type.required.push(...base.required);
+  type.invariants.push(...base.invariants);
+}
+
+// Types refer to each other in circles: an element takes the shell of its type, which is filled when its turn comes.
+function shellOf(name: string): Type {
+  const known = types.get(name);
+  if (known !== undefined) return known;
+  const type: Type = { name, primitive: PRIMITIVES[name], members: new Map(), required: [], invariants: [] };
+  types.set(name, type);
+  unfilled.add(type);
+  return type;
+}
+
+function fill(type: Type): void {
+  if (!unfilled.delete(type)) return;
+  for (const part of (TYPES[type.name] ?? '').split(' ')) {
+    if (part.startsWith('<')) inherit(type, typeNamed(part.slice(1)));
+    else if (part.startsWith('#')) type.invariants.push(...[INVARIANTS[part.slice(1)] ?? []].flat());
+    else if (part !== '') addElement(type, part);
+  }
+}
+
+function typeNamed(name: string): Type {
+  const type = shellOf(name);
+  fill(type);
+  return type;
+}
+
+for (const name of Object.keys(TYPES)) typeNamed(name);
+unfilled.clear();
+
+const frame = typeNamed('DomainResource');
+/** What every element may have: the type of the siblings of primitives. */
+export const ELEMENT_TYPE = typeNamed('Element');
+
+/** The definition of a resource type: of the seven in full, of the others the frame every DomainResource has. */
+export function resourceType(name: string): Type {
+  return Object.hasOwn(TYPES, name) ? typeNamed(name) : frame;
+}
+
+/** Whether unknown elements of this resource type can be told: only the seven types are in the table. */
+export function isDefined(type: Type): boolean {
+  return type !== frame;
+}

@@ -1,0 +1,56 @@
+/**
+ * Collects the faults of one resource with their places. The walker keeps the place as a list of steps, so that a
+ * resource without faults builds no path text.
+ */
+import type { Issue } from '../../../shared/fault.ts';
+
+/** More would not help the developer and could be as large as the body. */
+export const MAX_ISSUES = 100;
+/** JSON nesting is bounded at the door; a value built in memory may not be. Steps, not levels: `name`, `0`, `given`. */
+const MAX_STEPS = 128;
+/** A member name in a path; a longer one is cut. */
+const MAX_NAME_CHARACTERS = 64;
+
+export interface Findings {
+  readonly issues: readonly Issue[];
+  /** Goes down to an element or an index; false when that is too deep to go. */
+  readonly enter: (step: string | number) => boolean;
+  readonly leave: () => void;
+  /** Notes a fault here, or at a path below here. */
+  readonly add: (code: string, message: string, below?: string) => void;
+}
+
+/** The name as a step of a FHIRPath expression: plain, or in backticks (FHIRPath N1 §3.1). */
+function printName(name: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name)) return `.${name}`;
+  const cut = name.slice(0, MAX_NAME_CHARACTERS).toWellFormed();
+  return `.\`${JSON.stringify(cut).slice(1, -1).replaceAll('`', '\\`')}\``;
+}
+
+/** @param root the resource type, with which every path starts */
+export function createFindings(root: string): Findings {
+  const issues: Issue[] = [];
+  const steps: (string | number)[] = [];
+
+  const here = (): string =>
+    root + steps.map((step) => (typeof step === 'number' ? `[${step}]` : printName(step))).join('');
+
+  const add: Findings['add'] = (code, message, below) => {
+    if (issues.length >= MAX_ISSUES) return;
+    issues.push({ code, message, at: below === undefined ? here() : `${here()}.${below}` });
+  };
+
+  return {
+    issues,
+    add,
+    enter: (step) => {
+      steps.push(step);
+      if (steps.length <= MAX_STEPS) return true;
+      add('structure', 'is nested too deeply');
+      return false;
+    },
+    leave: () => {
+      steps.pop();
+    },
+  };
+}

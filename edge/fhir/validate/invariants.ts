@@ -1,0 +1,298 @@
+/**
+ * The invariants of severity error that the seven types and their datatypes reach (FHIR R4, ElementDefinition.constraint),
+ * written by hand from their FHIRPath, by id. txt-1 and txt-2 are in `xhtml.ts`; warnings and best practice are not here.
+ */
+import { isJsonObject, JsonNumber, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isAfter } from './moment.ts';
+
+/** What an invariant may ask about the resource around the element. */
+export interface Scope {
+  /** Types of the contained resources, by id. */
+  readonly contained: ReadonlyMap<string, string>;
+  /** Every `#id` that a reference, uri, url or canonical holds. */
+  readonly localReferences: ReadonlySet<string>;
+  readonly withinContained: boolean;
+}
+
+export interface Invariant {
+  readonly id: string;
+  readonly message: string;
+  /** True when it holds; else false, or the places below the element where it does not. */
+  readonly holds: (element: JsonObject, scope: Scope) => boolean | readonly string[];
+}
+
+const UCUM = 'http://unitsofmeasure.org';
+const TERMINOLOGY = 'http://terminology.hl7.org/CodeSystem/';
+/** Events that have no before and after. */
+const MEALS: readonly Json[] = ['C', 'CM', 'CD', 'CV'];
+const CHOICE = /^[A-Z]/;
+
+/** An element is there when it has a value or, being primitive, an extension. */
+function has(element: JsonObject, name: string): boolean {
+  return element[name] !== undefined || element[`_${name}`] !== undefined;
+}
+
+function hasChoice(element: JsonObject, name: string): boolean {
+  for (const member in element) {
+    const start = member.startsWith('_') ? 1 : 0;
+    if (member.startsWith(name, start) && CHOICE.test(member.slice(start + name.length))) return true;
+  }
+  return false;
+}
+
+function objects(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function numberOf(value: Json | undefined): number | undefined {
+  if (typeof value === 'number') return value;
+  return value instanceof JsonNumber ? value.valueOf() : undefined;
+}
+
+function codings(element: JsonObject, name: string): JsonObject[] {
+  const concept = element[name];
+  return isJsonObject(concept) ? objects(concept['coding']) : [];
+}
+
+function isCoded(element: JsonObject, name: string, system: string, codes: readonly Json[]): boolean {
+  const named = (coding: JsonObject): boolean =>
+    coding['system'] === TERMINOLOGY + system && codes.includes(coding['code'] ?? null);
+  return codings(element, name).some(named);
+}
+
+function isInError(element: JsonObject, system: string): boolean {
+  return isCoded(element, 'verificationStatus', system, ['entered-in-error']);
+}
+
+/** FHIRPath equality of complex values: the same elements with equal values. */
+function isEqual(first: Json | undefined, second: Json | undefined): boolean {
+  if (Array.isArray(first)) {
+    return (
+      Array.isArray(second) && first.length === second.length && first.every((item, i) => isEqual(item, second[i]))
+    );
+  }
+  if (!isJsonObject(first) || !isJsonObject(second)) {
+    const number = numberOf(first);
+    return first === second || (number !== undefined && number === numberOf(second));
+  }
+  const names = Object.keys(first);
+  return names.length === Object.keys(second).length && names.every((name) => isEqual(first[name], second[name]));
+}
+
+/** Whether one quantity is certainly above the other: only the same unit can be compared. */
+function isAbove(first: Json | undefined, second: Json | undefined): boolean {
+  if (!isJsonObject(first) || !isJsonObject(second)) return false;
+  const comparable = ['system', 'code', 'unit'].every(
+    (name) => first[name] === second[name] || (name === 'unit' && first['code'] !== undefined),
+  );
+  const low = numberOf(first['value']);
+  const high = numberOf(second['value']);
+  return comparable && low !== undefined && high !== undefined && low > high;
+}
+
+/** The places of contained resources of which something is true. */
+function containedWhere(element: JsonObject, suffix: string, wrong: (resource: JsonObject) => boolean): string[] {
+  const contained = element['contained'];
+  if (!Array.isArray(contained)) return [];
+  return contained.flatMap((item, i) => (isJsonObject(item) && wrong(item) ? [`contained[${i}]${suffix}`] : []));
+}
+
+function hasMeta(resource: JsonObject, ...names: string[]): boolean {
+  const meta = resource['meta'];
+  return isJsonObject(meta) && names.some((name) => has(meta, name));
+}
+
+function refersToContainer(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.some(refersToContainer);
+  return isJsonObject(value) && (value['reference'] === '#' || Object.values(value).some(refersToContainer));
+}
+
+function isUcum(element: JsonObject): boolean {
+  return !has(element, 'system') || element['system'] === UCUM;
+}
+
+function implies(condition: boolean, consequence: boolean): boolean {
+  return !condition || consequence;
+}
+
+function notNegative(value: Json | undefined): boolean {
+  return (numberOf(value) ?? 0) >= 0;
+}
+
+function startsWith(value: Json | undefined, start: string): boolean {
+  return typeof value === 'string' && value.startsWith(start);
+}
+
+type Rule = readonly [id: string, message: string, holds: Invariant['holds']];
+
+const RULES: readonly Rule[] = [
+  [
+    'ele-1',
+    'an element needs a value, an extension or another child beside id',
+    (e) => {
+      for (const member in e) if (member !== 'id') return true;
+      return false;
+    },
+  ],
+  ['ext-1', 'an extension has either a value or extensions', (e) => has(e, 'extension') !== hasChoice(e, 'value')],
+  [
+    'dom-2',
+    'a contained resource must not contain resources',
+    (e) => containedWhere(e, '.contained', (resource) => has(resource, 'contained')),
+  ],
+  [
+    'dom-3',
+    'a contained resource must be referred to from the resource, or refer to it',
+    (e, { localReferences }) =>
+      containedWhere(e, '', (resource) => {
+        const id = resource['id'];
+        return typeof id === 'string' && !localReferences.has(`#${id}`) && !refersToContainer(resource);
+      }),
+  ],
+  [
+    'dom-4',
+    'a contained resource must not have meta.versionId or meta.lastUpdated',
+    (e) => containedWhere(e, '.meta', (resource) => hasMeta(resource, 'versionId', 'lastUpdated')),
+  ],
+  [
+    'dom-5',
+    'a contained resource must not have a security label',
+    (e) => containedWhere(e, '.meta.security', (resource) => hasMeta(resource, 'security')),
+  ],
+  [
+    'ref-1',
+    'a local reference must name a contained resource',
+    ({ reference }, { contained, withinContained }) => {
+      if (typeof reference !== 'string' || !reference.startsWith('#')) return true;
+      return reference === '#' ? withinContained : contained.has(reference.slice(1));
+    },
+  ],
+  ['qty-3', 'a code for the unit needs its system', (e) => implies(has(e, 'code'), has(e, 'system'))],
+  ['sqty-1', 'no comparator is allowed here', (e) => !has(e, 'comparator')],
+  [
+    'rat-1',
+    'numerator and denominator go together; without both there must be an extension',
+    (e) => has(e, 'numerator') === has(e, 'denominator') && (has(e, 'numerator') || has(e, 'extension')),
+  ],
+  ['rng-2', 'low must not be above high', ({ low, high }) => !isAbove(low, high)],
+  ['tim-1', 'a duration needs durationUnit', (e) => implies(has(e, 'duration'), has(e, 'durationUnit'))],
+  ['tim-2', 'a period needs periodUnit', (e) => implies(has(e, 'period'), has(e, 'periodUnit'))],
+  ['tim-4', 'duration must not be negative', ({ duration }) => notNegative(duration)],
+  ['tim-5', 'period must not be negative', ({ period }) => notNegative(period)],
+  ['tim-6', 'periodMax needs a period', (e) => implies(has(e, 'periodMax'), has(e, 'period'))],
+  ['tim-7', 'durationMax needs a duration', (e) => implies(has(e, 'durationMax'), has(e, 'duration'))],
+  ['tim-8', 'countMax needs a count', (e) => implies(has(e, 'countMax'), has(e, 'count'))],
+  [
+    'tim-9',
+    'an offset needs a when, other than C, CM, CD and CV',
+    (e) => {
+      const { when } = e;
+      return implies(
+        has(e, 'offset'),
+        has(e, 'when') && !(Array.isArray(when) && when.some((code) => MEALS.includes(code))),
+      );
+    },
+  ],
+  ['tim-10', 'timeOfDay and when exclude each other', (e) => !has(e, 'timeOfDay') || !has(e, 'when')],
+  [
+    'per-1',
+    'start must not be after end',
+    ({ start, end }) => !(typeof start === 'string' && typeof end === 'string' && isAfter(start, end)),
+  ],
+  [
+    'drt-1',
+    'a duration with a code needs a value and the UCUM system',
+    (e) => implies(has(e, 'code'), e['system'] === UCUM && has(e, 'value')),
+  ],
+  [
+    'dis-1',
+    'a distance with a value needs a code, and its system is UCUM',
+    (e) => implies(has(e, 'value'), has(e, 'code')) && isUcum(e),
+  ],
+  [
+    'cnt-3',
+    'a count is a whole number with the UCUM code 1',
+    (e) => {
+      const { value } = e;
+      const isWhole =
+        Number.isInteger(numberOf(value) ?? 0) && !(value instanceof JsonNumber && value.source.includes('.'));
+      return (
+        implies(has(e, 'value'), has(e, 'code')) && isUcum(e) && implies(has(e, 'code'), e['code'] === '1') && isWhole
+      );
+    },
+  ],
+  [
+    'age-1',
+    'an age is positive and has a code of the UCUM system',
+    (e) => implies(has(e, 'value'), has(e, 'code')) && isUcum(e) && (numberOf(e['value']) ?? 1) > 0,
+  ],
+  ['trd-1', 'a trigger has either timing or data', (e) => !has(e, 'data') || !hasChoice(e, 'timing')],
+  ['trd-2', 'a condition needs data', (e) => implies(has(e, 'condition'), has(e, 'data'))],
+  [
+    'trd-3',
+    'a named event needs a name, a periodic one timing, a data event data',
+    (e) =>
+      implies(e['type'] === 'named-event', has(e, 'name')) &&
+      implies(e['type'] === 'periodic', hasChoice(e, 'timing')) &&
+      implies(startsWith(e['type'], 'data-'), has(e, 'data')),
+  ],
+  ['exp-1', 'an expression or a reference is required', (e) => has(e, 'expression') || has(e, 'reference')],
+  ['drq-1', 'either path or searchParam is required', (e) => has(e, 'path') !== has(e, 'searchParam')],
+  ['drq-2', 'either path or searchParam is required', (e) => has(e, 'path') !== has(e, 'searchParam')],
+  ['att-1', 'data needs a contentType', (e) => implies(has(e, 'data'), has(e, 'contentType'))],
+  ['cpt-2', 'a value needs a system', (e) => implies(has(e, 'value'), has(e, 'system'))],
+  [
+    'pat-1',
+    'a contact needs a name, telecom, address or organization',
+    (e) => has(e, 'name') || has(e, 'telecom') || has(e, 'address') || has(e, 'organization'),
+  ],
+  [
+    'con-4',
+    'abatement needs a clinicalStatus of inactive, resolved or remission',
+    (e) =>
+      implies(
+        hasChoice(e, 'abatement'),
+        isCoded(e, 'clinicalStatus', 'condition-clinical', ['inactive', 'resolved', 'remission']),
+      ),
+  ],
+  [
+    'con-5',
+    'clinicalStatus must be absent when verificationStatus is entered-in-error',
+    (e) => !isInError(e, 'condition-ver-status') || !has(e, 'clinicalStatus'),
+  ],
+  ['con-1', 'a stage needs a summary or an assessment', (e) => has(e, 'summary') || has(e, 'assessment')],
+  ['con-2', 'evidence needs a code or a detail', (e) => has(e, 'code') || has(e, 'detail')],
+  [
+    'ait-1',
+    'clinicalStatus is required unless verificationStatus is entered-in-error',
+    (e) => isInError(e, 'allergyintolerance-verification') || has(e, 'clinicalStatus'),
+  ],
+  [
+    'ait-2',
+    'clinicalStatus must be absent when verificationStatus is entered-in-error',
+    (e) => !isInError(e, 'allergyintolerance-verification') || !has(e, 'clinicalStatus'),
+  ],
+  [
+    'obs-6',
+    'dataAbsentReason is only for an Observation without a value',
+    (e) => !has(e, 'dataAbsentReason') || !hasChoice(e, 'value'),
+  ],
+  [
+    'obs-7',
+    'an Observation with a value must not have a component of its own code',
+    (e) => {
+      const components = objects(e['component']);
+      if (components.length === 0 || !hasChoice(e, 'value')) return true;
+      const own = codings(e, 'code');
+      return !components.some((component) =>
+        codings(component, 'code').some((coding) => own.some((other) => isEqual(coding, other))),
+      );
+    },
+  ],
+  ['obs-3', 'a reference range needs low, high or text', (e) => has(e, 'low') || has(e, 'high') || has(e, 'text')],
+];
+
+/** By id; `definitions.ts` hangs them on the types. */
+export const INVARIANTS: Readonly<Record<string, Invariant>> = Object.fromEntries(
+  RULES.map(([id, message, holds]) => [id, { id, message, holds }]),
+);

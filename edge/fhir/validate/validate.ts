@@ -1,0 +1,47 @@
+/**
+ * FHIR R4 validation of the gateway's seven resource types against the base specification (FHIR R4, Validation §2.12.0):
+ * structure, cardinality, values, required bindings, invariants. No profiles, no terminology server, no lookups.
+ */
+import type { Issue } from '../../../shared/fault.ts';
+import { isJsonObject, type Json } from '../../../shared/json.ts';
+import { isDefined, RESOURCES, resourceType } from './definitions.ts';
+import { createFindings } from './findings.ts';
+import { walkObject } from './walk.ts';
+
+function containedTypes(contained: Json | undefined): ReadonlyMap<string, string> {
+  const out = new Map<string, string>();
+  if (!Array.isArray(contained)) return out;
+  for (const resource of contained) {
+    if (!isJsonObject(resource)) continue;
+    const { id, resourceType: type } = resource;
+    if (typeof id === 'string' && typeof type === 'string') out.set(id, type);
+  }
+  return out;
+}
+
+/**
+ * Validates a resource.
+ *
+ * @param resource as `parseJson` gives it; never altered
+ * @param expectedType the type the resource has to be, such as that of the request's path
+ * @returns every fault, at most 100, each with an R4 IssueType code and a FHIRPath expression; empty when valid.
+ *   Messages hold no value of the resource. Never throws.
+ */
+export function validate(resource: Json, expectedType?: string): Issue[] {
+  const at = expectedType ?? 'Resource';
+  if (!isJsonObject(resource)) return [{ code: 'structure', message: 'a resource must be a JSON object', at }];
+  const name = resource['resourceType'];
+  if (name === undefined) return [{ code: 'required', message: 'resourceType is required', at }];
+  if (typeof name !== 'string' || !RESOURCES.has(name)) {
+    return [{ code: 'structure', message: 'resourceType must be a resource type of R4', at }];
+  }
+  if (expectedType !== undefined && name !== expectedType) {
+    return [{ code: 'invalid', message: `resourceType must be ${expectedType}, not ${name}`, at }];
+  }
+  const type = resourceType(name);
+  if (!isDefined(type)) return [{ code: 'not-supported', message: `${name} is not a type of this server`, at: name }];
+  const findings = createFindings(name);
+  const contained = containedTypes(resource['contained']);
+  walkObject({ findings, contained, localReferences: new Set(), withinContained: false }, resource, type);
+  return [...findings.issues];
+}
