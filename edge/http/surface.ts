@@ -6,6 +6,7 @@ import { Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
 
 import type { Deps } from '../deps.ts';
+import { Fault } from '../../shared/fault.ts';
 
 /** The facts of one request, nothing else. */
 export interface GatewayEnv {
@@ -16,7 +17,7 @@ export type Surface = Hono<GatewayEnv>;
 
 /** The path of a base URL, without a trailing slash: `https://host/a/b` has the prefix `/a/b`, `https://host` has ``. */
 export function pathPrefix(baseUrl: string | undefined): string {
-  return baseUrl === undefined ? '' : new URL(baseUrl).pathname.replace(/\/+$/, '');
+  return !baseUrl ? '' : new URL(baseUrl).pathname.replace(/\/+$/, '');
 }
 
 /** A request id that a proxy in front may set, if it is harmless in a log line and a header. */
@@ -24,7 +25,8 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
 /**
  * @param name for the log: `oauth`, `fhir`, `hl7`, `admin`
- * @param baseUrl the surface's public base URL, whose path is the prefix to take off
+ * @param baseUrl the surface's public base URL, whose path is the prefix to take off; `undefined` is not configured, and
+ *   every request a Fault `unavailable`; the empty string is a surface without an address of its own
  */
 export function createSurface(deps: Deps, name: string, baseUrl: string | undefined): Surface {
   const prefix = pathPrefix(baseUrl);
@@ -54,5 +56,10 @@ export function createSurface(deps: Deps, name: string, baseUrl: string | undefi
     });
   });
 
+  if (baseUrl === undefined) {
+    app.use(() => {
+      throw new Fault('unavailable', `the ${name} surface is not configured: its public base URL is missing`);
+    });
+  }
   return app;
 }

@@ -1,7 +1,9 @@
 /** The Worker as it is deployed, in workerd, by Miniflare: Durable Objects and rate limits are the real ones. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { WORKER_SCRIPT } from './build.ts';
+import { inject } from 'vitest';
+
+import { workerScript } from './build.ts';
 import type { Edge, EdgeOptions } from './gateway.ts';
 
 /** Our child processes that are workerd; Linux only, which is where tests run. */
@@ -25,24 +27,28 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
   if (options.caCertificate !== undefined) process.env['NODE_EXTRA_CA_CERTS'] = options.caCertificate;
   const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import('miniflare');
   const { tokenPerClient, tokenPerAddress, perKey } = options.rateLimits;
-  const limit = (requests: number) => ({ simple: { limit: requests, period: 60 as const } });
+  const limit = (requests: number, namespace: string) => ({
+    namespace_id: namespace,
+    simple: { limit: requests, period: 60 as const },
+  });
   const logs: string[] = [];
+  const scriptPath = await workerScript(inject('buildFolder'));
   const before = workerdChildren();
 
   const miniflare = new Miniflare({
     ...convertV4MiniflareOptions({
       name: 'gateway',
       modules: true,
-      scriptPath: WORKER_SCRIPT,
+      scriptPath,
       compatibilityDate: '2026-08-04',
       host: '127.0.0.1',
       port: options.port,
       bindings: options.env,
       durableObjects: { JTI_STORE: { className: 'JtiStore', useSQLite: true } },
       ratelimits: {
-        TOKEN_CLIENT_LIMIT: limit(tokenPerClient),
-        TOKEN_ADDRESS_LIMIT: limit(tokenPerAddress),
-        KEY_LIMIT: limit(perKey),
+        TOKEN_CLIENT_LIMIT: limit(tokenPerClient, '1001'),
+        TOKEN_ADDRESS_LIMIT: limit(tokenPerAddress, '1002'),
+        KEY_LIMIT: limit(perKey, '1003'),
       },
       ...(options.persistDir === undefined ? {} : { durableObjectsPersist: options.persistDir }),
     }),

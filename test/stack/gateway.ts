@@ -13,7 +13,7 @@ export const RUNTIMES: readonly Runtime[] = ['workerd', 'deno'];
 export interface GatewayOptions {
   readonly runtime: Runtime;
   /** From `createTestDatabase()`: the connection string and the Neon endpoint before it. */
-  readonly database: { readonly url: string; readonly endpoint: string };
+  readonly database: { readonly url: string; readonly endpoint: { readonly url: string } };
   /** Added to, or put over, the environment that makes all surfaces configured below one address. */
   readonly env?: Readonly<Record<string, string>>;
   /** The same port again after a stop or a kill; default a free one. */
@@ -71,7 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const env = {
     ...secrets.env,
     DATABASE_URL: options.database.url,
-    DATABASE_FETCH_ENDPOINT: options.database.endpoint,
+    DATABASE_FETCH_ENDPOINT: options.database.endpoint.url,
     INTEGRATION_OAUTH_PUBLIC_BASE_URL: base,
     INTEGRATION_FHIR_PUBLIC_BASE_URL: base,
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: base,

@@ -2,6 +2,10 @@
  * Vitest's global setup: one PostgreSQL for a whole run, with one migrated database that test files clone
  * (database.ts). It is gone with its data when the run ends, however it ends.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../migrations/run.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from './postgres.ts';
@@ -10,6 +14,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The migrated database that is the template of all others. Nobody may stay connected to it. */
     templateDatabaseUrl: string;
+    /** Where the Worker is built, by the first test that needs it (build.ts). */
+    buildFolder: string;
   }
 }
 
@@ -22,5 +28,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw error;
   }
   project.provide('templateDatabaseUrl', postgres.url);
-  return () => postgres.stop();
+  const buildFolder = await mkdtemp(join(tmpdir(), 'gateway-build-'));
+  project.provide('buildFolder', buildFolder);
+  return async () => {
+    await postgres.stop();
+    await rm(buildFolder, { recursive: true, force: true });
+  };
 }

@@ -1,0 +1,66 @@
+/**
+ * The table of contents: every surface, where it answers, and how a request finds it. A surface answers only below its
+ * own base URL; one whose base URL is missing says so in its own error format (spec.md, deployment configuration).
+ */
+import type { Deps } from './deps.ts';
+import { createFhir } from './fhir/routes.ts';
+import { createMllpIngest } from './hl7/mllp-routes.ts';
+import { createHl7 } from './hl7/routes.ts';
+import { pathPrefix, type Surface } from './http/surface.ts';
+import { createOauth } from './oauth/routes.ts';
+import { readiness } from './readiness.ts';
+
+interface Mount {
+  readonly baseUrl: string | undefined;
+  /** First path segments, below the base URL's prefix. */
+  readonly roots: readonly string[];
+  readonly surface: Surface;
+}
+
+export interface App {
+  fetch(request: Request): Promise<Response>;
+}
+
+/** The gateway as one function of a request, the same on every runtime. */
+export function createApp(deps: Deps): App {
+  const { config } = deps;
+  const mounts: readonly Mount[] = [
+    {
+      baseUrl: config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
+      roots: ['.well-known', 'oauth2'],
+      surface: createOauth(deps),
+    },
+    { baseUrl: config.INTEGRATION_FHIR_PUBLIC_BASE_URL, roots: ['fhir'], surface: createFhir(deps) },
+    { baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, roots: ['hl7'], surface: createHl7(deps) },
+    // The sidecars' path has no public address of its own: it is looked for on every host, without a prefix.
+    { baseUrl: '', roots: ['internal'], surface: createMllpIngest(deps) },
+  ];
+  const hosts = new Set(mounts.filter(({ baseUrl }) => baseUrl).map(({ baseUrl }) => new URL(baseUrl ?? '').host));
+
+  /** Where hosts differ, a host answers for its own surfaces only; where all are the same, any name will do. */
+  const isHostOf = (mount: Mount, host: string): boolean =>
+    hosts.size < 2 || !mount.baseUrl || new URL(mount.baseUrl).host === host;
+
+  const isBelow = (mount: Mount, path: string): boolean =>
+    mount.roots.some((root) => `${path}/`.startsWith(`${pathPrefix(mount.baseUrl)}/${root}/`));
+
+  const longestPrefixFirst = mounts.toSorted((a, b) => pathPrefix(b.baseUrl).length - pathPrefix(a.baseUrl).length);
+
+  return {
+    async fetch(request: Request): Promise<Response> {
+      const { pathname, host } = new URL(request.url);
+      const mount = longestPrefixFirst.find((candidate) => isHostOf(candidate, host) && isBelow(candidate, pathname));
+      if (mount !== undefined) return mount.surface.fetch(request);
+
+      const probe = mounts
+        .map(({ baseUrl }) => pathPrefix(baseUrl))
+        .find((prefix) => pathname.startsWith(`${prefix}/`));
+      if (probe !== undefined) {
+        const path = pathname.slice(probe.length);
+        if (path === '/healthz') return Response.json({ status: 'ok' });
+        if (path === '/readyz') return readiness(deps);
+      }
+      return Response.json({ title: 'Not found', status: 404 }, { status: 404 });
+    },
+  };
+}

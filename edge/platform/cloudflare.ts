@@ -1,0 +1,61 @@
+/** The Workers entry: bindings and secrets to `Deps`, once for each isolate. */
+import { resolve4, resolve6 } from 'node:dns/promises';
+
+import { env, waitUntil } from 'cloudflare:workers';
+
+import { logLine, type Log } from '../../shared/log.ts';
+import { createApp, type App } from '../app.ts';
+import { ConfigError, readConfig } from '../config.ts';
+import { durableJtiStore, type JtiStore } from './cloudflare/jti-store.ts';
+import { bindingRateLimiter } from './cloudflare/rate-limiter.ts';
+import { neonDatabase } from './neon.ts';
+
+export { JtiStore } from './cloudflare/jti-store.ts';
+
+interface Bindings {
+  JTI_STORE: DurableObjectNamespace<JtiStore>;
+  TOKEN_CLIENT_LIMIT: RateLimit;
+  TOKEN_ADDRESS_LIMIT: RateLimit;
+  KEY_LIMIT: RateLimit;
+}
+
+/** Workers Logs takes a line of JSON from the console and indexes its fields. */
+// oxlint-disable-next-line no-console
+const log: Log = (entry) => console.log(logLine(new Date(), entry));
+
+let app: App | undefined;
+
+function start(): App {
+  const bindings = env as unknown as Bindings & Record<string, unknown>;
+  const config = readConfig(bindings);
+  return createApp({
+    config,
+    database: neonDatabase(config),
+    jtiStore: durableJtiStore(bindings.JTI_STORE),
+    rateLimiter: bindingRateLimiter(bindings),
+    now: () => Date.now(),
+    background: (work) =>
+      waitUntil(work.catch((error: unknown) => log({ level: 'error', event: 'background', error }))),
+    log,
+    fetch: (url, init) => fetch(url, init),
+    resolveHost: async (hostname) => {
+      const found = await Promise.allSettled([resolve4(hostname), resolve6(hostname)]);
+      return found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    },
+    // Cloudflare sets this header itself and drops a client's own.
+    sourceAddress: (request) => request.headers.get('cf-connecting-ip') ?? 'unknown',
+  });
+}
+
+export default {
+  async fetch(request): Promise<Response> {
+    try {
+      app ??= start();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      log({ level: 'error', event: 'configuration', detail: error.problems.join('; ') });
+      return Response.json({ error: 'not configured' }, { status: 503 });
+    }
+    return app.fetch(request);
+  },
+} satisfies ExportedHandler;

@@ -1,0 +1,39 @@
+/** The Deno entry (`deno serve edge/platform/deno.ts`): environment variables to `Deps`. */
+import { logLine, type Log } from '../../shared/log.ts';
+import { createApp } from '../app.ts';
+import { readConfig } from '../config.ts';
+import { postgresJtiStore } from './deno/jti-store.ts';
+import { memoryRateLimiter } from './deno/rate-limiter.ts';
+import { neonDatabase } from './neon.ts';
+
+// oxlint-disable-next-line no-console
+const log: Log = (entry) => console.log(logLine(new Date(), entry));
+
+const config = readConfig(Deno.env.toObject());
+const database = neonDatabase(config);
+const now = () => Date.now();
+/** The peer of each request under way: Deno tells it beside the request, not in it. */
+const peers = new WeakMap<Request, string>();
+
+const app = createApp({
+  config,
+  database,
+  jtiStore: postgresJtiStore(database),
+  rateLimiter: memoryRateLimiter(config, now),
+  now,
+  background: (work) => void work.catch((error: unknown) => log({ level: 'error', event: 'background', error })),
+  log,
+  fetch: (url, init) => fetch(url, init),
+  resolveHost: async (hostname) => {
+    const found = await Promise.allSettled([Deno.resolveDns(hostname, 'A'), Deno.resolveDns(hostname, 'AAAA')]);
+    return found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  },
+  sourceAddress: (request) => peers.get(request) ?? 'unknown',
+});
+
+export default {
+  fetch(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
+    peers.set(request, info.remoteAddr.hostname);
+    return app.fetch(request);
+  },
+};

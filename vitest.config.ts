@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+// In CI a browser test that cannot run fails; elsewhere it says that it was skipped.
+export default defineConfig({
+  test: {
+    include: ['test/{unit,contract,e2e}/**/*.test.ts'],
+    globalSetup: ['test/stack/global-setup.ts'],
+    reporters: ['default', './test/stack/closing-line.ts'],
+    // Two cores: more workers only wait for each other, and each contract file starts two runtimes.
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+  },
+});
