@@ -36,8 +36,8 @@ export interface Postgres {
   readonly exited: Promise<void>;
 }
 
-/** For data that nobody will miss after a power failure: tests. */
-export const UNSAFE_BUT_FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } as const;
+/** For data that nobody will miss after a power failure: tests. What was committed still survives `kill`. */
+export const UNSAFE_BUT_FAST = { fsync: 'off', full_page_writes: 'off' } as const;
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',

@@ -1,0 +1,104 @@
+/** The server that the local stack and the tests start: what it offers, and that it never stays behind. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Client } from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startPostgres, UNSAFE_BUT_FAST } from '../../stack/postgres.ts';
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'gateway-postgres-test-'));
+});
+afterEach(() => rm(dataDir, { recursive: true }));
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query({ text, rowMode: 'array' })).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const lockFile = () => join(dataDir, 'cluster/postmaster.pid');
+
+test('PostgreSQL 18 in UTF-8 with the extensions that Neon has, for a role that is no superuser', async () => {
+  const postgres = await startPostgres({ settings: UNSAFE_BUT_FAST });
+  try {
+    await query(postgres.url, 'create extension pg_trgm; create extension btree_gin; create extension unaccent');
+    const rows = await query(
+      postgres.url,
+      `select current_setting('server_version') ~ '^18\\.', current_setting('server_encoding'),
+        (select datlocprovider::text || ' ' || datlocale from pg_database where datname = current_database()),
+        upper('é'), unaccent('é'), similarity('ü', 'ö'), current_setting('timezone'),
+        (select rolsuper from pg_roles where rolname = current_user)`,
+    );
+    expect(rows).toEqual([[true, 'UTF8', 'b C.UTF-8', 'É', 'e', 0, 'UTC', false]]);
+  } finally {
+    await postgres.stop();
+  }
+});
+
+test('a folder keeps its data and its password, also over a crash', async () => {
+  const first = await startPostgres({ dataDir });
+  await query(first.url, 'create table a as select 1 as id');
+  await first.kill();
+  expect(existsSync(lockFile())).toBe(true);
+  const second = await startPostgres({ dataDir, port: first.port });
+  expect(second.url).toBe(first.url);
+  expect(await query(second.url, 'select id from a')).toEqual([[1]]);
+  await second.stop();
+  await second.exited;
+  expect(existsSync(lockFile())).toBe(false);
+});
+
+test('a lock whose number belongs to another program now is no obstacle', async () => {
+  const first = await startPostgres({ dataDir });
+  const lock = await readFile(lockFile(), 'utf8');
+  await first.kill();
+  await writeFile(lockFile(), lock.replace(/^\d+/, String(process.pid)));
+  await (await startPostgres({ dataDir })).stop();
+});
+
+test('a taken port is said', async () => {
+  const first = await startPostgres({ dataDir, settings: UNSAFE_BUT_FAST });
+  try {
+    await expect(startPostgres({ port: first.port })).rejects.toThrow(`port ${first.port} for PostgreSQL is taken`);
+  } finally {
+    await first.stop();
+  }
+});
+
+test('a setting that PostgreSQL does not know is said', async () => {
+  await expect(startPostgres({ settings: { no_such: '1' } })).rejects.toThrow('unrecognized configuration parameter');
+});
+
+test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('it ends with a parent that ends by %s', async (signal) => {
+  const module = new URL('../../stack/postgres.ts', import.meta.url);
+  const parent = spawn(process.execPath, [
+    '--input-type=module',
+    '--eval',
+    `const { startPostgres } = await import(${JSON.stringify(module)});
+     const postgres = await startPostgres({ dataDir: ${JSON.stringify(dataDir)} });
+     console.log(postgres.url);`,
+  ]);
+  const url = await firstLine(parent);
+  expect(await query(url, 'select 1')).toEqual([[1]]);
+  parent.kill(signal);
+  await once(parent, 'exit');
+  await expect.poll(() => existsSync(lockFile()), { timeout: 10_000 }).toBe(false);
+  await expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('no output to read');
+  const [line]: unknown[] = await once(createInterface({ input: child.stdout }), 'line');
+  return String(line);
+}
