@@ -25,7 +25,7 @@ export interface TestDatabaseOptions {
   readonly onRequest?: (request: NeonRequest) => void;
 }
 
-/** Clones the template, some 50 ms. Needs global-setup.ts among vitest's `globalSetup`. */
+/** Clones the template, some 0.2 s. Needs global-setup.ts among vitest's `globalSetup`. */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const template = new URL(inject('templateDatabaseUrl'));
   const name = `test_${randomBytes(6).toString('hex')}`;
