@@ -33,6 +33,9 @@ export interface GuardOptions {
   readonly uid?: number;
   readonly gid?: number;
   readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** An open file for the program's standard output; default: nowhere. */
+  readonly stdout?: number;
 }
 
 /** The guard's process: its stderr is the program's, closing its stdin ends the program, its exit is the program's. */
@@ -45,14 +48,15 @@ export type Guarded = ChildProcessByStdio<Writable, null, Readable>;
 export function spawnGuarded(command: string, args: readonly string[], options: GuardOptions): Guarded {
   const shell = ['/bin/sh', '-c', GUARD_SCRIPT, 'guard', options.signal, options.remove ?? '', command, ...args];
   const [program = '/bin/sh', ...rest] = [...(options.prefix ?? []), ...shell];
+  // stdin and stderr are pipes, standard output never is: the type says so, the overloads of spawn cannot.
   const child = spawn(program, rest, {
-    stdio: ['pipe', 'ignore', 'pipe'],
+    stdio: ['pipe', options.stdout ?? 'ignore', 'pipe'],
     detached: true,
-    cwd: '/',
+    cwd: options.cwd ?? '/',
     ...(options.uid === undefined ? {} : { uid: options.uid }),
     ...(options.gid === undefined ? {} : { gid: options.gid }),
     ...(options.env === undefined ? {} : { env: options.env }),
-  });
+  }) as unknown as Guarded;
   // The program may go first; a pipe that breaks then is no error of ours.
   child.stdin.on('error', () => undefined);
   return child;

@@ -1,5 +1,6 @@
 /** Keys and secrets of one local or test deployment, made anew: nothing secret is ever in the repository. */
 import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 
@@ -30,4 +31,13 @@ export async function makeSecrets(): Promise<Secrets> {
     },
     sidecarPrivateKey: sidecar.privateJwk,
   };
+}
+
+/** The same secrets at every start of the local stack, so that tokens and cursors outlive a restart. */
+export async function localSecrets(file: string): Promise<Secrets> {
+  const kept = await readFile(file, 'utf8').catch(() => undefined);
+  if (kept !== undefined) return JSON.parse(kept) as Secrets;
+  const secrets = await makeSecrets();
+  await writeFile(file, JSON.stringify(secrets, null, 2), { mode: 0o600 });
+  return secrets;
 }

@@ -1,0 +1,58 @@
+/** The local stack's addresses and files: ports from the environment, everything it keeps below `.local`. */
+import { ROOT } from './build.ts';
+
+export const LOCAL_FOLDER = `${ROOT}.local`;
+export const STACK_FILE = `${LOCAL_FOLDER}/stack.json`;
+
+/** Defaults that other programs seldom use, one next to the other. */
+const DEFAULT_PORTS = {
+  EDGE_PORT: 28080,
+  OIDC_PORT: 28081,
+  MLLP_PORT: 28082,
+  SIDECAR_HEALTH_PORT: 28083,
+  POSTGRES_PORT: 28084,
+  NEON_PORT: 28085,
+} as const;
+export type Ports = Readonly<Record<keyof typeof DEFAULT_PORTS, number>>;
+
+/** @throws an Error naming every variable that is not a port */
+export function readPorts(env: NodeJS.ProcessEnv): Ports {
+  const ports = { ...DEFAULT_PORTS } as Record<keyof typeof DEFAULT_PORTS, number>;
+  const problems: string[] = [];
+  for (const name of Object.keys(DEFAULT_PORTS) as (keyof typeof DEFAULT_PORTS)[]) {
+    const given = env[name];
+    if (given === undefined || given === '') continue;
+    const port = Number(given);
+    if (!Number.isInteger(port) || port < 1 || port > 65535) problems.push(`${name} is not a port: ${given}`);
+    ports[name] = port;
+  }
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return ports;
+}
+
+export interface StackClient {
+  readonly name: string;
+  readonly site: string;
+  readonly clientId: string;
+  readonly privateJwk: object;
+  readonly status: 'active' | 'disabled';
+  readonly scopes: readonly string[];
+  readonly audiences: readonly string[];
+  readonly protocols: readonly string[];
+}
+
+/** `.local/stack.json`: what programs that try the stack read. */
+export interface StackDescription {
+  readonly oauthBaseUrl: string;
+  readonly fhirBaseUrl: string;
+  readonly hl7HttpBaseUrl: string;
+  readonly adminUrl: string;
+  readonly docsUrl: string;
+  readonly mllp: { readonly host: string; readonly port: number };
+  readonly databaseUrl: string;
+  readonly admin: { readonly username: string; readonly password: string };
+  readonly adminToken: string;
+  readonly site: string;
+  readonly otherSite: string;
+  readonly clients: readonly StackClient[];
+}

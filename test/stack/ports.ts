@@ -1,0 +1,28 @@
+/** A port that another program holds is a clear message before anything has started. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const outcome = Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
+  server.listen(port, '127.0.0.1');
+  const free = await outcome;
+  if (free) {
+    server.close();
+    await once(server, 'close');
+  }
+  return free;
+}
+
+/**
+ * @param ports names of environment variables and the ports they stand for
+ * @throws an Error that names every variable whose port is taken
+ */
+export async function assertPortsFree(ports: Readonly<Record<string, number>>): Promise<void> {
+  const taken: string[] = [];
+  for (const [name, port] of Object.entries(ports)) {
+    if (!(await isFree(port)))
+      taken.push(`port ${port} is taken: stop what listens there, or set ${name} to another one`);
+  }
+  if (taken.length > 0) throw new Error(taken.join('\n'));
+}

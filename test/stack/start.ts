@@ -1,0 +1,157 @@
+/**
+ * `npm start`: the whole gateway on one machine with nothing preinstalled. Parts start in order, each with a line that
+ * says so; Ctrl-C stops them in reverse. Data stays in `.local` until `npm run reset`.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+
+import { migrate } from '../../migrations/run.ts';
+import { demoData, demoKeys } from './demo.ts';
+import { startDenoEdge } from './edge-deno.ts';
+import { startWranglerEdge } from './edge-wrangler.ts';
+import { LOCAL_FOLDER, readPorts, STACK_FILE, type StackDescription } from './local.ts';
+import { startNeonEndpoint } from './neon-endpoint.ts';
+import { startOidcProvider } from './oidc-provider.ts';
+import { assertPortsFree } from './ports.ts';
+import { startPostgres } from './postgres.ts';
+import { localSecrets } from './secrets.ts';
+import { startSidecar } from './sidecar.ts';
+
+const { values: options } = parseArgs({
+  options: { edge: { type: 'string', default: 'workers' } },
+  allowPositionals: true,
+});
+if (options.edge !== 'workers' && options.edge !== 'deno') fail('--edge takes workers or deno');
+
+/** What is running, in the order it was started. */
+const running: { name: string; stop: () => Promise<void> }[] = [];
+let stopping = false;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+interface Part {
+  readonly stop?: () => Promise<void>;
+  readonly close?: () => Promise<void>;
+  readonly exited?: Promise<unknown>;
+}
+
+/** Starts one part, says how long it took, and ends the stack when the part ends by itself. */
+async function part<T extends Part>(name: string, start: () => Promise<T>): Promise<T> {
+  const started = performance.now();
+  process.stdout.write(`  ${name.padEnd(34)} … `);
+  const result = await start();
+  say(`ready after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  const stop = result.stop ?? result.close;
+  if (stop !== undefined) running.push({ name, stop: () => stop.call(result) });
+  void result.exited?.then(() => {
+    if (!stopping) void stopAll(1, `${name} ended by itself; its log is in ${LOCAL_FOLDER}`);
+  });
+  return result;
+}
+
+async function stopAll(code: number, why?: string): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  if (why !== undefined) say(`\n${why}`);
+  for (const { name, stop } of running.toReversed()) {
+    say(`  stopping ${name}`);
+    await stop().catch((error: unknown) => say(`  ${String(error)}`));
+  }
+  process.exit(code);
+}
+
+async function start(): Promise<void> {
+  const ports = readPorts(process.env);
+  await assertPortsFree(ports);
+  await mkdir(LOCAL_FOLDER, { recursive: true });
+  const edgeUrl = `http://127.0.0.1:${ports.EDGE_PORT}`;
+
+  say('Starting the integration gateway');
+  const postgres = await part('PostgreSQL 18', () =>
+    startPostgres({ dataDir: `${LOCAL_FOLDER}/postgres`, port: ports.POSTGRES_PORT }),
+  );
+  await part('Neon endpoint', () => startNeonEndpoint({ databaseUrl: postgres.url, port: ports.NEON_PORT }));
+  await part('Migrations', async () => {
+    await migrate(postgres.url);
+    return {};
+  });
+  const demo = await demoKeys(postgres.url, `${LOCAL_FOLDER}/demo.json`);
+  const secrets = await localSecrets(`${LOCAL_FOLDER}/secrets.json`);
+  const oidc = await part('OpenID provider', () =>
+    startOidcProvider({ port: ports.OIDC_PORT, adminBaseUrl: edgeUrl, site: demo.site }),
+  );
+
+  const env = {
+    ...secrets.env,
+    ...oidc.env,
+    DATABASE_URL: postgres.url,
+    DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${ports.NEON_PORT}`,
+    INTEGRATION_OAUTH_PUBLIC_BASE_URL: edgeUrl,
+    INTEGRATION_FHIR_PUBLIC_BASE_URL: edgeUrl,
+    INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: edgeUrl,
+    INTEGRATION_HL7_MTTP_DOMAIN: '127.0.0.1',
+    INTEGRATION_HL7_MTTP_PORT: String(ports.MLLP_PORT),
+    INTEGRATION_DOCS_URL: `${edgeUrl}/docs`,
+    ADMIN_PUBLIC_BASE_URL: edgeUrl,
+  };
+  await part<Part>(options.edge === 'deno' ? 'Edge (deno serve)' : 'Edge (wrangler dev)', () =>
+    options.edge === 'deno'
+      ? startDenoEdge({
+          port: ports.EDGE_PORT,
+          env,
+          rateLimits: { tokenPerClient: 1_000_000, tokenPerAddress: 1_000_000, perKey: 1_000_000 },
+        })
+      : startWranglerEdge({ port: ports.EDGE_PORT, env, folder: LOCAL_FOLDER }),
+  );
+  await part('MLLP sidecar', () =>
+    startSidecar({
+      edgeUrl,
+      privateKey: secrets.sidecarPrivateKey,
+      port: ports.MLLP_PORT,
+      healthPort: ports.SIDECAR_HEALTH_PORT,
+    }),
+  );
+  await part('Demo data', async () => {
+    await demoData(edgeUrl, edgeUrl, demo);
+    return {};
+  });
+
+  const stack: StackDescription = {
+    oauthBaseUrl: edgeUrl,
+    fhirBaseUrl: edgeUrl,
+    hl7HttpBaseUrl: edgeUrl,
+    adminUrl: `${edgeUrl}/admin`,
+    docsUrl: `${edgeUrl}/docs`,
+    mllp: { host: '127.0.0.1', port: ports.MLLP_PORT },
+    databaseUrl: postgres.url,
+    admin: oidc.admin,
+    adminToken: await oidc.adminToken(),
+    ...demo,
+  };
+  await writeFile(STACK_FILE, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
+  say(await readFile(new URL('started.txt', import.meta.url), 'utf8').then((text) => fillIn(text, stack)));
+}
+
+/** `{name}` in the text becomes the stack's member of that name. */
+function fillIn(text: string, stack: StackDescription): string {
+  const values: Record<string, string> = {
+    ...Object.fromEntries(Object.entries(stack).filter(([, value]) => typeof value === 'string')),
+    mllp: `${stack.mllp.host}:${stack.mllp.port}`,
+    username: stack.admin.username,
+    password: stack.admin.password,
+    stackFile: STACK_FILE,
+  };
+  return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}
+
+process.on('SIGINT', () => void stopAll(0, 'Stopping'));
+process.on('SIGTERM', () => void stopAll(0, 'Stopping'));
+await start().catch((error: unknown) => {
+  say('');
+  return stopAll(1, error instanceof Error ? error.message : String(error));
+});
