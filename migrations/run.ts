@@ -104,7 +104,11 @@ async function apply(client: Client, { version, name, sql, checksum }: Migration
 
 /** @param position 1-based, in characters (code points) */
 function lineAt(sql: string, position: number): number {
-  return Array.from(sql).slice(0, position - 1).filter((character) => character === '\n').length + 1;
+  return (
+    Array.from(sql)
+      .slice(0, position - 1)
+      .filter((character) => character === '\n').length + 1
+  );
 }
 
 async function main(): Promise<void> {

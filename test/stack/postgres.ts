@@ -32,7 +32,7 @@ export interface Postgres {
   stop(): Promise<void>;
   /** Ends the server as a crash would: SIGKILL, without a checkpoint and with its lock file left. */
   kill(): Promise<void>;
-  /** Settles when the server has ended, for whatever reason. */
+  /** Settles when the server's last process has ended, for whatever reason. */
   readonly exited: Promise<void>;
 }
 
@@ -112,7 +112,8 @@ function whenReady(server: Guarded, log: ((line: string) => void) | undefined): 
 }
 
 async function usable(server: Guarded, cluster: Cluster, port: number): Promise<Postgres> {
-  const exited = once(server, 'exit').then(() => undefined);
+  // Each process of the server holds its stderr: closed means that the last one is gone, also after `kill`.
+  const exited = once(server, 'close').then(() => undefined);
   const stop = async () => {
     server.stdin.end();
     await exited;
