@@ -7,14 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPostgres, UNSAFE_BUT_FAST } from '../../stack/postgres.ts';
 
+// One for all: making a cluster is what takes time.
 let dataDir: string;
-beforeEach(async () => {
+beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'gateway-postgres-test-'));
 });
-afterEach(() => rm(dataDir, { recursive: true }));
+afterAll(() => rm(dataDir, { recursive: true }));
 
 async function query(url: string, text: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
