@@ -42,9 +42,9 @@ export function decodeMessage(bytes: Uint8Array, fallback: Charset = 'utf-8'): D
 }
 
 function declaredCharsets(bytes: Uint8Array, fallback: Charset): Charset[] {
-  const names = fieldOfHeader(bytes, 18);
+  const { names, repetition } = declaration(bytes);
   if (names === '') return [fallback];
-  const charsets = names.split(repetitionOfHeader(bytes)).map((name) => (name === '' ? fallback : charsetNamed(name)));
+  const charsets = names.split(repetition).map((name) => (name === '' ? fallback : charsetNamed(name)));
   const known = charsets.filter((charset) => charset !== undefined);
   if (known.length === 0) {
     throw hl7Fault(
@@ -57,19 +57,30 @@ function declaredCharsets(bytes: Uint8Array, fallback: Charset): Charset[] {
   return known;
 }
 
-// MSH is searched as if one byte were one character: the separators and MSH-18 are ASCII in every set but UTF-16,
-// which is told by its mark.
-function headerLine(bytes: Uint8Array): string {
-  const end = bytes.findIndex((byte, at) => (byte === 0x0d || byte === 0x0a) && at > 3);
-  return latin1(bytes.subarray(0, end < 0 ? undefined : end)).trimStart();
+// MSH is searched byte by byte: the separators and MSH-18 are ASCII in every set but UTF-16, which is told otherwise.
+function declaration(bytes: Uint8Array): { names: string; repetition: string } {
+  const start = headerStart(bytes);
+  const separator = bytes[start + 3];
+  let field = 1;
+  let from = 0;
+  let at = start + 3;
+  for (; at < bytes.length && !isLineEnd(bytes[at]); at += 1) {
+    if (bytes[at] !== separator) continue;
+    field += 1; // the first separator is MSH-1 itself, and what follows it MSH-2
+    if (field === 18) from = at + 1;
+    if (field === 19) break;
+  }
+  const names = from === 0 ? '' : latin1(bytes.subarray(from, at));
+  return { names, repetition: String.fromCharCode(bytes[start + 5] ?? 0x7e) };
 }
 
-function fieldOfHeader(bytes: Uint8Array, field: number): string {
-  const line = headerLine(bytes);
-  return line.startsWith('MSH') ? (line.split(line.charAt(3), field)[field - 1] ?? '') : '';
+function headerStart(bytes: Uint8Array): number {
+  let start = 0;
+  while (start < bytes.length && (bytes[start] ?? 0) <= 0x20) start += 1;
+  return start;
 }
 
-const repetitionOfHeader = (bytes: Uint8Array): string => headerLine(bytes).charAt(5) || '~';
+const isLineEnd = (byte: number | undefined): boolean => byte === 0x0d || byte === 0x0a;
 
 function undecodable(bytes: Uint8Array, charset: Charset) {
   const at = whereUndecodable(bytes, charset);
@@ -78,9 +89,9 @@ function undecodable(bytes: Uint8Array, charset: Charset) {
 
 // Only when decoding has failed: lines, then fields, are decoded one by one to name the place.
 function whereUndecodable(bytes: Uint8Array, charset: Charset): string {
-  const separator = headerLine(bytes).charCodeAt(3);
+  const separator = bytes[headerStart(bytes) + 3];
   const seen = new Map<string, number>();
-  for (const line of splitBytes(bytes, (byte) => byte === 0x0d || byte === 0x0a)) {
+  for (const line of splitBytes(bytes, isLineEnd)) {
     const name = latin1(line.subarray(0, 3));
     const id = /^[A-Z][A-Z0-9]{2}$/.test(name) ? name : '???';
     if (line.length === 0) continue;

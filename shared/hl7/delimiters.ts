@@ -45,6 +45,7 @@ const USABLE = /^[!#-/:-@[-`{-~]$/;
  *   no punctuation, is given twice, or MSH-2 has not 3 to 5 characters
  */
 export function readDelimiters(line: string): Delimiters {
+  if (line.startsWith('MSH|^~\\&|')) return RECOMMENDED;
   const id = line.slice(0, 3);
   if (!declaresDelimiters(id)) {
     throw hl7Fault('100', 'MSH^1', 'the message does not begin with an MSH segment', 'no-msh', 'malformed');

@@ -4,22 +4,12 @@
  */
 import type { Charset } from './charset.ts';
 import { decodeMessage } from './decode.ts';
-import { declaresDelimiters, readDelimiters, type Delimiters } from './delimiters.ts';
+import { readDelimiters, type Delimiters } from './delimiters.ts';
 import { hl7Fault } from './error-code.ts';
 import type { Syntax } from './escapes.ts';
+import { isSegmentId, Segment } from './segment.ts';
 
-export interface Segment {
-  /** What stands before the first field separator: `PID`, `ZPI`. */
-  readonly id: string;
-  /** Which of its name this is in the message, from 1: ERR-2.2. */
-  readonly sequence: number;
-  /** Position among all segments, from 0. */
-  readonly index: number;
-  readonly raw: string;
-  readonly syntax: Syntax;
-  /** Raw fields by their HL7 number: `fields()[5]` of PID is PID-5, `fields()[1]` of MSH is the field separator. */
-  readonly fields: () => readonly string[];
-}
+export { isSegmentId, type Segment };
 
 export interface Message {
   /** Decoded, without byte order mark and without what stood before the first segment. */
@@ -37,13 +27,6 @@ export interface ReadOptions {
 /** Far above any real message (a panel of 200 OBX has some 210), far below what fills a Worker's 128 MB. */
 export const MAX_SEGMENTS = 20_000;
 
-const SEGMENT_ID = /^[A-Z][A-Z0-9]{2}$/;
-
-/** Whether a name has the form of a segment's (§2.5.2). `__proto__` has not, nor has the rest of a broken line. */
-export function isSegmentId(id: string): boolean {
-  return SEGMENT_ID.test(id);
-}
-
 /**
  * Reads one message, a batch, or several messages in one body; which of them it is tells `envelope.ts`.
  *
@@ -57,57 +40,59 @@ export function readMessage(input: Uint8Array | string, options: ReadOptions = {
     typeof input === 'string'
       ? { text: input, charset: 'utf-8' as const }
       : decodeMessage(input, options.defaultCharset);
-  // A mark in a string, white space, and the start of an MLLP frame that a sender left in a body.
-  // oxlint-disable-next-line no-control-regex
-  const text = decoded.text.replace(/^[\ufeff\u000b\s]+/, '');
+  const text = withoutLead(decoded.text);
   if (text.includes('\0'))
     throw hl7Fault('102', whereNul(text), 'the message holds a NUL character', 'nul', 'malformed');
 
-  const lines = linesOf(text);
-  const delimiters = readDelimiters(lines[0] ?? '');
-  if (lines.length > MAX_SEGMENTS) {
-    const message = `the message has more than ${MAX_SEGMENTS} segments`;
-    throw hl7Fault('207', `${idOf(lines[0] ?? '', delimiters)}^1`, message, 'too-many-segments', 'too-large');
-  }
-
-  const syntax: Syntax = { delimiters, charset: decoded.charset };
-  const counts = new Map<string, number>();
-  const segments: Segment[] = [];
-  for (const line of lines) {
-    // The end of an MLLP frame may stand on a line of its own.
-    if (line === '' || line === '\u001c') continue;
-    const id = idOf(line, delimiters);
-    const counted = isSegmentId(id) ? id : '';
-    const sequence = (counts.get(counted) ?? 0) + 1;
-    counts.set(counted, sequence);
-    segments.push(segmentOf(id, sequence, segments.length, line, syntax));
-  }
+  const lines = text.includes('\n') ? text.replaceAll('\r\n', '\r').replaceAll('\n', '\r') : text;
+  const end = lines.indexOf('\r');
+  const delimiters = readDelimiters(end < 0 ? lines : lines.slice(0, end));
+  const segments = segmentsOf(lines, { delimiters, charset: decoded.charset });
   return { text, delimiters, charset: decoded.charset, segments };
 }
 
-function linesOf(text: string): string[] {
-  // One more than allowed tells that there are too many, without splitting a megabyte of line ends.
-  const limit = MAX_SEGMENTS + 1;
-  if (!text.includes('\n')) return text.split('\r', limit);
-  return text.includes('\r') ? text.split(/\r\n|\r|\n/, limit) : text.split('\n', limit);
+// A mark in a string, white space, and the start of an MLLP frame that a sender left in a body.
+function withoutLead(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.startsWith('MSH') ? text : text.replace(/^[\ufeff\u000b\s]+/, '');
 }
 
-function idOf(line: string, delimiters: Delimiters): string {
-  const end = line.indexOf(delimiters.field);
-  return end < 0 ? line : line.slice(0, end);
+function segmentsOf(text: string, syntax: Syntax): Segment[] {
+  const segments: Segment[] = [];
+  const counts = new Map<string, number>();
+  for (let start = 0; start < text.length;) {
+    const next = text.indexOf('\r', start);
+    const end = next < 0 ? text.length : next;
+    if (!isBlank(text, start, end)) {
+      if (segments.length === MAX_SEGMENTS) throw tooMany(segments);
+      const id = idAt(text, start, end, syntax.delimiters.field);
+      const counted = isSegmentId(id) ? id : '';
+      const sequence = (counts.get(counted) ?? 0) + 1;
+      counts.set(counted, sequence);
+      segments.push(new Segment(id, sequence, segments.length, syntax, text, start, end));
+    }
+    start = end + 1;
+  }
+  return segments;
 }
 
-function segmentOf(id: string, sequence: number, index: number, raw: string, syntax: Syntax): Segment {
-  let fields: readonly string[] | undefined;
-  return { id, sequence, index, raw, syntax, fields: () => (fields ??= fieldsOf(id, raw, syntax.delimiters.field)) };
+// Empty, or the end of an MLLP frame on a line of its own.
+function isBlank(text: string, start: number, end: number): boolean {
+  return end === start || (end === start + 1 && text.charCodeAt(start) === 0x1c);
 }
 
-function fieldsOf(id: string, raw: string, separator: string): readonly string[] {
-  const fields = raw.split(separator);
-  // MSH-1 is the separator between MSH and MSH-2 itself (§2.15.9.1).
-  if (declaresDelimiters(id)) fields.splice(1, 0, separator);
-  return fields;
+function idAt(text: string, start: number, end: number, separator: string): string {
+  // All but what is no segment's name.
+  if (end === start + 3 || text.charCodeAt(start + 3) === separator.charCodeAt(0)) return text.slice(start, start + 3);
+  const line = text.slice(start, end);
+  const to = line.indexOf(separator);
+  return to < 0 ? line : line.slice(0, to);
 }
+
+const tooMany = (segments: readonly Segment[]) => {
+  const message = `the message has more than ${MAX_SEGMENTS} segments`;
+  return hl7Fault('207', `${segments[0]?.id ?? 'MSH'}^1`, message, 'too-many-segments', 'too-large');
+};
 
 function whereNul(text: string): string {
   const id = /([A-Z][A-Z0-9]{2})[^\r\n]*$/.exec(text.slice(0, text.indexOf('\0')))?.[1];

@@ -2,9 +2,8 @@
  * Reading a value by its numbers: field, repetition, component, subcomponent, each from 1 (HL7 v2.5.1 §2.5.3, §2.6).
  * Four results: `undefined` absent, `''` empty (leave what is stored), `null` for `""` (delete what is stored), text.
  */
-import { declaresDelimiters } from './delimiters.ts';
 import { unescape } from './escapes.ts';
-import { isSegmentId, type Segment } from './message.ts';
+import { isSegmentId, type Segment } from './segment.ts';
 
 /** Absent: nothing at that position was sent, not even its separator. Empty: sent with nothing in it. */
 export type Value = string | null | undefined;
@@ -23,11 +22,54 @@ export function presenceOf(value: Value): Presence {
 /**
  * The text at a position. A level that is not given is its first: a receiver of a later version reads the first
  * component of what once was a simple field (§2.8.2).
+ *
+ * The hot path of every mapping: it scans the message's text once, and only the value itself becomes a string.
  */
 export function valueAt(segment: Segment, field: number, repetition = 1, component = 1, subcomponent = 1): Value {
-  const raw = rawAt(segment, field, repetition, component, subcomponent);
-  if (raw === undefined) return undefined;
-  return isVerbatim(segment, field) ? raw : leaf(raw, segment);
+  if (isVerbatim(segment, field)) return rawAt(segment, field, repetition, component, subcomponent);
+  const fieldStart = segment.fieldStart(field);
+  if (fieldStart < 0) return undefined;
+
+  const { text, syntax } = segment;
+  const { delimiters } = syntax;
+  const betweenRepetitions = delimiters.repetition.charCodeAt(0);
+  const betweenComponents = delimiters.component.charCodeAt(0);
+  // No character has code -1.
+  const betweenSubcomponents = delimiters.subcomponent === '' ? -1 : delimiters.subcomponent.charCodeAt(0);
+  const mark = delimiters.escape.charCodeAt(0);
+  const fieldEnd = segment.fieldEnd(field);
+
+  // What is still to be passed at each level; to meet an outer separator before the inner are passed is absence.
+  let r = repetition;
+  let c = component;
+  let s = subcomponent;
+  let start = fieldStart;
+  let isEscaped = false;
+  let at = fieldStart;
+  for (; at < fieldEnd; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === betweenComponents) {
+      if (r > 1) continue;
+      if (c === 1) break;
+      c -= 1;
+    } else if (code === betweenSubcomponents) {
+      if (r > 1 || c > 1) continue;
+      if (s === 1) break;
+      s -= 1;
+    } else if (code === betweenRepetitions) {
+      if (r === 1) break;
+      r -= 1;
+    } else {
+      if (code === mark) isEscaped = true;
+      continue;
+    }
+    start = at + 1;
+    isEscaped = false;
+  }
+  if (r !== 1 || c !== 1 || s !== 1) return undefined;
+  const raw = text.slice(start, at);
+  if (raw === NULL) return null;
+  return isEscaped ? unescape(raw, syntax) : raw;
 }
 
 /**
@@ -41,7 +83,7 @@ export function rawAt(
   component?: number,
   subcomponent?: number,
 ): string | undefined {
-  let raw = segment.fields()[field];
+  let raw = segment.field(field);
   if (raw === undefined || repetition === undefined) return raw;
   if (isVerbatim(segment, field)) {
     return repetition === 1 && (component ?? 1) === 1 && (subcomponent ?? 1) === 1 ? raw : undefined;
@@ -56,7 +98,7 @@ export function rawAt(
 
 /** Whether a field was sent at all, sent empty, sent as `""`, or sent with a value. */
 export function fieldPresence(segment: Segment, field: number): Presence {
-  const raw = segment.fields()[field];
+  const raw = segment.field(field);
   return presenceOf(raw === NULL ? null : raw);
 }
 
@@ -72,7 +114,7 @@ export interface Part {
 
 /** The repetitions of a field, with their numbers; none when it is absent or empty. `""` is one repetition. */
 export function repetitions(segment: Segment, field: number): Part[] {
-  const raw = segment.fields()[field];
+  const raw = segment.field(field);
   if (raw === undefined || raw === '') return [];
   const raws = isVerbatim(segment, field) ? [raw] : raw.split(segment.syntax.delimiters.repetition);
   return raws.map((raw, at) => ({ segment, field, repetition: at + 1, component: 0, raw }));
@@ -127,7 +169,7 @@ export function locatePart(part: Part, number?: number): string {
   return locate(segment, field, repetition, ...below);
 }
 
-const isVerbatim = (segment: Segment, field: number): boolean => field <= 2 && declaresDelimiters(segment.id);
+const isVerbatim = (segment: Segment, field: number): boolean => field <= 2 && segment.isDeclaring;
 
 function leaf(raw: string, segment: Segment): string | null {
   return raw === NULL ? null : unescape(raw, segment.syntax);

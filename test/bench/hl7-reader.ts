@@ -4,7 +4,7 @@
  * so that a busy machine does not decide.
  */
 import { Hl7Message } from '@medplum/core';
-import { readMessage, segmentsNamed, type Message } from '../../shared/hl7/message.ts';
+import { firstSegment, readMessage, segmentsNamed, type Message } from '../../shared/hl7/message.ts';
 import { parsePath, readPath } from '../../shared/hl7/path.ts';
 import { valueAt } from '../../shared/hl7/value.ts';
 
@@ -28,33 +28,43 @@ const ADT = [
   '',
 ].join('\r');
 
-// Segment, field, component.
-const ADT_FIELDS: readonly (readonly [string, number, number])[] = [
-  ['MSH', 3, 1],
-  ['MSH', 4, 1],
-  ['MSH', 7, 1],
-  ['MSH', 9, 1],
-  ['MSH', 9, 2],
-  ['MSH', 10, 1],
-  ['MSH', 11, 1],
-  ['MSH', 12, 1],
-  ['PID', 3, 1],
-  ['PID', 3, 4],
-  ['PID', 3, 5],
-  ['PID', 5, 1],
-  ['PID', 5, 2],
-  ['PID', 5, 3],
-  ['PID', 7, 1],
-  ['PID', 8, 1],
-  ['PID', 11, 1],
-  ['PID', 11, 3],
-  ['PID', 11, 4],
-  ['PID', 11, 5],
-  ['PID', 13, 1],
-  ['PID', 14, 1],
-  ['AL1', 3, 1],
-  ['DG1', 3, 1],
-  ['PR1', 3, 1],
+// Segment, then field and component of each value.
+const ADT_FIELDS: readonly (readonly [string, readonly (readonly [number, number])[]])[] = [
+  [
+    'MSH',
+    [
+      [3, 1],
+      [4, 1],
+      [7, 1],
+      [9, 1],
+      [9, 2],
+      [10, 1],
+      [11, 1],
+      [12, 1],
+    ],
+  ],
+  [
+    'PID',
+    [
+      [3, 1],
+      [3, 4],
+      [3, 5],
+      [5, 1],
+      [5, 2],
+      [5, 3],
+      [7, 1],
+      [8, 1],
+      [11, 1],
+      [11, 3],
+      [11, 4],
+      [11, 5],
+      [13, 1],
+      [14, 1],
+    ],
+  ],
+  ['AL1', [[3, 1]]],
+  ['DG1', [[3, 1]]],
+  ['PR1', [[3, 1]]],
 ];
 const OBX_FIELDS = [2, 3, 5, 6, 8, 11];
 
@@ -75,18 +85,20 @@ function oursAdt(): number {
   return sumAdt(readMessage(ADT));
 }
 function sumAdt(message: Message): number {
-  const first = new Map(message.segments.toReversed().map((segment) => [segment.id, segment]));
   let sum = 0;
-  for (const [id, field, component] of ADT_FIELDS) {
-    const segment = first.get(id);
-    if (segment !== undefined) sum += valueAt(segment, field, 1, component)?.length ?? 0;
+  for (const [id, positions] of ADT_FIELDS) {
+    const segment = firstSegment(message, id);
+    if (segment === undefined) continue;
+    for (const [field, component] of positions) sum += valueAt(segment, field, 1, component)?.length ?? 0;
   }
   return sum;
 }
 const bytes = new TextEncoder().encode(ADT);
 const oursAdtFromBytes = (): number => sumAdt(readMessage(bytes));
 
-const paths = ADT_FIELDS.map(([id, field, component]) => parsePath(`${id}-${field}.${component}`));
+const paths = ADT_FIELDS.flatMap(([id, positions]) =>
+  positions.map(([field, component]) => parsePath(`${id}-${field}.${component}`)),
+);
 function oursAdtByPath(): number {
   const message = readMessage(ADT);
   let sum = 0;
@@ -96,8 +108,10 @@ function oursAdtByPath(): number {
 function medplumAdt(): number {
   const message = Hl7Message.parse(ADT);
   let sum = 0;
-  for (const [id, field, component] of ADT_FIELDS) {
-    sum += message.getSegment(id)?.getComponent(field, component, 0, 0).length ?? 0;
+  for (const [id, positions] of ADT_FIELDS) {
+    const segment = message.getSegment(id);
+    if (segment === undefined) continue;
+    for (const [field, component] of positions) sum += segment.getComponent(field, component, 0, 0).length;
   }
   return sum;
 }
