@@ -52,7 +52,7 @@ export async function requestToken(
     client_assertion: await clientAssertion(key, endpoint, assertion),
     ...form,
   });
-  return fetch(endpoint, { method: 'POST', body: new URLSearchParams(body as Record<string, string>) });
+  return fetch(endpoint, { method: 'POST', body: new URLSearchParams(body) });
 }
 
 /** An access token, or an error with the server's answer. */

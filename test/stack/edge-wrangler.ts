@@ -28,11 +28,9 @@ export async function startWranglerEdge(
 
   const log = openSync(logFile, 'a');
   const wrangler = `${ROOT}node_modules/wrangler/bin/wrangler.js`;
-  const args = [
-    ...[wrangler, 'dev', '--env', 'local', '--env-file', envFile, '--persist-to', `${options.folder}/workers`],
-    ...['--ip', '127.0.0.1', '--port', String(options.port), '--inspector-port', '0'],
-    ...['--show-interactive-dev-session=false', '--log-level', 'warn'],
-  ];
+  const args = [wrangler, 'dev', '--env', 'local', '--env-file', envFile, '--persist-to', `${options.folder}/workers`];
+  args.push('--ip', '127.0.0.1', '--port', String(options.port), '--inspector-port', '0');
+  args.push('--show-interactive-dev-session=false', '--log-level', 'warn');
   const child = spawnGuarded(process.execPath, args, {
     signal: 'TERM',
     cwd: ROOT,

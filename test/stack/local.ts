@@ -1,7 +1,10 @@
 /** The local stack's addresses and files: ports from the environment, everything it keeps below `.local`. */
+import type { JWK } from 'jose';
+
 import { ROOT } from './build.ts';
 
-export const LOCAL_FOLDER = `${ROOT}.local`;
+/** `LOCAL_FOLDER` puts a second stack beside the first. */
+export const LOCAL_FOLDER = process.env['LOCAL_FOLDER'] ?? `${ROOT}.local`;
 export const STACK_FILE = `${LOCAL_FOLDER}/stack.json`;
 
 /** Defaults that other programs seldom use, one next to the other. */
@@ -34,7 +37,7 @@ export interface StackClient {
   readonly name: string;
   readonly site: string;
   readonly clientId: string;
-  readonly privateJwk: object;
+  readonly privateJwk: JWK;
   readonly status: 'active' | 'disabled';
   readonly scopes: readonly string[];
   readonly audiences: readonly string[];

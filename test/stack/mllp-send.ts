@@ -19,4 +19,4 @@ for await (const chunk of socket) {
   answer += String(chunk);
   if (answer.endsWith('\u001c\r')) break;
 }
-process.stdout.write(`${answer.replace('\u000b', '').replace('\u001c\r', '').replaceAll('\r', '\n')}`);
+process.stdout.write(answer.replace('\u000b', '').replace('\u001c\r', '').replaceAll('\r', '\n'));

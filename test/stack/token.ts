@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 
 import { getToken } from './client.ts';
 import { STACK_FILE, type StackDescription } from './local.ts';
-import type { ApiKey } from './seed.ts';
 
 const name = process.argv[2] ?? 'demo';
 const stack = JSON.parse(await readFile(STACK_FILE, 'utf8')) as StackDescription;
@@ -12,4 +11,4 @@ if (client === undefined) {
   process.stderr.write(`no client ${name}; there are ${stack.clients.map((each) => each.name).join(', ')}\n`);
   process.exit(1);
 }
-process.stdout.write(await getToken(stack.oauthBaseUrl, client as unknown as ApiKey));
+process.stdout.write(await getToken(stack.oauthBaseUrl, client));

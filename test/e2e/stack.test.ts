@@ -1,0 +1,306 @@
+/**
+ * `npm start` as a newcomer uses it: the stack comes up, the printed commands work, one message goes from a socket to a
+ * Patient, the other site sees none of it, and Ctrl-C leaves nothing behind. On both runtimes.
+ */
+import { spawn, execFile, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { ROOT } from '../stack/build.ts';
+import { clientAssertion, getToken, requestToken } from '../stack/client.ts';
+import { freePort } from '../stack/free-port.ts';
+import type { StackClient, StackDescription } from '../stack/local.ts';
+import { assertPortsFree } from '../stack/ports.ts';
+import { until } from '../stack/until.ts';
+
+const PORT_NAMES = [
+  'EDGE_PORT',
+  'OIDC_PORT',
+  'MLLP_PORT',
+  'SIDECAR_HEALTH_PORT',
+  'POSTGRES_PORT',
+  'NEON_PORT',
+] as const;
+const START_TIMEOUT_MS = 120_000;
+
+interface LocalStack {
+  readonly folder: string;
+  readonly ports: Record<string, number>;
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly description: StackDescription;
+}
+
+async function startStack(edge: string, folder: string, ports: Record<string, number>): Promise<LocalStack> {
+  const env = { ...process.env, LOCAL_FOLDER: folder };
+  for (const [name, port] of Object.entries(ports)) env[name] = String(port);
+  const child = spawn(process.execPath, ['test/stack/start.ts', '--edge', edge], { cwd: ROOT, env });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += String(chunk)));
+  child.stderr.on('data', (chunk) => (output += String(chunk)));
+  await until(
+    'the stack is ready',
+    () => {
+      if (child.exitCode !== null) throw new Error(`the stack ended with ${child.exitCode}:\n${output}`);
+      return output.includes('The gateway is ready.');
+    },
+    START_TIMEOUT_MS,
+  );
+  const description = JSON.parse(await readFile(`${folder}/stack.json`, 'utf8')) as StackDescription;
+  return { folder, ports, process: child, output: () => output, description };
+}
+
+async function stopStack(stack: LocalStack): Promise<number | null> {
+  const ended = once(stack.process, 'exit');
+  stack.process.kill('SIGINT');
+  const [code] = (await ended) as [number | null];
+  return code;
+}
+
+/** One message over a socket, whatever its frame; resolves with what came back before the peer closed or one frame. */
+async function sendMllp(stack: LocalStack, bytes: Buffer): Promise<string> {
+  const socket = connect(stack.description.mllp.port, stack.description.mllp.host);
+  socket.write(bytes);
+  let answer = '';
+  for await (const chunk of socket) {
+    answer += String(chunk);
+    if (answer.endsWith('\u001c\r')) break;
+  }
+  return answer;
+}
+
+const frame = (message: string): Buffer => Buffer.from(`\u000b${message}\u001c\r`);
+
+const adt = (control: string, mrn: string, family: string): string =>
+  `MSH|^~\\&|ADT|EAST|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|P|2.5.1\r` +
+  `EVN|A04|20261101083000+0100\rPID|1||${mrn}^^^EAST^MR||${family}^Ada||19701231|F\rPV1|1|O\r`;
+
+const oru = (control: string, mrn: string, family: string): string =>
+  `MSH|^~\\&|LAB|EAST|GW|GW|20261101083000+0100||ORU^R01^ORU_R01|${control}|P|2.5.1\r` +
+  `PID|1||${mrn}^^^EAST^MR||${family}^Ada||19701231|F\r` +
+  `OBR|1|P-${control}|F-${control}|24326-1^Electrolytes^LN|||20261101\r` +
+  'OBX|1|NM|2951-2^Sodium^LN||140.10|mmol/L|||||F\r';
+
+interface Bundle {
+  resourceType: string;
+  type: string;
+  entry?: { resource: { resourceType: string; id: string; [member: string]: unknown } }[];
+}
+
+describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
+  let stack: LocalStack;
+  let folder: string;
+
+  const client = (name: string): StackClient => {
+    const found = stack.description.clients.find((candidate) => candidate.name === name);
+    if (found === undefined) throw new Error(`no client ${name}`);
+    return found;
+  };
+  const token = (name: string): Promise<string> => getToken(stack.description.oauthBaseUrl, client(name));
+  const fhir = async (name: string, path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${stack.description.fhirBaseUrl}/fhir/${path}`, {
+      ...init,
+      headers: {
+        Authorization: `Bearer ${await token(name)}`,
+        Accept: 'application/fhir+json',
+        'Content-Type': 'application/fhir+json',
+        ...init.headers,
+      },
+    });
+  const search = async (name: string, path: string): Promise<Bundle> => {
+    const response = await fhir(name, path);
+    expect(response.status).toBe(200);
+    return (await response.json()) as Bundle;
+  };
+  const hl7 = async (name: string, message: string): Promise<Response> =>
+    fetch(`${stack.description.hl7HttpBaseUrl}/hl7/messages`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${await token(name)}`, 'Content-Type': 'text/plain' },
+      body: message,
+    });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gateway-stack-'));
+    const ports: Record<string, number> = {};
+    for (const name of PORT_NAMES) ports[name] = await freePort();
+    stack = await startStack(edge, folder, ports);
+  }, START_TIMEOUT_MS);
+
+  afterAll(async () => {
+    if (stack?.process.exitCode === null) await stopStack(stack);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('stack.json describes it', () => {
+    const { clients, site, otherSite, mllp, admin, adminToken } = stack.description;
+    expect(clients.filter((each) => each.site === site && each.protocols.includes('fhir')).length).toBeGreaterThan(0);
+    expect(clients.filter((each) => each.site === site && each.protocols.includes('hl7')).length).toBeGreaterThan(0);
+    expect(clients.filter((each) => each.site === otherSite && each.protocols.includes('fhir')).length).toBeGreaterThan(
+      0,
+    );
+    expect(clients.filter((each) => each.status === 'disabled').length).toBeGreaterThan(0);
+    expect(mllp.port).toBe(stack.ports['MLLP_PORT']);
+    expect(admin.username).not.toBe('');
+    expect(adminToken.split('.')).toHaveLength(3);
+  });
+
+  test('the three printed commands work as printed', async () => {
+    const commands = stack.output().match(/^ {2}(?:curl|npm) .*$/gm) ?? [];
+    expect(commands).toHaveLength(3);
+    const run = async (command: string): Promise<string> => {
+      const env = { ...process.env, LOCAL_FOLDER: folder };
+      const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: ROOT, env });
+      return stdout;
+    };
+    const [found, overHttp, overMllp] = [await run(commands[0]!), await run(commands[1]!), await run(commands[2]!)];
+    expect((JSON.parse(found) as Bundle).entry?.[0]?.resource['name']).toMatchObject([{ family: 'Müller' }]);
+    expect(overHttp).toMatch(/^MSA\|AA\|DEMO-ADT-1/m);
+    expect(overMllp).toMatch(/^MSA\|AA\|DEMO-ORU-1/m);
+  });
+
+  test('discovery leads to a token, and metadata is public', async () => {
+    const discovery = await fetch(`${stack.description.oauthBaseUrl}/.well-known/smart-configuration`);
+    const document = (await discovery.json()) as Record<string, unknown>;
+    expect(document['token_endpoint']).toBe(`${stack.description.oauthBaseUrl}/oauth2/token`);
+    expect(document['token_endpoint_auth_methods_supported']).toEqual(['private_key_jwt']);
+    const metadata = await fetch(`${stack.description.fhirBaseUrl}/fhir/metadata`);
+    expect(metadata.status).toBe(200);
+    expect(await metadata.json()).toMatchObject({ resourceType: 'CapabilityStatement', fhirVersion: '4.0.1' });
+  });
+
+  test('a patient by FHIR, by HL7 over HTTP and by MLLP: all found by search, none by the other site', async () => {
+    const created = await fhir('demo', 'Patient', {
+      method: 'POST',
+      body: JSON.stringify({
+        resourceType: 'Patient',
+        identifier: [{ value: 'E2E-1' }],
+        name: [{ text: 'Ada Threeways' }],
+        birthDate: '1970-12-31',
+      }),
+    });
+    expect(created.status).toBe(201);
+    expect(await (await hl7('demo-hl7', adt('E2E-A1', 'E2E-2', 'Threeways'))).text()).toMatch(/\rMSA\|AA\|E2E-A1/);
+    expect(await sendMllp(stack, frame(adt('E2E-A2', 'E2E-3', 'Threeways')))).toMatch(/\rMSA\|AA\|E2E-A2/);
+
+    const mine = await search('demo', 'Patient?name=threeways');
+    expect(mine).toMatchObject({ resourceType: 'Bundle', type: 'searchset' });
+    expect(mine.entry).toHaveLength(3);
+    for (const { resource } of mine.entry ?? []) {
+      expect((await fhir('demo', `Patient/${resource.id}`)).status).toBe(200);
+      expect((await fhir('other', `Patient/${resource.id}`)).status).toBe(404);
+    }
+    expect((await search('other', 'Patient?name=threeways')).entry ?? []).toEqual([]);
+    expect((await search('other', 'Patient?identifier=E2E-1,E2E-2,E2E-3')).entry ?? []).toEqual([]);
+    expect((await search('demo', 'Patient?birthdate=1970-12-31&gender=female')).entry).toHaveLength(2);
+  });
+
+  test('results by HL7 over both ways become Observations, digit for digit', async () => {
+    expect(await (await hl7('demo-hl7', oru('E2E-R1', 'E2E-2', 'Threeways'))).text()).toMatch(/\rMSA\|AA\|E2E-R1/);
+    expect(await sendMllp(stack, frame(oru('E2E-R2', 'E2E-2', 'Threeways')))).toMatch(/\rMSA\|AA\|E2E-R2/);
+    const [patient] = (await search('demo', 'Patient?identifier=E2E-2')).entry ?? [];
+    const found = await fhir(
+      'demo',
+      `Observation?patient=Patient/${patient?.resource.id}&code=http://loinc.org|2951-2`,
+    );
+    const text = await found.text();
+    expect(text.match(/"value":140\.10[,}]/g)).toHaveLength(2);
+    const elsewhere = await search('other', `Observation?patient=Patient/${patient?.resource.id}`);
+    expect(elsewhere.entry ?? []).toEqual([]);
+  });
+
+  test('decimals sent by FHIR come back digit for digit, and an update is a new version', async () => {
+    const [patient] = (await search('demo', 'Patient?identifier=E2E-1')).entry ?? [];
+    const observation = (value: string): string =>
+      `{"resourceType":"Observation","status":"final","code":{"text":"weight"},` +
+      `"subject":{"reference":"Patient/${patient?.resource.id}"},"valueQuantity":{"value":${value},"unit":"kg"}}`;
+    const created = await fhir('demo', 'Observation', { method: 'POST', body: observation('1.50') });
+    expect(created.status).toBe(201);
+    expect(created.headers.get('etag')).toBe('W/"1"');
+    const body = await created.text();
+    expect(body).toContain('"value":1.50');
+    const { id } = JSON.parse(body) as { id: string };
+    const updated = await fhir('demo', `Observation/${id}`, {
+      method: 'PUT',
+      body: observation('1.500').replace('{', `{"id":"${id}",`),
+    });
+    expect(updated.status).toBe(200);
+    expect(updated.headers.get('etag')).toBe('W/"2"');
+    expect(await (await fhir('demo', `Observation/${id}`)).text()).toContain('"value":1.500');
+  });
+
+  test('bad input has its documented answer, and none is a 500', async () => {
+    const { oauthBaseUrl, fhirBaseUrl } = stack.description;
+    const demo = client('demo');
+
+    const forged = await requestToken(oauthBaseUrl, { ...demo, privateJwk: client('other').privateJwk });
+    expect([forged.status, await forged.json()]).toMatchObject([401, { error: 'invalid_client' }]);
+    const assertion = await clientAssertion(demo, `${oauthBaseUrl}/oauth2/token`);
+    expect((await requestToken(oauthBaseUrl, demo, { client_assertion: assertion })).status).toBe(200);
+    const replayed = await requestToken(oauthBaseUrl, demo, { client_assertion: assertion });
+    expect([replayed.status, await replayed.json()]).toMatchObject([401, { error: 'invalid_client' }]);
+    const elsewhere = await requestToken(
+      oauthBaseUrl,
+      demo,
+      {},
+      { claims: { aud: 'https://elsewhere.example/token' } },
+    );
+    expect(elsewhere.status).toBe(401);
+    const disabled = await requestToken(oauthBaseUrl, client('demo-disabled'));
+    expect([disabled.status, await disabled.json()]).toMatchObject([401, { error: 'invalid_client' }]);
+    const notAllowed = await requestToken(oauthBaseUrl, demo, { audience: 'svc-hl7-http' });
+    expect([notAllowed.status, await notAllowed.json()]).toMatchObject([400, { error: 'invalid_target' }]);
+
+    const wrongAudience = await fetch(`${fhirBaseUrl}/fhir/Patient`, {
+      headers: { Authorization: `Bearer ${await token('demo-hl7')}` },
+    });
+    expect(wrongAudience.status).toBe(401);
+    expect(wrongAudience.headers.get('www-authenticate')).toContain('invalid_token');
+    const readOnly = await getToken(oauthBaseUrl, demo, { scope: 'system/Patient.read' });
+    const missingScope = await fetch(`${fhirBaseUrl}/fhir/Patient`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${readOnly}`, 'Content-Type': 'application/fhir+json' },
+      body: '{"resourceType":"Patient"}',
+    });
+    expect(missingScope.status).toBe(403);
+    expect(missingScope.headers.get('www-authenticate')).toContain('system/Patient.write');
+
+    const outcomes: [number, Response][] = [
+      [401, await fetch(`${fhirBaseUrl}/fhir/Patient`)],
+      [400, await fhir('demo', 'Patient', { method: 'POST', body: '{"resourceType":' })],
+      [404, await fhir('demo', 'Medication')],
+      [405, await fhir('demo', 'Patient/01900000-0000-7000-8000-000000000000', { method: 'DELETE' })],
+      [404, await fhir('demo', 'Patient/01900000-0000-7000-8000-000000000000')],
+      [400, await fhir('demo', 'Patient?favourite-colour=blue')],
+    ];
+    for (const [status, response] of outcomes) {
+      expect([response.status, await response.json()]).toMatchObject([status, { resourceType: 'OperationOutcome' }]);
+    }
+
+    const noHeader = await hl7('demo-hl7', 'PID|1||X\r');
+    expect(noHeader.status).toBe(400);
+    expect(await noHeader.text()).toMatch(/\rMSA\|AR\|/);
+    expect(await sendMllp(stack, frame('PID|1||X\r'))).toMatch(/\rMSA\|AR\|/);
+    // A frame cut short and then a whole one: only the whole one is answered.
+    const broken = Buffer.concat([Buffer.from('\u000bMSH|^~\\&|CUT'), frame(adt('E2E-A3', 'E2E-4', 'Unbroken'))]);
+    expect(await sendMllp(stack, broken)).toMatch(/^\u000bMSH[^\u000b]*\rMSA\|AA\|E2E-A3[^\u000b]*$/);
+  });
+
+  test(
+    'a second start finds its data; Ctrl-C stops every part',
+    async () => {
+      expect(await stopStack(stack)).toBe(0);
+      await assertPortsFree(stack.ports);
+      stack = await startStack(edge, folder, stack.ports);
+      expect((await search('demo', 'Patient?name=threeways')).entry).toHaveLength(3);
+      expect(await stopStack(stack)).toBe(0);
+      await assertPortsFree(stack.ports);
+    },
+    START_TIMEOUT_MS,
+  );
+});
