@@ -5,7 +5,7 @@
  */
 import { INVARIANTS, type Invariant } from './invariants.ts';
 import { PRIMITIVES, type Primitive } from './primitives.ts';
-import { RESOURCE_TYPES, TYPES, VALUE_SETS } from './table.generated.ts';
+import { RESOURCE_TYPES, SERVED_TYPES, TYPES, VALUE_SETS } from './table.generated.ts';
 
 /** One member of a JSON object: an element, or one type of a choice. */
 export interface Element {
@@ -41,6 +41,9 @@ export interface Type {
 
 /** Every resource type of R4. */
 export const RESOURCES: ReadonlySet<string> = new Set(RESOURCE_TYPES.split(' '));
+
+/** The types this server serves; more are in the table, to be checked when contained. */
+export const SERVED: ReadonlySet<string> = new Set(SERVED_TYPES.split(' '));
 
 const ELEMENT = /^(\w+)(\[x\])?([?!*+])(.+?)(?:\{(.+)\})?$/;
 const TYPE = /([\w.]+)(?:\((.+?)\))?/g;
@@ -130,12 +133,12 @@ const frame = typeNamed('DomainResource');
 /** What every element may have: the type of the siblings of primitives. */
 export const ELEMENT_TYPE = typeNamed('Element');
 
-/** The definition of a resource type: of the seven in full, of the others the frame every DomainResource has. */
+/** The definition of a resource type, or the frame every DomainResource has when it is not in the table. */
 export function resourceType(name: string): Type {
   return Object.hasOwn(TYPES, name) ? typeNamed(name) : frame;
 }
 
-/** Whether unknown elements of this resource type can be told: only the seven types are in the table. */
+/** Whether all elements of the type are known: not of a resource type that only has the frame. */
 export function isDefined(type: Type): boolean {
   return type !== frame;
 }

@@ -1,8 +1,28 @@
 /**
- * The invariants of severity error that the seven types and their datatypes reach (FHIR R4, ElementDefinition.constraint),
+ * The invariants of severity error that the types of the table and their datatypes reach (FHIR R4, ElementDefinition.constraint),
  * written by hand from their FHIRPath, by id. txt-1 and txt-2 are in `xhtml.ts`; warnings and best practice are not here.
  */
 import { isJsonObject, JsonNumber, type Json, type JsonObject } from '../../../shared/json.ts';
+import {
+  codings,
+  containedWhere,
+  has,
+  hasChoice,
+  hasMeta,
+  homes,
+  implies,
+  isAbove,
+  isCoded,
+  isEqual,
+  isInError,
+  isUcum,
+  notNegative,
+  numberOf,
+  objects,
+  refersToContainer,
+  startsWith,
+  UCUM,
+} from './elements.ts';
 import { isAfter } from './moment.ts';
 
 /** What an invariant may ask about the resource around the element. */
@@ -21,107 +41,8 @@ export interface Invariant {
   readonly holds: (element: JsonObject, scope: Scope) => boolean | readonly string[];
 }
 
-const UCUM = 'http://unitsofmeasure.org';
-const TERMINOLOGY = 'http://terminology.hl7.org/CodeSystem/';
 /** Events that have no before and after. */
 const MEALS: readonly Json[] = ['C', 'CM', 'CD', 'CV'];
-const CHOICE = /^[A-Z]/;
-
-/** An element is there when it has a value or, being primitive, an extension. */
-function has(element: JsonObject, name: string): boolean {
-  return element[name] !== undefined || element[`_${name}`] !== undefined;
-}
-
-function hasChoice(element: JsonObject, name: string): boolean {
-  for (const member in element) {
-    const start = member.startsWith('_') ? 1 : 0;
-    if (member.startsWith(name, start) && CHOICE.test(member.slice(start + name.length))) return true;
-  }
-  return false;
-}
-
-function objects(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function numberOf(value: Json | undefined): number | undefined {
-  if (typeof value === 'number') return value;
-  return value instanceof JsonNumber ? value.valueOf() : undefined;
-}
-
-function codings(element: JsonObject, name: string): JsonObject[] {
-  const concept = element[name];
-  return isJsonObject(concept) ? objects(concept['coding']) : [];
-}
-
-function isCoded(element: JsonObject, name: string, system: string, codes: readonly Json[]): boolean {
-  const named = (coding: JsonObject): boolean =>
-    coding['system'] === TERMINOLOGY + system && codes.includes(coding['code'] ?? null);
-  return codings(element, name).some(named);
-}
-
-function isInError(element: JsonObject, system: string): boolean {
-  return isCoded(element, 'verificationStatus', system, ['entered-in-error']);
-}
-
-/** FHIRPath equality of complex values: the same elements with equal values. */
-function isEqual(first: Json | undefined, second: Json | undefined): boolean {
-  if (Array.isArray(first)) {
-    return (
-      Array.isArray(second) && first.length === second.length && first.every((item, i) => isEqual(item, second[i]))
-    );
-  }
-  if (!isJsonObject(first) || !isJsonObject(second)) {
-    const number = numberOf(first);
-    return first === second || (number !== undefined && number === numberOf(second));
-  }
-  const names = Object.keys(first);
-  return names.length === Object.keys(second).length && names.every((name) => isEqual(first[name], second[name]));
-}
-
-/** Whether one quantity is certainly above the other: only the same unit can be compared. */
-function isAbove(first: Json | undefined, second: Json | undefined): boolean {
-  if (!isJsonObject(first) || !isJsonObject(second)) return false;
-  const comparable = ['system', 'code', 'unit'].every(
-    (name) => first[name] === second[name] || (name === 'unit' && first['code'] !== undefined),
-  );
-  const low = numberOf(first['value']);
-  const high = numberOf(second['value']);
-  return comparable && low !== undefined && high !== undefined && low > high;
-}
-
-/** The places of contained resources of which something is true. */
-function containedWhere(element: JsonObject, suffix: string, wrong: (resource: JsonObject) => boolean): string[] {
-  const contained = element['contained'];
-  if (!Array.isArray(contained)) return [];
-  return contained.flatMap((item, i) => (isJsonObject(item) && wrong(item) ? [`contained[${i}]${suffix}`] : []));
-}
-
-function hasMeta(resource: JsonObject, ...names: string[]): boolean {
-  const meta = resource['meta'];
-  return isJsonObject(meta) && names.some((name) => has(meta, name));
-}
-
-function refersToContainer(value: Json | undefined): boolean {
-  if (Array.isArray(value)) return value.some(refersToContainer);
-  return isJsonObject(value) && (value['reference'] === '#' || Object.values(value).some(refersToContainer));
-}
-
-function isUcum(element: JsonObject): boolean {
-  return !has(element, 'system') || element['system'] === UCUM;
-}
-
-function implies(condition: boolean, consequence: boolean): boolean {
-  return !condition || consequence;
-}
-
-function notNegative(value: Json | undefined): boolean {
-  return (numberOf(value) ?? 0) >= 0;
-}
-
-function startsWith(value: Json | undefined, start: string): boolean {
-  return typeof value === 'string' && value.startsWith(start);
-}
 
 type Rule = readonly [id: string, message: string, holds: Invariant['holds']];
 
@@ -290,6 +211,30 @@ const RULES: readonly Rule[] = [
     },
   ],
   ['obs-3', 'a reference range needs low, high or text', (e) => has(e, 'low') || has(e, 'high') || has(e, 'text')],
+  // The types that are only checked when contained.
+  ['cpl-3', 'an activity has either a detail or a reference', (e) => !has(e, 'detail') || !has(e, 'reference')],
+  [
+    'ctm-1',
+    'onBehalfOf is only for a member that is a Practitioner',
+    ({ onBehalfOf, member }, { contained }) => {
+      const reference = isJsonObject(member) ? member['reference'] : undefined;
+      if (onBehalfOf === undefined || typeof reference !== 'string') return true;
+      return (contained.get(reference.slice(1)) ?? 'Practitioner') === 'Practitioner';
+    },
+  ],
+  ['grp-1', 'members need actual to be true', (e) => implies(has(e, 'member'), e['actual'] === true)],
+  ['imm-1', 'education needs a documentType or a reference', (e) => has(e, 'documentType') || has(e, 'reference')],
+  ['mad-1', 'a dosage needs a dose or a rate', (e) => has(e, 'dose') || hasChoice(e, 'rate')],
+  [
+    'mdd-1',
+    'whenPrepared must not be after whenHandedOver',
+    ({ whenPrepared: from, whenHandedOver: to }) =>
+      !(typeof from === 'string' && typeof to === 'string' && isAfter(from, to)),
+  ],
+  ['org-1', 'an Organization needs an identifier or a name', (e) => has(e, 'identifier') || has(e, 'name')],
+  ['org-2', 'an address of an Organization is never of use home', (e) => homes(e, 'address')],
+  ['org-3', 'a telecom of an Organization is never of use home', (e) => homes(e, 'telecom')],
+  ['prr-1', 'orderDetail needs a code', (e) => implies(has(e, 'orderDetail'), has(e, 'code'))],
 ];
 
 /** By id; `definitions.ts` hangs them on the types. */

@@ -7,10 +7,10 @@ import { RESOURCES } from './definitions.ts';
 
 const ID = '[A-Za-z0-9.-]{1,64}';
 // Type/id, with a version or a fragment of it; on any server.
-const LITERAL = new RegExp(`(?:^|^https?://[^?#]*/)([A-Z][A-Za-z]+)/${ID}(?:/_history/${ID})?(?:#.*)?$`);
+const LITERAL = new RegExp(`(?:^|^https?://[^?#\\s]*/)([A-Z][A-Za-z]+)/${ID}(?:/_history/${ID})?(?:#.*)?$`);
 // A conditional reference, as a transaction may hold it (FHIR R4, RESTful API §3.1.0.11.1).
 const CONDITIONAL = /^([A-Z][A-Za-z]+)\?[^#]/;
-const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/;
+const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/;
 const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/';
 
 /** The type a reference points at; `undefined` when it cannot be known, a message when it is no reference. */

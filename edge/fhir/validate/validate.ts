@@ -4,7 +4,7 @@
  */
 import type { Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json } from '../../../shared/json.ts';
-import { isDefined, RESOURCES, resourceType } from './definitions.ts';
+import { RESOURCES, resourceType, SERVED } from './definitions.ts';
 import { createFindings } from './findings.ts';
 import { walkObject } from './walk.ts';
 
@@ -38,10 +38,9 @@ export function validate(resource: Json, expectedType?: string): Issue[] {
   if (expectedType !== undefined && name !== expectedType) {
     return [{ code: 'invalid', message: `resourceType must be ${expectedType}, not ${name}`, at }];
   }
-  const type = resourceType(name);
-  if (!isDefined(type)) return [{ code: 'not-supported', message: `${name} is not a type of this server`, at: name }];
+  if (!SERVED.has(name)) return [{ code: 'not-supported', message: `${name} is not a type of this server`, at: name }];
   const findings = createFindings(name);
   const contained = containedTypes(resource['contained']);
-  walkObject({ findings, contained, localReferences: new Set(), withinContained: false }, resource, type);
+  walkObject({ findings, contained, localReferences: new Set(), withinContained: false }, resource, resourceType(name));
   return [...findings.issues];
 }

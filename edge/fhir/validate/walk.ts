@@ -127,7 +127,7 @@ function walkContained(outer: Walk, resource: JsonObject): void {
   const walk: Walk = { ...outer, withinContained: true };
   const name = resource['resourceType'];
   if (typeof name !== 'string' || !RESOURCES.has(name)) {
-    return findings.add('structure', 'must be a resource type of R4', 'resourceType');
+    return findings.add('structure', 'must have a resourceType of R4');
   }
   if (outer.withinContained) return;
   if (resource['id'] === undefined) findings.add('required', 'is required in a contained resource', 'id');

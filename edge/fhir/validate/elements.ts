@@ -1,0 +1,116 @@
+/**
+ * Questions the invariants ask about an element, in the terms of FHIRPath N1: whether it is there, what it is coded as,
+ * whether two are equal or in order. They take any JSON: that it has the right shape is checked elsewhere.
+ */
+import { isJsonObject, JsonNumber, type Json, type JsonObject } from '../../../shared/json.ts';
+
+export const UCUM = 'http://unitsofmeasure.org';
+const TERMINOLOGY = 'http://terminology.hl7.org/CodeSystem/';
+const CHOICE = /^[A-Z]/;
+
+/** An element is there when it has a value or, being primitive, an extension. */
+export function has(element: JsonObject, name: string): boolean {
+  return element[name] !== undefined || element[`_${name}`] !== undefined;
+}
+
+export function hasChoice(element: JsonObject, name: string): boolean {
+  for (const member in element) {
+    const start = member.startsWith('_') ? 1 : 0;
+    if (member.startsWith(name, start) && CHOICE.test(member.slice(start + name.length))) return true;
+  }
+  return false;
+}
+
+export function objects(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+export function numberOf(value: Json | undefined): number | undefined {
+  if (typeof value === 'number') return value;
+  return value instanceof JsonNumber ? value.valueOf() : undefined;
+}
+
+export function codings(element: JsonObject, name: string): JsonObject[] {
+  const concept = element[name];
+  return isJsonObject(concept) ? objects(concept['coding']) : [];
+}
+
+export function isCoded(element: JsonObject, name: string, system: string, codes: readonly Json[]): boolean {
+  const named = (coding: JsonObject): boolean =>
+    coding['system'] === TERMINOLOGY + system && codes.includes(coding['code'] ?? null);
+  return codings(element, name).some(named);
+}
+
+export function isInError(element: JsonObject, system: string): boolean {
+  return isCoded(element, 'verificationStatus', system, ['entered-in-error']);
+}
+
+/** FHIRPath equality of complex values: the same elements with equal values. */
+export function isEqual(first: Json | undefined, second: Json | undefined): boolean {
+  if (Array.isArray(first)) {
+    return (
+      Array.isArray(second) && first.length === second.length && first.every((item, i) => isEqual(item, second[i]))
+    );
+  }
+  if (!isJsonObject(first) || !isJsonObject(second)) {
+    const number = numberOf(first);
+    return first === second || (number !== undefined && number === numberOf(second));
+  }
+  const names = Object.keys(first);
+  return names.length === Object.keys(second).length && names.every((name) => isEqual(first[name], second[name]));
+}
+
+/** Whether one quantity is certainly above the other: only the same unit can be compared. */
+export function isAbove(first: Json | undefined, second: Json | undefined): boolean {
+  if (!isJsonObject(first) || !isJsonObject(second)) return false;
+  const comparable = ['system', 'code', 'unit'].every(
+    (name) => first[name] === second[name] || (name === 'unit' && first['code'] !== undefined),
+  );
+  const low = numberOf(first['value']);
+  const high = numberOf(second['value']);
+  return comparable && low !== undefined && high !== undefined && low > high;
+}
+
+/** The places of contained resources of which something is true. */
+export function containedWhere(
+  element: JsonObject,
+  suffix: string,
+  wrong: (resource: JsonObject) => boolean,
+): string[] {
+  const contained = element['contained'];
+  if (!Array.isArray(contained)) return [];
+  return contained.flatMap((item, i) => (isJsonObject(item) && wrong(item) ? [`contained[${i}]${suffix}`] : []));
+}
+
+export function hasMeta(resource: JsonObject, ...names: string[]): boolean {
+  const meta = resource['meta'];
+  return isJsonObject(meta) && names.some((name) => has(meta, name));
+}
+
+export function refersToContainer(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.some(refersToContainer);
+  return isJsonObject(value) && (value['reference'] === '#' || Object.values(value).some(refersToContainer));
+}
+
+/** The places in a list where the `use` is home. */
+export function homes(element: JsonObject, name: string): string[] {
+  const list = element[name];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item, i) => (isJsonObject(item) && item['use'] === 'home' ? [`${name}[${i}]`] : []));
+}
+
+export function isUcum(element: JsonObject): boolean {
+  return !has(element, 'system') || element['system'] === UCUM;
+}
+
+export function implies(condition: boolean, consequence: boolean): boolean {
+  return !condition || consequence;
+}
+
+export function notNegative(value: Json | undefined): boolean {
+  return (numberOf(value) ?? 0) >= 0;
+}
+
+export function startsWith(value: Json | undefined, start: string): boolean {
+  return typeof value === 'string' && value.startsWith(start);
+}
