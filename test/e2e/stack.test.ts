@@ -38,8 +38,8 @@ interface LocalStack {
 }
 
 async function startStack(edge: string, folder: string, ports: Record<string, number>): Promise<LocalStack> {
-  const env = { ...process.env, LOCAL_FOLDER: folder };
-  for (const [name, port] of Object.entries(ports)) env[name] = String(port);
+  const given = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]));
+  const env = { ...process.env, LOCAL_FOLDER: folder, ...given };
   const child = spawn(process.execPath, ['test/stack/start.ts', '--edge', edge], { cwd: ROOT, env });
   let output = '';
   child.stdout.on('data', (chunk) => (output += String(chunk)));
