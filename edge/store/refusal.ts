@@ -1,0 +1,48 @@
+/**
+ * Why a token request or an MLLP message was refused, kept for the administrator of the key: 90 days, the newest 500 of
+ * each key (migration 0002). Nothing is kept for a client id that no key has.
+ */
+import type { Query } from '../deps.ts';
+import { sql } from './sql.ts';
+
+export interface RefusalRecord {
+  /** UUIDv7: refusals of a key are listed and trimmed in its order. */
+  readonly id: string;
+  readonly clientId: string;
+  readonly surface: 'token' | 'mllp';
+  readonly requestId: string;
+  readonly sourceAddress: string;
+  /** Stable: which check refused. */
+  readonly code: string;
+  /** The exact reason in words; may quote what the caller sent, so it is escaped where it is shown. */
+  readonly reason: string;
+}
+
+export function recordRefusal(refusal: RefusalRecord): Query {
+  const { id, clientId, surface, requestId, sourceAddress, code, reason } = refusal;
+  return sql`select refusal_add(${clientId}, ${id}::uuid, ${surface}, ${requestId}, ${sourceAddress}, ${code}, ${reason})`;
+}
+
+export interface RefusalRow {
+  readonly refusal_id: string;
+  readonly at: string;
+  readonly surface: 'token' | 'mllp';
+  readonly request_id: string;
+  readonly source_address: string;
+  readonly code: string;
+  readonly reason: string;
+}
+
+/**
+ * The refusals of a key, newest first.
+ *
+ * @param before the last refusal_id of the page before, or null
+ */
+export function refusalsOf(site: string, clientId: string, before: string | null, limit: number): Query<RefusalRow> {
+  return sql<RefusalRow>`select refusal_id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at,
+      surface, request_id, source_address, code, reason
+    from refusal
+    where site_id = ${site}::uuid and client_id = ${clientId} and at > now() - interval '90 days'
+      and (${before}::uuid is null or refusal_id < ${before}::uuid)
+    order by refusal_id desc limit ${limit}::int`;
+}

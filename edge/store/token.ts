@@ -1,0 +1,24 @@
+/** Access tokens in the database: only what was revoked before it expired (RFC 7009), and single use where Postgres keeps it. */
+import type { Query } from '../deps.ts';
+import type { CallerIdentity } from './api-key.ts';
+import { sql } from './sql.ts';
+
+/** @param expires seconds since the epoch: the token's `exp` */
+export function revokeToken(token: CallerIdentity, expires: number): Query {
+  return sql`select token_revoke(${token.site}::uuid, ${token.tokenId}, to_timestamp(${expires}::float8))`;
+}
+
+/** Whether a token would be let in now: its key is active and it was not revoked. */
+export function isTokenLive(token: CallerIdentity): Query<{ live: boolean }> {
+  return sql<{ live: boolean }>`select exists (select from api_key k
+        where k.site_id = ${token.site}::uuid and k.client_id = ${token.clientId} and k.status = 'active')
+      and not exists (select from revoked_token t
+        where t.site_id = ${token.site}::uuid and t.jti = ${token.tokenId}) as live`;
+}
+
+/** @param expires seconds since the epoch after which the claim may be forgotten */
+export function claimJti(clientId: string, hash: string, expires: number, attempt: string): Query<{ first: boolean }> {
+  return sql<{
+    first: boolean;
+  }>`select jti_claim_add(${clientId}, ${hash}, ${attempt}, to_timestamp(${expires}::float8)) as first`;
+}
