@@ -2,7 +2,7 @@
  * From text back to the bytes of a character set, for an ACK in the sender's own. The web platform only encodes UTF-8,
  * so the other tables are made once each, by decoding every code of the set.
  */
-import { decodeText, type Charset } from './charset.ts';
+import { decodeText, latin1, type Charset } from './charset.ts';
 
 const tables = new Map<Charset, ReadonlyMap<string, readonly number[]>>();
 
@@ -18,7 +18,13 @@ export function encodeText(text: string, charset: Charset): Uint8Array | undefin
     if (encoded === undefined) return undefined;
     bytes.push(...encoded);
   }
-  return Uint8Array.from(bytes);
+  return charset === 'iso-2022-jp' ? withoutIdleSwitches(bytes) : Uint8Array.from(bytes);
+}
+
+// To ASCII and at once back to JIS X 0208 is an error to a decoder (Encoding Standard, ISO-2022-JP).
+function withoutIdleSwitches(bytes: readonly number[]): Uint8Array {
+  const text = latin1(Uint8Array.from(bytes)).replaceAll('\u001b(B\u001b$B', '');
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
 /** Like `encodeText`, but a character that the set lacks becomes `?`. */

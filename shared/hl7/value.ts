@@ -128,6 +128,7 @@ export function repetition(segment: Segment, field: number, number = 1): Part | 
 
 /** The nth child of a part: of a repetition the component (its first subcomponent), of a component the subcomponent. */
 export function child(part: Part, number: number): Value {
+  if (isVerbatim(part.segment, part.field)) return number === 1 ? part.raw : undefined;
   const { component, subcomponent } = part.segment.syntax.delimiters;
   if (part.component > 0) return leafOrAbsent(piece(part.raw, subcomponent, number), part.segment);
   const raw = piece(part.raw, component, number);
@@ -136,7 +137,7 @@ export function child(part: Part, number: number): Value {
 
 /** The nth component of a repetition as a part of its own, such as the HD in PID-3.4; undefined when absent. */
 export function componentOf(part: Part, number: number): Part | undefined {
-  if (part.component > 0) return undefined;
+  if (part.component > 0 || isVerbatim(part.segment, part.field)) return undefined;
   const raw = piece(part.raw, part.segment.syntax.delimiters.component, number);
   return raw === undefined ? undefined : { ...part, component: number, raw };
 }
@@ -146,7 +147,7 @@ export function componentOf(part: Part, number: number): Part | undefined {
  * the sender forgot to escape and not a subcomponent.
  */
 export function partText(part: Part): Value {
-  return leaf(part.raw, part.segment);
+  return isVerbatim(part.segment, part.field) ? part.raw : leaf(part.raw, part.segment);
 }
 
 /** Presence of a part as a whole. */
