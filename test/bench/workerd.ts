@@ -1,0 +1,94 @@
+/**
+ * The gateway's Worker under `workerd serve` with a configuration of our own: what production runs, without Wrangler's
+ * or Miniflare's proxies in front. Rate limits are switched off by a service that allows everything; V8's young
+ * generation is larger than workerd's default, which halves the tail.
+ */
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+import { ROOT, workerScript } from '../stack/build.ts';
+import { freePort } from '../stack/free-port.ts';
+import { until } from '../stack/until.ts';
+
+const HELLO = `export default { fetch: () => new Response('{"ok":true}') };`;
+const NO_LIMIT = `import { WorkerEntrypoint } from 'cloudflare:workers';
+export class Limit extends WorkerEntrypoint { async limit() { return { success: true }; } }
+export default { fetch: () => new Response(null, { status: 404 }) };`;
+
+const quote = (text: string): string => JSON.stringify(text);
+
+const configuration = (env: Readonly<Record<string, string>>, port: number, helloPort: number): string => `
+using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  v8Flags = ["--max-semi-space-size=4"],
+  services = [
+    (name = "gateway", worker = .gateway),
+    (name = "hello", worker = (modules = [(name = "hello.js", esModule = embed "hello.js")], compatibilityDate = "2026-08-04")),
+    (name = "limits", worker = (modules = [(name = "limits.js", esModule = embed "limits.js")], compatibilityDate = "2026-08-04")),
+    (name = "net", network = (allow = ["private", "public"])),
+    (name = "disk", disk = (path = "storage", writable = true)),
+  ],
+  sockets = [
+    (name = "gateway", address = "127.0.0.1:${port}", http = (), service = "gateway"),
+    (name = "hello", address = "127.0.0.1:${helloPort}", http = (), service = "hello"),
+  ],
+);
+const gateway :Workerd.Worker = (
+  modules = [(name = "cloudflare.js", esModule = embed "cloudflare.js")],
+  compatibilityDate = "2026-08-04",
+  globalOutbound = "net",
+  durableObjectNamespaces = [(className = "JtiStore", uniqueKey = "jti", enableSql = true)],
+  durableObjectStorage = (localDisk = "disk"),
+  bindings = [
+    (name = "JTI_STORE", durableObjectNamespace = "JtiStore"),
+    ${['TOKEN_CLIENT_LIMIT', 'TOKEN_ADDRESS_LIMIT', 'KEY_LIMIT'].map((name) => `(name = "${name}", service = (name = "limits", entrypoint = "Limit")),`).join('\n    ')}
+    ${Object.entries(env)
+      .map(([name, text]) => `(name = ${quote(name)}, text = ${quote(text)}),`)
+      .join('\n    ')}
+  ],
+);
+`;
+
+export interface ServedWorker {
+  readonly url: string;
+  /** A Worker that only says hello, in the same process: the runtime's own limit. */
+  readonly helloUrl: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** @param env for the address the Worker will have, which its base URLs need */
+export async function serveWorker(env: (url: string) => Record<string, string>): Promise<ServedWorker> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
+  const port = await freePort();
+  const helloPort = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  await copyFile(await workerScript(join(folder, 'build')), join(folder, 'cloudflare.js'));
+  await mkdir(join(folder, 'storage'));
+  await writeFile(join(folder, 'hello.js'), HELLO);
+  await writeFile(join(folder, 'limits.js'), NO_LIMIT);
+  await writeFile(join(folder, 'config.capnp'), configuration(env(url), port, helloPort));
+
+  const workerd = spawn(`${ROOT}node_modules/workerd/bin/workerd`, ['serve', '--experimental', 'config.capnp'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(workerd, 'exit');
+  await until('workerd answers', async () => {
+    if (workerd.exitCode !== null) throw new Error(`workerd ended with ${workerd.exitCode}`);
+    return (await fetch(`${url}/healthz`).catch(() => undefined))?.ok;
+  });
+  return {
+    url,
+    helloUrl: `http://127.0.0.1:${helloPort}`,
+    pid: workerd.pid ?? 0,
+    async stop() {
+      workerd.kill();
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
