@@ -1,0 +1,23 @@
+/** Rate limits by Workers' own bindings; their numbers are in wrangler.toml. They count per location, which is enough. */
+import type { RateLimitBucket, RateLimiter } from '../../deps.ts';
+
+export interface RateLimitBindings {
+  readonly TOKEN_CLIENT_LIMIT: RateLimit;
+  readonly TOKEN_ADDRESS_LIMIT: RateLimit;
+  readonly KEY_LIMIT: RateLimit;
+}
+
+const BINDING = {
+  'token-client': 'TOKEN_CLIENT_LIMIT',
+  'token-address': 'TOKEN_ADDRESS_LIMIT',
+  key: 'KEY_LIMIT',
+} as const satisfies Record<RateLimitBucket, keyof RateLimitBindings>;
+
+export function bindingRateLimiter(bindings: RateLimitBindings): RateLimiter {
+  return {
+    async allow(bucket, key) {
+      const { success } = await bindings[BINDING[bucket]].limit({ key });
+      return success;
+    },
+  };
+}
