@@ -196,10 +196,10 @@ create table study (
   patient_type text generated always as (case when patient_id is null then null else 'Patient' end) stored,
   accession text,
   primary key (site_id, study_id),
-  unique nulls not distinct (site_id, patient_id, accession, study_id),
   foreign key (site_id, patient_type, patient_id) references resource (site_id, type, id)
 );
-create unique index study_accession on study (site_id, patient_id, accession) where accession is not null;
+create unique index study_accession on study (site_id, patient_id, accession) nulls not distinct
+  where accession is not null;
 create index study_of_patient on study (site_id, patient_id);
 
 create table report (
@@ -215,11 +215,19 @@ create table report (
 create index report_of_study on report (site_id, study_id, report_id);
 create index report_state on report (site_id, state, report_id);
 
+-- The key under which a value is searched: the value itself, or its digest where it would not fit an index entry
+-- (PostgreSQL: a third of a page). What is written and what is asked for both pass through here.
+create function search_key(p_value text) returns text language sql immutable parallel safe as $$
+  select case when octet_length(p_value) <= 600 then p_value
+              else 'sha256:' || encode(sha256(convert_to(p_value, 'UTF8')), 'hex') end
+$$;
+
 -- Writes resources, all or nothing. p_rows is an array of
---   { type, id, mode: 'create' | 'update' | 'upsert', expect: version | null, meta, body, patient: uuid | null,
+--   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: version | null, meta, body, patient: uuid | null,
 --     identifiers: [[system, value]], tokens: [[param, system, code]],
 --     search: { names, nameSort, birthDate, gender } | null, report: { accession, state } | null }
--- and one row comes back for each, in the order given. outcome is created, updated or unchanged.
+-- and one row comes back for each. outcome is created, updated, unchanged or, for 'keep', matched: nothing is written,
+-- the resource stays as it is (a conditional create that found it).
 -- Raises, with the 0-based positions in p_rows as JSON in DETAIL:
 --   GW404 update of an id the site does not have, GW412 the version is not the expected one,
 --   GW422 a patient that the site does not have.
@@ -229,37 +237,39 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   r record;
-  cur record;
+  cur resource;
+  created uuid[];
   missing json;
   at timestamptz := date_trunc('milliseconds', clock_timestamp());
   study uuid;
 begin
-  select json_agg(o.n - 1) into missing
-    from json_array_elements(p_rows) with ordinality o(value, n)
-   where o.value ->> 'patient' is not null
-     and not exists (select from resource p
-                      where p.site_id = p_site and p.type = 'Patient' and p.id = (o.value ->> 'patient')::uuid)
-     and not exists (select from json_array_elements(p_rows) q
-                      where q ->> 'type' = 'Patient' and q ->> 'id' = o.value ->> 'patient' and q ->> 'mode' <> 'update');
+  select array_agg(x.id) filter (where x.type = 'Patient' and x.mode in ('create', 'upsert')) into created
+    from json_to_recordset(p_rows) x(type text, id uuid, mode text);
+  select json_agg(x.n - 1) into missing
+    from rows from (json_to_recordset(p_rows) as (mode text, patient uuid)) with ordinality x(mode, patient, n)
+   where x.mode <> 'keep' and x.patient is not null
+     and (x.patient = any (created)) is not true
+     and not exists (select from resource p where p.site_id = p_site and p.type = 'Patient' and p.id = x.patient);
   if missing is not null then
     raise exception 'a referenced patient is not in the site' using errcode = 'GW422', detail = missing::text;
   end if;
 
   -- Patients first, for the foreign key; then by id, so that two writers lock in one order and cannot deadlock.
   for r in
-    select (o.n - 1)::integer as n, x.*
-      from json_array_elements(p_rows) with ordinality o(value, n),
-           json_to_record(o.value) as x(type text, id uuid, mode text, expect integer, meta text, body text,
-             patient uuid, identifiers json, tokens json, search json, report json)
-     order by x.type <> 'Patient', x.id, o.n
+    select (x.n - 1)::integer as n, x.*
+      from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer, meta text, body text,
+             patient uuid, identifiers json, tokens json, search json, report json)) with ordinality
+             x(type, id, mode, expect, meta, body, patient, identifiers, tokens, search, report, n)
+     order by x.type <> 'Patient', x.id, x.n
   loop
     ordinal := r.n;
     id := r.id;
     cur := null;
     if r.mode <> 'create' then
-      select c.version, c.last_updated, c.meta, c.body into cur
-        from resource c where c.site_id = p_site and c.type = r.type and c.id = r.id for update;
-      if not found and r.mode = 'update' then
+      -- Not "for update": that would wait for, and deadlock with, writers whose foreign key points here.
+      select c.* into cur
+        from resource c where c.site_id = p_site and c.type = r.type and c.id = r.id for no key update;
+      if not found and r.mode in ('update', 'keep') then
         raise exception 'no such resource' using errcode = 'GW404', detail = json_build_array(r.n)::text;
       end if;
     end if;
@@ -267,8 +277,8 @@ begin
       raise exception 'another version' using errcode = 'GW412', detail = json_build_array(r.n)::text;
     end if;
 
-    if cur.version is not null and cur.body = r.body and cur.meta = r.meta then
-      outcome := 'unchanged';
+    if r.mode = 'keep' or (cur.body = r.body and cur.meta = r.meta) then
+      outcome := case r.mode when 'keep' then 'matched' else 'unchanged' end;
       version := cur.version;
       last_updated := cur.last_updated;
       return next;
@@ -295,9 +305,11 @@ begin
     end if;
 
     insert into resource_identifier (site_id, type, system, value, id)
-      select distinct p_site, r.type, e ->> 0, e ->> 1, r.id from json_array_elements(r.identifiers) e;
+      select distinct p_site, r.type, search_key(e ->> 0), search_key(e ->> 1), r.id
+        from json_array_elements(r.identifiers) e;
     insert into resource_token (site_id, type, param, system, code, id)
-      select distinct p_site, r.type, e ->> 0, e ->> 1, e ->> 2, r.id from json_array_elements(r.tokens) e;
+      select distinct p_site, r.type, e ->> 0, search_key(e ->> 1), search_key(e ->> 2), r.id
+        from json_array_elements(r.tokens) e;
 
     if r.type = 'Patient' then
       insert into patient_search (site_id, id, names, name_sort, birth_date, gender)
@@ -306,13 +318,19 @@ begin
         on conflict (site_id, id) do update set names = excluded.names, name_sort = excluded.name_sort,
           birth_date = excluded.birth_date, gender = excluded.gender;
     elsif r.type = 'DiagnosticReport' then
-      select s.study_id into study from study s
-       where s.site_id = p_site and s.patient_id is not distinct from r.patient
-         and s.accession = r.report ->> 'accession';
-      study := coalesce(study, r.id);
-      insert into study (site_id, study_id, patient_id, accession)
-        values (p_site, study, r.patient, r.report ->> 'accession')
-        on conflict (site_id, study_id) do update set patient_id = excluded.patient_id, accession = excluded.accession;
+      -- Reports with one accession number share the patient's study; one without has a study of its own, with its id.
+      -- A study that the last report has left stays: another writer may be about to join it.
+      if r.report ->> 'accession' is null then
+        insert into study as s (site_id, study_id, patient_id) values (p_site, r.id, r.patient)
+          on conflict (site_id, study_id) do update set patient_id = excluded.patient_id
+          returning s.study_id into study;
+      else
+        insert into study as s (site_id, study_id, patient_id, accession)
+          values (p_site, gen_random_uuid(), r.patient, search_key(r.report ->> 'accession'))
+          on conflict (site_id, patient_id, accession) where accession is not null
+          do update set accession = excluded.accession
+          returning s.study_id into study;
+      end if;
       insert into report (site_id, report_id, study_id, state)
         values (p_site, r.id, study, r.report ->> 'state')
         on conflict (site_id, report_id) do update set study_id = excluded.study_id, state = excluded.state;

@@ -4,28 +4,13 @@
  */
 import { isJsonObject, type JsonObject, parseJson, printMembers } from '../../shared/json.ts';
 import type { Query } from '../deps.ts';
+import { isResourceType, type ResourceType } from './resource-type.ts';
 import { type SearchRows, searchRows } from './search-rows.ts';
 import { sql } from './sql.ts';
 
-/** The types of the gateway (spec.md, "FHIR resource types"). */
-export const RESOURCE_TYPES = [
-  'Patient',
-  'Condition',
-  'AllergyIntolerance',
-  'Observation',
-  'Procedure',
-  'DiagnosticReport',
-  'DocumentReference',
-] as const;
-export type ResourceType = (typeof RESOURCE_TYPES)[number];
+export { isResourceType, RESOURCE_TYPES, type ResourceType } from './resource-type.ts';
 
-export function isResourceType(text: unknown): text is ResourceType {
-  return RESOURCE_TYPES.some((type) => type === text);
-}
-
-/**
- * `create`: a new id. `update`: an id the site has, else GW404. `upsert`: either.
- */
+/** `create`: a new id. `update`: an id the site has, else GW404. `upsert`: either. */
 export type WriteMode = 'create' | 'update' | 'upsert';
 
 /** One row for `resource_write`. */

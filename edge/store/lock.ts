@@ -1,0 +1,20 @@
+/** Locks on what identifies a resource before it has an id, so that of two writers who both find nothing one creates. */
+import type { Query } from '../deps.ts';
+import { sql } from './sql.ts';
+import type { ResourceType } from './resource-type.ts';
+
+/**
+ * The key to lock for an identifier's value, whatever its system: `v` and `s|v` must exclude each other, and so must a
+ * conditional create and an HL7 message (hl7_store in migrations/0004_hl7.sql locks the same).
+ */
+export function identifierKey(type: ResourceType, value: string): string {
+  return `${type}|${value}`;
+}
+
+/**
+ * Holds the batch's transaction until it is the only one with these keys; a statement of its own, before the one that
+ * looks for the resource, because a statement sees what was committed when it began.
+ */
+export function lockKeys(site: string, keys: readonly string[]): Query {
+  return sql`select lock_keys(${site}::uuid, ${keys}::text[])`;
+}

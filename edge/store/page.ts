@@ -1,0 +1,40 @@
+/** A page of resources within a budget of bytes, so that a few large documents cannot outgrow what a runtime can hold. */
+import { instantOf, type StoredResource } from './resource.ts';
+
+/** What a page's contents may add up to; the first resource always comes. A Worker has 128 MB, Neon answers 64 MB. */
+export const PAGE_BYTES = 8 * 1024 * 1024;
+
+/** Beyond the budget, rows come without content: they belong to the next page. */
+export interface PageRow extends Omit<StoredResource, 'meta' | 'body'> {
+  readonly sort_key: string | null;
+  readonly meta: string | null;
+  readonly body: string | null;
+}
+
+/**
+ * @param rows SQL that yields type, id, version, last_updated, meta, body, sort_key
+ * @param order the order of the page, in columns of `rows`
+ */
+export function withinBudget(rows: string, order: string): string {
+  return `select q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated, q.sort_key,
+       case when q.fits then q.meta end as meta, case when q.fits then q.body end as body
+  from (select p.*, row_number() over w as place,
+               row_number() over w = 1 or sum(octet_length(p.body) + octet_length(p.meta)) over w <= ${PAGE_BYTES} as fits
+          from (${rows}) p window w as (order by ${order})) q
+ order by q.place`;
+}
+
+export interface Page {
+  readonly resources: readonly (StoredResource & { readonly sort_key: string | null })[];
+  /** Whether there are more after these. */
+  readonly more: boolean;
+}
+
+/** @param rows at most `limit + 1` of them, the last only telling that there is a next page */
+export function toPage(rows: readonly PageRow[], limit: number): Page {
+  const resources = rows.slice(0, limit).flatMap((row) => {
+    const { meta, body } = row;
+    return meta === null || body === null ? [] : [{ ...row, meta, body }];
+  });
+  return { resources, more: resources.length < rows.length };
+}

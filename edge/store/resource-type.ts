@@ -1,0 +1,15 @@
+/** The types of the gateway (spec.md, "FHIR resource types"). */
+export const RESOURCE_TYPES = [
+  'Patient',
+  'Condition',
+  'AllergyIntolerance',
+  'Observation',
+  'Procedure',
+  'DiagnosticReport',
+  'DocumentReference',
+] as const;
+export type ResourceType = (typeof RESOURCE_TYPES)[number];
+
+export function isResourceType(text: unknown): text is ResourceType {
+  return RESOURCE_TYPES.some((type) => type === text);
+}

@@ -1,0 +1,100 @@
+/** Searching the resources of a site: pages by keyset, counts, and what conditional writes look for. */
+import type { Param, Query } from '../deps.ts';
+import type { Criterion } from './criterion.ts';
+import { type PageRow, withinBudget } from './page.ts';
+import { instantOf } from './resource.ts';
+import type { ResourceType } from './resource-type.ts';
+import { type Bind, type SearchScope, selectionSql, type Source } from './search-sql.ts';
+
+export type SortKey = 'id' | 'last-updated' | 'name' | 'birthdate';
+
+export interface Sort {
+  /** `id` is creation order: ids are UUIDv7. */
+  readonly by: SortKey;
+  readonly descending: boolean;
+}
+
+/** Where a page begins: after this resource, whose sort key was this. */
+export interface Position {
+  readonly key: string | null;
+  readonly id: string;
+}
+
+export interface PageSelection {
+  readonly site: string;
+  readonly type: ResourceType;
+  readonly criteria: readonly Criterion[];
+  readonly sort: Sort;
+  readonly after: Position | null;
+  readonly limit: number;
+}
+
+/** The column of a sort, the table it is in, how it is read and how it comes back from a cursor. */
+const SORTS: Readonly<Record<Exclude<SortKey, 'id'>, { source: Source; column: string; text: string; cast: string }>> =
+  {
+    'last-updated': {
+      source: 'resource',
+      column: 'd.last_updated',
+      text: instantOf('d.last_updated'),
+      cast: 'timestamptz',
+    },
+    name: { source: 'patient', column: 'd.name_sort', text: 'd.name_sort', cast: 'text' },
+    birthdate: { source: 'patient', column: 'd.birth_date', text: 'd.birth_date', cast: 'text' },
+  };
+
+/** Collects parameters in the order in which they are bound. */
+export function binder(): { readonly params: Param[]; readonly bind: Bind } {
+  const params: Param[] = [];
+  return { params, bind: (value) => `$${params.push(value)}` };
+}
+
+function idsSql(scope: SearchScope, { criteria, sort, after, limit }: PageSelection): string {
+  const { bind } = scope;
+  const by = sort.by === 'id' ? undefined : SORTS[sort.by];
+  const { from, where, id, repeats } = selectionSql(scope, criteria, by?.source);
+  const direction = sort.descending ? 'desc' : 'asc';
+  const beyond = sort.descending ? '<' : '>';
+  if (by === undefined) {
+    const rest = after === null ? '' : `\n   and ${id} ${beyond} ${bind(after.id)}::uuid`;
+    return `select ${repeats ? 'distinct ' : ''}${id} as id, null::text as sort_key from ${from} where ${where}${rest}
+     order by ${id} ${direction} limit ${bind(limit + 1)}::integer`;
+  }
+  const rest =
+    after === null
+      ? ''
+      : `\n   and (${by.column}, ${id}) ${beyond} (${bind(after.key ?? '')}::${by.cast}, ${bind(after.id)}::uuid)`;
+  return `select ${id} as id, ${by.text} as sort_key from ${from} where ${where}${rest}
+     order by ${by.column} ${direction}, ${id} ${direction} limit ${bind(limit + 1)}::integer`;
+}
+
+/** One page and one row more, if there is one. @see toPage */
+export function searchPage(selection: PageSelection): Query<PageRow> {
+  const { params, bind } = binder();
+  const scope = { bind, site: `${bind(selection.site)}::uuid`, type: selection.type };
+  const direction = selection.sort.descending ? 'desc' : 'asc';
+  // A sort key in its text form sorts as its column does: ISO instants and text by bytes.
+  const rows = `select r.type, r.id, r.version, r.last_updated, r.meta, r.body, k.sort_key
+    from (${idsSql(scope, selection)}) k
+    join resource r on r.site_id = ${scope.site} and r.type = '${scope.type}' and r.id = k.id`;
+  const order = `p.sort_key collate "C" ${direction}, p.id ${direction}`;
+  return { text: withinBudget(rows, order), params };
+}
+
+export function searchCount(
+  site: string,
+  type: ResourceType,
+  criteria: readonly Criterion[],
+): Query<{ total: number }> {
+  const { params, bind } = binder();
+  const { from, where, id, repeats } = selectionSql({ bind, site: `${bind(site)}::uuid`, type }, criteria);
+  return {
+    text: `select count(${repeats ? 'distinct ' : ''}${id})::integer as total from ${from} where ${where}`,
+    params,
+  };
+}
+
+/** SQL: the ids that match, two at most, which is as many as a condition needs to see (R4 http, conditional create). */
+export function matchesSql(scope: SearchScope, criteria: readonly Criterion[]): string {
+  const { from, where, id, repeats } = selectionSql(scope, criteria);
+  return `select ${repeats ? 'distinct ' : ''}${id} as id from ${from} where ${where} limit 2`;
+}

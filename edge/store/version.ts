@@ -1,0 +1,60 @@
+/** Reading by id: the current version, one version, all of them. Another site's id is an id that does not exist. */
+import type { Query } from '../deps.ts';
+import { type PageRow, withinBudget } from './page.ts';
+import { instantOf, type StoredResource } from './resource.ts';
+import type { ResourceType } from './resource-type.ts';
+import { binder } from './search.ts';
+
+const COLUMNS = 'type, id, version, last_updated, meta, body';
+const READ = `type, id, version, ${instantOf('last_updated')} as last_updated, meta, body`;
+
+/** No row when the site has no such resource. */
+export function readResource(site: string, type: ResourceType, id: string): Query<StoredResource> {
+  return {
+    text: `select ${READ} from resource where site_id = $1::uuid and type = $2 and id = $3::uuid`,
+    params: [site, type, id],
+  };
+}
+
+/** No row when the site has no such resource or version. */
+export function readVersion(site: string, type: ResourceType, id: string, version: number): Query<StoredResource> {
+  const key = 'site_id = $1::uuid and type = $2 and id = $3::uuid and version = $4::integer';
+  return {
+    text: `select ${READ} from resource where ${key} union all select ${READ} from resource_history where ${key}`,
+    params: [site, type, id, version],
+  };
+}
+
+export interface HistorySelection {
+  readonly site: string;
+  readonly type: ResourceType;
+  readonly id: string;
+  /** Versions below this one; null: from the newest. */
+  readonly below: number | null;
+  /** An ISO instant: versions from then on; null: all. */
+  readonly since: string | null;
+  readonly limit: number;
+}
+
+/** Newest first, one row more than a page; none when the site has no such resource. @see toPage */
+export function historyPage({ site, type, id, below, since, limit }: HistorySelection): Query<PageRow> {
+  const { params, bind } = binder();
+  const where = [
+    `site_id = ${bind(site)}::uuid and type = ${bind(type)} and id = ${bind(id)}::uuid`,
+    ...(below === null ? [] : [`version < ${bind(below)}::integer`]),
+    ...(since === null ? [] : [`last_updated >= ${bind(since)}::timestamptz`]),
+  ].join(' and ');
+  const rows = `select ${COLUMNS}, null::text as sort_key from (
+      select ${COLUMNS} from resource where ${where}
+      union all (select ${COLUMNS} from resource_history where ${where} order by version desc limit ${bind(limit + 1)}::integer)
+    ) v order by version desc limit ${bind(limit + 1)}::integer`;
+  return { text: withinBudget(rows, 'p.version desc'), params };
+}
+
+/** The newest version's number; no row when the site has no such resource. */
+export function currentVersion(site: string, type: ResourceType, id: string): Query<{ version: number }> {
+  return {
+    text: 'select version from resource where site_id = $1::uuid and type = $2 and id = $3::uuid',
+    params: [site, type, id],
+  };
+}
