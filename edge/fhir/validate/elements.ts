@@ -2,10 +2,12 @@
  * Questions the invariants ask about an element, in the terms of FHIRPath N1: whether it is there, what it is coded as,
  * whether two are equal or in order. They take any JSON: that it has the right shape is checked elsewhere.
  */
-import { isJsonObject, JsonNumber, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, JsonNumber, MAX_JSON_DEPTH, type Json, type JsonObject } from '../../../shared/json.ts';
 
 export const UCUM = 'http://unitsofmeasure.org';
 const TERMINOLOGY = 'http://terminology.hl7.org/CodeSystem/';
+/** A value that was not read by `parseJson` may be deeper than the stack. */
+const MAX_DEPTH = 2 * MAX_JSON_DEPTH;
 const CHOICE = /^[A-Z]/;
 
 /** An element is there when it has a value or, being primitive, an extension. */
@@ -45,19 +47,19 @@ export function isInError(element: JsonObject, system: string): boolean {
   return isCoded(element, 'verificationStatus', system, ['entered-in-error']);
 }
 
-/** FHIRPath equality of complex values: the same elements with equal values. */
-export function isEqual(first: Json | undefined, second: Json | undefined): boolean {
+/** FHIRPath equality of complex values: the same elements with equal values, down to a bounded depth. */
+export function isEqual(first: Json | undefined, second: Json | undefined, depth = MAX_DEPTH): boolean {
+  if (depth === 0) return false;
+  const below = (a: Json | undefined, b: Json | undefined): boolean => isEqual(a, b, depth - 1);
   if (Array.isArray(first)) {
-    return (
-      Array.isArray(second) && first.length === second.length && first.every((item, i) => isEqual(item, second[i]))
-    );
+    return Array.isArray(second) && first.length === second.length && first.every((item, i) => below(item, second[i]));
   }
   if (!isJsonObject(first) || !isJsonObject(second)) {
     const number = numberOf(first);
     return first === second || (number !== undefined && number === numberOf(second));
   }
   const names = Object.keys(first);
-  return names.length === Object.keys(second).length && names.every((name) => isEqual(first[name], second[name]));
+  return names.length === Object.keys(second).length && names.every((name) => below(first[name], second[name]));
 }
 
 /** Whether one quantity is certainly above the other: only the same unit can be compared. */
@@ -87,9 +89,12 @@ export function hasMeta(resource: JsonObject, ...names: string[]): boolean {
   return isJsonObject(meta) && names.some((name) => has(meta, name));
 }
 
-export function refersToContainer(value: Json | undefined): boolean {
-  if (Array.isArray(value)) return value.some(refersToContainer);
-  return isJsonObject(value) && (value['reference'] === '#' || Object.values(value).some(refersToContainer));
+/** Whether a reference to the container, `#`, is somewhere inside, down to a bounded depth. */
+export function refersToContainer(value: Json | undefined, depth = MAX_DEPTH): boolean {
+  if (depth === 0) return false;
+  const below = (item: Json): boolean => refersToContainer(item, depth - 1);
+  if (Array.isArray(value)) return value.some(below);
+  return isJsonObject(value) && (value['reference'] === '#' || Object.values(value).some(below));
 }
 
 /** The places in a list where the `use` is home. */

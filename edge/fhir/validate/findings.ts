@@ -31,6 +31,7 @@ function printName(name: string): string {
 export function createFindings(root: string): Findings {
   const issues: Issue[] = [];
   const steps: (string | number)[] = [];
+  let isTooDeep = false;
 
   const here = (): string =>
     root + steps.map((step) => (typeof step === 'number' ? `[${step}]` : printName(step))).join('');
@@ -46,7 +47,8 @@ export function createFindings(root: string): Findings {
     enter: (step) => {
       steps.push(step);
       if (steps.length <= MAX_STEPS) return true;
-      add('structure', 'is nested too deeply');
+      if (!isTooDeep) add('structure', 'is nested too deeply');
+      isTooDeep = true;
       return false;
     },
     leave: () => {

@@ -64,10 +64,12 @@ const RULES: readonly Rule[] = [
   [
     'dom-3',
     'a contained resource must be referred to from the resource, or refer to it',
-    (e, { localReferences }) =>
+    (e, { localReferences, withinContained }) =>
       containedWhere(e, '', (resource) => {
         const id = resource['id'];
-        return typeof id === 'string' && !localReferences.has(`#${id}`) && !refersToContainer(resource);
+        return (
+          !withinContained && typeof id === 'string' && !localReferences.has(`#${id}`) && !refersToContainer(resource)
+        );
       }),
   ],
   [

@@ -19,7 +19,9 @@ const ElementDefinition = z.object({
   type: z.array(ElementType).default([]),
   contentReference: z.string().optional(),
   binding: z.object({ strength: z.string(), valueSet: z.string().optional() }).optional(),
-  constraint: z.array(z.object({ key: z.string(), severity: z.string() })).default([]),
+  constraint: z
+    .array(z.object({ key: z.string(), severity: z.string(), expression: z.string().optional() }))
+    .default([]),
 });
 const StructureDefinition = z.object({
   resourceType: z.literal('StructureDefinition'),
