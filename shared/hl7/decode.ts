@@ -54,7 +54,8 @@ function declaredCharsets(bytes: Uint8Array, fallback: Charset): Charset[] {
       'unknown-charset',
     );
   }
-  return known;
+  // Each set once: a header that repeats one a thousand times must not make a thousand attempts.
+  return [...new Set(known)];
 }
 
 // MSH is searched byte by byte: the separators and MSH-18 are ASCII in every set but UTF-16, which is told otherwise.

@@ -8,6 +8,7 @@ import { readDelimiters, type Delimiters } from './delimiters.ts';
 import { hl7Fault } from './error-code.ts';
 import type { Syntax } from './escapes.ts';
 import { isSegmentId, Segment } from './segment.ts';
+import { locate } from './value.ts';
 
 export { isSegmentId, type Segment };
 
@@ -41,13 +42,11 @@ export function readMessage(input: Uint8Array | string, options: ReadOptions = {
       ? { text: input, charset: 'utf-8' as const }
       : decodeMessage(input, options.defaultCharset);
   const text = withoutLead(decoded.text);
-  if (text.includes('\0'))
-    throw hl7Fault('102', whereNul(text), 'the message holds a NUL character', 'nul', 'malformed');
-
   const lines = text.includes('\n') ? text.replaceAll('\r\n', '\r').replaceAll('\n', '\r') : text;
   const end = lines.indexOf('\r');
   const delimiters = readDelimiters(end < 0 ? lines : lines.slice(0, end));
   const segments = segmentsOf(lines, { delimiters, charset: decoded.charset });
+  if (text.includes('\0')) throw nulFault(segments);
   return { text, delimiters, charset: decoded.charset, segments };
 }
 
@@ -94,9 +93,12 @@ const tooMany = (segments: readonly Segment[]) => {
   return hl7Fault('207', `${segments[0]?.id ?? 'MSH'}^1`, message, 'too-many-segments', 'too-large');
 };
 
-function whereNul(text: string): string {
-  const id = /([A-Z][A-Z0-9]{2})[^\r\n]*$/.exec(text.slice(0, text.indexOf('\0')))?.[1];
-  return `${id ?? 'MSH'}^1`;
+// PostgreSQL cannot store NUL in a text, and no character set of HL7 gives it a meaning.
+function nulFault(segments: readonly Segment[]) {
+  const holder = segments.find((segment) => segment.raw.includes('\0'));
+  const field = holder?.fields().findIndex((raw) => raw.includes('\0')) ?? 0;
+  const at = holder === undefined ? 'MSH^1' : locate(holder, ...(field > 0 ? [field] : []));
+  return hl7Fault('102', at, 'the message holds a NUL character', 'nul', 'malformed');
 }
 
 /** The segments of one name, in order. */

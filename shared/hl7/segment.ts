@@ -23,7 +23,7 @@ export class Segment {
   /** Position among all segments, from 0. */
   readonly index: number;
   readonly syntax: Syntax;
-  /** The message's text, of which this is `start` (inclusive) to `end` (exclusive). */
+  /** The message with CR between its segments; this one is `start` (inclusive) to `end` (exclusive) of it. */
   readonly text: string;
   readonly start: number;
   readonly end: number;

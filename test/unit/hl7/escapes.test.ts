@@ -39,7 +39,7 @@ describe('unescape (HL7 v2.5.1 §2.7)', () => {
 });
 
 const delimiters = fc
-  .shuffledSubarray([...'|^~\\&#*:!%$@;+'], { minLength: 6, maxLength: 6 })
+  .shuffledSubarray(Array.from('|^~\\&#*:!%$@;+'), { minLength: 6, maxLength: 6 })
   .map(
     ([
       field = '',
@@ -59,7 +59,7 @@ const delimiters = fc
   );
 const text = fc.oneof(
   fc.string({ unit: 'grapheme' }),
-  fc.string({ unit: fc.constantFrom(...'|^~\\&#*:!%XFSTREP.br"\r\n0Dé') }),
+  fc.string({ unit: fc.constantFrom(...Array.from('|^~\\&#*:!%XFSTREP.br"\r\n0Dé')) }),
 );
 
 describe('escape', () => {

@@ -182,14 +182,44 @@ describe('segments', () => {
   });
 
   it('hold no NUL', () => {
-    expect(() => readMessage(`${MSH}\rPID|\0`)).toThrow(
-      expect.objectContaining({ issues: [expect.objectContaining({ code: '102', at: 'PID^1' })] }),
+    expect(() => readMessage(`${MSH}\rPID|\rPID||x\0`)).toThrow(
+      expect.objectContaining({ issues: [expect.objectContaining({ code: '102', at: 'PID^2^2' })] }),
     );
   });
 });
 
+describe('a hostile megabyte costs linear time', () => {
+  const megabyte = (unit: string): string => unit.repeat(Math.ceil(1_048_576 / unit.length));
+
+  it.each([
+    ['line ends', `${MSH}\r${megabyte('\r')}`],
+    ['separators', `${MSH}\rPID${megabyte('|')}`],
+    ['repetitions', `${MSH}\rPID|||${megabyte('~')}`],
+    ['escape marks', `${MSH}\rPID|||${megabyte('\\')}`],
+    ['escapes', `${MSH}\rPID|||${megabyte('\\.sk99\\')}`],
+    ['switches', `${MSH}\rPID|||${megabyte('\\C2D42\\')}`],
+    ['segments without a field', `${MSH}\r${'AAA\r'.repeat(MAX_SEGMENTS - 1)}`],
+    ['capitals before a NUL', `${MSH}\r${megabyte('A')}\r\0`],
+    ['character sets', `MSH|^~\\&||||||||||||||||${megabyte('8859/1~')}ASCII`],
+    ['character sets that do not fit', `MSH|^~\\&||||||||||||||||${megabyte('ASCII~')}UTF-8|ä`],
+  ])('%s', (_, text) => {
+    const start = performance.now();
+    try {
+      const read = readMessage(new TextEncoder().encode(text));
+      for (const segment of read.segments) {
+        valueAt(segment, 3);
+        repetitions(segment, 3).slice(0, 10).map(partText);
+      }
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+    }
+    // Some 50 ms here; what is quadratic takes minutes.
+    expect(performance.now() - start).toBeLessThan(3000);
+  });
+});
+
 describe('any bytes', () => {
-  const punctuation = fc.string({ unit: fc.constantFrom(...'|^~\\&#"\r\n\u001cMSHPIDOBX1X.\u00e4\0') });
+  const punctuation = fc.string({ unit: fc.constantFrom(...Array.from('|^~\\&#"\r\n\u001cMSHPIDOBX1X.\u00e4\0')) });
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
     punctuation.map((text) => new TextEncoder().encode(text)),

@@ -12,7 +12,7 @@ import {
 } from '../../../shared/hl7/write.ts';
 
 const delimiters = fc
-  .shuffledSubarray([...'|^~\\&#*:!%$@;+'], { minLength: 6, maxLength: 6 })
+  .shuffledSubarray(Array.from('|^~\\&#*:!%$@;+'), { minLength: 6, maxLength: 6 })
   .map(
     ([field = '', component = '', repetition = '', escape = '', subcomponent = '', truncation = '']): Delimiters => ({
       field,
@@ -25,7 +25,7 @@ const delimiters = fc
   );
 const leaf = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\0')) },
-  { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom(...'|^~\\&#"\r\nXFSTRE.br'), minLength: 1 }) },
+  { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom(...Array.from('|^~\\&#"\r\nXFSTRE.br')), minLength: 1 }) },
   fc.constant(null),
   fc.constant(''),
 );
