@@ -75,14 +75,17 @@ function segmentsOf(text: string, syntax: Syntax): Segment[] {
   return segments;
 }
 
-// Empty, or the end of an MLLP frame on a line of its own.
+// Empty, white space, or the end of an MLLP frame on a line of its own.
 function isBlank(text: string, start: number, end: number): boolean {
-  return end === start || (end === start + 1 && text.charCodeAt(start) === 0x1c);
+  for (let at = start; at < end; at += 1) {
+    if (text.charCodeAt(at) > 0x20) return false;
+  }
+  return true;
 }
 
 function idAt(text: string, start: number, end: number, separator: string): string {
-  // All but what is no segment's name.
-  if (end === start + 3 || text.charCodeAt(start + 3) === separator.charCodeAt(0)) return text.slice(start, start + 3);
+  const id = text.slice(start, start + 3);
+  if (isSegmentId(id) && (end === start + 3 || text.startsWith(separator, start + 3))) return id;
   const line = text.slice(start, end);
   const to = line.indexOf(separator);
   return to < 0 ? line : line.slice(0, to);

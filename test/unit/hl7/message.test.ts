@@ -151,14 +151,15 @@ describe('segments', () => {
     ['LF', '\n'],
     ['CRLF', '\r\n'],
     ['empty lines', '\r\r\n\n'],
+    ['lines of white space', '\r \t\r\u001c\r'],
   ])('end with %s', (_, end) => {
     const read = readMessage(`${MSH}${end}PID|1${end}${end}`);
     expect(read.segments.map(({ raw }) => raw)).toEqual([MSH, 'PID|1']);
   });
 
   it('may have any name without harm', () => {
-    const read = readMessage(`${MSH}\r__proto__|x\rconstructor|y\r|z\rzzz\rMRNs of John`);
-    expect(read.segments.slice(1).map(({ id }) => id)).toEqual(['__proto__', 'constructor', '', 'zzz', 'MRNs of John']);
+    const read = readMessage(`${MSH}\r__proto__|x\rconstructor|y\r|z\rA|B|c\rMRNs of John`);
+    expect(read.segments.slice(1).map(({ id }) => id)).toEqual(['__proto__', 'constructor', '', 'A', 'MRNs of John']);
     // A line that is no segment may be the rest of a broken text: its place must not quote it.
     expect(read.segments.slice(1).map((segment) => locate(segment, 1))).toEqual([
       '???^1^1',
