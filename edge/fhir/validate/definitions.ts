@@ -120,22 +120,26 @@ function fill(type: Type): void {
   }
 }
 
+// Only what is asked for and what it reaches is read: most types are there for contained resources.
+function readType(name: string): Type {
+  const type = typeNamed(name);
+  for (const reached of unfilled) fill(reached);
+  return type;
+}
+
 function typeNamed(name: string): Type {
   const type = shellOf(name);
   fill(type);
   return type;
 }
 
-for (const name of Object.keys(TYPES)) typeNamed(name);
-unfilled.clear();
-
-const frame = typeNamed('DomainResource');
+const frame = readType('DomainResource');
 /** What every element may have: the type of the siblings of primitives. */
 export const ELEMENT_TYPE = typeNamed('Element');
 
 /** The definition of a resource type, or the frame every DomainResource has when it is not in the table. */
 export function resourceType(name: string): Type {
-  return Object.hasOwn(TYPES, name) ? typeNamed(name) : frame;
+  return Object.hasOwn(TYPES, name) ? readType(name) : frame;
 }
 
 /** Whether all elements of the type are known: not of a resource type that only has the frame. */

@@ -47,19 +47,16 @@ export function isInError(element: JsonObject, system: string): boolean {
   return isCoded(element, 'verificationStatus', system, ['entered-in-error']);
 }
 
-/** FHIRPath equality of complex values: the same elements with equal values, down to a bounded depth. */
-export function isEqual(first: Json | undefined, second: Json | undefined, depth = MAX_DEPTH): boolean {
-  if (depth === 0) return false;
-  const below = (a: Json | undefined, b: Json | undefined): boolean => isEqual(a, b, depth - 1);
-  if (Array.isArray(first)) {
-    return Array.isArray(second) && first.length === second.length && first.every((item, i) => below(item, second[i]));
-  }
-  if (!isJsonObject(first) || !isJsonObject(second)) {
-    const number = numberOf(first);
-    return first === second || (number !== undefined && number === numberOf(second));
-  }
-  const names = Object.keys(first);
-  return names.length === Object.keys(second).length && names.every((name) => below(first[name], second[name]));
+/**
+ * A text that is the same for values that are equal in FHIRPath (N1, Equals), down to a bounded depth: so that lists are
+ * compared in time that grows with their length and not its square.
+ */
+export function equalityKey(value: Json | undefined, depth = MAX_DEPTH): string {
+  if (depth === 0) return '';
+  if (Array.isArray(value)) return `[${value.map((item) => equalityKey(item, depth - 1)).join(',')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(numberOf(value) ?? value ?? null);
+  const members = Object.keys(value).toSorted();
+  return `{${members.map((name) => `${JSON.stringify(name)}:${equalityKey(value[name], depth - 1)}`).join(',')}}`;
 }
 
 /** Whether one quantity is certainly above the other: only the same unit can be compared. */

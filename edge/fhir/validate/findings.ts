@@ -20,7 +20,7 @@ export interface Findings {
   readonly add: (code: string, message: string, below?: string) => void;
 }
 
-/** The name as a step of a FHIRPath expression: plain, or in backticks (FHIRPath N1 §3.1). */
+/** The name as a step of a FHIRPath expression: plain, or in backticks (FHIRPath N1, Identifiers). */
 function printName(name: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name)) return `.${name}`;
   const cut = name.slice(0, MAX_NAME_CHARACTERS).toWellFormed();

@@ -6,6 +6,7 @@ import { isJsonObject, JsonNumber, type Json, type JsonObject } from '../../../s
 import {
   codings,
   containedWhere,
+  equalityKey,
   has,
   hasChoice,
   hasMeta,
@@ -13,7 +14,6 @@ import {
   implies,
   isAbove,
   isCoded,
-  isEqual,
   isInError,
   isUcum,
   notNegative,
@@ -206,10 +206,8 @@ const RULES: readonly Rule[] = [
     (e) => {
       const components = objects(e['component']);
       if (components.length === 0 || !hasChoice(e, 'value')) return true;
-      const own = codings(e, 'code');
-      return !components.some((component) =>
-        codings(component, 'code').some((coding) => own.some((other) => isEqual(coding, other))),
-      );
+      const own = new Set(codings(e, 'code').map((coding) => equalityKey(coding)));
+      return !components.some((component) => codings(component, 'code').some((coding) => own.has(equalityKey(coding))));
     },
   ],
   ['obs-3', 'a reference range needs low, high or text', (e) => has(e, 'low') || has(e, 'high') || has(e, 'text')],

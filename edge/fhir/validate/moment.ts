@@ -1,6 +1,6 @@
 /**
  * Days of the calendar and the order of partial dates, as far as FHIR's date, dateTime and instant need them (FHIR R4,
- * Datatypes; FHIRPath N1 §6.2). Takes texts whose form was checked; knows no clock.
+ * Datatypes; FHIRPath N1, Comparison). Takes texts whose form was checked; knows no clock.
  */
 
 /** Regular expression source of a time zone. */

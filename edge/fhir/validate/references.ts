@@ -1,5 +1,5 @@
 /**
- * What the text of a Reference says about its target (FHIR R4, References §2.3.0.1): whether it can be a reference, and
+ * What the text of a Reference says about its target (FHIR R4, References §2.3.0): whether it can be a reference, and
  * of which type the target is. Whether the target exists is the store's question.
  */
 import type { JsonObject } from '../../../shared/json.ts';
@@ -8,7 +8,7 @@ import { RESOURCES } from './definitions.ts';
 const ID = '[A-Za-z0-9.-]{1,64}';
 // Type/id, with a version or a fragment of it; on any server.
 const LITERAL = new RegExp(`(?:^|^https?://[^?#\\s]*/)([A-Z][A-Za-z]+)/${ID}(?:/_history/${ID})?(?:#.*)?$`);
-// A conditional reference, as a transaction may hold it (FHIR R4, RESTful API §3.1.0.11.1).
+// A conditional reference, as a transaction may hold it (FHIR R4, RESTful API, conditional references).
 const CONDITIONAL = /^([A-Z][A-Za-z]+)\?[^#]/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/;
 const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/';

@@ -1,5 +1,5 @@
 /**
- * FHIR R4 validation of the gateway's seven resource types against the base specification (FHIR R4, Validation §2.12.0):
+ * FHIR R4 validation of the gateway's seven resource types against the base specification (FHIR R4, Validating Resources):
  * structure, cardinality, values, required bindings, invariants. No profiles, no terminology server, no lookups.
  */
 import type { Issue } from '../../../shared/fault.ts';
@@ -41,6 +41,7 @@ export function validate(resource: Json, expectedType?: string): Issue[] {
   if (!SERVED.has(name)) return [{ code: 'not-supported', message: `${name} is not a type of this server`, at: name }];
   const findings = createFindings(name);
   const contained = containedTypes(resource['contained']);
-  walkObject({ findings, contained, localReferences: new Set(), withinContained: false }, resource, resourceType(name));
+  const walk = { findings, contained, localReferences: new Set<string>(), containedIds: new Set<string>() };
+  walkObject({ ...walk, withinContained: false }, resource, resourceType(name));
   return [...findings.issues];
 }

@@ -21,6 +21,8 @@ import { checkReference } from './references.ts';
 export interface Walk extends Scope {
   readonly findings: Findings;
   readonly localReferences: Set<string>;
+  /** Ids of the contained resources met so far. */
+  readonly containedIds: Set<string>;
   readonly withinContained: boolean;
 }
 
@@ -39,7 +41,7 @@ function addUnbound({ findings }: Walk, { valueSet, codes }: Binding): void {
   findings.add('code-invalid', `must be of the required value set ${valueSet}${shown}`);
 }
 
-/** A concept is bound when one of its codings is in the set; a text alone is not (FHIR R4, Terminologies §4.1.4). */
+/** A concept is bound when one of its codings is in the set; a text alone is not (FHIR R4, Terminologies, binding strengths). */
 function checkConcept(walk: Walk, value: JsonObject, binding: Binding): void {
   const { coding, text, extension } = value;
   if (coding === undefined && text === undefined && extension !== undefined) return;
@@ -124,14 +126,18 @@ function walkOne(walk: Walk, { type, binding, targets }: Element, value: Json): 
 
 function walkContained(outer: Walk, resource: JsonObject): void {
   const { findings } = outer;
-  const walk: Walk = { ...outer, withinContained: true };
+  const { id } = resource;
   const name = resource['resourceType'];
   if (typeof name !== 'string' || !RESOURCES.has(name)) {
     return findings.add('structure', 'must have a resourceType of R4');
   }
   if (outer.withinContained) return;
-  if (resource['id'] === undefined) findings.add('required', 'is required in a contained resource', 'id');
-  walkObject(walk, resource, resourceType(name));
+  if (id === undefined) findings.add('required', 'is required in a contained resource', 'id');
+  // The id is what `#id` names: two of them would leave it open which is meant.
+  if (typeof id === 'string' && outer.containedIds.has(id))
+    findings.add('value', 'must be unique in the resource', 'id');
+  if (typeof id === 'string') outer.containedIds.add(id);
+  walkObject({ ...outer, withinContained: true }, resource, resourceType(name));
 }
 
 /** Walks an object of a known type: its members, what it must have, its invariants. */

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { MAX_ISSUES } from '../../../edge/fhir/validate/findings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { JsonNumber, parseJson, type Json } from '../../../shared/json.ts';
-import { FAULTS, VALID } from './validate-faults.ts';
+import { FAULTS } from './faults/all.ts';
+import { VALID } from './faults/valid.ts';
 
 describe('one fault', () => {
   test('there are at least a hundred', () => {

@@ -14,7 +14,7 @@ import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { parseJson, printJson, type Json } from '../../../shared/json.ts';
 import { readExamples } from './examples.ts';
 import { mutate, mutation } from './mutations.ts';
-import { FAULTS } from './validate-faults.ts';
+import { FAULTS } from './faults/all.ts';
 
 const examples = readExamples(SERVED).map(({ file, resource }) => ({ file, text: printJson(resource) }));
 
