@@ -4,6 +4,7 @@
  * surfaces' mappers give `challengeOf`.
  */
 import { Fault } from '../../shared/fault.ts';
+import type { Audience } from '../../shared/oauth/audience.ts';
 import type { Deps } from '../deps.ts';
 import { readBody } from '../http/body.ts';
 import type { CallerIdentity } from '../store/api-key.ts';
@@ -15,8 +16,6 @@ export interface Caller extends CallerIdentity {
   readonly scopes: ReadonlySet<string>;
   readonly audience: string;
 }
-
-export type Audience = 'svc-fhir' | 'svc-hl7-http';
 
 /** RFC 6750 §3: the protection space is the whole gateway, since one token service issues for all of it. */
 const REALM = 'Bearer realm="integration-gateway"';
@@ -38,7 +37,7 @@ function refuse(code: 'invalid_token' | 'invalid_request', message: string): Fau
 /** True for a token sent as a form field: RFC 6750 §2.2 allows it, we do not, and the sender should learn why. */
 async function hasTokenInForm(request: Request): Promise<boolean> {
   const type = request.headers.get('content-type') ?? '';
-  if (request.body === null || !/^application\/x-www-form-urlencoded\b/i.test(type)) return false;
+  if (request.body === null || request.bodyUsed || !/^application\/x-www-form-urlencoded\b/i.test(type)) return false;
   try {
     const bytes = await readBody(request.clone(), MAX_FORM_BYTES);
     return new URLSearchParams(new TextDecoder().decode(bytes)).has('access_token');

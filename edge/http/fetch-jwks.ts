@@ -1,0 +1,115 @@
+/**
+ * Fetches a client's JWKS from the URI its administrator registered, trusting neither: https to public hosts only, no
+ * redirects, 3 s and 64 KiB in all. Caches nothing (edge/oauth/client-keys.ts does); says how long it may be kept.
+ */
+import { type CheckedJwks, readJwks } from '../../shared/oauth/jwks.ts';
+import { checkJwksUri, isPublicAddress } from '../../shared/oauth/jwks-uri.ts';
+import type { Config } from '../config.ts';
+import type { Deps } from '../deps.ts';
+
+const DEADLINE_MS = 3_000;
+const MAX_JWKS_BYTES = 64 * 1024;
+const DEFAULT_MAX_AGE_SECONDS = 300;
+/** However long the host allows: a key that was removed must stop working within the hour. */
+const LONGEST_MAX_AGE_SECONDS = 3600;
+
+export type FetchedJwks = { readonly jwks: CheckedJwks; readonly maxAgeSeconds: number } | { readonly reason: string };
+
+/** How long a response may be kept (RFC 9111 §5.2.2): `no-store` and `no-cache` not at all. */
+export function maxAgeSeconds(headers: Headers): number {
+  const control = (headers.get('cache-control') ?? '').toLowerCase();
+  if (/(?:^|[\s,])no-(?:store|cache)\b/.test(control)) return 0;
+  const [, given] = /(?:^|[\s,])max-age="?(\d+)/.exec(control) ?? [];
+  const age = /^\d+$/.test(headers.get('age') ?? '') ? Number(headers.get('age')) : 0;
+  const maxAge = given === undefined ? DEFAULT_MAX_AGE_SECONDS : Number(given) - age;
+  return Math.min(Math.max(maxAge, 0), LONGEST_MAX_AGE_SECONDS);
+}
+
+const ownUrls = (config: Config): string[] =>
+  [
+    config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
+    config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
+    config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
+    config.INTEGRATION_DOCS_URL,
+    config.ADMIN_PUBLIC_BASE_URL,
+  ].filter((url) => url !== undefined);
+
+/** The body as text, or why not; never more of it than may be. */
+async function readText(response: Response, deadline: Promise<never>): Promise<{ text: string } | { reason: string }> {
+  if (response.body === null) return { text: '' };
+  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let text = '';
+  let length = 0;
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), deadline]);
+      if (done) return { text: text + decoder.decode() };
+      length += value.byteLength;
+      if (length > MAX_JWKS_BYTES) return { reason: `it has more than ${MAX_JWKS_BYTES} bytes` };
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch (error) {
+    if (error instanceof TypeError) return { reason: 'it is not UTF-8' };
+    throw error;
+  } finally {
+    // A body that is not read to its end must not go on arriving.
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+type Fetching = Pick<Deps, 'fetch' | 'resolveHost' | 'config'>;
+
+async function fetchWithin(
+  deps: Fetching,
+  uri: string,
+  signal: AbortSignal,
+  deadline: Promise<never>,
+): Promise<FetchedJwks> {
+  const { hostname } = new URL(uri);
+  if (!deps.config.JWKS_TRUSTED_HOSTS.includes(hostname)) {
+    const addresses = await Promise.race([deps.resolveHost(hostname), deadline]);
+    if (addresses.length === 0) return { reason: 'its host name has no address' };
+    if (!addresses.every(isPublicAddress)) return { reason: 'its host name leads to a private address' };
+  }
+  const request = deps.fetch(uri, {
+    redirect: 'manual',
+    cache: 'no-store',
+    headers: { accept: 'application/jwk-set+json, application/json' },
+    signal,
+  });
+  const response = await Promise.race([request, deadline]);
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    const redirects = response.status >= 300 && response.status < 400 ? ', and redirects are not followed' : '';
+    return { reason: `its host answered ${response.status}${redirects}` };
+  }
+  if (/^text\/html\b/i.test(response.headers.get('content-type') ?? '')) {
+    await response.body?.cancel();
+    return { reason: 'its host answered with a web page (text/html)' };
+  }
+  const body = await readText(response, deadline);
+  if ('reason' in body) return body;
+  return { jwks: readJwks(body.text), maxAgeSeconds: maxAgeSeconds(response.headers) };
+}
+
+/**
+ * Fetches and looks at a JWKS. Nothing throws: whatever happens is a reason, a clause that goes on from "the JWKS URI
+ * cannot be used: …".
+ */
+export async function fetchJwks(deps: Fetching, uri: string): Promise<FetchedJwks> {
+  const context = { ownUrls: ownUrls(deps.config), trustedHosts: deps.config.JWKS_TRUSTED_HOSTS };
+  const problem = checkJwksUri(uri, context);
+  if (problem !== undefined) return { reason: problem };
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const deadline = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+  deadline.catch(() => undefined);
+  try {
+    return await fetchWithin(deps, uri, signal, deadline);
+  } catch {
+    if (signal.aborted) return { reason: `its host did not answer in full within ${DEADLINE_MS / 1000} s` };
+    return { reason: 'its host cannot be reached (name, connection or certificate)' };
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * The SMART configuration document (SMART App Launch 2.2, "Using Well-Known"), served below the OAuth base URL and below
+ * the FHIR base URL, and the addresses it names. What is published here is what the token service accepts.
+ */
+import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
+import { Fault } from '../../shared/fault.ts';
+import { SCOPES } from '../../shared/oauth/scope.ts';
+import type { Config } from '../config.ts';
+
+/** Caches may keep discovery documents so long: addresses change with a deployment only. */
+export const DISCOVERY_CACHE_CONTROL = 'public, max-age=300';
+
+export interface OauthAddresses {
+  readonly issuer: string;
+  readonly tokenEndpoint: string;
+  readonly introspectionEndpoint: string;
+  readonly revocationEndpoint: string;
+  readonly jwksUri: string;
+}
+
+/**
+ * The published addresses of the token service; always from configuration, never from a `Host` header.
+ *
+ * @throws Fault `unavailable` while INTEGRATION_OAUTH_PUBLIC_BASE_URL is not configured
+ */
+export function oauthAddresses(config: Pick<Config, 'INTEGRATION_OAUTH_PUBLIC_BASE_URL'>): OauthAddresses {
+  const issuer = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
+  if (issuer === undefined) throw new Fault('unavailable', 'the token service is not configured');
+  return {
+    issuer,
+    tokenEndpoint: `${issuer}/oauth2/token`,
+    introspectionEndpoint: `${issuer}/oauth2/introspect`,
+    revocationEndpoint: `${issuer}/oauth2/revoke`,
+    jwksUri: `${issuer}/oauth2/jwks`,
+  };
+}
+
+/**
+ * The document's members. There is no `authorization_endpoint`: there is none.
+ *
+ * @throws Fault `unavailable` while the token service is not configured
+ */
+export function smartConfiguration(config: Config) {
+  const addresses = oauthAddresses(config);
+  return {
+    issuer: addresses.issuer,
+    jwks_uri: addresses.jwksUri,
+    token_endpoint: addresses.tokenEndpoint,
+    token_endpoint_auth_methods_supported: ['private_key_jwt'],
+    token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHM_NAMES,
+    grant_types_supported: ['client_credentials'],
+    scopes_supported: SCOPES,
+    introspection_endpoint: addresses.introspectionEndpoint,
+    revocation_endpoint: addresses.revocationEndpoint,
+    capabilities: ['client-confidential-asymmetric', 'permission-v1'],
+  };
+}

@@ -1,0 +1,64 @@
+/** One request to the token service that may be refused: who and whence, and how the refusal is kept for its key. */
+import { Fault } from '../../shared/fault.ts';
+import type { Reason } from '../../shared/oauth/reason.ts';
+import { uuidv7 } from '../../shared/uuid.ts';
+import type { Deps } from '../deps.ts';
+import { recordRefusal } from '../store/refusal.ts';
+import { Refused } from './refused.ts';
+
+export interface Attempt {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly sourceAddress: string;
+  /** Whom the request claims to come from, as soon as that can be read. Not verified. */
+  clientId: string | undefined;
+}
+
+/** The limiter's window is 60 s; when in it a caller comes back under its limit is not known. */
+const RETRY_AFTER_SECONDS = '60';
+
+export function beginAttempt(deps: Deps, request: Request, requestId: string): Attempt {
+  return { request, requestId, sourceAddress: deps.sourceAddress(request), clientId: undefined };
+}
+
+/** @throws Refused 429 with `Retry-After` */
+export async function limitRate(
+  deps: Deps,
+  bucket: 'token-client' | 'token-address',
+  key: string,
+  of: string,
+): Promise<void> {
+  if (await deps.rateLimiter.allow(bucket, key)) return;
+  const reason = `too many token requests from this ${of}`;
+  const fault = new Fault('throttled', reason, {
+    code: 'temporarily_unavailable',
+    headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+  });
+  throw new Refused(fault, { code: 'rate', reason });
+}
+
+function reasonOf(error: unknown): Reason | undefined {
+  if (error instanceof Refused) return error.refusal;
+  if (error instanceof Fault && error.kind === 'unavailable') return { code: 'unavailable', reason: error.message };
+  return undefined;
+}
+
+async function keep(
+  deps: Deps,
+  { clientId, requestId, sourceAddress }: Attempt,
+  { code, reason }: Reason,
+): Promise<void> {
+  // A limit of its own: a flood in a client's name costs a bounded number of writes.
+  if (clientId === undefined || !(await deps.rateLimiter.allow('token-client', `refusal ${clientId}`))) return;
+  const id = uuidv7(deps.now());
+  await deps.database.run(recordRefusal({ id, clientId, surface: 'token', requestId, sourceAddress, code, reason }));
+}
+
+/** Logs a refusal and keeps it, off the response path. */
+export function explainRefusal(deps: Deps, attempt: Attempt, error: unknown): void {
+  const reason = reasonOf(error);
+  if (reason === undefined) return;
+  const { requestId, sourceAddress, clientId } = attempt;
+  deps.log({ level: 'info', event: 'token.refused', requestId, sourceAddress, clientId, fault: reason.code });
+  deps.background(keep(deps, attempt, reason));
+}

@@ -1,0 +1,71 @@
+/**
+ * The form of a request to the token service (RFC 6749 appendix B), parsed strictly: a parameter twice, in the query, in
+ * another encoding or with a control character is refused, where general parsers take what they get.
+ */
+import { Fault } from '../../shared/fault.ts';
+import { quote } from '../../shared/oauth/reason.ts';
+import { decodeUtf8, readBody } from '../http/body.ts';
+import { refuseRequest } from './refused.ts';
+
+const MAX_FORM_BYTES = 16 * 1024;
+const MAX_PARAMETERS = 20;
+const MEDIA_TYPE = 'application/x-www-form-urlencoded';
+/** All but the tab, which `scope` refuses by a code of its own. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+
+export interface Form {
+  /** The value; undefined where it is absent or empty (RFC 6749 §3.2: an empty value counts as omitted). */
+  get(name: string): string | undefined;
+  /** True also for an empty value. */
+  has(name: string): boolean;
+}
+
+const refuse = (reason: string) => refuseRequest('invalid_request', 'form', reason);
+
+function checkMediaType(header: string | null): void {
+  const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
+  if (type !== MEDIA_TYPE) throw refuse(`the Content-Type was ${quote(header ?? undefined)}, expected ${MEDIA_TYPE}`);
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
+  if (charset !== undefined && charset.replaceAll('"', '') !== 'utf-8')
+    throw refuse('the charset of the form is not UTF-8');
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw refuse('the form has a percent-escape that is not UTF-8');
+  }
+}
+
+/** Parses `name=value&…`. */
+export function parseForm(body: string): Form {
+  const values = new Map<string, string>();
+  for (const pair of body.split('&')) {
+    if (pair === '') continue;
+    const [name = '', ...rest] = pair.split('=');
+    const [decodedName, value] = [decode(name), decode(rest.join('='))];
+    if (CONTROL.test(decodedName) || CONTROL.test(value)) throw refuse('the form has control characters');
+    if (values.has(decodedName)) throw refuse(`the parameter ${quote(decodedName)} is given twice`);
+    if (values.size === MAX_PARAMETERS) throw refuse(`the form has more than ${MAX_PARAMETERS} parameters`);
+    values.set(decodedName, value);
+  }
+  return { get: (name) => values.get(name) || undefined, has: (name) => values.has(name) };
+}
+
+/**
+ * Reads the form of a request.
+ *
+ * @throws Refused `invalid_request` (400; 413 over 16 KiB, 415 for a Content-Encoding)
+ */
+export async function readForm(request: Request): Promise<Form> {
+  if (new URL(request.url).search !== '') throw refuse('parameters are sent in the body, never in the query');
+  checkMediaType(request.headers.get('content-type'));
+  try {
+    return parseForm(decodeUtf8(await readBody(request, MAX_FORM_BYTES)));
+  } catch (error) {
+    if (error instanceof Fault) throw refuseRequest('invalid_request', 'form', error.message, error.kind);
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+/** The one mapper of the token service: any failure to the JSON of RFC 6749 §5.2. */
+import type { Fault, FaultKind } from '../../shared/fault.ts';
+import { FAULT_STATUS } from '../http/fault-status.ts';
+import { challengeOf } from './bearer.ts';
+
+/** RFC 6749 §5.1: neither tokens nor refusals are kept by caches. */
+export const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
+
+/** The error code where the Fault names none. */
+const CODE: Readonly<Record<FaultKind, string>> = {
+  malformed: 'invalid_request',
+  invalid: 'invalid_request',
+  unauthenticated: 'invalid_token',
+  forbidden: 'insufficient_scope',
+  'not-found': 'invalid_request',
+  'method-not-allowed': 'invalid_request',
+  'not-acceptable': 'invalid_request',
+  conflict: 'invalid_request',
+  'precondition-failed': 'invalid_request',
+  'too-large': 'invalid_request',
+  'unsupported-media-type': 'invalid_request',
+  throttled: 'temporarily_unavailable',
+  unavailable: 'temporarily_unavailable',
+};
+
+/** RFC 6749 §5.2: printable ASCII without `"` and `\`. */
+const describe = (message: string): string =>
+  message
+    .replaceAll('"', "'")
+    .replaceAll('\\', '/')
+    .replace(/[^\x20-\x7e]/g, '?');
+
+/** @param fault undefined for a bug of ours, which is told nothing about */
+export function errorResponse(fault: Fault | undefined): Response {
+  if (fault === undefined) return Response.json({ error: 'server_error' }, { status: 500, headers: NO_STORE });
+  const body = { error: fault.code ?? CODE[fault.kind], error_description: describe(fault.message) };
+  return Response.json(body, { status: FAULT_STATUS[fault.kind], headers: { ...NO_STORE, ...challengeOf(fault) } });
+}

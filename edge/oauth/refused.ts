@@ -1,0 +1,50 @@
+/**
+ * A refused token request: what the caller is told, and apart from it the exact reason for the administrator. Until a
+ * signature has verified every refusal of a client is one constant answer, so that it tells nothing about keys.
+ */
+import { Fault, type FaultKind } from '../../shared/fault.ts';
+import type { Reason, RefusalCode } from '../../shared/oauth/reason.ts';
+
+/** RFC 6749 §5.2 wants a challenge with every 401; no scheme is registered for `private_key_jwt`. */
+const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="integration-gateway", error="invalid_client"' };
+
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  /** What the caller is told. */
+  readonly fault: Fault;
+  /** What the administrator is told. */
+  readonly refusal: Reason;
+
+  constructor(fault: Fault, refusal: Reason) {
+    super(refusal.code);
+    this.fault = fault;
+    this.refusal = refusal;
+  }
+}
+
+/** The constant answer: row C of the list of refusals. */
+export function refuseClient(refusal: Reason): Refused {
+  const fault = new Fault('unauthenticated', 'client authentication failed', {
+    code: 'invalid_client',
+    headers: CHALLENGE,
+  });
+  return new Refused(fault, refusal);
+}
+
+/** A precise answer to a caller whose signature has verified. */
+export function refuseAssertion(refusal: Reason): Refused {
+  const fault = new Fault('unauthenticated', refusal.reason, { code: 'invalid_client', headers: CHALLENGE });
+  return new Refused(fault, refusal);
+}
+
+type RequestError = 'invalid_request' | 'unsupported_grant_type' | 'invalid_scope' | 'invalid_target' | 'invalid_grant';
+
+/** A refusal of the request itself, 400 unless the kind says otherwise. */
+export function refuseRequest(
+  error: RequestError,
+  code: RefusalCode,
+  reason: string,
+  kind: FaultKind = 'malformed',
+): Refused {
+  return new Refused(new Fault(kind, reason, { code: error }), { code, reason });
+}

@@ -1,0 +1,43 @@
+/** The signature of a client assertion, checked by jose against keys that were chosen before (RFC 8725 §3.1). */
+import { compactVerify, errors, importJWK } from 'jose';
+
+import type { JsonObject } from '../../shared/json.ts';
+import type { AssertionAlgorithm } from '../../shared/oauth/algorithms.ts';
+import { decoyKey } from './decoy-key.ts';
+
+/** Imported keys live as long as the JWK they came from; a JWK serves several algorithms. */
+const imported = new WeakMap<JsonObject, Map<AssertionAlgorithm, CryptoKey>>();
+
+async function importKey(jwk: JsonObject, algorithm: AssertionAlgorithm): Promise<CryptoKey> {
+  const byAlgorithm = imported.get(jwk) ?? new Map<AssertionAlgorithm, CryptoKey>();
+  const known = byAlgorithm.get(algorithm);
+  if (known !== undefined) return known;
+  const { kty, crv, n, e, x, y } = jwk;
+  const members = Object.entries({ kty, crv, n, e, x, y }).filter(([, value]) => typeof value === 'string');
+  const key = await importJWK(Object.fromEntries(members), algorithm);
+  if (key instanceof Uint8Array) throw new Error('a public key was imported as bytes');
+  imported.set(jwk, byAlgorithm.set(algorithm, key));
+  return key;
+}
+
+/** True when `text` is signed by one of the keys; each is tried in turn. */
+export async function isSignedByOne(
+  text: string,
+  algorithm: AssertionAlgorithm,
+  keys: readonly JsonObject[],
+): Promise<boolean> {
+  for (const jwk of keys) {
+    try {
+      await compactVerify(text, await importKey(jwk, algorithm), { algorithms: [algorithm] });
+      return true;
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError) && !(error instanceof DOMException)) throw error;
+    }
+  }
+  return false;
+}
+
+/** Does the work of a check that fails. */
+export async function checkAgainstDecoy(text: string, algorithm: AssertionAlgorithm): Promise<void> {
+  await isSignedByOne(text, algorithm, [decoyKey(algorithm)]);
+}

@@ -1,0 +1,120 @@
+/**
+ * The claims of a client assertion whose signature has verified (RFC 7523 §3), one small check for each rule, time
+ * passed in. Single use of the `jti` is not decided here: that needs a store.
+ */
+import type { Json, JsonObject } from '../json.ts';
+import { quote, type Reason, type RefusalCode } from './reason.ts';
+
+export interface ClaimContext {
+  /** The client the assertion was looked up by. */
+  readonly clientId: string;
+  /** What `aud` may be: the published URL of the endpoint the assertion was posted to. */
+  readonly audiences: readonly string[];
+  /** Seconds since the epoch. */
+  readonly now: number;
+}
+
+export interface ClaimCheck {
+  readonly code: RefusalCode;
+  /** What is checked, for the workbench. */
+  readonly title: string;
+  /** @returns why it is refused, or undefined */
+  readonly check: (claims: JsonObject, context: ClaimContext) => string | undefined;
+}
+
+/** `exp` at most so far ahead; SMART asks for five minutes. */
+export const MAX_ASSERTION_LIFETIME_SECONDS = 300;
+/** How much the client's clock may differ from ours. */
+export const CLOCK_TOLERANCE_SECONDS = 30;
+/** Clocks ahead are common and harmless, since `exp` bounds the life: `iat` and `nbf` get more. */
+const MAX_AHEAD_SECONDS = 60;
+const MAX_JTI_BYTES = 255;
+/** Seconds in year 5138: whoever sends more has sent milliseconds. */
+const LOOKS_LIKE_MILLISECONDS = 1e11;
+
+const CLOCK = "is the client's clock right?";
+
+/** RFC 7519 §2 NumericDate, of which we take whole seconds. */
+function wholeSeconds(name: string, value: Json | undefined): { seconds: number } | { reason: string } {
+  if (value === undefined) return { reason: `${name} is missing` };
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    return { reason: `${name} was ${quote(value)}, expected whole seconds since 1970` };
+  }
+  if (value > LOOKS_LIKE_MILLISECONDS)
+    return { reason: `${name} was ${value}: are these milliseconds? expected seconds` };
+  return { seconds: value };
+}
+
+function checkExp({ exp }: JsonObject, { now }: ClaimContext): string | undefined {
+  const read = wholeSeconds('exp', exp);
+  if ('reason' in read) return read.reason;
+  const ahead = read.seconds - now;
+  if (ahead <= -CLOCK_TOLERANCE_SECONDS) return `exp is ${-ahead} s in the past; ${CLOCK}`;
+  if (ahead > MAX_ASSERTION_LIFETIME_SECONDS + CLOCK_TOLERANCE_SECONDS) {
+    return `exp is ${ahead} s ahead, at most ${MAX_ASSERTION_LIFETIME_SECONDS} are allowed; ${CLOCK}`;
+  }
+  return undefined;
+}
+
+/** `nbf` and `iat` are optional and checked when present; an assertion cannot end before it began. */
+const checkStart =
+  (name: 'nbf' | 'iat') =>
+  (claims: JsonObject, { now }: ClaimContext): string | undefined => {
+    if (claims[name] === undefined) return undefined;
+    const read = wholeSeconds(name, claims[name]);
+    if ('reason' in read) return read.reason;
+    const ahead = read.seconds - now;
+    if (ahead > MAX_AHEAD_SECONDS) return `${name} is ${ahead} s ahead; ${CLOCK}`;
+    if (typeof claims['exp'] === 'number' && claims['exp'] <= read.seconds) return `exp is not after ${name}`;
+    const oldest = MAX_ASSERTION_LIFETIME_SECONDS + CLOCK_TOLERANCE_SECONDS;
+    if (name === 'iat' && -ahead > oldest)
+      return `iat is ${-ahead} s in the past, at most ${oldest} are allowed; ${CLOCK}`;
+    return undefined;
+  };
+
+function checkJti({ jti }: JsonObject): string | undefined {
+  if (jti === undefined) return 'jti is missing: each assertion needs a new one';
+  if (typeof jti !== 'string') return `jti was ${quote(jti)}, expected a string`;
+  if (jti.trim() === '') return 'jti is empty';
+  // oxlint-disable-next-line no-control-regex
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(jti) || !jti.isWellFormed()) return 'jti has control characters';
+  if (new TextEncoder().encode(jti).length > MAX_JTI_BYTES) return `jti has more than ${MAX_JTI_BYTES} bytes`;
+  return undefined;
+}
+
+export const CLAIM_CHECKS: readonly ClaimCheck[] = [
+  {
+    code: 'sub',
+    title: 'sub is the Client ID', // RFC 7523 §3 rule 2.B
+    check: ({ sub }, { clientId }) =>
+      sub === clientId ? undefined : `sub was ${quote(sub)}, expected the Client ID ${quote(clientId)}`,
+  },
+  {
+    code: 'iss',
+    title: 'iss is the Client ID', // RFC 7523 §3 rule 1
+    check: ({ iss }, { clientId }) =>
+      iss === clientId ? undefined : `iss was ${quote(iss)}, expected the Client ID ${quote(clientId)}`,
+  },
+  {
+    code: 'aud',
+    title: 'aud is the token endpoint, alone', // RFC 7523 §3 rule 3
+    check: ({ aud }, { audiences }) => {
+      const only = Array.isArray(aud) && aud.length === 1 ? aud[0] : aud;
+      if (typeof only === 'string' && audiences.includes(only)) return undefined;
+      return `aud was ${quote(aud)}, expected ${quote(audiences[0])}`;
+    },
+  },
+  { code: 'exp', title: 'exp is soon, and not past', check: checkExp }, // RFC 7523 §3 rule 4
+  { code: 'nbf', title: 'nbf, when present, has come', check: checkStart('nbf') }, // rule 5
+  { code: 'iat', title: 'iat, when present, is recent', check: checkStart('iat') }, // rule 6
+  { code: 'jti', title: 'jti is a usable identifier', check: checkJti }, // rule 7
+];
+
+/** The first rule that the claims break. */
+export function checkClaims(claims: JsonObject, context: ClaimContext): Reason | undefined {
+  for (const { code, check } of CLAIM_CHECKS) {
+    const reason = check(claims, context);
+    if (reason !== undefined) return { code, reason };
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+/** The header of a client assertion (RFC 7515 §4, RFC 8725 §3.1, §3.10, §3.11): one small check for each rule. */
+import type { JsonObject } from '../json.ts';
+import { ASSERTION_ALGORITHM_NAMES, isAssertionAlgorithm } from './algorithms.ts';
+import { quote, type Reason, type RefusalCode } from './reason.ts';
+
+export interface HeaderContext {
+  /** The registered JWKS URI of the client, null when its JWKS is inline or the client is unknown. */
+  readonly jwksUri: string | null;
+}
+
+export interface HeaderCheck {
+  readonly code: RefusalCode;
+  /** What is checked, for the workbench. */
+  readonly title: string;
+  /** @returns why it is refused, or undefined */
+  readonly check: (header: JsonObject, context: HeaderContext) => string | undefined;
+}
+
+const MAX_KID_CHARACTERS = 256;
+/** Keys that come with the assertion prove nothing: anyone can sign with a key of their own. */
+const KEY_MEMBERS = ['jwk', 'x5u', 'x5c', 'x5t', 'x5t#S256'] as const;
+
+export const HEADER_CHECKS: readonly HeaderCheck[] = [
+  {
+    code: 'alg',
+    title: 'alg is one of the published algorithms',
+    check: ({ alg }) =>
+      isAssertionAlgorithm(alg)
+        ? undefined
+        : `alg was ${quote(alg)}, expected one of ${ASSERTION_ALGORITHM_NAMES.join(', ')}`,
+  },
+  {
+    code: 'typ',
+    title: 'typ is JWT, or absent',
+    // Absent is accepted: many libraries send none. Another type is another kind of token (RFC 8725 §3.11).
+    check: ({ typ }) =>
+      typ === undefined || (typeof typ === 'string' && typ.toLowerCase() === 'jwt')
+        ? undefined
+        : `typ was ${quote(typ)}, expected "JWT"`,
+  },
+  {
+    code: 'header',
+    title: 'no crit, b64 or cty',
+    check: (header) => {
+      const found = ['crit', 'b64', 'cty'].find((member) => Object.hasOwn(header, member));
+      return found === undefined ? undefined : `the header has ${found}, which is not supported`;
+    },
+  },
+  {
+    code: 'header',
+    title: 'no key of its own',
+    check: (header) => {
+      const found = KEY_MEMBERS.find((member) => Object.hasOwn(header, member));
+      return found === undefined ? undefined : `the header has ${found}: keys are taken from the registered JWKS only`;
+    },
+  },
+  {
+    code: 'header',
+    title: 'jku is the registered JWKS URI, or absent',
+    check: ({ jku }, { jwksUri }) =>
+      jku === undefined || (jwksUri !== null && jku === jwksUri)
+        ? undefined
+        : `jku was ${quote(jku)}, the API key has ${jwksUri === null ? 'no JWKS URI' : quote(jwksUri)}`,
+  },
+  {
+    code: 'kid',
+    title: 'kid is a string, or absent',
+    check: ({ kid }) =>
+      kid === undefined || (typeof kid === 'string' && kid !== '' && kid.length <= MAX_KID_CHARACTERS)
+        ? undefined
+        : `kid was ${quote(kid)}, expected a string of 1 to ${MAX_KID_CHARACTERS} characters`,
+  },
+];
+
+/** The first rule that the header breaks. */
+export function checkHeader(header: JsonObject, context: HeaderContext): Reason | undefined {
+  for (const { code, check } of HEADER_CHECKS) {
+    const reason = check(header, context);
+    if (reason !== undefined) return { code, reason };
+  }
+  return undefined;
+}

@@ -1,0 +1,50 @@
+/**
+ * Which keys of a client's JWKS may verify an assertion: those its `alg` needs, and of these the one its `kid` names
+ * (RFC 7515 §4.1.4). Without a `kid` every key that fits may be tried.
+ */
+import type { JsonObject } from '../json.ts';
+import { type AssertionAlgorithm, keyNeed } from './algorithms.ts';
+import type { CheckedKey } from './jwks.ts';
+import { quote, quoteAll, type Reason } from './reason.ts';
+
+export type ChosenKeys = { readonly keys: readonly CheckedKey[] } | Reason;
+
+const typeOf = (algorithm: AssertionAlgorithm): string => {
+  const { kty, crv } = keyNeed(algorithm);
+  return crv === undefined ? kty : `${kty} ${crv}`;
+};
+
+/** Why the key cannot verify this algorithm, or undefined. */
+function misfit(key: CheckedKey, algorithm: AssertionAlgorithm): string | undefined {
+  if (key.type !== typeOf(algorithm)) return `is of type ${key.type}, ${algorithm} needs ${typeOf(algorithm)}`;
+  if (key.reason !== undefined) return `cannot be used: ${key.reason}`;
+  const own = key.jwk['alg'];
+  if (own === undefined || own === algorithm) return undefined;
+  if (typeof own === 'string' && keyNeed(algorithm).aliases?.includes(own)) return undefined;
+  return `is for alg ${quote(own)}, the assertion has ${algorithm}`;
+}
+
+/** `header.alg` was checked; `header.kid` is a string or absent. */
+export function chooseKeys(header: JsonObject, algorithm: AssertionAlgorithm, keys: readonly CheckedKey[]): ChosenKeys {
+  const { kid } = header;
+  const named = typeof kid === 'string' ? keys.filter((key) => key.kid === kid) : keys;
+  if (typeof kid === 'string' && named.length === 0) {
+    const known = keys.flatMap((key) => key.kid ?? []);
+    const has = known.length === 0 ? 'whose keys have no kid' : `which has ${quoteAll(known)}`;
+    return { code: 'kid', reason: `kid ${quote(kid)} is not in the JWKS, ${has}` };
+  }
+  const fitting = named.filter((key) => misfit(key, algorithm) === undefined);
+  if (typeof kid === 'string' && fitting.length > 1) {
+    return { code: 'kid', reason: `kid ${quote(kid)} is in the JWKS ${fitting.length} times with the same type` };
+  }
+  if (fitting.length > 0) return { keys: fitting };
+  const [first] = named;
+  if (typeof kid === 'string' && first !== undefined) {
+    return { code: 'jwks', reason: `kid ${quote(kid)} ${misfit(first, algorithm)}` };
+  }
+  const why = named.map((key) => `${key.kid === undefined ? 'a key' : quote(key.kid)} ${misfit(key, algorithm)}`);
+  return {
+    code: 'jwks',
+    reason: `no key of the JWKS fits ${algorithm}: ${why.slice(0, 5).join('; ') || 'it is empty'}`,
+  };
+}

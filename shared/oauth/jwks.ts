@@ -1,0 +1,144 @@
+/**
+ * A client's JWKS (RFC 7517), looked at key by key: what each is, and whether it can verify an assertion. Pure: used
+ * when a key is saved, when a JWKS URI is fetched and when a token is asked for.
+ */
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../json.ts';
+import { Fault } from '../fault.ts';
+import { checkEcPoint, type Curve } from './ec-point.ts';
+import { decodeBase64url } from './base64url.ts';
+import { quote } from './reason.ts';
+
+const MAX_JWKS_KEYS = 20;
+const MAX_JWKS_DEPTH = 8;
+const MIN_RSA_BITS = 2048;
+/** Longer keys cost more to verify than an anonymous caller may have us spend. */
+const MAX_RSA_BITS = 4096;
+/** 65537. With exponent 1 anyone can forge a signature; nobody who makes keys properly uses another. */
+const RSA_EXPONENT = 'AQAB';
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'] as const;
+
+export interface CheckedKey {
+  readonly kid: string | undefined;
+  /** `RSA`, `EC P-256`, `OKP Ed25519`, or what the key says of itself. */
+  readonly type: string;
+  /** Bits of the modulus or the curve; 0 when unknown. */
+  readonly size: number;
+  readonly use: string | undefined;
+  readonly usable: boolean;
+  /** Why it is not usable. */
+  readonly reason?: string;
+  /** True where the key is dangerous rather than merely not for signatures: such a JWKS is refused when it is saved. */
+  readonly dangerous: boolean;
+  readonly jwk: JsonObject;
+}
+
+export interface CheckedJwks {
+  readonly keys: readonly CheckedKey[];
+  /** What is wrong with the document as a whole; empty when it can be used. */
+  readonly problems: readonly string[];
+  /** A private key was published: an alert, not only a refusal. */
+  readonly hasPrivateKey: boolean;
+}
+
+interface Finding {
+  readonly size: number;
+  readonly reason?: string;
+  readonly dangerous?: boolean;
+}
+
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+function bitLength(bytes: Uint8Array): number {
+  const first = bytes.findIndex((byte) => byte !== 0);
+  return first < 0 ? 0 : (bytes.length - first) * 8 - (Math.clz32(bytes[first] ?? 0) - 24);
+}
+
+function checkRsa(jwk: JsonObject): Finding {
+  const modulus = decodeBase64url(text(jwk['n']));
+  const size = modulus === undefined ? 0 : bitLength(modulus);
+  if (modulus === undefined || size === 0) return { size, reason: 'n is not base64url', dangerous: true };
+  if (size < MIN_RSA_BITS) return { size, reason: `${size} bits are too few, 2048 are needed`, dangerous: true };
+  if (size > MAX_RSA_BITS) return { size, reason: `${size} bits are too many, 4096 are enough`, dangerous: true };
+  if (((modulus.at(-1) ?? 0) & 1) === 0) return { size, reason: 'the modulus is even', dangerous: true };
+  if (jwk['e'] !== RSA_EXPONENT) return { size, reason: 'the exponent is not 65537 (AQAB)', dangerous: true };
+  return { size };
+}
+
+const checkEc =
+  (curve: Curve, size: number) =>
+  (jwk: JsonObject): Finding => {
+    const reason = checkEcPoint(curve, decodeBase64url(text(jwk['x'])), decodeBase64url(text(jwk['y'])));
+    return reason === undefined ? { size } : { size, reason, dangerous: true };
+  };
+
+function checkEd25519(jwk: JsonObject): Finding {
+  if (decodeBase64url(text(jwk['x']))?.length === 32) return { size: 256 };
+  return { size: 256, reason: 'x is not 32 bytes', dangerous: true };
+}
+
+const TYPES: Readonly<Record<string, (jwk: JsonObject) => Finding>> = {
+  RSA: checkRsa,
+  'EC P-256': checkEc('P-256', 256),
+  'EC P-384': checkEc('P-384', 384),
+  'OKP Ed25519': checkEd25519,
+  oct: () => ({ size: 0, reason: 'a shared secret is not a public key', dangerous: true }),
+};
+
+/** RFC 7517 §4.2, §4.3: what the key says it is for. */
+function checkPurpose({ use, key_ops: operations, kid }: JsonObject): string | undefined {
+  if (kid !== undefined && typeof kid !== 'string') return 'kid is not a string';
+  if (use !== undefined && use !== 'sig') return `use is ${quote(use)}, not "sig"`;
+  if (operations === undefined) return undefined;
+  return Array.isArray(operations) && operations.includes('verify') ? undefined : 'key_ops lacks "verify"';
+}
+
+function checkKey(jwk: Json): CheckedKey {
+  if (!isJsonObject(jwk)) {
+    const reason = 'is not an object';
+    return { kid: undefined, type: 'none', size: 0, use: undefined, usable: false, reason, dangerous: true, jwk: {} };
+  }
+  const kty = text(jwk['kty']);
+  const type = kty === 'EC' || kty === 'OKP' ? `${kty} ${text(jwk['crv'])}` : kty;
+  const check = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+  const finding = check?.(jwk) ?? { size: 0, reason: `a key of type ${quote(type)} is not supported` };
+  const reason = finding.reason ?? checkPurpose(jwk);
+  return {
+    kid: typeof jwk['kid'] === 'string' ? jwk['kid'] : undefined,
+    type,
+    size: finding.size,
+    use: typeof jwk['use'] === 'string' ? jwk['use'] : undefined,
+    usable: reason === undefined,
+    ...(reason === undefined ? {} : { reason }),
+    dangerous: finding.dangerous ?? false,
+    jwk,
+  };
+}
+
+const refused = (problem: string): CheckedJwks => ({ keys: [], problems: [problem], hasPrivateKey: false });
+
+/** Looks at a JWKS that was parsed. Problems and reasons are sentences for whoever published it. */
+export function checkJwks(json: Json): CheckedJwks {
+  const list = isJsonObject(json) ? json['keys'] : undefined;
+  if (!Array.isArray(list)) return refused('it is not a JSON object with a "keys" array');
+  if (list.length > MAX_JWKS_KEYS) return refused(`it has ${list.length} keys, ${MAX_JWKS_KEYS} at most are read`);
+  const keys = list.map(checkKey);
+  const hasPrivateKey = keys.some(({ jwk }) => PRIVATE_MEMBERS.some((member) => Object.hasOwn(jwk, member)));
+  const problems = [
+    ...(hasPrivateKey
+      ? ['it has a PRIVATE key: that key is compromised, make a new one and publish its public half']
+      : []),
+    ...(keys.length === 0 ? ['it has no keys'] : []),
+    ...(keys.length > 0 && !keys.some(({ usable }) => usable) ? ['none of its keys can verify a signature'] : []),
+  ];
+  return { keys, problems, hasPrivateKey };
+}
+
+/** Looks at a JWKS as text. */
+export function readJwks(document: string): CheckedJwks {
+  try {
+    return checkJwks(parseJson(document, MAX_JWKS_DEPTH));
+  } catch (error) {
+    if (error instanceof Fault) return refused(`it is ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Scopes (spec.md, "Scopes"): the fourteen names that can be granted, the spellings a request may use for them (SMART
+ * App Launch 2.2, "Scopes for requesting FHIR Resources"), and what is granted of a request.
+ */
+
+/** The seven resource types of the service. */
+export const RESOURCE_TYPES = [
+  'Patient',
+  'Condition',
+  'AllergyIntolerance',
+  'Observation',
+  'Procedure',
+  'DiagnosticReport',
+  'DocumentReference',
+] as const;
+
+/** All that can be granted, in the order in which a token lists them. */
+export const SCOPES: readonly string[] = RESOURCE_TYPES.flatMap((type) => [
+  `system/${type}.read`,
+  `system/${type}.write`,
+]);
+
+/** A request for each of the fourteen has 14; a hundred is no request but a probe. */
+const MAX_SCOPES = 100;
+/** RFC 6749 §3.3: scope-token, and the space between them. */
+const SCOPE_TEXT = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+const SYSTEM_SCOPE = /^system\/([A-Za-z]+|\*)\.([a-z]+|\*)$/;
+
+/** SMART v1 words and v2 letters: `rs` is what `read` was, `cud` what `write` was. */
+function accessOf(permission: string): readonly ('read' | 'write')[] {
+  if (permission === 'read' || permission === 'write') return [permission];
+  if (permission === '*') return ['read', 'write'];
+  if (!/^c?r?u?d?s?$/.test(permission)) return [];
+  const reads = /r.*s/.test(permission);
+  const writes = /cr?ud/.test(permission);
+  return [...(reads ? (['read'] as const) : []), ...(writes ? (['write'] as const) : [])];
+}
+
+/** The names among the fourteen that one requested scope stands for; none for a scope we do not know. */
+export function expandScope(scope: string): readonly string[] {
+  const [, type, permission] = SYSTEM_SCOPE.exec(scope) ?? [];
+  if (type === undefined || permission === undefined) return [];
+  const types: readonly string[] = type === '*' ? RESOURCE_TYPES : RESOURCE_TYPES.filter((known) => known === type);
+  return types.flatMap((known) => accessOf(permission).map((access) => `system/${known}.${access}`));
+}
+
+export type GrantedScopes = { readonly granted: readonly string[] } | { readonly reason: string };
+
+/**
+ * What is granted of a request: what it stands for and the key allows, in the order of `SCOPES` (RFC 6749 §3.3).
+ *
+ * @param requested the `scope` parameter
+ * @param allowed the key's Allowed scopes
+ */
+export function grantScopes(requested: string | undefined, allowed: readonly string[]): GrantedScopes {
+  const scopes = (requested ?? '').split(' ').filter((scope) => scope !== '');
+  if (scopes.length === 0) return { reason: 'scope is required: name the scopes, separated by spaces' };
+  if (!SCOPE_TEXT.test(requested ?? '')) {
+    return { reason: 'scope has characters that no scope can have; scopes are separated by single spaces' };
+  }
+  if (scopes.length > MAX_SCOPES) return { reason: `scope names more than ${MAX_SCOPES} scopes` };
+  const asked = new Set(scopes.flatMap(expandScope));
+  if (asked.size === 0) {
+    const commas = scopes.some((scope) => scope.includes(',')) ? '; scopes are separated by spaces, not commas' : '';
+    return { reason: `none of the requested scopes is known: they are of the form system/Patient.read${commas}` };
+  }
+  if (allowed.length === 0) return { reason: 'the API key has no Allowed scopes: its administrator must add some' };
+  const granted = SCOPES.filter((scope) => asked.has(scope) && allowed.includes(scope));
+  if (granted.length > 0) return { granted };
+  return { reason: `none of the requested scopes is among the Allowed scopes of the API key: ${allowed.join(' ')}` };
+}
