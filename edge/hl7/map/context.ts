@@ -1,0 +1,42 @@
+/** What a map may know beside the segment, and how it says that something of it could not be mapped. */
+import type { AckError, Severity } from '../../../shared/hl7/ack.ts';
+import { errorsOfFault } from '../../../shared/hl7/ack.ts';
+import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
+import type { ZoneFallback } from '../../../shared/hl7/time.ts';
+import { Fault } from '../../../shared/fault.ts';
+
+export interface MapContext {
+  /** For times without an offset: MSH-7's, else the time zone of the key or the site. */
+  readonly zone: ZoneFallback;
+  /** Names of the site: namespace (HD.1, EI.2) or coding system (CWE.3) to system URI. */
+  readonly authorities: ReadonlyMap<string, string>;
+  /** Collects what goes into ERR segments. */
+  readonly report: (finding: AckError) => void;
+}
+
+/**
+ * Reports a finding; no patient data in `message`.
+ *
+ * @param severity `E` refuses the message, `W` says that something was stored with the message but not mapped
+ */
+export function note(
+  context: MapContext,
+  severity: Severity,
+  code: ErrorCode,
+  at: string,
+  message: string,
+  reason: string,
+): void {
+  context.report({ severity, code, at, message, reason });
+}
+
+/** The result of `read`, or undefined with the Fault reported: an error, unless the value is kept in another form. */
+export function attempt<T>(context: MapContext, read: () => T, severity: Severity = 'E'): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    for (const finding of errorsOfFault(error, severity)) context.report(finding);
+    return undefined;
+  }
+}

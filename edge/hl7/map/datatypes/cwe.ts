@@ -1,0 +1,100 @@
+/**
+ * CWE, CE, CNE, CF, IS and ID as CodeableConcept (v2-to-FHIR `CWE[CodeableConcept]`, `CE[…]`, `CNE[…]`, `CF[…]`, `IS[…]`,
+ * `ID[…]`): one table, since CE is the beginning of CWE and IS is its first component.
+ */
+import type { Json, JsonObject } from '../../../../shared/json.ts';
+import { repetitions, type Part } from '../../../../shared/hl7/value.ts';
+import type { Segment } from '../../../../shared/hl7/message.ts';
+import type { MapContext } from '../context.ts';
+import type { ConceptMap } from '../tables/concept-map.ts';
+import { codingSystem } from '../tables/coding-systems.ts';
+import { code, members, textOf } from './text.ts';
+
+interface Triplet {
+  readonly code: number;
+  readonly display: number;
+  readonly system: number;
+  readonly version: number;
+  /** CWE.14, 17 and 20: used when the name of the system says nothing. */
+  readonly oid: number;
+}
+
+/** `CWE[CodeableConcept]` 3–5 with 9, 6–8 with 10, 12–14 with 15. */
+const TRIPLETS: readonly Triplet[] = [
+  { code: 1, display: 2, system: 3, version: 7, oid: 14 },
+  { code: 4, display: 5, system: 6, version: 8, oid: 17 },
+  { code: 10, display: 11, system: 12, version: 13, oid: 20 },
+];
+
+function coding(part: Part, triplet: Triplet, context: MapContext): JsonObject | undefined {
+  const value = code(textOf(part, triplet.code));
+  if (value === undefined) return undefined;
+  const name = textOf(part, triplet.system);
+  const oid = textOf(part, triplet.oid);
+  const system =
+    (name === undefined ? undefined : codingSystem(name, context.authorities)) ??
+    (oid === undefined ? undefined : codingSystem(oid, context.authorities));
+  return members({
+    system,
+    version: textOf(part, triplet.version),
+    code: value,
+    display: textOf(part, triplet.display),
+  });
+}
+
+/** CWE.9, else the text of a concept without a code, else nothing: a display is not repeated as text. */
+function conceptText(part: Part): string | undefined {
+  const original = textOf(part, 9);
+  if (original !== undefined) return original;
+  return textOf(part, 1) === undefined && textOf(part, 4) === undefined
+    ? (textOf(part, 2) ?? textOf(part, 5))
+    : undefined;
+}
+
+export function codeableConcept(part: Part | undefined, context: MapContext): JsonObject | undefined {
+  if (part === undefined) return undefined;
+  return members({
+    coding: TRIPLETS.map((triplet) => coding(part, triplet, context)).filter((found) => found !== undefined),
+    text: conceptText(part),
+  });
+}
+
+/** The first repetition of a field. */
+export function concept(segment: Segment, field: number, context: MapContext): JsonObject | undefined {
+  return codeableConcept(repetitions(segment, field)[0], context);
+}
+
+/** All repetitions of a field. */
+export function concepts(segment: Segment, field: number, context: MapContext): JsonObject[] {
+  return repetitions(segment, field)
+    .map((part) => codeableConcept(part, context))
+    .filter((found) => found !== undefined);
+}
+
+/**
+ * A CodeableConcept whose code goes through a concept map. A code that is not in the map, or is of a coding system of
+ * its own, stays as it was sent.
+ *
+ * @param ownSystem the table's name in CWE.3 (`HL70002`), which does not make the code another's
+ */
+export function mappedConcept(part: Part | undefined, context: MapContext, map: ConceptMap): JsonObject | undefined {
+  if (part === undefined) return undefined;
+  const sent = codeableConcept(part, context);
+  const value = code(textOf(part, 1));
+  const name = textOf(part, 3);
+  if (value === undefined || (name !== undefined && name.toUpperCase() !== map.table)) return sent;
+  const target = map.codes.get(value);
+  if (target === undefined) return sent;
+  const text = conceptText(part) ?? textOf(part, 2);
+  return members({
+    coding: [{ system: target.system, code: target.code, display: target.display }],
+    text: text as Json,
+  });
+}
+
+/** `CWE[code]` 3 and 6: the code alone. */
+export const codeOf = (part: Part | undefined): string | undefined => code(textOf(part, 1) ?? textOf(part, 4));
+
+/** `CWE[string]` 4 and 11: the text, else the code where there is nothing else. */
+export const textOfConcept = (part: Part | undefined): string | undefined =>
+  textOf(part, 9) ?? textOf(part, 2) ?? textOf(part, 1);

@@ -1,0 +1,51 @@
+/** CX and DLN as Identifier (v2-to-FHIR `CX[Identifier]`, `DLN[Identifier]`). */
+import type { JsonObject } from '../../../../shared/json.ts';
+import { locatePart, type Part } from '../../../../shared/hl7/value.ts';
+import { note, type MapContext } from '../context.ts';
+import { assigningAuthority, identifierType, issuer } from './hd.ts';
+import { code, members, textOf } from './text.ts';
+import { date, period } from './time.ts';
+
+const CHECK_DIGIT = 'http://hl7.org/fhir/StructureDefinition/identifier-checkDigit';
+const CHECK_DIGIT_SCHEME = 'http://hl7.org/fhir/StructureDefinition/namingsystem-checkDigit';
+
+/** Longer values cannot be looked up (an index entry of the database is bounded), and no identifier is. */
+export const MAX_IDENTIFIER_LENGTH = 200;
+
+export function isTooLong(value: string, part: Part, context: MapContext): boolean {
+  if (value.length <= MAX_IDENTIFIER_LENGTH) return false;
+  const message = `an identifier longer than ${MAX_IDENTIFIER_LENGTH} characters`;
+  note(context, 'E', '102', locatePart(part, 1), message, 'identifier-too-long');
+  return true;
+}
+
+/** `CX[Identifier]` 3 to 13, without 11 (assigning facility has no place in R4). */
+export function identifier(part: Part, context: MapContext): JsonObject | undefined {
+  const value = textOf(part, 1);
+  if (value === undefined || isTooLong(value, part, context)) return undefined;
+  const type = code(textOf(part, 5));
+  const valueString = (url: string, text: string | undefined) =>
+    text === undefined ? [] : [{ url, valueString: text }];
+  return members({
+    extension: [...valueString(CHECK_DIGIT, textOf(part, 2)), ...valueString(CHECK_DIGIT_SCHEME, textOf(part, 3))],
+    type: type === undefined ? undefined : identifierType(type),
+    ...issuer(assigningAuthority(part, 4, context)),
+    value,
+    period: period(date(part, context, 7), date(part, context, 8), context, locatePart(part, 8)),
+  });
+}
+
+/** `DLN[Identifier]` 3 to 7. */
+export function driversLicense(part: Part, context: MapContext): JsonObject | undefined {
+  const value = textOf(part, 1);
+  if (value === undefined || isTooLong(value, part, context)) return undefined;
+  const state = textOf(part, 2);
+  const system = state === undefined ? undefined : context.authorities.get(state);
+  return members({
+    type: identifierType('DL'),
+    system,
+    value,
+    assigner: state === undefined || system !== undefined ? undefined : { display: state },
+    period: members({ end: date(part, context, 3) }),
+  });
+}

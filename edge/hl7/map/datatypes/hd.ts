@@ -1,0 +1,73 @@
+/**
+ * HD and EI: who assigned an identifier (v2-to-FHIR `HD[uri]`, `EI[Identifier-System]`). An OID or UUID makes the system
+ * (`HD[uri]` 4 and 5, whatever HD.1 says); a bare namespace is named by a setting of the site, else it is only kept as
+ * the assigner's display.
+ */
+import type { JsonObject } from '../../../../shared/json.ts';
+import { componentOf, type Part } from '../../../../shared/hl7/value.ts';
+import type { MapContext } from '../context.ts';
+import { members, textOf } from './text.ts';
+
+export interface Authority {
+  readonly system: string | undefined;
+  /** HD.1 or EI.2. */
+  readonly namespace: string | undefined;
+}
+
+const OID = /^(?:urn:oid:)?([0-2](?:\.(?:0|[1-9]\d*))+)$/i;
+const UUID = /^(?:urn:uuid:)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+const URI = /^[a-z][a-z0-9+.-]*:[^\s]+$/i;
+
+/** The system URI that a universal id stands for, of whatever type it says it is. */
+function systemOfUniversalId(id: string | undefined): string | undefined {
+  if (id === undefined) return undefined;
+  const oid = OID.exec(id)?.[1];
+  if (oid !== undefined) return `urn:oid:${oid}`;
+  const uuid = UUID.exec(id)?.[1];
+  if (uuid !== undefined) return `urn:uuid:${uuid.toLowerCase()}`;
+  return URI.test(id) ? id : undefined;
+}
+
+function authority(namespace: string | undefined, id: string | undefined, context: MapContext): Authority {
+  const system =
+    systemOfUniversalId(id) ??
+    // Some send the OID in the place of the name.
+    systemOfUniversalId(namespace) ??
+    [namespace, id].map((name) => (name === undefined ? undefined : context.authorities.get(name))).find(Boolean);
+  return { system, namespace: namespace ?? (system === undefined ? id : undefined) };
+}
+
+/** The HD in a component of a CX, XCN or XON. */
+export function assigningAuthority(part: Part | undefined, number: number, context: MapContext): Authority {
+  const hd = part === undefined ? undefined : componentOf(part, number);
+  return authority(textOf(hd, 1), textOf(hd, 2), context);
+}
+
+/** `system` and `assigner` of an Identifier. */
+export function issuer({ system, namespace }: Authority): JsonObject {
+  return {
+    ...(system !== undefined && { system }),
+    ...(namespace !== undefined && { assigner: { display: namespace } }),
+  };
+}
+
+/**
+ * EI as Identifier (`EI[Identifier-Extension]` 3, `EI[Identifier-System]` 4 and 5).
+ *
+ * @param type code of table 0203
+ */
+export function entityIdentifier(part: Part | undefined, context: MapContext, type?: string): JsonObject | undefined {
+  const value = textOf(part, 1);
+  if (value === undefined) return undefined;
+  return members({
+    type: type === undefined ? undefined : identifierType(type),
+    ...issuer(authority(textOf(part, 2), textOf(part, 3), context)),
+    value,
+  });
+}
+
+export const IDENTIFIER_TYPE_SYSTEM = 'http://terminology.hl7.org/CodeSystem/v2-0203';
+
+export function identifierType(type: string): JsonObject {
+  return { coding: [{ system: IDENTIFIER_TYPE_SYSTEM, code: type }] };
+}

@@ -1,0 +1,88 @@
+/**
+ * XCN, CNN, NDL, XON and CWE as a person or organization that is referred to (v2-to-FHIR `XCN[Practitioner]`,
+ * `CNN[Practitioner]`, `NDL[PractitionerRole]`, `XON[Organization]`, `CWE[Organization]`). The gateway keeps no
+ * Practitioner or Organization: a reference carries their identifier and display (FHIR R4, References, logical).
+ */
+import type { Json, JsonObject } from '../../../../shared/json.ts';
+import { child, componentOf, type Part } from '../../../../shared/hl7/value.ts';
+import type { MapContext } from '../context.ts';
+import { codingSystem } from '../tables/coding-systems.ts';
+import { assigningAuthority, entityIdentifier, identifierType, issuer } from './hd.ts';
+import { clean, code, members, textOf } from './text.ts';
+import { displayName, XCN } from './xpn.ts';
+
+function reference(
+  type: string,
+  identifier: JsonObject | undefined,
+  display: string | undefined,
+): JsonObject | undefined {
+  const found = members({ identifier, display });
+  return found === undefined ? undefined : { type, ...found };
+}
+
+/** XCN: rows 3 to 8, 11 to 13 and 18 of `XCN[Practitioner]`. */
+export function practitioner(part: Part, context: MapContext): JsonObject | undefined {
+  const value = textOf(part, 1);
+  const type = code(textOf(part, 13));
+  const identifier =
+    value === undefined
+      ? undefined
+      : members({
+          type: type === undefined ? undefined : identifierType(type),
+          ...issuer(assigningAuthority(part, 9, context)),
+          value,
+        });
+  return reference('Practitioner', identifier, displayName(part, XCN));
+}
+
+/** NDL.1, a CNN: its components are subcomponents (`CNN[Practitioner]` 3 to 8). */
+export function observer(part: Part): JsonObject | undefined {
+  const name = componentOf(part, 1);
+  if (name === undefined) return undefined;
+  const piece = (number: number) => clean(child(name, number));
+  const value = piece(1);
+  const display = [piece(6), piece(3), piece(4), piece(2), piece(5)].filter((text) => text !== undefined).join(' ');
+  return reference('Practitioner', value === undefined ? undefined : { value }, display || undefined);
+}
+
+/** `XON[Organization]` 3, 5, 10 to 13 and 16. */
+export function organization(part: Part, context: MapContext): JsonObject | undefined {
+  const value = textOf(part, 10) ?? textOf(part, 3);
+  const type = code(textOf(part, 7));
+  const identifier =
+    value === undefined
+      ? undefined
+      : members({
+          type: type === undefined ? undefined : identifierType(type),
+          ...issuer(assigningAuthority(part, 6, context)),
+          value,
+        });
+  return reference('Organization', identifier, textOf(part, 1));
+}
+
+/** `CWE[Organization]` 3 to 5 and 11. */
+export function producer(part: Part, context: MapContext): JsonObject | undefined {
+  const value = textOf(part, 1);
+  const name = textOf(part, 3);
+  const identifier = members({
+    system: name === undefined ? undefined : codingSystem(name, context.authorities),
+    value,
+  });
+  return reference('Organization', value === undefined ? undefined : identifier, textOf(part, 9) ?? textOf(part, 2));
+}
+
+/** A thing known by an EI: a device (`OBX[Observation]` 57) or a specimen. */
+export function entity(type: 'Device' | 'Specimen' | 'Condition' | 'Procedure', part: Part, context: MapContext) {
+  return reference(type, entityIdentifier(part, context), undefined);
+}
+
+/** A role that the reference itself cannot say (`OBR[DiagnosticReport]` 43 to 45 and 47 to 49). */
+export function inFunction(party: JsonObject, system: string, role: string): JsonObject {
+  const extension: Json = [
+    {
+      url: 'http://hl7.org/fhir/StructureDefinition/event-performerFunction',
+      valueCodeableConcept: { coding: [{ system, code: role }] },
+    },
+  ];
+  return { extension, ...party };
+}

@@ -1,0 +1,59 @@
+/** DT, DTM, TS and DR as FHIR date, dateTime, instant and Period (v2-to-FHIR `DTM[dateTime]`, `TS[dateTime]`, `DR[Period]`). */
+import type { JsonObject } from '../../../../shared/json.ts';
+import { fhirDate, fhirDateTime, fhirInstant, readTimestamp } from '../../../../shared/hl7/time.ts';
+import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
+import { attempt, note, type MapContext } from '../context.ts';
+import { members, textOf } from './text.ts';
+
+/** A child of a part as FHIR dateTime; a value that is no date is reported as an error (table 0357, 102). */
+export function dateTime(part: Part | undefined, context: MapContext, number = 1): string | undefined {
+  const text = textOf(part, number);
+  if (part === undefined || text === undefined) return undefined;
+  const at = locatePart(part, number);
+  return attempt(context, () => fhirDateTime(readTimestamp(text, at), context.zone));
+}
+
+/** As FHIR date: a time of day is left out. */
+export function date(part: Part | undefined, context: MapContext, number = 1): string | undefined {
+  const text = textOf(part, number);
+  if (part === undefined || text === undefined) return undefined;
+  return attempt(context, () => fhirDate(readTimestamp(text, locatePart(part, number))));
+}
+
+/** As FHIR instant; undefined when the value is less precise than a second or its offset is not known. */
+export function instant(part: Part | undefined, context: MapContext): string | undefined {
+  const text = textOf(part, 1);
+  if (part === undefined || text === undefined) return undefined;
+  return attempt(context, () => fhirInstant(readTimestamp(text, locatePart(part, 1)), context.zone));
+}
+
+/** A Period from two dateTimes; an end before the start is left out with a warning (FHIR R4, Period, per-1). */
+export function period(
+  start: string | undefined,
+  end: string | undefined,
+  context: MapContext,
+  at: string,
+): JsonObject | undefined {
+  if (start !== undefined && end !== undefined && Date.parse(end) < Date.parse(start)) {
+    note(context, 'W', '102', at, 'the end of the period is before its start and was left out', 'period-reversed');
+    return { start };
+  }
+  return members({ start, end });
+}
+
+/** DR: rows 3 and 4 of `DR[Period]`. */
+export function dateRange(part: Part | undefined, context: MapContext, number?: number): JsonObject | undefined {
+  const range = part === undefined || number === undefined ? part : componentOf(part, number);
+  if (range === undefined) return undefined;
+  return period(dateTime(range, context, 1), dateTime(range, context, 2), context, locatePart(range));
+}
+
+/** A dateTime some minutes later, with the same offset; undefined for one without a time of day. */
+export function minutesAfter(start: string, minutes: number): string | undefined {
+  const match = /T.*?(Z|([+-])(\d\d):(\d\d))$/.exec(start);
+  if (match === null) return undefined;
+  const [, offset = 'Z', sign, hours, rest] = match;
+  const east = sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(rest));
+  const local = new Date(Date.parse(start) + (minutes + east) * 60_000);
+  return Number.isNaN(local.getTime()) ? undefined : local.toISOString().slice(0, 19) + offset;
+}

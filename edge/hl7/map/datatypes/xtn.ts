@@ -1,0 +1,82 @@
+/** XTN as ContactPoint (v2-to-FHIR `XTN[ContactPoint]`). */
+import type { JsonObject } from '../../../../shared/json.ts';
+import { locatePart, type Part } from '../../../../shared/hl7/value.ts';
+import type { MapContext } from '../context.ts';
+import { TELECOM_USE } from '../tables/concept-maps.ts';
+import { code, members, textOf } from './text.ts';
+import { dateTime, period } from './time.ts';
+
+/** Concept map TelecommunicationEquipmentType, but that a cell phone is a phone whose use is mobile. */
+const EQUIPMENT: ReadonlyMap<string, { readonly system: string; readonly use?: string }> = new Map([
+  ['PH', { system: 'phone' }],
+  ['FX', { system: 'fax' }],
+  ['MD', { system: 'other' }],
+  ['CP', { system: 'phone', use: 'mobile' }],
+  ['SAT', { system: 'other' }],
+  ['BP', { system: 'pager' }],
+  ['INTERNET', { system: 'email' }],
+  ['X.400', { system: 'email' }],
+  ['TDD', { system: 'other' }],
+  ['TTY', { system: 'other' }],
+]);
+
+/** Rows 9 to 14, 19 and 20. */
+const NUMBER_PARTS: readonly (readonly [component: number, url: string])[] = [
+  [5, 'http://hl7.org/fhir/StructureDefinition/contactpoint-country'],
+  [6, 'http://hl7.org/fhir/StructureDefinition/contactpoint-area'],
+  [7, 'http://hl7.org/fhir/StructureDefinition/contactpoint-local'],
+  [8, 'http://hl7.org/fhir/StructureDefinition/contactpoint-extension'],
+];
+
+/**
+ * @param fallbackUse where XTN.2 says nothing: `home` for PID-13, `work` for PID-14 (`PID[Patient]` 22 and 24)
+ */
+export function contactPoint(part: Part, context: MapContext, fallbackUse?: string): JsonObject | undefined {
+  const useCode = code(textOf(part, 2));
+  const equipmentCode = code(textOf(part, 3));
+  const equipment = EQUIPMENT.get(equipmentCode?.toUpperCase() ?? '');
+  const isEmail = equipment?.system === 'email' || (equipmentCode === undefined && looksLikeEmail(part, useCode));
+  const value = isEmail ? (textOf(part, 4) ?? textOf(part, 1)) : phoneNumber(part);
+  if (value === undefined) return undefined;
+
+  const extension = isEmail
+    ? []
+    : NUMBER_PARTS.flatMap(([number, url]) => {
+        const valueString = textOf(part, number);
+        return valueString === undefined ? [] : [{ url, valueString }];
+      });
+  const rank = textOf(part, 18);
+  return members({
+    extension,
+    // A field that is named a phone number holds one, where XTN.3 does not say otherwise.
+    system: isEmail ? 'email' : (equipment?.system ?? 'phone'),
+    value,
+    use: equipment?.use ?? (useCode === undefined ? fallbackUse : TELECOM_USE.codes.get(useCode)?.code),
+    rank: rank !== undefined && /^[1-9]\d{0,8}$/.test(rank) ? Number(rank) : undefined,
+    period: period(dateTime(part, context, 13), dateTime(part, context, 14), context, locatePart(part, 14)),
+  });
+}
+
+/** Row 6; and an address where a number should stand, which senders of older versions have no other place for. */
+function looksLikeEmail(part: Part, useCode: string | undefined): boolean {
+  if (useCode === 'NET' || textOf(part, 4) !== undefined) return true;
+  return textOf(part, 1)?.includes('@') ?? false;
+}
+
+/** Rows 3, 15 to 18 and 24: the number as it is dialled, else put together, else as the old XTN.1 has it. */
+function phoneNumber(part: Part): string | undefined {
+  const dialled = textOf(part, 12);
+  if (dialled !== undefined) return dialled;
+  const local = textOf(part, 7);
+  if (local === undefined) return textOf(part, 1);
+  const country = textOf(part, 5);
+  const extension = textOf(part, 8);
+  return [
+    country === undefined ? undefined : `+${country.replace(/^\+/, '')}`,
+    textOf(part, 6),
+    local,
+    extension === undefined ? undefined : `X${extension}`,
+  ]
+    .filter((piece) => piece !== undefined)
+    .join(' ');
+}

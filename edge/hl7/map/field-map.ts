@@ -1,0 +1,58 @@
+/**
+ * A segment's map as a table: which field makes which element, and the rows of the v2-to-FHIR guide it follows
+ * (`PID[Patient] 13` is line 13 of that CSV). Applied to a segment it gives contributions; nothing is merged here.
+ */
+import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { fieldPresence } from '../../../shared/hl7/value.ts';
+import type { MapContext } from './context.ts';
+
+export interface FieldMap {
+  readonly field: number;
+  /** Where the guide says so. */
+  readonly rows: string;
+  /**
+   * The element: `gender`; `deceased[x]`, whose value is an object with the one member chosen; `extension <url>`, whose
+   * value is the rest of the extension, or a list of such.
+   */
+  readonly element: string;
+  /** undefined: what was sent has no place, and what is stored stays. */
+  readonly map: (segment: Segment, context: MapContext) => Json | undefined;
+  /** Of a list that several fields feed: which stored items are this field's, so that `""` deletes no other's. */
+  readonly owns?: (item: JsonObject) => boolean;
+  /** Only then; a field whose condition fails leaves what is stored. */
+  readonly when?: (segment: Segment) => boolean;
+}
+
+/** What one field says about one element. `null` deletes it (HL7 v2.5.1 §2.5.3). */
+export interface Contribution {
+  /** `PID-5`. */
+  readonly field: string;
+  readonly element: string;
+  readonly value: Json;
+  readonly owns?: ((item: JsonObject) => boolean) | undefined;
+  /** Items are added to a stored list instead of replacing it: the results of a report come in several messages. */
+  readonly adds?: boolean;
+}
+
+/** What a segment says: nothing for a field that is absent or empty, deletion for `""`. */
+export function contributionsOf(
+  segment: Segment | undefined,
+  table: readonly FieldMap[],
+  context: MapContext,
+): Contribution[] {
+  if (segment === undefined) return [];
+  const found: Contribution[] = [];
+  for (const { field, element, map, owns, when } of table) {
+    const presence = fieldPresence(segment, field);
+    if (presence === 'absent' || presence === 'empty' || when?.(segment) === false) continue;
+    const value = presence === 'null' ? null : map(segment, context);
+    if (value !== undefined) found.push({ field: `${segment.id}-${field}`, element, value, owns });
+  }
+  return found;
+}
+
+/** A contribution that no single field makes. */
+export function fixed(element: string, value: Json, field = ''): Contribution {
+  return { field, element, value };
+}

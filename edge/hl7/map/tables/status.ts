@@ -1,0 +1,47 @@
+/** Status codes of results and documents: the guide's concept maps, and design decisions §5 where they are silent. */
+
+/** Table 0085, OBX-11 (concept map ObservationResultStatusCodesInterpretation). */
+export const OBSERVATION_STATUS: ReadonlyMap<string, string> = new Map([
+  ['A', 'amended'],
+  ['C', 'corrected'],
+  ['D', 'entered-in-error'],
+  ['F', 'final'],
+  ['P', 'preliminary'],
+  ['W', 'entered-in-error'],
+  ['X', 'cancelled'],
+  // Silent in the guide:
+  ['I', 'registered'],
+  ['O', 'registered'],
+  ['R', 'preliminary'],
+  ['S', 'preliminary'],
+  ['B', 'final'],
+  ['V', 'final'],
+  ['U', 'final'],
+  ['N', 'final'],
+]);
+
+/** Table 0123, OBR-25 (concept map ResultStatus[Non-Queries]). Y and Z are no results at all: an error. */
+export const REPORT_STATUS: ReadonlyMap<string, string> = new Map([
+  ['O', 'registered'],
+  ['I', 'registered'],
+  ['S', 'registered'],
+  ['P', 'preliminary'],
+  ['C', 'corrected'],
+  ['R', 'partial'],
+  ['F', 'final'],
+  ['X', 'cancelled'],
+  // Silent in the guide:
+  ['A', 'partial'],
+  ['M', 'preliminary'],
+  ['N', 'registered'],
+]);
+export const REFUSED_REPORT_STATUS: ReadonlySet<string> = new Set(['Y', 'Z']);
+
+/** Table 0271, TXA-17: authenticated and legally authenticated; all else is on its way there. */
+export const FINAL_DOCUMENT: ReadonlySet<string> = new Set(['AU', 'LA']);
+
+/** Table 0273, TXA-19. */
+export const DOCUMENT_STATUS: ReadonlyMap<string, string> = new Map([
+  ['OB', 'superseded'],
+  ['CA', 'entered-in-error'],
+]);
