@@ -11,9 +11,10 @@ export interface Example {
   readonly resource: JsonObject;
 }
 
-/** Every example of these types, read anew: a test may alter it. */
-export function readExamples(types: readonly string[]): Example[] {
-  const files = readdirSync(FOLDER).filter((file) => types.includes(file.split('-')[0] ?? ''));
+/** Every example of these types, or of all, read anew: a test may alter it. */
+export function readExamples(types?: readonly string[]): Example[] {
+  const named = readdirSync(FOLDER).filter((file) => /^[A-Z].*\.json$/.test(file));
+  const files = named.filter((file) => types?.includes(file.split('-')[0] ?? '') ?? true);
   return files.map((file) => {
     const resource = parseJson(readFileSync(FOLDER + file, 'utf8'));
     if (!isJsonObject(resource)) throw new Error(`${file} is no resource`);

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 
 import { CARRIED, SERVED } from '../../../edge/fhir/validate/generate.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
-import { isJsonObject, type JsonObject } from '../../../shared/json.ts';
+import { checkXhtml } from '../../../edge/fhir/validate/xhtml.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { readExamples } from './examples.ts';
 
 /** Examples that break their own specification, with the one place where they do and why. */
@@ -29,6 +30,43 @@ describe('examples of the seven types', () => {
   test.each(examples)('$file', ({ file, resource }) => {
     const places = validate(resource).map(({ at }) => at);
     expect(places).toEqual(file in INVALID ? [INVALID[file]?.at] : []);
+  });
+});
+
+describe('resources of the seven types within the example Bundles', () => {
+  test('are valid, all of them', () => {
+    const entries = readExamples(['Bundle']).flatMap(({ file, resource }) => {
+      const { entry } = resource;
+      const resources = Array.isArray(entry) ? entry.map((item) => (isJsonObject(item) ? item['resource'] : null)) : [];
+      return resources.flatMap((inner) => (isServed(inner) ? [{ file, inner }] : []));
+    });
+    expect(entries.length).toBeGreaterThan(150);
+    for (const { file, inner } of entries) expect(validate(inner), file).toEqual([]);
+  });
+
+  function isServed(resource: Json | undefined): resource is JsonObject {
+    if (!isJsonObject(resource)) return false;
+    const { resourceType } = resource;
+    return typeof resourceType === 'string' && SERVED.includes(resourceType);
+  }
+});
+
+describe('narratives of all the examples', () => {
+  // Empty divs, which txt-2 forbids.
+  const EMPTY = [
+    'ActivityDefinition-blood-tubes-supply.json',
+    'ActivityDefinition-heart-valve-replacement.json',
+    'EventDefinition-example.json',
+    'Questionnaire-zika-virus-exposure-assessment.json',
+  ];
+
+  test('are valid, but for those that are empty', () => {
+    const divs = readExamples().flatMap(({ file, resource: { text } }) => {
+      const div = isJsonObject(text) ? text['div'] : undefined;
+      return typeof div === 'string' ? [{ file, div }] : [];
+    });
+    expect(divs.length).toBeGreaterThan(3000);
+    expect(divs.filter(({ div }) => checkXhtml(div) !== undefined).map(({ file }) => file)).toEqual(EMPTY);
   });
 });
 
