@@ -14,8 +14,9 @@ import {
 } from './definitions.ts';
 import type { Findings } from './findings.ts';
 import type { Scope } from './invariants.ts';
-import { checkText, textOf } from './primitives.ts';
+import { textOf } from './primitives.ts';
 import { checkReference } from './references.ts';
+import { walkUndefined } from './walk-undefined.ts';
 
 /** What one validation carries along. */
 export interface Walk extends Scope {
@@ -197,7 +198,7 @@ function walkUnknown(walk: Walk, type: Type, member: string, value: Json): void 
   // Checked before the walk; only resources have implicitRules.
   if (member === 'resourceType' && type.members.has('implicitRules')) return;
   if (findings.enter(member)) {
-    if (!isDefined(type)) walkUndefined(walk, value);
+    if (!isDefined(type)) walkUndefined(findings, walk.localReferences, value);
     else {
       const choice = [...type.members.values()].find(({ name, choice }) => choice && member.startsWith(name));
       findings.add(
@@ -209,35 +210,4 @@ function walkUnknown(walk: Walk, type: Type, member: string, value: Json): void 
     }
   }
   findings.leave();
-}
-
-/** Inside a resource whose type is not in the table: only what holds for all of FHIR's JSON. */
-function walkUndefined(walk: Walk, value: Json): void {
-  const { findings } = walk;
-  if (typeof value === 'string') {
-    const wrong = checkText(value);
-    if (wrong !== undefined) findings.add('value', wrong);
-    if (value.startsWith('#')) walk.localReferences.add(value);
-    return;
-  }
-  if (value === null) return findings.add('structure', 'must not be null');
-  if (Array.isArray(value)) {
-    if (value.length === 0) return findings.add('structure', 'must not be an empty array');
-    for (const [i, item] of value.entries()) {
-      if (findings.enter(i)) {
-        if (Array.isArray(item)) findings.add('structure', 'must not be an array');
-        // Of a primitive null may stand for a value with extensions; the type is not known here.
-        else if (item !== null) walkUndefined(walk, item);
-      }
-      findings.leave();
-    }
-    return;
-  }
-  if (!isJsonObject(value)) return;
-  const members = Object.entries(value);
-  if (members.length === 0) findings.add('structure', 'must not be an empty object');
-  for (const [member, below] of members) {
-    if (findings.enter(member)) walkUndefined(walk, below);
-    findings.leave();
-  }
 }

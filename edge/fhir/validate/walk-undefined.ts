@@ -1,0 +1,37 @@
+/**
+ * Inside a contained resource whose type is not in the table: only what holds for all of FHIR's JSON (FHIR R4, JSON
+ * §2.6.2), which is nothing empty, no stray null and texts that can be kept.
+ */
+import { isJsonObject, type Json } from '../../../shared/json.ts';
+import type { Findings } from './findings.ts';
+import { checkText } from './primitives.ts';
+
+/** Walks one value, and notes the `#id` texts in it: any of them may be a reference. */
+export function walkUndefined(findings: Findings, localReferences: Set<string>, value: Json): void {
+  if (typeof value === 'string') {
+    const wrong = checkText(value);
+    if (wrong !== undefined) findings.add('value', wrong);
+    if (value.startsWith('#')) localReferences.add(value);
+    return;
+  }
+  if (value === null) return findings.add('structure', 'must not be null');
+  if (Array.isArray(value)) {
+    if (value.length === 0) return findings.add('structure', 'must not be an empty array');
+    for (const [i, item] of value.entries()) {
+      if (findings.enter(i)) {
+        if (Array.isArray(item)) findings.add('structure', 'must not be an array');
+        // Of a primitive null may stand for a value with extensions; the type is not known here.
+        else if (item !== null) walkUndefined(findings, localReferences, item);
+      }
+      findings.leave();
+    }
+    return;
+  }
+  if (!isJsonObject(value)) return;
+  const members = Object.entries(value);
+  if (members.length === 0) findings.add('structure', 'must not be an empty object');
+  for (const [member, below] of members) {
+    if (findings.enter(member)) walkUndefined(findings, localReferences, below);
+    findings.leave();
+  }
+}
