@@ -18,9 +18,9 @@ export type ClientKeys = { readonly jwks: CheckedJwks } | { readonly reason: str
 
 export interface ClientKeyring {
   /** The keys as far as known; a JWKS URI is fetched when what is kept is too old. */
-  keysOf(client: ClientRow): Promise<ClientKeys>;
+  readonly keysOf: (client: ClientRow) => Promise<ClientKeys>;
   /** The keys fetched anew, because the known ones did not do; a clause that says why not where that may not be done. */
-  refreshedKeysOf(client: ClientRow): Promise<ClientKeys | { readonly notNow: string }>;
+  readonly refreshedKeysOf: (client: ClientRow) => Promise<ClientKeys | { readonly notNow: string }>;
 }
 
 interface Entry {

@@ -1,0 +1,209 @@
+/** Rows 26, 31-33, 36-42 and 66-68, 70, 78 of what the token service refuses, over the pure checks. */
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { describe, expect, test } from 'vitest';
+
+import { checkEcPoint } from '../../../shared/oauth/ec-point.ts';
+import { chooseKeys } from '../../../shared/oauth/choose-key.ts';
+import { checkJwksUri, isPublicAddress } from '../../../shared/oauth/jwks-uri.ts';
+import { readJwks } from '../../../shared/oauth/jwks.ts';
+
+async function publicJwk(alg: string, options: object = {}): Promise<JWK> {
+  return exportJWK((await generateKeyPair(alg, { extractable: true, ...options })).publicKey);
+}
+const rsa = await publicJwk('RS256');
+const ec = await publicJwk('ES256');
+const ec384 = await publicJwk('ES384');
+const ed = await publicJwk('EdDSA');
+const b64 = (bytes: number[]) => Buffer.from(bytes).toString('base64url');
+const modulus = (bits: number) => b64([0x80, ...Array<number>(bits / 8 - 2).fill(0xff), 0x01]);
+const jwks = (...keys: unknown[]) => readJwks(JSON.stringify({ keys }));
+
+describe('a JWKS', () => {
+  test('is described key by key', () => {
+    const { keys, problems } = jwks({ ...rsa, kid: 'r', use: 'sig' }, ec, ec384, { ...ed, alg: 'EdDSA' });
+    expect(problems).toEqual([]);
+    expect(keys.map(({ kid, type, size, use, usable }) => [kid, type, size, use, usable])).toEqual([
+      ['r', 'RSA', 2048, 'sig', true],
+      [undefined, 'EC P-256', 256, undefined, true],
+      [undefined, 'EC P-384', 384, undefined, true],
+      [undefined, 'OKP Ed25519', 256, undefined, true],
+    ]);
+  });
+
+  test.each<[string, object, RegExp, boolean]>([
+    ['36 a point off the curve', { ...ec, y: ec.x }, /not on the curve/, true],
+    ['36 a coordinate too short', { ...ec, x: b64([1]) }, /32 bytes/, true],
+    ['36 P-256 that says P-384', { ...ec, crv: 'P-384' }, /48 bytes/, true],
+    ['37 RSA of 1024 bits', { kty: 'RSA', e: 'AQAB', n: modulus(1024) }, /1024 bits are too few/, true],
+    [
+      '37 RSA padded with zeros',
+      { kty: 'RSA', e: 'AQAB', n: b64([...Array<number>(128).fill(0), 0x80, ...Array<number>(127).fill(1)]) },
+      /1024 bits/,
+      true,
+    ],
+    ['38 exponent 1', { ...rsa, e: 'AQ' }, /exponent/, true],
+    ['38 exponent 3', { ...rsa, e: 'Aw' }, /exponent/, true],
+    ['38 a huge exponent', { ...rsa, e: b64([1, 0, 0, 0, 0, 1]) }, /exponent/, true],
+    ['39 RSA of 8192 bits', { kty: 'RSA', e: 'AQAB', n: modulus(8192) }, /8192 bits are too many/, true],
+    ['40 use enc', { ...ec, use: 'enc' }, /use is "enc"/, false],
+    ['40 key_ops without verify', { ...ec, key_ops: ['sign'] }, /key_ops/, false],
+    ['42 X25519', { kty: 'OKP', crv: 'X25519', x: ed.x }, /OKP X25519.*not supported/, false],
+    ['42 secp256k1', { ...ec, crv: 'secp256k1' }, /not supported/, false],
+    ['42 oct', { kty: 'oct', k: 'c2VjcmV0' }, /shared secret/, true],
+    ['an even modulus', { kty: 'RSA', e: 'AQAB', n: b64([0x80, ...Array<number>(255).fill(0)]) }, /even/, true],
+    ['a kid that is no string', { ...ec, kid: 1 }, /kid is not a string/, false],
+    ['a type from the prototype', { kty: 'constructor' }, /not supported/, false],
+  ])('%s cannot be used', (_, jwk, reason, dangerous) => {
+    const { keys, problems } = jwks(jwk, ec);
+    expect(problems).toEqual([]);
+    expect(keys[0]?.reason).toMatch(reason);
+    expect([keys[0]?.usable, keys[0]?.dangerous, keys[1]?.usable]).toEqual([false, dangerous, true]);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['not JSON', '<html>', /not valid JSON/],
+    ['no keys', '{}', /"keys" array/],
+    ['keys no array', '{"keys":{}}', /"keys" array/],
+    ['an array', '[]', /"keys" array/],
+    ['keys twice', '{"keys":[],"keys":[]}', /twice/],
+    ['empty', '{"keys":[]}', /no keys/],
+    ['21 keys', JSON.stringify({ keys: Array(21).fill(ec) }), /21 keys/],
+    ['nothing usable', JSON.stringify({ keys: [{ ...ec, use: 'enc' }] }), /none of its keys/],
+    ['41 a private key', JSON.stringify({ keys: [{ ...ec, d: 'AAAA' }] }), /PRIVATE key/],
+  ])('%s: the document is refused', (_, text, problem) => {
+    expect(readJwks(text).problems.join()).toMatch(problem);
+  });
+
+  test('41: a private key is an alert', () => {
+    expect([jwks({ ...ec, d: '' }).hasPrivateKey, jwks(ec).hasPrivateKey]).toEqual([true, false]);
+  });
+
+  test('points of both curves are on them, and not when one bit differs', () => {
+    for (const [curve, jwk] of [
+      ['P-256', ec],
+      ['P-384', ec384],
+    ] as const) {
+      const [x, y] = [jwk.x, jwk.y].map((part) => new Uint8Array(Buffer.from(part ?? '', 'base64url')));
+      expect(checkEcPoint(curve, x, y)).toBeUndefined();
+      if (y !== undefined) y[5] = (y[5] ?? 0) ^ 1;
+      expect(checkEcPoint(curve, x, y)).toBe('the point is not on the curve');
+    }
+  });
+});
+
+describe('the key of an assertion', () => {
+  const { keys } = jwks(
+    { ...ec, kid: 'a' },
+    { ...rsa, kid: 'a' },
+    { ...ec384, kid: 'twice' },
+    { ...ec384, kid: 'twice' },
+    { ...rsa, kid: 'rs256', alg: 'RS256' },
+    { ...ec, kid: 'enc', use: 'enc' },
+    { ...ed, kid: 'ed', alg: 'Ed25519' },
+  );
+  const choose = (kid: string | undefined, alg: Parameters<typeof chooseKeys>[1]) => {
+    const chosen = chooseKeys(kid === undefined ? {} : { kid }, alg, keys);
+    return 'reason' in chosen ? `${chosen.code}: ${chosen.reason}` : chosen.keys.map((key) => `${key.kid} ${key.type}`);
+  };
+
+  test('33: the same kid on RSA and EC is chosen by alg', () => {
+    expect(choose('a', 'ES256')).toEqual(['a EC P-256']);
+    expect(choose('a', 'PS256')).toEqual(['a RSA']);
+  });
+  test('33: the same kid and type twice is refused', () => {
+    expect(choose('twice', 'ES384')).toMatch(/^kid: kid "twice" is in the JWKS 2 times/);
+  });
+  test('without kid: all that fit', () => {
+    expect(choose(undefined, 'RS256')).toEqual(['a RSA', 'rs256 RSA']);
+    expect(choose(undefined, 'PS256')).toEqual(['a RSA']);
+    expect(choose(undefined, 'EdDSA')).toEqual(['ed OKP Ed25519']);
+  });
+  test.each<[string, Parameters<typeof chooseKeys>[1], RegExp]>([
+    ['b', 'ES256', /^kid: kid "b" is not in the JWKS, which has "a", "a", "twice", "twice", "rs256" and 2 more$/],
+    ['A', 'ES256', /^kid/],
+    ['a', 'ES384', /needs EC P-384/],
+    ['rs256', 'RS384', /is for alg "RS256", the assertion has RS384/],
+    ['enc', 'ES256', /cannot be used: use is "enc"/],
+    ['ed', 'ES256', /is of type OKP Ed25519/],
+    ['__proto__', 'ES256', /^kid/],
+  ])('%s with %s: none', (kid, alg, reason) => {
+    expect(choose(kid, alg)).toMatch(reason);
+  });
+  test('keys without kid do not answer to one', () => {
+    const chosen = chooseKeys({ kid: 'a' }, 'ES256', jwks(ec).keys);
+    expect(chosen).toEqual({ code: 'kid', reason: 'kid "a" is not in the JWKS, whose keys have no kid' });
+  });
+});
+
+describe('a JWKS URI', () => {
+  const context = { ownUrls: ['https://gateway.example.com/base', 'http://127.0.0.1:8080'], trustedHosts: [] };
+
+  test.each(['https://keys.example.org/jwks', 'https://keys.example.org:8443/a?b=c', 'https://1.example.org/'])(
+    '%s may be fetched',
+    (uri) => {
+      expect(checkJwksUri(uri, context)).toBeUndefined();
+    },
+  );
+
+  test.each([
+    'http://keys.example.org/jwks',
+    'ftp://keys.example.org/jwks',
+    'file:///etc/passwd',
+    'keys.example.org',
+    '',
+    'https://127.0.0.1/',
+    'https://0x7f.1/',
+    'https://2130706433/',
+    'https://0177.0.0.1/',
+    'https://127.1/',
+    'https://192.0.2.1/',
+    'https://8.8.8.8/',
+    'https://[::1]/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://localhost/',
+    'https://LOCALHOST./',
+    'https://a.localhost/',
+    'https://metadata.google.internal/',
+    'https://metadata/',
+    'https://printer.local/',
+    'https://gateway.example.com/jwks',
+    'https://GATEWAY.example.com.:8443/jwks',
+    'https://user@keys.example.org/',
+    'https://user:password@keys.example.org/',
+    'https://keys.example.org/#a',
+    'https://keys.example.org/#',
+    `https://keys.example.org/${'a'.repeat(2048)}`,
+  ])('%s may not', (uri) => {
+    expect(checkJwksUri(uri, context)).toMatch(/^it|^its host/);
+  });
+
+  test('a trusted host may be an address, but not be ours', () => {
+    const trusting = { ...context, trustedHosts: ['127.0.0.1'] };
+    expect(checkJwksUri('https://127.0.0.1:9443/', trusting)).toBeUndefined();
+    expect(checkJwksUri('https://127.0.0.1:8080/', trusting)).toMatch(/own hosts/);
+    expect(checkJwksUri('http://127.0.0.1:9443/', trusting)).toMatch(/https/);
+  });
+
+  test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '192.0.3.1', '2606:4700::1', '2001:4860:4860::8888', '2a00::1'])(
+    '%s is public',
+    (address) => {
+      expect(isPublicAddress(address)).toBe(true);
+    },
+  );
+  test.each(
+    ['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.8']
+      .concat([
+        '192.0.2.1',
+        '192.168.0.1',
+        '198.18.0.1',
+        '198.19.255.255',
+        '203.0.113.9',
+        '224.0.0.1',
+        '255.255.255.255',
+      ])
+      .concat(['::', '::1', '::ffff:8.8.8.8', '64:ff9b::808:808', 'fe80::1', 'fd00::1', 'fc00::1', 'ff02::1'])
+      .concat(['2001::1', '2001:db8::1', '2002:7f00:1::1', '3fff:0:1::', '', 'example.org', '1.2.3', 'a:b']),
+  )('%s is not', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+});
