@@ -1,0 +1,27 @@
+/** Who can sign in at the local OpenID provider: one administrator who may do everything, one who may only look. */
+
+export const PERMISSIONS = [
+  'site.api_keys.read',
+  'site.api_keys.create',
+  'site.api_keys.update',
+  'site.api_keys.disable',
+  'site.messages.read',
+  'site.messages.replay',
+  'site.endpoints.read',
+] as const;
+
+export interface Account {
+  readonly username: string;
+  readonly password: string;
+  readonly name: string;
+  readonly site: string;
+  readonly permissions: readonly string[];
+}
+
+export function localAccounts(site: string, password: string): { admin: Account; reader: Account } {
+  const readOnly = PERMISSIONS.filter((permission) => permission.endsWith('.read'));
+  return {
+    admin: { username: 'admin', password, name: 'Alex Admin', site, permissions: PERMISSIONS },
+    reader: { username: 'reader', password, name: 'Robin Reader', site, permissions: readOnly },
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * The staff's OpenID provider of the local stack and of tests: the real `oidc-provider`, in memory, with two accounts
+ * for the console and clients that get Bearer tokens for scripts (client credentials with a resource indicator, RFC 8707).
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import Provider from 'oidc-provider';
+
+import { freePort } from './free-port.ts';
+import { type Account, localAccounts } from './oidc-accounts.ts';
+import { signIn } from './oidc-sign-in.ts';
+
+export interface OidcOptions {
+  /** Default: a free one. */
+  readonly port?: number;
+  /** ADMIN_PUBLIC_BASE_URL of the gateway that signs in here. */
+  readonly adminBaseUrl: string;
+  /** The site of both accounts. */
+  readonly site: string;
+}
+
+export interface OidcProvider {
+  readonly issuer: string;
+  /** What the gateway needs to be configured with. */
+  readonly env: Readonly<Record<'ADMIN_OIDC_ISSUER' | 'ADMIN_OIDC_CLIENT_ID' | 'ADMIN_OIDC_CLIENT_SECRET', string>>;
+  readonly admin: Account;
+  readonly reader: Account;
+  /** A Bearer token for `/admin/api` with every permission, as a script gets it. */
+  adminToken(): Promise<string>;
+  /** A token with any claims and header, signed by the provider's key: what adminToken has, these put over. */
+  signToken(claims: Readonly<Record<string, unknown>>, header?: Readonly<Record<string, unknown>>): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const TOKEN_TTL_SECONDS = 24 * 3600;
+const SIGNING_ALGORITHM = 'ES256';
+
+export async function startOidcProvider(options: OidcOptions): Promise<OidcProvider> {
+  const { adminBaseUrl, site } = options;
+  const port = options.port ?? (await freePort());
+  const issuer = `http://127.0.0.1:${port}`;
+  const audience = `${adminBaseUrl}/admin/api`;
+  const clientSecret = randomBytes(24).toString('base64url');
+  const scriptSecret = randomBytes(24).toString('base64url');
+  const accounts = localAccounts(site, randomBytes(9).toString('base64url'));
+  const everyone = [accounts.admin, accounts.reader];
+  const { privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
+  const kid = randomUUID();
+  const jwk = { ...(await exportJWK(privateKey)), kid, alg: SIGNING_ALGORITHM, use: 'sig' };
+
+  const provider = new Provider(issuer, {
+    jwks: { keys: [jwk] },
+    cookies: { keys: [randomBytes(24).toString('base64url')] },
+    clients: [
+      {
+        client_id: 'console',
+        client_secret: clientSecret,
+        redirect_uris: [`${adminBaseUrl}/admin/callback`],
+        post_logout_redirect_uris: [`${adminBaseUrl}/admin/signed-out`],
+        id_token_signed_response_alg: SIGNING_ALGORITHM,
+      },
+      {
+        client_id: 'script',
+        client_secret: scriptSecret,
+        grant_types: ['client_credentials'],
+        response_types: [],
+        redirect_uris: [],
+        id_token_signed_response_alg: SIGNING_ALGORITHM,
+      },
+    ],
+    enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
+    scopes: ['openid', 'profile'],
+    claims: { openid: ['sub'], profile: ['name', 'site', 'permissions'] },
+    conformIdTokenClaims: false,
+    pkce: { required: () => true },
+    ttl: {
+      AccessToken: 3600,
+      AuthorizationCode: 60,
+      ClientCredentials: TOKEN_TTL_SECONDS,
+      Grant: 86400,
+      IdToken: 3600,
+      Interaction: 3600,
+      Session: 86400,
+    },
+    interactions: { url: (_context: unknown, interaction: { uid: string }) => `/interaction/${interaction.uid}` },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      rpInitiatedLogout: { enabled: true, logoutSource, postLogoutSuccessSource: logoutSource },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          scope: '',
+          audience,
+          accessTokenTTL: TOKEN_TTL_SECONDS,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: SIGNING_ALGORITHM } },
+        }),
+      },
+    },
+    findAccount: (_context: unknown, accountId: string) => {
+      const account = everyone.find(({ username }) => username === accountId);
+      if (account === undefined) return undefined;
+      const { name, permissions } = account;
+      return { accountId, claims: () => ({ sub: accountId, name, site: account.site, permissions }) };
+    },
+    // Who signs in has agreed: there is no consent page for one's own employer.
+    loadExistingGrant: async (context: GrantContext) => {
+      const { client, session } = context.oidc;
+      const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+      grant.addOIDCScope('openid profile');
+      await grant.save();
+      return grant;
+    },
+    extraTokenClaims: () => ({ site, permissions: accounts.admin.permissions }),
+  });
+
+  const callback = provider.callback();
+  const server = createServer((request, response) => {
+    const isSignIn = request.url?.startsWith('/interaction/') === true;
+    const answered = isSignIn ? signIn(provider, everyone, request, response) : callback(request, response);
+    answered.catch(() => {
+      // An interaction that has ended, or a cookie of another run.
+      if (!response.headersSent) response.writeHead(400, { 'Content-Type': 'text/plain' });
+      response.end('This sign-in has ended: go back to the console and begin again.');
+    });
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    issuer,
+    env: { ADMIN_OIDC_ISSUER: issuer, ADMIN_OIDC_CLIENT_ID: 'console', ADMIN_OIDC_CLIENT_SECRET: clientSecret },
+    ...accounts,
+    async adminToken() {
+      const response = await fetch(`${issuer}/token`, {
+        method: 'POST',
+        headers: { Authorization: `Basic ${Buffer.from(`script:${scriptSecret}`).toString('base64')}` },
+        body: new URLSearchParams({ grant_type: 'client_credentials', resource: audience }),
+      });
+      const answer = (await response.json()) as { access_token?: string };
+      if (answer.access_token === undefined) throw new Error(`${response.status} ${JSON.stringify(answer)}`);
+      return answer.access_token;
+    },
+    signToken(claims, header = {}) {
+      const now = Math.floor(Date.now() / 1000);
+      const permissions = accounts.admin.permissions;
+      const all = { iss: issuer, aud: audience, sub: 'script', iat: now, exp: now + 600, site, permissions, ...claims };
+      return new SignJWT(all)
+        .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid, typ: 'at+jwt', ...header })
+        .sign(privateKey);
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface GrantContext {
+  readonly oidc: { readonly client: { readonly clientId: string }; readonly session: { readonly accountId: string } };
+}
+
+/** The page between "sign out" and being signed out: one button, as the provider's form wants it. */
+function logoutSource(context: { body: string }, form?: string): void {
+  const button = form === undefined ? '' : '<button form="op.logoutForm" name="logout" value="yes">Sign out</button>';
+  context.body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign out</title>
+<main><h1>${form === undefined ? 'You are signed out' : 'Sign out of the provider?'}</h1>${form ?? ''}${button}</main></html>`;
+}
