@@ -20,6 +20,8 @@ export interface FieldMap {
   readonly map: (segment: Segment, context: MapContext) => Json | undefined;
   /** Of a list that several fields feed: which stored items are this field's, so that `""` deletes no other's. */
   readonly owns?: (item: JsonObject) => boolean;
+  /** Items are never taken out by a message that does not list them: another system knows the patient by them. */
+  readonly keeps?: boolean;
   /** Only then; a field whose condition fails leaves what is stored. */
   readonly when?: (segment: Segment) => boolean;
 }
@@ -33,6 +35,7 @@ export interface Contribution {
   readonly owns?: ((item: JsonObject) => boolean) | undefined;
   /** Items are added to a stored list instead of replacing it: the results of a report come in several messages. */
   readonly adds?: boolean;
+  readonly keeps?: boolean;
 }
 
 /** What a segment says: nothing for a field that is absent or empty, deletion for `""`. */
@@ -43,11 +46,12 @@ export function contributionsOf(
 ): Contribution[] {
   if (segment === undefined) return [];
   const found: Contribution[] = [];
-  for (const { field, element, map, owns, when } of table) {
+  for (const { field, element, map, owns, keeps, when } of table) {
     const presence = fieldPresence(segment, field);
     if (presence === 'absent' || presence === 'empty' || when?.(segment) === false) continue;
     const value = presence === 'null' ? null : map(segment, context);
-    if (value !== undefined) found.push({ field: `${segment.id}-${field}`, element, value, owns });
+    if (value !== undefined)
+      found.push({ field: `${segment.id}-${field}`, element, value, owns, ...(keeps === true && { keeps }) });
   }
   return found;
 }

@@ -51,7 +51,8 @@ export function merge(stored: JsonObject, contributions: readonly Contribution[]
     if (element.startsWith('extension ')) mergeExtension(merged, element.slice('extension '.length), value);
     else if (element.endsWith('[x]')) mergeChoice(merged, element.slice(0, -3), value);
     else if (Array.isArray(value) || (value === null && Array.isArray(merged[element]))) {
-      const before = given === undefined ? undefined : (given[contribution.field] ?? []);
+      const before =
+        given === undefined ? undefined : contribution.keeps === true ? [] : (given[contribution.field] ?? []);
       setOrDelete(merged, element, mergeList(merged[element], contribution, before, replaced.has(element)));
       replaced.add(element);
     } else setOrDelete(merged, element, value);

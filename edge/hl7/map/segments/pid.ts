@@ -126,9 +126,9 @@ function animal(segment: Segment, context: MapContext): Json | undefined {
 }
 
 export const PID: readonly FieldMap[] = [
-  { field: 3, rows: 'PID[Patient] 5', element: 'identifier', map: patientIdentifiers },
-  { field: 2, rows: 'PID[Patient] 4', element: 'identifier', map: each(2, identifier), owns: () => false },
-  { field: 4, rows: 'PID[Patient] 6', element: 'identifier', map: each(4, identifier), owns: () => false },
+  { field: 3, rows: 'PID[Patient] 5', element: 'identifier', keeps: true, map: patientIdentifiers },
+  { field: 2, rows: 'PID[Patient] 4', element: 'identifier', keeps: true, map: each(2, identifier), owns: () => false },
+  { field: 4, rows: 'PID[Patient] 6', element: 'identifier', keeps: true, map: each(4, identifier), owns: () => false },
   {
     field: 19,
     rows: 'PID[Patient] 30, 31, 33, 34',

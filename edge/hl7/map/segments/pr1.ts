@@ -1,5 +1,5 @@
 /** PR1 as Procedure (v2-to-FHIR `PR1[Procedure]`). */
-import type { Json, JsonObject } from '../../../../shared/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../../shared/json.ts';
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../../shared/hl7/value.ts';
 import { note, type MapContext } from '../context.ts';
@@ -19,8 +19,8 @@ function procedureCode(segment: Segment, context: MapContext): JsonObject | unde
     .map(codeOf)
     .filter((modifier) => modifier !== undefined);
   const coding = [code?.['coding'] ?? []].flat().map((item, at): Json => {
-    if (at > 0 || modifiers.length === 0 || typeof item !== 'object' || item === null || !('code' in item)) return item;
-    return { ...(item as JsonObject), code: [String(item['code']), ...modifiers].join(':') };
+    if (at > 0 || modifiers.length === 0 || !isJsonObject(item) || typeof item['code'] !== 'string') return item;
+    return { ...item, code: [item['code'], ...modifiers].join(':') };
   });
   return members({ coding, text: code?.['text'] ?? fieldText(segment, 4) });
 }

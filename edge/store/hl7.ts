@@ -1,0 +1,218 @@
+/**
+ * HL7 messages in the database (migrations/0004_hl7.sql): what a message finds, in one round trip, and the message with
+ * all its effects, in another. The statements of an API key that sends messages are here too.
+ */
+import type { AckError } from '../../shared/hl7/ack.ts';
+import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
+import type { Query } from '../deps.ts';
+import { instantOf, type ResourceWrite, type StoredResource } from './resource.ts';
+import { sql } from './sql.ts';
+
+/** What tells a message from others of its sender; with the hash, a retransmission from a reused control id. */
+export interface MessageIdentity {
+  /** MSH-3.1, MSH-4.1 and MSH-10; empty when absent. */
+  readonly application: string;
+  readonly facility: string;
+  readonly controlId: string;
+  /** Of the raw bytes, base64url. */
+  readonly sha256: string;
+}
+
+export interface LookupKeys {
+  readonly identifierValues: readonly string[];
+  readonly keys: readonly { readonly type: string; readonly key: string }[];
+}
+
+/** A key, the settings that hold for its messages, and whether this one was seen. */
+export interface SenderRow {
+  readonly site_id: string;
+  readonly client_id: string;
+  readonly allowed_scopes: readonly string[];
+  readonly allowed_ips: readonly string[];
+  readonly hl7_sender_application: string | null;
+  readonly hl7_sender_facility: string | null;
+  /** IANA name. */
+  readonly time_zone: string | null;
+  /** JSON object: namespace to system URI. */
+  readonly assigning_authorities: string;
+  readonly default_charset: string | null;
+  readonly processing_ids: readonly string[];
+  /** Of the same bytes, when they are stored. */
+  readonly seen_id: string | null;
+  readonly seen_outcome: ApplicationCode | null;
+  /** Hexadecimal. */
+  readonly seen_ack: string | null;
+  /** Other bytes with the same MSH-3, MSH-4 and MSH-10 are stored. */
+  readonly is_control_id_reused: boolean;
+}
+
+export interface MatchRow extends StoredResource {
+  readonly client_id: string;
+  readonly role: 'patient' | 'identity';
+  readonly key: string;
+  readonly contributions: string | null;
+  /** Of all rows of this key; given back to `storeMessage`. */
+  readonly state: string;
+}
+
+/** Which keys a query is about: one that is known, or those that an MLLP message may be of. */
+export type SenderChoice =
+  | { readonly clientId: string }
+  | { readonly sourceAddress: string; readonly application: string; readonly facility: string };
+
+interface Condition {
+  readonly text: string;
+  readonly params: readonly string[];
+}
+
+/**
+ * SQL that finds the API keys of a choice. For MLLP it is wider than the choice itself (`selectKey` makes that): keys
+ * whose Allowed IPs hold the address, and keys whose sender filters match, so that a refusal can name what failed.
+ *
+ * @param isAllowed only those whose Allowed IPs hold the address and no filter of which fails
+ */
+function keysOf(choice: SenderChoice, isAllowed: boolean): Condition {
+  if ('clientId' in choice)
+    return { text: `k.client_id = $1 and $2::text is null and $3::text is null`, params: [choice.clientId] };
+  const address = `('*' = any (k.allowed_ips) or exists (
+    select from unnest(k.allowed_ips) a where a <> '*' and case when pg_input_is_valid(a, 'inet')
+      and pg_input_is_valid($1, 'inet') then $1::inet <<= a::inet else false end))`;
+  const filters = `(k.hl7_sender_application is null or k.hl7_sender_application = $2)
+    and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3)`;
+  const named = `(k.hl7_sender_application is not null or k.hl7_sender_facility is not null)`;
+  return {
+    text: `k.status = 'active' and 'hl7-mllp' = any (k.protocols) and
+      ${isAllowed ? `${address} and ${filters}` : `(${address} or (${named} and ${filters}))`}`,
+    params: [choice.sourceAddress, choice.application, choice.facility],
+  };
+}
+
+const padded = ({ params }: Condition): (string | null)[] => [...params, ...Array<null>(3 - params.length).fill(null)];
+
+/** The keys with their settings, and what is known of the message itself. */
+export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query<SenderRow> {
+  const condition = keysOf(choice, false);
+  const text = `select k.site_id, k.client_id, k.allowed_scopes, k.allowed_ips, k.hl7_sender_application,
+      k.hl7_sender_facility, coalesce(k.hl7_time_zone, s.time_zone) as time_zone,
+      s.assigning_authorities::text as assigning_authorities,
+      coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
+      coalesce(k.hl7_processing_ids, s.processing_ids) as processing_ids,
+      seen.message_id as seen_id, seen.outcome as seen_outcome, encode(seen.ack, 'hex') as seen_ack,
+      $6::text <> '' and exists (
+        select from hl7_message m where m.site_id = k.site_id and m.client_id = k.client_id
+           and m.sending_application = $4 and m.sending_facility = $5 and m.control_id = $6 and m.sha256 <> $7
+      ) as is_control_id_reused
+    from api_key k
+    join site s on s.site_id = k.site_id
+    left join hl7_message seen on seen.site_id = k.site_id and seen.client_id = k.client_id
+     and seen.sending_application = $4 and seen.sending_facility = $5 and seen.control_id = $6 and seen.sha256 = $7
+   where ${condition.text}
+   order by k.client_id`;
+  const { application, facility, controlId, sha256 } = message;
+  return { text, params: [...padded(condition), application, facility, controlId, sha256] };
+}
+
+/** What each of the keys' sites has for a message, with the state it was found in. */
+export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<MatchRow> {
+  const condition = keysOf(choice, true);
+  const text = `with found as materialized (
+      select k.client_id, m.*
+        from api_key k
+       cross join lateral hl7_match(k.site_id, $4::text[], $5::text[], $6::text[]) m
+       where ${condition.text}
+    ), state as (
+      select f.client_id, md5(string_agg(concat_ws('|', f.role, f.key, f.type, f.id, f.version), ','
+               order by f.role, f.key, f.type, f.id)) as state
+        from found f group by f.client_id
+    )
+    select f.client_id, f.role, f.key, f.type, f.id, f.version, ${instantOf('f.last_updated')} as last_updated, f.meta,
+      f.body, f.contributions, s.state
+      from found f join state s on s.client_id = f.client_id
+     order by f.client_id, f.role desc, f.id`;
+  return { text, params: [...padded(condition), ...lookupParams(lookup)] };
+}
+
+const lookupParams = ({ identifierValues, keys }: LookupKeys) => [
+  identifierValues,
+  keys.map(({ type }) => type),
+  keys.map(({ key }) => key),
+];
+
+/** Nothing was found. */
+export const EMPTY_STATE = '';
+
+export interface NewMessage extends MessageIdentity {
+  readonly messageId: string;
+  readonly clientId: string;
+  readonly source: 'http' | 'mllp';
+  readonly sourceAddress: string;
+  readonly requestId: string;
+  /** MSH-9 as far as it was read: `ADT^A01`. */
+  readonly type: string;
+  readonly outcome: ApplicationCode;
+  readonly errors: readonly AckError[];
+  /** Of a message that is stored already and is mapped again. */
+  readonly replay: boolean;
+}
+
+export interface MessageEffects {
+  readonly writes: readonly ResourceWrite[];
+  readonly identities: readonly { readonly type: string; readonly key: string; readonly id: string }[];
+  readonly merges: readonly { readonly from: string; readonly to: string }[];
+  readonly contributions: readonly { readonly id: string; readonly fields: string }[];
+}
+
+export interface StoreRow {
+  readonly outcome: 'stored' | 'seen' | 'retry';
+  readonly decided: ApplicationCode | null;
+  /** Hexadecimal. */
+  readonly ack: string | null;
+}
+
+/**
+ * Stores a message and its effects, or nothing.
+ *
+ * @param state of the rows that `matchesOf` found; `retry` comes back when it has passed
+ */
+export function storeMessage(
+  site: string,
+  message: NewMessage,
+  raw: Uint8Array,
+  ack: Uint8Array | null,
+  lookup: LookupKeys,
+  state: string,
+  effects: MessageEffects,
+): Query<StoreRow> {
+  const { writes: resources, identities, merges, contributions } = effects;
+  const [values = [], types = [], keys = []] = lookupParams(lookup);
+  return sql<StoreRow>`select s.outcome, s.decided, encode(s.ack, 'hex') as ack
+    from hl7_store(${site}::uuid, ${JSON.stringify(message)}::json, ${raw}::bytea, ${ack}::bytea, ${values}::text[],
+      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, identities, merges, contributions })}::json) s`;
+}
+
+export interface StoredMessageRow {
+  readonly client_id: string;
+  readonly source: 'http' | 'mllp';
+  readonly source_address: string;
+  /** Hexadecimal. */
+  readonly raw: string;
+}
+
+/** A stored message, for replay. */
+export function storedMessage(site: string, messageId: string): Query<StoredMessageRow> {
+  return sql<StoredMessageRow>`select client_id, source, source_address, encode(raw, 'hex') as raw
+    from hl7_message where site_id = ${site}::uuid and message_id = ${messageId}::uuid`;
+}
+
+/** The Allowed IPs of all keys that take MLLP messages. */
+export function allowedIps(): Query<{ readonly range: string }> {
+  return sql<{ range: string }>`select distinct a as range from api_key k cross join unnest(k.allowed_ips) a
+    where k.status = 'active' and 'hl7-mllp' = any (k.protocols) order by 1`;
+}
+
+/** The bytes of a hexadecimal column. */
+export function bytesOfHex(hex: string): Uint8Array {
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let at = 0; at < bytes.length; at += 1) bytes[at] = Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16);
+  return bytes;
+}
