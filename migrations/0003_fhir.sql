@@ -26,7 +26,7 @@ alter index patient_search_names set (fastupdate = off);
 --
 -- p_rows: as of resource_write. Where a row depends on a condition, its id is the condition's placeholder, a new uuid
 -- that also stands in every text that refers to it, and its mode is '?' followed by the placeholder.
--- p_conditions: [{ n, kind: 'create' | 'update' | 'reference', placeholder, required: uuid | null, local: [uuid] }], in
+-- p_conditions: [{ n, kind: 'create' | 'update' | 'reference', placeholder, required: id | null, local: [uuid] }], in
 -- the order in which they are resolved. local: resources of the same request that would match as well.
 -- p_matches: [[n, id]], what the site has, two at most for each condition.
 --
@@ -53,7 +53,7 @@ begin
   select array_agg(x.id) into row_ids from json_to_recordset(p_rows) x(id uuid);
   part := 'condition';
   for c in
-    select x.* from rows from (json_to_recordset(p_conditions) as (n integer, kind text, placeholder uuid, required uuid,
+    select x.* from rows from (json_to_recordset(p_conditions) as (n integer, kind text, placeholder uuid, required text,
              local json)) with ordinality x(n, kind, placeholder, required, local, position)
      order by x.position
   loop
@@ -71,7 +71,7 @@ begin
       when cardinality(found) > 1 then 'ambiguous'
       when c.kind = 'reference' and target is null then 'no-match'
       when c.required is not null and target is null then 'absent'
-      when c.required is not null and target <> c.required then 'another-id'
+      when c.required is not null and target::text <> c.required then 'another-id'
       else 'resolved' end;
     return next;
     if outcome <> 'resolved' then
@@ -124,6 +124,18 @@ begin
       return query select e.n, 'failed', 0, sqlstate, null::uuid, null::integer, null::timestamptz;
     end;
   end loop;
+end $$;
+
+-- A transaction that reads what is not there fails as a whole: raises GW404 with p_position in DETAIL.
+create function require_resource(p_site uuid, p_type text, p_id uuid, p_version integer, p_position integer)
+returns void language plpgsql as $$
+begin
+  if not exists (select from resource r where r.site_id = p_site and r.type = p_type and r.id = p_id
+                    and r.version = coalesce(p_version, r.version))
+     and not exists (select from resource_history h where h.site_id = p_site and h.type = p_type and h.id = p_id
+                    and h.version = p_version) then
+    raise exception 'no such resource' using errcode = 'GW404', detail = json_build_array(p_position)::text;
+  end if;
 end $$;
 
 -- Holds the caller's transaction until no other holds one of these keys: identifiers that two writers could both find

@@ -2,7 +2,12 @@
  * What a search asks for, as data: the conditions of one query, each met by any of its alternatives (comma) and all of
  * them together (repetition). `matchesWrite` decides the same for a resource that is not stored yet.
  */
-import type { ResourceWrite } from './resource.ts';
+import type { SearchRows } from './search-rows.ts';
+
+/** What of a write a search can see. */
+export interface Searchable extends SearchRows {
+  readonly id: string;
+}
 
 /** One alternative of a token search: `null` matches anything, `''` only what is absent (FHIR R4 search, token). */
 export interface Token {
@@ -39,7 +44,7 @@ function hasToken(rows: readonly (readonly [string, string])[], any: readonly To
   );
 }
 
-function meets(write: ResourceWrite, criterion: Criterion): boolean {
+function meets(write: Searchable, criterion: Criterion): boolean {
   switch (criterion.kind) {
     case 'id':
       return criterion.ids.includes(write.id);
@@ -69,6 +74,6 @@ function meets(write: ResourceWrite, criterion: Criterion): boolean {
 }
 
 /** True when a search with these criteria would find the resource once it is written. */
-export function matchesWrite(write: ResourceWrite, criteria: readonly Criterion[]): boolean {
+export function matchesWrite(write: Searchable, criteria: readonly Criterion[]): boolean {
   return criteria.every((criterion) => meets(write, criterion));
 }

@@ -8,6 +8,7 @@ import { instantOf, type ResourceWrite, type WriteMode, type WriteOutcome } from
 import type { ResourceType } from './resource-type.ts';
 import { binder, matchesSql } from './search.ts';
 import type { Bind } from './search-sql.ts';
+import { sql } from './sql.ts';
 
 /** A write whose mode its condition decides: `?` and the condition's placeholder. */
 export interface TransactionWrite extends Omit<ResourceWrite, 'mode'> {
@@ -123,4 +124,13 @@ export function writeBatch(siteId: string, entries: readonly Transaction[]): Que
     and r.type = ${argument} -> w.entry -> 'rows' -> w.ordinal ->> 'type'
  order by w.entry, w.part, w.ordinal`;
   return { text, params };
+}
+
+/** Fails the batch with Fault `not-found`, its issue's `at` the position, when the site has no such resource. */
+export function requireResource(
+  site: string,
+  { type, id, version }: { readonly type: ResourceType; readonly id: string; readonly version: number | null },
+  position: number,
+): Query {
+  return sql`select require_resource(${site}::uuid, ${type}, ${id}::uuid, ${version}::integer, ${position}::integer)`;
 }

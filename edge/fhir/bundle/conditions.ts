@@ -1,0 +1,53 @@
+/** The conditions of a transaction, in the order in which they are resolved (FHIR R4 http, 3.1.0.11.2). */
+import { matchesWrite } from '../../store/criterion.ts';
+import type { Condition } from '../../store/transaction.ts';
+import type { PlannedWrite } from '../write.ts';
+import type { ReferenceCondition } from './settle.ts';
+
+/** A condition and the entry it belongs to. */
+export interface PlacedCondition {
+  readonly condition: Condition;
+  readonly at: string;
+}
+
+export interface PlacedWrite {
+  readonly at: string;
+  readonly planned: PlannedWrite;
+}
+
+/** The entries that the condition would find once they are written: their ids, or what stands for them. */
+export function localMatches(condition: Condition, among: readonly PlannedWrite[]): string[] {
+  return among
+    .filter(({ type, write }) => type === condition.type && matchesWrite(write, condition.criteria))
+    .map(({ write }) => write.id);
+}
+
+function ownConditions(writes: readonly PlacedWrite[], before: readonly PlacedWrite[]): PlacedCondition[] {
+  const earlier = before.map(({ planned }) => planned);
+  return writes.flatMap(({ at, planned }) => {
+    const { condition } = planned;
+    const local = condition === null ? [] : localMatches(condition, earlier);
+    earlier.push(planned);
+    return condition === null ? [] : [{ at, condition: { ...condition, local } }];
+  });
+}
+
+/**
+ * Creates, then updates, then references. A create also finds the creates before it, an update all creates and the
+ * updates before it, a reference everything.
+ */
+export function placeConditions(
+  creates: readonly PlacedWrite[],
+  updates: readonly PlacedWrite[],
+  references: readonly ReferenceCondition[],
+): PlacedCondition[] {
+  const all = [...creates, ...updates].map(({ planned }) => planned);
+  return [
+    ...ownConditions(creates, []),
+    ...ownConditions(updates, creates),
+    ...references.map(({ at, ...condition }) => ({
+      at,
+      condition: { ...condition, local: localMatches(condition, all) },
+    })),
+  ];
+}

@@ -1,0 +1,101 @@
+/** A Bundle of type batch or transaction, read: its entries as requests (FHIR R4 http, 3.1.0.11; bundle, 2.36.7). */
+import { Fault, type Issue } from '../../../shared/fault.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { validate } from '../validate/validate.ts';
+
+/** Far more than fits the limit of a body as a rule; bounds what one request can ask of the database. */
+export const MAX_ENTRIES = 1000;
+export const MAX_READS = 100;
+
+export interface Entry {
+  /** FHIRPath: `Bundle.entry[2]`. */
+  readonly at: string;
+  readonly fullUrl: string | null;
+  readonly method: string;
+  /** Relative to the root: `Patient`, `Patient/[id]`, `Patient?identifier=…`. */
+  readonly url: string;
+  /** `If-Match` and its kin. */
+  readonly headers: Headers;
+  readonly resource: Json | undefined;
+}
+
+export interface RequestBundle {
+  readonly type: 'batch' | 'transaction';
+  readonly entries: readonly Entry[];
+}
+
+/** Bundle.entry.request's elements that stand for headers. */
+const HEADERS = [
+  ['ifNoneMatch', 'If-None-Match'],
+  ['ifModifiedSince', 'If-Modified-Since'],
+  ['ifMatch', 'If-Match'],
+  ['ifNoneExist', 'If-None-Exist'],
+] as const;
+
+const text = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
+
+function headersOf(request: JsonObject, at: string): Headers {
+  const headers = new Headers();
+  for (const [element, name] of HEADERS) {
+    const value = text(request[element]);
+    if (value === null) continue;
+    try {
+      // What HTTP could not carry (a line feed, letters beyond Latin-1) is no header's value.
+      headers.set(name, value);
+    } catch {
+      const message = `${element} has a character that must be percent-encoded`;
+      throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${at}.request.${element}` }] });
+    }
+  }
+  return headers;
+}
+
+function entryOf(entry: Json, at: string, root: string, issues: Issue[]): Entry | undefined {
+  const request = isJsonObject(entry) ? entry['request'] : undefined;
+  if (!isJsonObject(entry) || !isJsonObject(request)) {
+    issues.push({ code: 'required', message: 'each entry needs a request', at: `${at}.request` });
+    return undefined;
+  }
+  const [method, url] = [text(request['method']), text(request['url'])];
+  if (method === null) issues.push({ code: 'required', message: 'method is required', at: `${at}.request.method` });
+  if (url === null) issues.push({ code: 'required', message: 'url is required', at: `${at}.request.url` });
+  if (method === null || url === null) return undefined;
+  return {
+    at,
+    fullUrl: text(entry['fullUrl']),
+    method,
+    url: url.startsWith(`${root}/`) ? url.slice(root.length + 1) : url.replace(/^\//, ''),
+    headers: headersOf(request, at),
+    resource: entry['resource'],
+  };
+}
+
+/**
+ * @param root our own `{base}/fhir`
+ * @throws Fault `malformed` for what is no such Bundle, with every fault located
+ */
+export function readBundle(content: Json, root: string): RequestBundle {
+  if (!isJsonObject(content) || content['resourceType'] !== 'Bundle') {
+    const [issue] = validate(content);
+    const message = 'POST to the root takes a Bundle of type batch or transaction; resources go to their type';
+    throw new Fault('malformed', message, { issues: [{ code: issue?.code ?? 'structure', message, at: 'Bundle' }] });
+  }
+  const { type, entry = [] } = content;
+  if (type !== 'batch' && type !== 'transaction') {
+    const message = 'the type of the Bundle must be batch or transaction';
+    throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'Bundle.type' }] });
+  }
+  if (!Array.isArray(entry)) {
+    const message = 'Bundle.entry must be an array';
+    throw new Fault('malformed', message, { issues: [{ code: 'structure', message, at: 'Bundle.entry' }] });
+  }
+  const issues: Issue[] = [];
+  const entries = entry.flatMap((one, index) => entryOf(one, `Bundle.entry[${index}]`, root, issues) ?? []);
+  if (issues.length > 0) throw new Fault('malformed', 'the Bundle cannot be processed', { issues });
+  const reads = entries.filter(({ method }) => method === 'GET').length;
+  if (entries.length > MAX_ENTRIES || reads > MAX_READS) {
+    const message = `a Bundle may have ${MAX_ENTRIES} entries, ${MAX_READS} of them GET: send several`;
+    throw new Fault('invalid', message, { code: 'too-costly' });
+  }
+  return { type, entries };
+}

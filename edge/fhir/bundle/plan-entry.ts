@@ -1,0 +1,74 @@
+/** An entry of a bundle as the interaction that its method and URL name: the same as over HTTP, in the same code. */
+import { Fault } from '../../../shared/fault.ts';
+import { isResourceType, type ResourceType } from '../../store/resource-type.ts';
+import { requireScopes } from '../../oauth/bearer.ts';
+import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';
+import { prepareHistory, prepareRead, prepareVread } from '../read.ts';
+import type { Pair } from '../search/request.ts';
+import { prepareSearch } from '../search/search.ts';
+import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate } from '../write.ts';
+import type { Entry } from './entries.ts';
+
+export type EntryPlan =
+  | { readonly kind: 'write'; readonly draft: Draft }
+  | { readonly kind: 'read'; readonly interaction: Interaction };
+
+const METHODS = ['GET', 'POST', 'PUT'];
+
+interface Url {
+  readonly type: ResourceType;
+  /** What follows the type. */
+  readonly path: readonly string[];
+  readonly query: string | null;
+}
+
+/** @throws Fault `not-found` for a URL of no type of ours */
+function parseUrl(url: string): Url {
+  const mark = url.indexOf('?');
+  const [path, query] = mark < 0 ? [url, null] : [url.slice(0, mark), url.slice(mark + 1)];
+  const [type, ...rest] = path.split('/');
+  if (!isResourceType(type)) throw new Fault('not-found', 'the URL of the entry names no resource type of this server');
+  return { type, path: rest, query };
+}
+
+function badUrl(method: string): Fault {
+  const message = `the URL of the entry cannot be used with ${method}`;
+  return new Fault('malformed', message, { code: 'not-supported' });
+}
+
+async function prepareGet(context: RequestContext, { type, path, query }: Url, headers: Headers): Promise<Interaction> {
+  const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
+  const [id, history, version, ...rest] = path;
+  if (id === undefined) return prepareSearch(context, type, pairs);
+  if (history === undefined) return prepareRead(context, type, id, pairs, headers);
+  if (history !== '_history' || rest.length > 0) throw badUrl('GET');
+  if (version === undefined) return prepareHistory(context, type, id, pairs);
+  return prepareVread(context, type, id, version, pairs, headers);
+}
+
+function draftOf(context: RequestContext, entry: Entry, { type, path, query }: Url): Draft {
+  const content = entry.resource ?? null;
+  if (entry.method === 'POST') {
+    if (path.length > 0 || query !== null) throw badUrl('POST');
+    return draftCreate(context, type, content, entry.headers);
+  }
+  const [id, ...rest] = path;
+  if (rest.length > 0 || (id === undefined) === (query === null)) throw badUrl('PUT');
+  return id === undefined
+    ? draftConditionalUpdate(context, type, query ?? '', content, entry.headers)
+    : draftUpdate(context, type, id, content, entry.headers);
+}
+
+/** @throws Fault as the interaction does over HTTP, `forbidden` for a scope that the token lacks */
+export async function planEntry(context: RequestContext, entry: Entry): Promise<EntryPlan> {
+  if (!METHODS.includes(entry.method)) {
+    throw new Fault('method-not-allowed', `an entry's method must be one of ${METHODS.join(', ')}`);
+  }
+  const url = parseUrl(entry.url);
+  if (entry.method === 'GET') {
+    requireScopes(context.caller, [readScope(url.type)]);
+    return { kind: 'read', interaction: await prepareGet(context, url, entry.headers) };
+  }
+  requireScopes(context.caller, [writeScope(url.type)]);
+  return { kind: 'write', draft: draftOf(context, entry, url) };
+}

@@ -1,0 +1,77 @@
+/**
+ * References between the entries of a transaction (FHIR R4 http, 3.1.0.11.2): by `fullUrl`, most often a `urn:uuid:`, and
+ * by condition, `Patient?identifier=…`, wherever R4 has links replaced.
+ */
+import { Fault } from '../../../shared/fault.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { isResourceType } from '../../store/resource-type.ts';
+import type { Condition } from '../../store/transaction.ts';
+import type { RequestContext } from '../interaction.ts';
+import { criteriaOf } from '../search/request.ts';
+import { mapStrings } from '../strings.ts';
+import type { Entry } from './entries.ts';
+
+/** Elements of type uri, url, uuid or oid that may link to an entry, and Reference.reference. */
+const LINKS = new Set(['reference', 'url', 'uri', 'valueUri', 'valueUrl', 'valueUuid', 'valueOid', 'instantiatesUri']);
+/** `<a href>` and `<img src>` in narrative. */
+const NARRATIVE_LINK = /\b(href|src)="([^"]*)"/g;
+const CONDITIONAL = /^([A-Za-z]+)\?(.+)$/s;
+/** A RESTful URL: what relative references of the entry are relative to. */
+const RESTFUL = /^(https?:\/\/.*)\/[A-Z][A-Za-z]+\/[A-Za-z0-9.-]{1,64}$/;
+
+export interface ReferenceCondition extends Condition {
+  /** The entry that has it first. */
+  readonly at: string;
+}
+
+export interface Settler {
+  settle(entry: Entry, resource: JsonObject): JsonObject;
+  /** The conditional references met so far. */
+  readonly conditions: readonly ReferenceCondition[];
+}
+
+/** @param targets `fullUrl` to the relative reference of what the entry makes */
+export function createSettler(context: RequestContext, targets: ReadonlyMap<string, string>): Settler {
+  const byText = new Map<string, ReferenceCondition>();
+
+  const conditional = (entry: Entry, text: string, type: string, query: string): string => {
+    if (!isResourceType(type)) {
+      const message = 'a conditional reference can only be to a resource type of this server';
+      throw new Fault('invalid', message, { issues: [{ code: 'not-supported', message, at: entry.at }] });
+    }
+    const known = byText.get(text) ?? {
+      kind: 'reference',
+      type,
+      criteria: criteriaOf(type, query, context),
+      placeholder: uuidv7(context.now),
+      required: null,
+      local: [],
+      at: entry.at,
+    };
+    byText.set(text, known);
+    return `${type}/${known.placeholder}`;
+  };
+
+  const link = (entry: Entry, text: string): string => {
+    const base = RESTFUL.exec(entry.fullUrl ?? '')?.[1];
+    return targets.get(text) ?? (base === undefined ? undefined : targets.get(`${base}/${text}`)) ?? text;
+  };
+
+  return {
+    settle: (entry, resource) =>
+      mapStrings(resource, (member, text) => {
+        if (member === 'div') {
+          return text.replace(NARRATIVE_LINK, (_, name: string, url: string) => `${name}="${link(entry, url)}"`);
+        }
+        if (!LINKS.has(member)) return text;
+        const match = member === 'reference' ? CONDITIONAL.exec(text) : null;
+        if (match === null) return link(entry, text);
+        const [, type = '', query = ''] = match;
+        return conditional(entry, text, type, query);
+      }),
+    get conditions() {
+      return [...byText.values()];
+    },
+  };
+}

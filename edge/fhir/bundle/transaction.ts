@@ -1,0 +1,148 @@
+/**
+ * transaction (FHIR R4 http, 3.1.0.11.2): all entries or none, in one database call. Creates are resolved first, then
+ * updates, then references; reads see what was written.
+ */
+import { Fault, type Issue } from '../../../shared/fault.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import type { Query } from '../../deps.ts';
+import { lockKeys } from '../../store/lock.ts';
+import { type ConditionRow, requireResource, type WriteRow, writeTransaction } from '../../store/transaction.ts';
+import type { Interaction, RequestContext, Target } from '../interaction.ts';
+import { notFound } from '../read.ts';
+import { type Draft, planWrite } from '../write.ts';
+import { conditionFault, explainRows, issueWithin, type RowOrigin } from '../write-fault.ts';
+import { present, resolutions, rowAnswer } from '../written.ts';
+import { type PlacedCondition, placeConditions, type PlacedWrite } from './conditions.ts';
+import type { Entry } from './entries.ts';
+import { planEntry } from './plan-entry.ts';
+import { answerEntry, responseBundle } from './response.ts';
+import { createSettler } from './settle.ts';
+
+interface Placed {
+  readonly entry: Entry;
+  /** Its place among the entries, and so in the response. */
+  readonly index: number;
+}
+type DraftEntry = Placed & { readonly draft: Draft };
+type ReadEntry = Placed & { readonly interaction: Interaction };
+type WriteEntry = Placed & PlacedWrite;
+
+/** Every item through one step, all their faults at once; the first gives the status. */
+async function each<Item extends Pick<Placed, 'entry'>, T>(
+  items: readonly Item[],
+  step: (item: Item) => Promise<T> | T,
+): Promise<T[]> {
+  const done: T[] = [];
+  let first: Fault | undefined;
+  const issues: Issue[] = [];
+  for (const item of items) {
+    try {
+      done.push(await step(item));
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      first ??= error;
+      const { code = error.kind, message } = error;
+      const own = error.issues.length > 0 ? error.issues : [{ code, message }];
+      issues.push(...own.map((issue) => issueWithin(item.entry.at, issue)));
+    }
+  }
+  if (first === undefined) return done;
+  const { kind, message, code, headers } = first;
+  throw new Fault(kind, message, { issues, headers, ...(code === undefined ? {} : { code }) });
+}
+
+/** `fullUrl` to what the entry makes (R4 bundle, bdl-7: a fullUrl is unique in a bundle). */
+function targetsOf(drafts: readonly DraftEntry[]): Map<string, string> {
+  const targets = new Map<string, string>();
+  const issues: Issue[] = [];
+  for (const { entry, draft } of drafts) {
+    if (entry.fullUrl === null) continue;
+    if (targets.has(entry.fullUrl)) {
+      issues.push({ code: 'duplicate', message: 'another entry has this fullUrl', at: `${entry.at}.fullUrl` });
+    }
+    targets.set(entry.fullUrl, `${draft.type}/${draft.id}`);
+  }
+  if (issues.length > 0) throw new Fault('malformed', 'two entries have one fullUrl', { issues });
+  return targets;
+}
+
+function refusedCondition(
+  rows: readonly (ConditionRow | WriteRow)[],
+  placed: readonly PlacedCondition[],
+): Fault | undefined {
+  for (const row of rows) {
+    if (row.part !== 'condition' || row.outcome === 'resolved') continue;
+    const { condition, at } = present(placed[row.ordinal]);
+    return conditionFault(row.outcome, condition.type, at);
+  }
+  return undefined;
+}
+
+/** @throws Fault of the first entry that cannot be done, with the issues of all */
+export async function prepareTransaction(context: RequestContext, entries: readonly Entry[]): Promise<Interaction> {
+  const { site } = context.caller;
+
+  // 1. Each entry for itself.
+  const drafts: DraftEntry[] = [];
+  const reads: ReadEntry[] = [];
+  await each(
+    entries.map((entry, index) => ({ entry, index })),
+    async ({ entry, index }) => {
+      const plan = await planEntry(context, entry);
+      if (plan.kind === 'write') {
+        drafts.push({ entry, index, draft: plan.draft });
+        return;
+      }
+      const { target } = plan.interaction;
+      if (target !== undefined && !isUuid(target.id)) throw notFound(target.type);
+      reads.push({ entry, index, interaction: plan.interaction });
+    },
+  );
+
+  // 2. The entries' references to each other, and what they depend on.
+  const settler = createSettler(context, targetsOf(drafts));
+  const writes = await each(drafts, ({ entry, index, draft }): WriteEntry => {
+    const planned = planWrite(context, draft, (resource) => settler.settle(entry, resource));
+    return { entry, index, at: entry.at, planned };
+  });
+  const [creates, updates] = ['POST', 'PUT'].map((method) => writes.filter(({ entry }) => entry.method === method));
+  const placed = placeConditions(present(creates), present(updates), settler.conditions);
+  const conditions = placed.map(({ condition }) => condition);
+
+  // 3. One call: locks, writes, what the reads need to exist, reads.
+  const keys = writes.flatMap(({ planned }) => planned.lockKeys);
+  const locks: Query[] = keys.length === 0 ? [] : [lockKeys(site, keys)];
+  const writing = writeTransaction(site, { writes: writes.map(({ planned }) => planned.write), conditions });
+  const targets = reads.flatMap(({ entry, interaction: { target } }): (Target & { at: string })[] =>
+    target === undefined ? [] : [{ ...target, at: entry.at }],
+  );
+  const origins: RowOrigin[] = [...writes.map(({ at, planned }) => ({ at, type: planned.type })), ...targets];
+  const required = targets.map((target, index) => requireResource(site, target, writes.length + index));
+
+  return {
+    queries: [...locks, writing, ...required, ...reads.flatMap(({ interaction }) => interaction.queries)],
+    explain: (fault) => explainRows(fault, origins),
+    answer: async (results) => {
+      // The rows are those of `writing`: the database answers in the order of the queries.
+      const rows = (results[locks.length] ?? []) as readonly (ConditionRow | WriteRow)[];
+      const refused = refusedCondition(rows, placed);
+      if (refused !== undefined) throw refused;
+      const resolved = resolutions(
+        rows,
+        conditions.map(({ placeholder }) => placeholder),
+      );
+      const answers: string[] = [];
+      const written = rows.filter((row) => row.part === 'row');
+      for (const [n, { index, planned }] of writes.entries()) {
+        answers[index] = answerEntry(rowAnswer(context, planned, present(written[n]), resolved));
+      }
+      let from = locks.length + 1 + required.length;
+      for (const { index, interaction } of reads) {
+        const until = from + interaction.queries.length;
+        answers[index] = answerEntry(await interaction.answer(results.slice(from, until)));
+        from = until;
+      }
+      return responseBundle('transaction', answers);
+    },
+  };
+}

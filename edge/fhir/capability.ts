@@ -1,0 +1,71 @@
+/** The CapabilityStatement (FHIR R4 http, 3.1.0.7), made from the same table that routes and searches. */
+import type { JsonObject } from '../../shared/json.ts';
+import type { Config } from '../config.ts';
+import { RESOURCE_TYPES } from '../store/resource-type.ts';
+import { FHIR_JSON } from './media-type.ts';
+import { SERVED_TYPES, SYSTEM_INTERACTIONS, TYPE_INTERACTIONS } from './resource-types.ts';
+
+/** When what is said here last changed (CapabilityStatement.date). */
+const CHANGED = '2026-11-21';
+const SMART_URIS = 'http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris';
+const SMART_SERVICE = 'http://terminology.hl7.org/CodeSystem/restful-security-service';
+
+function security(config: Config): JsonObject {
+  const base = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
+  const token = base === undefined ? [] : [{ url: 'token', valueUri: `${base}/oauth2/token` }];
+  return {
+    cors: false,
+    service: [{ coding: [{ system: SMART_SERVICE, code: 'SMART-on-FHIR' }], text: 'SMART Backend Services' }],
+    description:
+      'OAuth 2.0 client credentials with a signed JWT (private_key_jwt), scopes system/[type].read and ' +
+      'system/[type].write, audience svc-fhir. All data is that of the site of the access token.',
+    ...(token.length === 0 ? {} : { extension: [{ url: SMART_URIS, extension: token }] }),
+  };
+}
+
+function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
+  const { searchParameters, sorts } = SERVED_TYPES[type];
+  return {
+    type,
+    profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
+    documentation: `_sort: ${sorts.join(', ')}. Ids are assigned by the server. DELETE and PATCH are not supported.`,
+    interaction: TYPE_INTERACTIONS.map((code) => ({ code })),
+    versioning: 'versioned-update',
+    readHistory: true,
+    updateCreate: false,
+    conditionalCreate: true,
+    conditionalRead: 'full-support',
+    conditionalUpdate: true,
+    conditionalDelete: 'not-supported',
+    referencePolicy: ['literal', 'logical', 'local'],
+    searchParam: Object.entries(searchParameters).map(([name, { type: kind, definition, documentation }]) => ({
+      name,
+      ...(definition === undefined ? {} : { definition }),
+      type: kind,
+      documentation,
+    })),
+    operation: [{ name: 'validate', definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate' }],
+  };
+}
+
+/** @param root our own `{base}/fhir` */
+export function capabilityStatement(config: Config, root: string): JsonObject {
+  return {
+    resourceType: 'CapabilityStatement',
+    status: 'active',
+    date: CHANGED,
+    kind: 'instance',
+    software: { name: 'Integration gateway' },
+    implementation: { description: 'FHIR R4 API of the integration gateway', url: root },
+    fhirVersion: '4.0.1',
+    format: [FHIR_JSON, 'json'],
+    rest: [
+      {
+        mode: 'server',
+        security: security(config),
+        resource: RESOURCE_TYPES.map(resource),
+        interaction: SYSTEM_INTERACTIONS.map((code) => ({ code })),
+      },
+    ],
+  };
+}

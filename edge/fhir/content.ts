@@ -1,0 +1,28 @@
+/** The content of a write: JSON, and valid FHIR of the right type. */
+import { Fault } from '../../shared/fault.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../shared/json.ts';
+import type { Deps } from '../deps.ts';
+import { decodeUtf8, readBody } from '../http/body.ts';
+import type { ResourceType } from '../store/resource-type.ts';
+import { requireJsonBody } from './media-type.ts';
+import { validate } from './validate/validate.ts';
+
+/** @throws Fault 415, 413, or 400 for what is not JSON */
+export async function readJson(deps: Deps, request: Request): Promise<Json> {
+  requireJsonBody(request.headers.get('content-type'));
+  const text = decodeUtf8(await readBody(request, deps.config.FHIR_MAX_BODY_BYTES));
+  if (text.trim() === '') throw new Fault('malformed', 'the body is empty: send a resource', { code: 'structure' });
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    throw new Fault(error.kind, error.message, { code: 'structure', cause: error });
+  }
+}
+
+/** @throws Fault `malformed` (400) with every fault located */
+export function requireValid(type: ResourceType, content: Json): JsonObject {
+  const issues = validate(content, type);
+  if (issues.length === 0 && isJsonObject(content)) return content;
+  throw new Fault('malformed', 'the resource is not valid FHIR R4', { issues });
+}

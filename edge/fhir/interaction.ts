@@ -1,0 +1,81 @@
+/**
+ * An interaction, prepared: what to ask the database and what to answer with the rows. Preparing does no I/O, so that a
+ * request, or all entries of a bundle, are one round trip.
+ */
+import type { Fault } from '../../shared/fault.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import type { Query, Results } from '../deps.ts';
+import type { Caller } from '../oauth/bearer.ts';
+import type { ResourceType } from '../store/resource-type.ts';
+import type { Prefer } from './prefer.ts';
+import type { CursorSealer } from './search/cursor.ts';
+
+/** What preparing needs to know of the request it is for. */
+export interface RequestContext {
+  readonly caller: Caller;
+  /** Our own `{base}/fhir`, without a trailing slash. */
+  readonly root: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly prefer: Prefer;
+  readonly cursors: CursorSealer;
+}
+
+export interface Answer {
+  readonly status: 200 | 201 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text; null: no body. */
+  readonly body: string | null;
+  /** The URL of the resource in the body, for an entry of a bundle. */
+  readonly fullUrl?: string;
+}
+
+/** What a read needs to exist, so that a transaction can fail before it commits. */
+export interface Target {
+  readonly type: ResourceType;
+  /** Perhaps no id of ours. */
+  readonly id: string;
+  /** Null: the current one. */
+  readonly version: number | null;
+}
+
+export interface Interaction {
+  readonly queries: readonly Query[];
+  /** @throws Fault `not-found` and the like, from what the rows say */
+  readonly answer: (results: readonly (readonly object[])[]) => Promise<Answer>;
+  /** What a Fault of the database means for this request. */
+  readonly explain?: (fault: Fault) => Fault;
+  readonly target?: Target;
+}
+
+export function interaction<const Queries extends readonly Query[]>(
+  queries: Queries,
+  answer: (results: Results<Queries>) => Answer | Promise<Answer>,
+  more: Pick<Interaction, 'explain' | 'target'> = {},
+): Interaction {
+  return {
+    ...more,
+    queries,
+    // The rows are those of these queries, in their order: whoever runs them keeps it (Database.batch).
+    answer: async (results) => answer(results as unknown as Results<Queries>),
+  };
+}
+
+export const readScope = (type: string): string => `system/${type}.read`;
+export const writeScope = (type: string): string => `system/${type}.write`;
+
+export interface BundleLink {
+  readonly relation: string;
+  readonly url: string;
+}
+
+/** A Bundle whose entries are JSON text already. */
+export function bundleText(head: JsonObject, links: readonly BundleLink[], entries: readonly string[]): string {
+  const members = [
+    '"resourceType":"Bundle"',
+    ...Object.entries(head).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
+    ...(links.length === 0 ? [] : [`"link":${JSON.stringify(links)}`]),
+    ...(entries.length === 0 ? [] : [`"entry":[${entries.join(',')}]`]),
+  ];
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,64 @@
+/** What the client takes and what it sends: FHIR JSON (FHIR R4 http, 3.1.0.1.9 and 3.1.0.1.11; RFC 9110 §12.5.1). */
+import { Fault } from '../../shared/fault.ts';
+
+export const FHIR_JSON = 'application/fhir+json';
+const JSON_TYPES = new Set([FHIR_JSON, 'application/json', 'text/json']);
+const FORMATS = new Set([...JSON_TYPES, 'json']);
+const RANGES = new Set(['*/*', 'application/*']);
+const R4_VERSIONS = new Set(['4.0', '4.0.1', '4']);
+
+interface MediaType {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+function parse(text: string): MediaType {
+  const [type = '', ...rest] = text.split(';').map((part) => part.trim());
+  const parameters = rest.map((part): [string, string] => {
+    const [name = '', value = ''] = part.split('=');
+    return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, '$1')];
+  });
+  return { type: type.toLowerCase(), parameters: new Map(parameters) };
+}
+
+const isR4 = ({ parameters }: MediaType): boolean => R4_VERSIONS.has(parameters.get('fhirversion') ?? '4.0');
+const isWanted = ({ parameters }: MediaType): boolean => Number(parameters.get('q') ?? '1') > 0;
+
+/**
+ * The content type to answer with. `_format` overrides `Accept`.
+ *
+ * @throws Fault `not-acceptable` when neither allows JSON
+ */
+export function acceptedType(accept: string | null, format: string | null): string {
+  const refuse = (): Fault =>
+    new Fault('not-acceptable', `only ${FHIR_JSON} (FHIR 4.0.1) can be served: send Accept: ${FHIR_JSON}`);
+  if (format !== null) {
+    // A + in a query that was not escaped arrives as a space.
+    const given = parse(format.replace(' ', '+'));
+    if (!FORMATS.has(given.type) || !isR4(given)) throw refuse();
+    return `${FHIR_JSON}; charset=utf-8`;
+  }
+  if (accept === null || accept.trim() === '') return `${FHIR_JSON}; charset=utf-8`;
+  const wanted = accept.split(',').map(parse).filter(isWanted).filter(isR4);
+  if (wanted.some(({ type }) => type === FHIR_JSON || RANGES.has(type))) return `${FHIR_JSON}; charset=utf-8`;
+  const json = wanted.find(({ type }) => JSON_TYPES.has(type));
+  if (json === undefined) throw refuse();
+  return `${json.type}; charset=utf-8`;
+}
+
+/** @throws Fault `unsupported-media-type` when a body is not FHIR JSON in UTF-8 */
+export function requireJsonBody(contentType: string | null): void {
+  const given = parse(contentType ?? '');
+  const charset = given.parameters.get('charset')?.toLowerCase() ?? 'utf-8';
+  if (JSON_TYPES.has(given.type) && isR4(given) && (charset === 'utf-8' || charset === 'utf8')) return;
+  throw new Fault('unsupported-media-type', `the body must be sent as Content-Type: ${FHIR_JSON}, in UTF-8`);
+}
+
+/** @throws Fault `unsupported-media-type` when a body is not a form */
+export function requireForm(contentType: string | null): void {
+  if (parse(contentType ?? '').type === 'application/x-www-form-urlencoded') return;
+  throw new Fault(
+    'unsupported-media-type',
+    'the parameters of _search must be sent as Content-Type: application/x-www-form-urlencoded',
+  );
+}

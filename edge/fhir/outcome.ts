@@ -1,0 +1,90 @@
+/**
+ * OperationOutcome: the one way in which this surface says what went wrong (FHIR R4 http, 3.1.0.1.4). Every kind of
+ * failure has its R4 IssueType here; statuses and headers are the HTTP layer's.
+ */
+import type { Fault, FaultKind, Issue } from '../../shared/fault.ts';
+import type { JsonObject } from '../../shared/json.ts';
+
+/** http://hl7.org/fhir/issue-type, the codes a surface or the validator may give an issue. */
+const ISSUE_TYPES = new Set([
+  'invalid',
+  'structure',
+  'required',
+  'value',
+  'invariant',
+  'security',
+  'login',
+  'unknown',
+  'expired',
+  'forbidden',
+  'suppressed',
+  'processing',
+  'not-supported',
+  'duplicate',
+  'multiple-matches',
+  'not-found',
+  'deleted',
+  'too-long',
+  'code-invalid',
+  'extension',
+  'too-costly',
+  'business-rule',
+  'conflict',
+  'transient',
+  'lock-error',
+  'no-store',
+  'exception',
+  'timeout',
+  'incomplete',
+  'throttled',
+  'informational',
+]);
+
+/** The IssueType of a failure that does not bring a more precise one. */
+const ISSUE_TYPE: Readonly<Record<FaultKind, string>> = {
+  malformed: 'invalid',
+  invalid: 'business-rule',
+  unauthenticated: 'login',
+  forbidden: 'forbidden',
+  'not-found': 'not-found',
+  'method-not-allowed': 'not-supported',
+  'not-acceptable': 'not-supported',
+  conflict: 'conflict',
+  'precondition-failed': 'conflict',
+  'too-large': 'too-long',
+  'unsupported-media-type': 'not-supported',
+  throttled: 'throttled',
+  unavailable: 'transient',
+};
+
+export type Severity = 'fatal' | 'error' | 'warning' | 'information';
+
+/** `http.` and a parameter's or header's name is a location; anything else is FHIRPath (R4 OperationOutcome.issue). */
+function place(at: string): JsonObject {
+  return at.startsWith('http.') ? { location: [at] } : { expression: [at] };
+}
+
+function issueOf(severity: Severity, { code, message, at }: Issue, fallback: string): JsonObject {
+  return {
+    severity,
+    code: ISSUE_TYPES.has(code) ? code : fallback,
+    diagnostics: message,
+    ...(at === undefined ? {} : place(at)),
+  };
+}
+
+/** @param issues at least one (R4: `issue` is 1..*) */
+export function outcome(severity: Severity, issues: readonly Issue[]): JsonObject {
+  return { resourceType: 'OperationOutcome', issue: issues.map((issue) => issueOf(severity, issue, 'processing')) };
+}
+
+/** A failure as its caller may see it; undefined: a bug of ours, of which nothing is told. */
+export function outcomeOf(fault: Fault | undefined): JsonObject {
+  if (fault === undefined) {
+    const message = 'internal error; nothing was stored. Report the X-Request-Id of this response.';
+    return outcome('fatal', [{ code: 'exception', message }]);
+  }
+  const fallback = fault.code !== undefined && ISSUE_TYPES.has(fault.code) ? fault.code : ISSUE_TYPE[fault.kind];
+  const issues = fault.issues.length > 0 ? fault.issues : [{ code: fallback, message: fault.message }];
+  return { resourceType: 'OperationOutcome', issue: issues.map((issue) => issueOf('error', issue, fallback)) };
+}

@@ -1,0 +1,182 @@
+/** read, vread and history of one resource (FHIR R4 http, 3.1.0.2, 3.1.0.3, 3.1.0.9). */
+import { Fault, type Issue } from '../../shared/fault.ts';
+import { isUuid } from '../../shared/uuid.ts';
+import { toPage } from '../store/page.ts';
+import type { ResourceType } from '../store/resource-type.ts';
+import { currentVersion, historyPage, readResource, readVersion } from '../store/version.ts';
+import { etagOf, isNotModified } from './conditional-headers.ts';
+import {
+  type Answer,
+  bundleText,
+  type Interaction,
+  interaction,
+  type RequestContext,
+  type Target,
+} from './interaction.ts';
+import { resourceText, type Stored, urlOf, versionHeaders } from './resource-answer.ts';
+import { badParameter } from './search/criterion-of.ts';
+import { instantInterval } from './search/date.ts';
+import { pageLinks } from './search/links.ts';
+import {
+  collect,
+  CURSOR,
+  DEFAULT_COUNT,
+  elementsOf,
+  FORM_CONTROLS,
+  MAX_COUNT,
+  type Pair,
+  unsupported,
+} from './search/request.ts';
+
+/** The same for an id that never was, one that cannot be, and one of another site: no word of the id. */
+export function notFound(type: ResourceType): Fault {
+  const message = `no ${type} with this id, or no such version of it, in the site of the access token`;
+  return new Fault('not-found', message);
+}
+
+const READ_CONTROLS = ['_elements', ...FORM_CONTROLS];
+
+/** The parameters of a read, by name; others are refused or, with `handling=lenient`, left out. */
+function controlsOf(pairs: readonly Pair[], allowed: readonly string[], context: RequestContext): Map<string, string> {
+  const controls = new Map<string, string>();
+  collect(pairs, ([name, value]) => {
+    // What every read does anyway.
+    if (name === '_summary' && value === 'false') return;
+    if (allowed.includes(name)) {
+      if (controls.has(name)) throw badParameter(name, `${name} can be given only once`);
+      controls.set(name, value);
+      return;
+    }
+    if (context.prefer.handling === 'lenient') return;
+    const issue: Issue = unsupported(
+      name,
+      allowed.filter((one) => one !== CURSOR),
+    );
+    throw new Fault('malformed', issue.message, { issues: [issue] });
+  });
+  return controls;
+}
+
+function readAnswer(
+  type: ResourceType,
+  stored: Stored | undefined,
+  elements: string[] | null,
+  headers: Headers,
+  root: string,
+): Answer {
+  if (stored === undefined) throw notFound(type);
+  if (isNotModified(headers, stored.version, stored.last_updated)) {
+    return { status: 304, headers: versionHeaders(stored), body: null };
+  }
+  return {
+    status: 200,
+    headers: versionHeaders(stored),
+    body: resourceText(type, stored, elements),
+    fullUrl: urlOf(root, type, stored.id),
+  };
+}
+
+const nothing = (target: Target): Interaction =>
+  interaction(
+    [],
+    () => {
+      throw notFound(target.type);
+    },
+    { target },
+  );
+
+/** @param headers of the request, or of a bundle's entry: `If-None-Match`, `If-Modified-Since` */
+export function prepareRead(
+  context: RequestContext,
+  type: ResourceType,
+  id: string,
+  pairs: readonly Pair[],
+  headers: Headers,
+): Interaction {
+  const elements = controlsOf(pairs, READ_CONTROLS, context).get('_elements');
+  const wanted = elements === undefined ? null : elementsOf(elements);
+  const target = { type, id, version: null };
+  if (!isUuid(id)) return nothing(target);
+  return interaction(
+    [readResource(context.caller.site, type, id)],
+    ([[stored]]) => readAnswer(type, stored && { ...stored, type }, wanted, headers, context.root),
+    { target },
+  );
+}
+
+/** Version ids are the numbers from 1; `version` in the database is a 32-bit integer. */
+const VERSION = /^[1-9][0-9]{0,8}$/;
+
+export function prepareVread(
+  context: RequestContext,
+  type: ResourceType,
+  id: string,
+  version: string,
+  pairs: readonly Pair[],
+  headers: Headers,
+): Interaction {
+  const elements = controlsOf(pairs, READ_CONTROLS, context).get('_elements');
+  const wanted = elements === undefined ? null : elementsOf(elements);
+  // A version that cannot be is version 0, which never is.
+  const target = { type, id, version: VERSION.test(version) ? Number(version) : 0 };
+  if (!isUuid(id)) return nothing(target);
+  return interaction(
+    [readVersion(context.caller.site, type, id, target.version)],
+    ([[stored]]) => readAnswer(type, stored && { ...stored, type }, wanted, headers, context.root),
+    { target },
+  );
+}
+
+function historyEntry(root: string, stored: Stored): string {
+  const created = stored.version === 1;
+  const fullUrl = urlOf(root, stored.type, stored.id);
+  const request = created
+    ? { method: 'POST', url: stored.type }
+    : { method: 'PUT', url: `${stored.type}/${stored.id}` };
+  const response = {
+    status: created ? '201 Created' : '200 OK',
+    location: `${fullUrl}/_history/${stored.version}`,
+    etag: etagOf(stored.version),
+    lastModified: stored.last_updated,
+  };
+  const text = resourceText(stored.type, stored, null);
+  return `{"fullUrl":"${fullUrl}","resource":${text},"request":${JSON.stringify(request)},"response":${JSON.stringify(response)}}`;
+}
+
+/** Newest first; `total` is exact, because versions count up from 1. */
+export async function prepareHistory(
+  context: RequestContext,
+  type: ResourceType,
+  id: string,
+  pairs: readonly Pair[],
+): Promise<Interaction> {
+  const controls = controlsOf(pairs, ['_count', '_since', CURSOR, ...FORM_CONTROLS], context);
+  const count = controls.get('_count') ?? String(DEFAULT_COUNT);
+  if (!/^[1-9]\d{0,8}$/.test(count)) throw badParameter('_count', '_count must be a whole number of 1 or more');
+  const limit = Math.min(Number(count), MAX_COUNT);
+  const since = controls.get('_since');
+  const interval = since === undefined ? undefined : instantInterval(`ge${since}`, context.now);
+  if (since !== undefined && interval === undefined) throw badParameter('_since', '_since must be an instant');
+  const target = { type, id, version: null };
+  if (!isUuid(id)) return nothing(target);
+
+  const site = context.caller.site;
+  const applied: Pair[] = [...controls].filter(([name]) => name !== CURSOR);
+  const links = pageLinks(context, `${type}/${id}/_history`, applied);
+  const cursor = controls.get(CURSOR);
+  const after = cursor === undefined ? null : await links.open(cursor);
+  const below = after === null ? null : Number(after.key);
+  return interaction(
+    [currentVersion(site, type, id), historyPage({ site, type, id, below, since: interval?.from ?? null, limit })],
+    async ([[current], rows]) => {
+      if (current === undefined) throw notFound(type);
+      const { resources, more } = toPage(rows, limit);
+      const last = resources.at(-1);
+      const next = more && last !== undefined ? { id, key: String(last.version) } : null;
+      const head = { type: 'history', ...(since === undefined ? { total: current.version } : {}) };
+      const entries = resources.map((stored) => historyEntry(context.root, { ...stored, type }));
+      return { status: 200, headers: {}, body: bundleText(head, await links.of(cursor ?? null, next), entries) };
+    },
+    { target },
+  );
+}

@@ -1,0 +1,65 @@
+/** A resource as the body of an answer, with the headers that go with a version (FHIR R4 http, 3.1.0.1.5, 3.1.0.2). */
+import { type JsonObject, printJson } from '../../shared/json.ts';
+import { parseStored, renderResource, type StoredResource } from '../store/resource.ts';
+import type { ResourceType } from '../store/resource-type.ts';
+import { etagOf, lastModifiedOf } from './conditional-headers.ts';
+import { subset } from './elements.ts';
+import type { Answer, RequestContext } from './interaction.ts';
+import { outcome } from './outcome.ts';
+
+/** A row's type is one of ours: the column has a check. */
+export interface Stored extends StoredResource {
+  readonly type: ResourceType;
+}
+
+export function versionHeaders({ version, last_updated }: Pick<StoredResource, 'version' | 'last_updated'>): {
+  readonly ETag: string;
+  readonly 'Last-Modified': string;
+} {
+  return { ETag: etagOf(version), 'Last-Modified': lastModifiedOf(last_updated) };
+}
+
+export const urlOf = (root: string, type: string, id: string): string => `${root}/${type}/${id}`;
+
+/** Its text, or the part that `_elements` asks for. */
+export function resourceText(type: ResourceType, stored: StoredResource, elements: readonly string[] | null): string {
+  return elements === null ? renderResource(stored) : printJson(subset(type, parseStored(stored), elements));
+}
+
+const DONE = {
+  created: 'created',
+  updated: 'updated',
+  unchanged: 'unchanged: the content was the same, so there is no new version',
+  matched: 'found: nothing was created',
+} as const;
+
+/**
+ * The answer to a write: `Location` and version always, the body as `Prefer: return` says.
+ *
+ * @param mayRead whether the caller may see content that it did not send
+ */
+export function writeAnswer(
+  context: RequestContext,
+  stored: StoredResource,
+  done: keyof typeof DONE,
+  mayRead: boolean,
+): Answer {
+  const fullUrl = urlOf(context.root, stored.type, stored.id);
+  const headers = { Location: `${fullUrl}/_history/${stored.version}`, ...versionHeaders(stored) };
+  const status = done === 'created' ? 201 : 200;
+  const body = (): string | null => {
+    switch (context.prefer.return) {
+      case 'minimal':
+        return null;
+      case 'OperationOutcome':
+        return printJson(information(`${stored.type}/${stored.id} version ${stored.version}: ${DONE[done]}`));
+      case 'representation':
+        return mayRead ? renderResource(stored) : null;
+    }
+  };
+  return { status, headers, body: body(), fullUrl };
+}
+
+export function information(message: string): JsonObject {
+  return outcome('information', [{ code: 'informational', message }]);
+}

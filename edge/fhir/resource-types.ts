@@ -1,0 +1,179 @@
+/**
+ * The table of what this server serves: the seven types, what may be done with them, how they are searched and sorted.
+ * Routes, searches and the CapabilityStatement all derive from it, so that none can promise what another lacks.
+ */
+import { RESOURCE_TYPES, type ResourceType } from '../store/resource-type.ts';
+
+/** FHIR R4 http; the names are those of CapabilityStatement.rest.resource.interaction. */
+export const TYPE_INTERACTIONS = ['read', 'vread', 'history-instance', 'search-type', 'create', 'update'] as const;
+export const SYSTEM_INTERACTIONS = ['batch', 'transaction'] as const;
+
+/** How a parameter's value is read and what it is compared with; one reader each in search/criterion-of.ts. */
+export type ParameterKind =
+  | 'id'
+  | 'last-updated'
+  | 'identifier'
+  | 'token'
+  | 'patient'
+  | 'name'
+  | 'birthdate'
+  | 'gender'
+  | 'report-state';
+
+export interface SearchParameter {
+  readonly kind: ParameterKind;
+  /** SearchParamType. */
+  readonly type: 'token' | 'date' | 'string' | 'reference';
+  /** The canonical of R4's own definition, where ours is no narrower. */
+  readonly definition?: string;
+  readonly documentation: string;
+}
+
+export type SortName = '_lastUpdated' | 'name' | 'birthdate';
+
+export interface ServedType {
+  readonly searchParameters: Readonly<Record<string, SearchParameter>>;
+  readonly sorts: readonly SortName[];
+  /** The element that names the patient, if the type has one. */
+  readonly patientElement: 'subject' | 'patient' | null;
+  /** Mandatory and modifier elements, which `_elements` always includes (R4 search, 3.1.1.5.9). */
+  readonly alwaysIncluded: readonly string[];
+  /** Choice elements, `value[x]` without `[x]`, so that `_elements=value` finds `valueQuantity`. */
+  readonly choices: readonly string[];
+}
+
+const R4 = 'http://hl7.org/fhir/SearchParameter/';
+
+const ID: SearchParameter = {
+  kind: 'id',
+  type: 'token',
+  definition: `${R4}Resource-id`,
+  documentation: 'The id of the resource; several with commas.',
+};
+const LAST_UPDATED: SearchParameter = {
+  kind: 'last-updated',
+  type: 'date',
+  definition: `${R4}Resource-lastUpdated`,
+  documentation: 'When the version was written, with the prefixes eq, ne, gt, lt, ge, le, sa, eb, ap.',
+};
+const PATIENT: SearchParameter = {
+  kind: 'patient',
+  type: 'reference',
+  definition: `${R4}clinical-patient`,
+  documentation: 'The patient: Patient/[id], [id] or the absolute URL at this server.',
+};
+const CODE: SearchParameter = {
+  kind: 'token',
+  type: 'token',
+  definition: `${R4}clinical-code`,
+  documentation: 'The code: [code], [system]|[code], |[code] or [system]|.',
+};
+const clinicalStatus = (type: string): SearchParameter => ({
+  kind: 'token',
+  type: 'token',
+  definition: `${R4}${type}-clinical-status`,
+  documentation: 'The clinical status: [code], [system]|[code], |[code] or [system]|.',
+});
+
+const COMMON = { _id: ID, _lastUpdated: LAST_UPDATED };
+
+export const SERVED_TYPES: Readonly<Record<ResourceType, ServedType>> = {
+  Patient: {
+    searchParameters: {
+      ...COMMON,
+      identifier: {
+        kind: 'identifier',
+        type: 'token',
+        definition: `${R4}Patient-identifier`,
+        documentation: 'Any identifier of the patient: [value], [system]|[value], |[value] or [system]|.',
+      },
+      name: {
+        kind: 'name',
+        type: 'string',
+        documentation: 'A part of any text, given or family name; case and accents do not matter.',
+      },
+      birthdate: {
+        kind: 'birthdate',
+        type: 'date',
+        documentation: 'Exactly the stored date of birth, as precise as it is stored; the prefix eq may be given.',
+      },
+      gender: {
+        kind: 'gender',
+        type: 'token',
+        definition: `${R4}individual-gender`,
+        documentation: 'The administrative gender.',
+      },
+    },
+    sorts: ['_lastUpdated', 'name', 'birthdate'],
+    patientElement: null,
+    alwaysIncluded: ['active', 'deceased', 'link'],
+    choices: ['deceased', 'multipleBirth'],
+  },
+  Condition: {
+    searchParameters: { ...COMMON, patient: PATIENT, 'clinical-status': clinicalStatus('Condition'), code: CODE },
+    sorts: ['_lastUpdated'],
+    patientElement: 'subject',
+    alwaysIncluded: ['clinicalStatus', 'verificationStatus', 'subject'],
+    choices: ['onset', 'abatement'],
+  },
+  AllergyIntolerance: {
+    searchParameters: {
+      ...COMMON,
+      patient: PATIENT,
+      'clinical-status': clinicalStatus('AllergyIntolerance'),
+      code: CODE,
+    },
+    sorts: ['_lastUpdated'],
+    patientElement: 'patient',
+    alwaysIncluded: ['clinicalStatus', 'verificationStatus', 'patient'],
+    choices: ['onset'],
+  },
+  Observation: {
+    searchParameters: { ...COMMON, patient: PATIENT, code: CODE },
+    sorts: ['_lastUpdated'],
+    patientElement: 'subject',
+    alwaysIncluded: ['status', 'code'],
+    choices: ['effective', 'value'],
+  },
+  Procedure: {
+    searchParameters: { ...COMMON, patient: PATIENT, code: CODE },
+    sorts: ['_lastUpdated'],
+    patientElement: 'subject',
+    alwaysIncluded: ['status', 'subject'],
+    choices: ['performed'],
+  },
+  DiagnosticReport: {
+    searchParameters: {
+      ...COMMON,
+      patient: { ...PATIENT, documentation: 'The patient of the study that the report belongs to.' },
+      status: {
+        kind: 'report-state',
+        type: 'token',
+        documentation: 'final finds completed reports (final, amended, corrected, appended); any other value drafts.',
+      },
+    },
+    sorts: ['_lastUpdated'],
+    patientElement: 'subject',
+    alwaysIncluded: ['status', 'code'],
+    choices: ['effective'],
+  },
+  DocumentReference: {
+    searchParameters: {
+      ...COMMON,
+      patient: PATIENT,
+      type: {
+        kind: 'token',
+        type: 'token',
+        definition: `${R4}clinical-type`,
+        documentation: 'The type of the document: [code], [system]|[code], |[code] or [system]|.',
+      },
+    },
+    sorts: ['_lastUpdated'],
+    patientElement: 'subject',
+    alwaysIncluded: ['status', 'content'],
+    choices: [],
+  },
+};
+
+/** For a route: one segment that is a type of ours. */
+export const TYPE_PATTERN = RESOURCE_TYPES.join('|');

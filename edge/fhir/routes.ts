@@ -1,0 +1,240 @@
+/** The FHIR surface: its routes as a table, and what every request goes through (FHIR R4 http, 3.1.0). */
+import type { Context, Handler } from 'hono';
+import { cors } from 'hono/cors';
+import { etag } from 'hono/etag';
+
+import { Fault } from '../../shared/fault.ts';
+import { printJson } from '../../shared/json.ts';
+import type { Deps } from '../deps.ts';
+import { decodeUtf8, readBody } from '../http/body.ts';
+import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
+import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-configuration.ts';
+import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts';
+import { authenticate, challengeOf, requireScopes } from '../oauth/bearer.ts';
+import { assertCaller } from '../store/api-key.ts';
+import { isResourceType, type ResourceType } from '../store/resource-type.ts';
+import { prepareBundle } from './bundle/bundle.ts';
+import { capabilityStatement } from './capability.ts';
+import { readJson } from './content.ts';
+import { type Answer, type Interaction, readScope, type RequestContext, writeScope } from './interaction.ts';
+import { acceptedType, FHIR_JSON, requireForm } from './media-type.ts';
+import { outcomeOf } from './outcome.ts';
+import { preferOf } from './prefer.ts';
+import { pretty } from './pretty.ts';
+import { prepareHistory, prepareRead, prepareVread } from './read.ts';
+import { TYPE_PATTERN } from './resource-types.ts';
+import { cursorSealer } from './search/cursor.ts';
+import type { Pair } from './search/request.ts';
+import { prepareSearch } from './search/search.ts';
+import { prepareValidate } from './validate-operation.ts';
+import { draftConditionalUpdate, draftCreate, draftUpdate, planWrite } from './write.ts';
+import { prepareWrite } from './written.ts';
+
+/** One request, as its interaction sees it. */
+interface Call {
+  readonly deps: Deps;
+  readonly context: RequestContext;
+  readonly request: Request;
+  readonly pairs: readonly Pair[];
+  /** Of the path; `''` where it has none. */
+  readonly id: string;
+  readonly version: string;
+}
+
+type Prepare = (call: Call, type: ResourceType) => Promise<Interaction> | Interaction;
+
+interface Step {
+  readonly scope: (type: ResourceType) => string;
+  readonly prepare: Prepare;
+}
+
+const read = (prepare: Prepare): Step => ({ scope: readScope, prepare });
+const write = (prepare: Prepare): Step => ({ scope: writeScope, prepare });
+
+const TYPE = `/fhir/:type{${TYPE_PATTERN}}`;
+
+/** What may be done where; every other method is 405 with these in `Allow`. */
+const ROUTES: readonly (readonly [path: string, steps: { readonly [Method in 'GET' | 'POST' | 'PUT']?: Step }])[] = [
+  [
+    TYPE,
+    {
+      GET: read(({ context, pairs }, type) => prepareSearch(context, type, pairs)),
+      POST: write(async ({ deps, context, request }, type) => {
+        const draft = draftCreate(context, type, await readJson(deps, request), request.headers);
+        return prepareWrite(context, planWrite(context, draft));
+      }),
+      PUT: write(async ({ deps, context, request }, type) => {
+        const query = new URL(request.url).search.slice(1);
+        const content = await readJson(deps, request);
+        const draft = draftConditionalUpdate(context, type, query, content, request.headers);
+        return prepareWrite(context, planWrite(context, draft));
+      }),
+    },
+  ],
+  [
+    `${TYPE}/_search`,
+    {
+      POST: read(async ({ deps, context, request, pairs }, type) =>
+        prepareSearch(context, type, [...pairs, ...(await formOf(deps, request))]),
+      ),
+    },
+  ],
+  [
+    `${TYPE}/$validate`,
+    {
+      POST: write(async ({ deps, context, request }, type) =>
+        prepareValidate(context, type, await readJson(deps, request)),
+      ),
+    },
+  ],
+  [
+    `${TYPE}/:id`,
+    {
+      GET: read(({ context, id, pairs, request }, type) => prepareRead(context, type, id, pairs, request.headers)),
+      PUT: write(async ({ deps, context, id, request }, type) => {
+        const draft = draftUpdate(context, type, id, await readJson(deps, request), request.headers);
+        return prepareWrite(context, planWrite(context, draft));
+      }),
+    },
+  ],
+  [`${TYPE}/:id/_history`, { GET: read(({ context, id, pairs }, type) => prepareHistory(context, type, id, pairs)) }],
+  [
+    `${TYPE}/:id/_history/:version`,
+    {
+      GET: read(({ context, id, version, pairs, request }, type) =>
+        prepareVread(context, type, id, version, pairs, request.headers),
+      ),
+    },
+  ],
+];
+
+/** The form of `POST _search`; a body may be missing, since the URL can hold parameters too. */
+async function formOf(deps: Deps, request: Request): Promise<Pair[]> {
+  const bytes = await readBody(request, deps.config.FHIR_MAX_BODY_BYTES);
+  if (bytes.byteLength === 0) return [];
+  requireForm(request.headers.get('content-type'));
+  return [...new URLSearchParams(decodeUtf8(bytes))];
+}
+
+/** Clinical data is for the caller alone (design decisions §4). */
+const PRIVATE = { 'Cache-Control': 'no-store, private' };
+
+function errorResponse(fault: Fault | undefined): Response {
+  return new Response(printJson(outcomeOf(fault)), {
+    status: fault === undefined ? 500 : FAULT_STATUS[fault.kind],
+    headers: {
+      ...PRIVATE,
+      ...(fault === undefined ? {} : challengeOf(fault)),
+      'Content-Type': `${FHIR_JSON}; charset=utf-8`,
+    },
+  });
+}
+
+const notAllowed =
+  (allow: string): Handler<GatewayEnv> =>
+  () => {
+    throw new Fault('method-not-allowed', `this address supports ${allow}`, { headers: { Allow: allow } });
+  };
+
+/** HEAD is GET without its body (RFC 9110 §9.3.2). */
+const allowOf = (methods: readonly string[]): string =>
+  methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+
+/** @returns the surface; without INTEGRATION_FHIR_PUBLIC_BASE_URL it answers 503 to everything */
+export function createFhir(deps: Deps): Surface {
+  const { config } = deps;
+  const base = config.INTEGRATION_FHIR_PUBLIC_BASE_URL;
+  const root = `${base ?? ''}/fhir`;
+  const app = createSurface(deps, 'fhir', base);
+  const cursors = cursorSealer(config.GATEWAY_SECRET);
+
+  /** The one round trip: the caller's standing first, then what the interaction asks. */
+  const run = async (context: RequestContext, { queries, explain, answer }: Interaction): Promise<Answer> => {
+    const results = await deps.database.batch([assertCaller(context.caller), ...queries]).catch((error: unknown) => {
+      throw error instanceof Fault && explain !== undefined ? explain(error) : error;
+    });
+    return answer(results.slice(1));
+  };
+
+  /** Authenticate, negotiate, prepare, run, answer. */
+  const serve = async (
+    c: Context<GatewayEnv>,
+    prepare: (call: Call) => Promise<Interaction> | Interaction,
+  ): Promise<Response> => {
+    const request = c.req.raw;
+    const query = new URL(request.url).searchParams;
+    const caller = await authenticate(deps, request, 'svc-fhir');
+    const context = { caller, root, now: deps.now(), prefer: preferOf(request.headers), cursors };
+    const prepared = async (): Promise<readonly [string, Interaction]> => [
+      acceptedType(request.headers.get('accept'), query.get('_format')),
+      await prepare({
+        deps,
+        context,
+        request,
+        pairs: [...query],
+        id: c.req.param('id') ?? '',
+        version: c.req.param('version') ?? '',
+      }),
+    ];
+    const [contentType, interaction] = await prepared().catch(async (error: unknown) => {
+      // Also a caller who asks for nothing that can be done must be one whose key is active.
+      await deps.database.run(assertCaller(caller));
+      throw error;
+    });
+    const { status, headers, body } = await run(context, interaction);
+    const text = body !== null && query.get('_pretty') === 'true' ? pretty(body) : body;
+    const type = text === null ? {} : { 'Content-Type': contentType };
+    return new Response(text, { status, headers: { ...PRIVATE, ...headers, ...type } });
+  };
+
+  const publish = (path: string, document: (c: Context<GatewayEnv>) => Response): void => {
+    app.use(
+      path,
+      cors({ origin: '*', allowMethods: ['GET', 'HEAD'], allowHeaders: ['Accept'], maxAge: 86_400 }),
+      etag(),
+    );
+    app.get(path, document);
+    app.all(path, notAllowed('GET, HEAD, OPTIONS'));
+  };
+  publish('/fhir/metadata', (c) => {
+    const contentType = acceptedType(c.req.header('accept') ?? null, c.req.query('_format') ?? null);
+    const text = printJson(capabilityStatement(config, root));
+    return new Response(c.req.query('_pretty') === 'true' ? pretty(text) : text, {
+      headers: { 'Content-Type': contentType, 'Cache-Control': DISCOVERY_CACHE_CONTROL, Vary: 'Accept' },
+    });
+  });
+  publish('/fhir/.well-known/smart-configuration', () =>
+    Response.json(smartConfiguration(config), { headers: { 'Cache-Control': DISCOVERY_CACHE_CONTROL } }),
+  );
+
+  for (const path of ['/fhir', '/fhir/']) {
+    app.post(path, (c) =>
+      serve(c, async ({ context, request }) => prepareBundle(context, await readJson(deps, request))),
+    );
+    app.all(path, notAllowed('POST'));
+  }
+  for (const [path, steps] of ROUTES) {
+    for (const [method, { scope, prepare }] of Object.entries(steps)) {
+      app.on(method, path, (c) => {
+        const type = c.req.param('type');
+        if (!isResourceType(type)) throw new TypeError('the route lets only our types through');
+        return serve(c, (call) => {
+          requireScopes(call.context.caller, [scope(type)]);
+          return prepare(call, type);
+        });
+      });
+    }
+    app.all(path, notAllowed(allowOf(Object.keys(steps))));
+  }
+
+  app.notFound(() =>
+    errorResponse(
+      new Fault(
+        'not-found',
+        `nothing is served at this address; resource types: ${TYPE_PATTERN.replaceAll('|', ', ')}`,
+      ),
+    ),
+  );
+  app.onError((error, c) => errorResponse(faultOf(error, deps.log, 'fhir', c.get('requestId'))));
+  return app;
+}

@@ -1,0 +1,77 @@
+/**
+ * Page cursors: where a page begins, sealed with the gateway's secret so that they are opaque (a sort key is a name or
+ * a birth date), cannot be altered, and open only for the site and the query they were made for.
+ */
+import { Fault } from '../../../shared/fault.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import type { Position } from '../../store/search.ts';
+
+const NONCE_BYTES = 12;
+const utf8 = new TextEncoder();
+
+export interface CursorSealer {
+  /** @param scope everything the cursor is bound to, as one string */
+  seal(position: Position, scope: string): Promise<string>;
+  /** @throws Fault `malformed` for a cursor that was not sealed for this scope, or was altered */
+  open(cursor: string, scope: string): Promise<Position>;
+}
+
+/** @param secret GATEWAY_SECRET; the key is derived from it for this use alone (RFC 5869) */
+export function cursorSealer(secret: string): CursorSealer {
+  let derived: CryptoKey | undefined;
+  // The key is kept, not a promise of it: a promise belongs to the request that made it (Workers).
+  const key = async (): Promise<CryptoKey> => (derived ??= await derive(secret));
+  const refuse = (): Fault => {
+    const message = 'the page link was altered, or made for another query: start again at the first page';
+    return new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http._cursor' }] });
+  };
+
+  return {
+    async seal({ key: sortKey, id }, scope) {
+      const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+      const sealed = await crypto.subtle.encrypt(
+        { name: 'AES-GCM', iv: nonce, additionalData: utf8.encode(scope) },
+        await key(),
+        utf8.encode(JSON.stringify([id, sortKey])),
+      );
+      return toBase64url(new Uint8Array([...nonce, ...new Uint8Array(sealed)]));
+    },
+    async open(cursor, scope) {
+      const bytes = fromBase64url(cursor);
+      if (bytes === undefined || bytes.byteLength <= NONCE_BYTES) throw refuse();
+      const iv = bytes.subarray(0, NONCE_BYTES);
+      const opened = await crypto.subtle
+        .decrypt({ name: 'AES-GCM', iv, additionalData: utf8.encode(scope) }, await key(), bytes.subarray(NONCE_BYTES))
+        .catch(() => undefined);
+      if (opened === undefined) throw refuse();
+      const position: unknown = JSON.parse(new TextDecoder().decode(opened));
+      const [id, sortKey] = Array.isArray(position) ? (position as unknown[]) : [];
+      if (typeof id !== 'string' || !isUuid(id)) throw refuse();
+      return { id, key: typeof sortKey === 'string' ? sortKey : null };
+    },
+  };
+}
+
+async function derive(secret: string): Promise<CryptoKey> {
+  const material = await crypto.subtle.importKey('raw', utf8.encode(secret), 'HKDF', false, ['deriveKey']);
+  return crypto.subtle.deriveKey(
+    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: utf8.encode('fhir page cursor') },
+    material,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    ['encrypt', 'decrypt'],
+  );
+}
+
+function toBase64url(bytes: Uint8Array): string {
+  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+  return btoa(binary).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+}
+
+/** Undefined for anything but the one spelling of some bytes, so that no two texts are one cursor. */
+function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) return undefined;
+  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  return toBase64url(bytes) === text ? bytes : undefined;
+}

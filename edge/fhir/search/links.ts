@@ -1,0 +1,41 @@
+/** The links of a page: `self` says what was applied, `first` and `next` lead on (FHIR R4 http, 3.1.0.1.8 paging). */
+import type { Position } from '../../store/search.ts';
+import type { BundleLink, RequestContext } from '../interaction.ts';
+import { CURSOR, FORM_CONTROLS, type Pair } from './request.ts';
+
+export interface PageLinks {
+  /** @throws Fault `malformed` for a cursor of another site, another query, or none of ours */
+  open(cursor: string): Promise<Position>;
+  /**
+   * @param cursor of the page itself; null: the first
+   * @param next where the next page begins; null: there is none
+   */
+  of(cursor: string | null, next: Position | null): Promise<BundleLink[]>;
+}
+
+/**
+ * @param path below the root: `Patient`, `Patient/[id]/_history`
+ * @param applied the parameters that were applied, without the cursor
+ */
+export function pageLinks(context: RequestContext, path: string, applied: readonly Pair[]): PageLinks {
+  const { root, caller, cursors } = context;
+  const query = new URLSearchParams(applied.map(([name, value]) => [name, value]));
+  const bound = applied.filter(([name]) => !FORM_CONTROLS.includes(name));
+  // JSON, so that no two scopes are one text.
+  const scope = JSON.stringify([caller.site, path, bound]);
+  const url = (cursor: string | null): string => {
+    const all = new URLSearchParams(query);
+    if (cursor !== null) all.set(CURSOR, cursor);
+    return all.size === 0 ? `${root}/${path}` : `${root}/${path}?${all}`;
+  };
+  return {
+    open: (cursor) => cursors.open(cursor, scope),
+    async of(cursor, next) {
+      return [
+        { relation: 'self', url: url(cursor) },
+        { relation: 'first', url: url(null) },
+        ...(next === null ? [] : [{ relation: 'next', url: url(await cursors.seal(next, scope)) }]),
+      ];
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** search-type (FHIR R4 http, 3.1.0.10): a page of what matches, with links that lead through all of it. */
+import { printJson } from '../../../shared/json.ts';
+import { toPage } from '../../store/page.ts';
+import type { ResourceType } from '../../store/resource-type.ts';
+import { searchCount, searchPage } from '../../store/search.ts';
+import { type Answer, bundleText, type Interaction, interaction, type RequestContext } from '../interaction.ts';
+import { outcome } from '../outcome.ts';
+import { resourceText, type Stored, urlOf } from '../resource-answer.ts';
+import { pageLinks } from './links.ts';
+import { type Pair, type SearchRequest, searchRequest } from './request.ts';
+
+function matchEntry(root: string, stored: Stored, elements: readonly string[] | null): string {
+  const text = resourceText(stored.type, stored, elements);
+  return `{"fullUrl":"${urlOf(root, stored.type, stored.id)}","resource":${text},"search":{"mode":"match"}}`;
+}
+
+/** What was left out with `handling=lenient`, as R4 has it said: an entry of its own. */
+function outcomeEntries({ ignored }: SearchRequest): string[] {
+  if (ignored.length === 0) return [];
+  const issues = ignored.map((issue) => ({ ...issue, message: `${issue.message}. It was left out.` }));
+  return [`{"resource":${printJson(outcome('warning', issues))},"search":{"mode":"outcome"}}`];
+}
+
+const ok = (body: string): Answer => ({ status: 200, headers: {}, body });
+
+/** @throws Fault `malformed` for parameters that cannot be used, or a cursor that is not for them */
+export async function prepareSearch(
+  context: RequestContext,
+  type: ResourceType,
+  pairs: readonly Pair[],
+): Promise<Interaction> {
+  const { site } = context.caller;
+  const request = searchRequest(type, pairs, context.prefer, context);
+  const { criteria, sort, count, total, elements, cursor } = request;
+  const links = pageLinks(context, type, request.applied);
+  const after = cursor === null ? null : await links.open(cursor);
+  const outcomes = outcomeEntries(request);
+  const counted = searchCount(site, type, criteria);
+
+  if (request.countOnly) {
+    return interaction([counted], async ([[row]]) => {
+      const [self] = await links.of(null, null);
+      const head = { type: 'searchset', total: row?.total ?? 0 };
+      return ok(bundleText(head, self === undefined ? [] : [self], outcomes));
+    });
+  }
+
+  const page = searchPage({ site, type, criteria, sort, after, limit: count });
+  const answer = async (rows: Parameters<typeof toPage>[0], exact: number | undefined): Promise<Answer> => {
+    const { resources, more } = toPage(rows, count);
+    const last = resources.at(-1);
+    const next = more && last !== undefined ? { id: last.id, key: last.sort_key } : null;
+    // What fits one page was counted by reading it.
+    const known = after === null && !more ? resources.length : exact;
+    const head = { type: 'searchset', ...(known === undefined ? {} : { total: known }) };
+    const entries = resources.map((stored) => matchEntry(context.root, { ...stored, type }, elements));
+    return ok(bundleText(head, await links.of(cursor, next), [...entries, ...outcomes]));
+  };
+  return total === 'accurate'
+    ? interaction([page, counted], ([rows, [row]]) => answer(rows, row?.total))
+    : interaction([page], ([rows]) => answer(rows, undefined));
+}

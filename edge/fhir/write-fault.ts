@@ -1,0 +1,111 @@
+/** What the database refuses of a write, in the words and at the place that the writer can act on. */
+import { Fault, type Issue } from '../../shared/fault.ts';
+import type { ResourceType } from '../store/resource-type.ts';
+import type { ConditionOutcome } from '../store/transaction.ts';
+import { patientPath, unknownPatient } from './references.ts';
+
+/** Where a row of the database call comes from: `at` is `Bundle.entry[2]`, or null for a request of its own. */
+export interface RowOrigin {
+  readonly type: ResourceType;
+  readonly at: string | null;
+}
+
+/** `Patient.name[0]` within an entry is `Bundle.entry[2].resource.name[0]`. */
+export function within(at: string | null, path: string): string {
+  return at === null ? path : `${at}.resource${path.replace(/^[A-Za-z]+/, '')}`;
+}
+
+/** An issue of an entry, located in the bundle. */
+export function issueWithin(at: string, issue: Issue): Issue {
+  const place = issue.at === undefined || issue.at.startsWith('http.') ? at : within(at, issue.at);
+  return { ...issue, at: place };
+}
+
+/** The server's ids are the only ones, so an update cannot make one. Another site's id is as unknown as any. */
+export function unknownId(type: ResourceType): Fault {
+  return new Fault(
+    'not-found',
+    `no ${type} with this id in the site of the access token. Ids are assigned by the server: create with ` +
+      `POST ${type}, or with a conditional update, PUT ${type}?[search parameters], and a body without an id`,
+  );
+}
+
+function located(fault: Fault, at: string | null, code: string): Fault {
+  if (at === null) return fault;
+  return new Fault(fault.kind, fault.message, { issues: [{ code, message: fault.message, at }], cause: fault.cause });
+}
+
+const STALE =
+  'the resource is not at the version that If-Match names: read it again, apply the change to what it has become';
+const TWICE = 'two entries would write one resource: leave one of them out';
+
+/**
+ * One fault that a function of the database raised (SQLSTATE class GW) for rows of ours.
+ *
+ * @param positions of the rows, in `origins`
+ */
+export function rowFault(state: string, positions: readonly number[], origins: readonly RowOrigin[]): Fault {
+  const rows = positions.flatMap((position) => origins[position] ?? []);
+  const first = rows[0];
+  if (first === undefined) throw new RangeError('the database names a row that was not sent');
+  const at = first.at;
+  switch (state) {
+    case 'GW404':
+      return located(unknownId(first.type), at, 'not-found');
+    case 'GW409': {
+      const issues = rows.map((row): Issue => ({ code: 'duplicate', message: TWICE, at: row.at ?? row.type }));
+      return new Fault('malformed', TWICE, { issues });
+    }
+    case 'GW412':
+      return located(new Fault('precondition-failed', STALE), at, 'conflict');
+    case 'GW422': {
+      const issues = rows.map((row) => unknownPatient(within(row.at, `${patientPath(row.type)}.reference`)));
+      return new Fault('invalid', 'the resource refers to an unknown Patient', { issues });
+    }
+    default:
+      throw new RangeError(`the database raised ${state}`);
+  }
+}
+
+/** A Fault of the database call, explained; any other comes back as it is. */
+export function explainRows(fault: Fault, origins: readonly RowOrigin[]): Fault {
+  const [first] = fault.issues;
+  if (first === undefined || !first.code.startsWith('GW')) return fault;
+  return rowFault(
+    first.code,
+    fault.issues.map(({ at }) => Number(at)),
+    origins,
+  );
+}
+
+/**
+ * Why a condition kept everything from being written (FHIR R4 http, 3.1.0.5.2, 3.1.0.8.1, 3.1.0.11.2).
+ *
+ * @param at the condition's place: `Bundle.entry[2]`, or null
+ */
+export function conditionFault(
+  outcome: Exclude<ConditionOutcome, 'resolved'>,
+  type: ResourceType,
+  at: string | null,
+): Fault {
+  switch (outcome) {
+    case 'ambiguous':
+      return located(
+        new Fault('precondition-failed', `several ${type} resources match the condition: make it more selective`, {
+          code: 'multiple-matches',
+        }),
+        at,
+        'multiple-matches',
+      );
+    case 'no-match':
+      return located(new Fault('invalid', `no ${type} matches the conditional reference`), at, 'not-found');
+    case 'absent':
+      return located(unknownId(type), at, 'not-found');
+    case 'another-id':
+      return located(
+        new Fault('malformed', 'the id in the body is not that of the resource that was found'),
+        at,
+        'value',
+      );
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * create, update and their conditional forms (FHIR R4 http, 3.1.0.4, 3.1.0.5, 3.1.0.8), in two steps that do no I/O. A
+ * draft is what the request says, checked; a planned write is the row for the database, with its references settled,
+ * which in a transaction needs the drafts of all entries.
+ */
+import { Fault } from '../../shared/fault.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import { isUuid, uuidv7 } from '../../shared/uuid.ts';
+import type { Criterion } from '../store/criterion.ts';
+import { identifierKey } from '../store/lock.ts';
+import { toWrite } from '../store/resource.ts';
+import type { ResourceType } from '../store/resource-type.ts';
+import type { Condition, TransactionWrite } from '../store/transaction.ts';
+import { ifMatchOf } from './conditional-headers.ts';
+import { requireValid } from './content.ts';
+import type { RequestContext } from './interaction.ts';
+import { relativeReferences, requirePatientReference } from './references.ts';
+import { unknownId } from './write-fault.ts';
+import { criteriaOf } from './search/request.ts';
+
+export interface Draft {
+  readonly type: ResourceType;
+  readonly interaction: 'create' | 'update';
+  /** The resource's id; with a condition a new one, which stands for whatever is found. */
+  readonly id: string;
+  /** The version to replace; null: any. */
+  readonly expect: number | null;
+  readonly criteria: readonly Criterion[] | null;
+  /** The id in the body of a conditional update: the only one that may be found. */
+  readonly required: string | null;
+  readonly content: JsonObject;
+  readonly lockKeys: readonly string[];
+}
+
+export interface PlannedWrite {
+  readonly type: ResourceType;
+  readonly write: TransactionWrite;
+  readonly condition: Condition | null;
+  readonly lockKeys: readonly string[];
+}
+
+/** Simultaneous requests with the same identifier, or else the same words, take turns. */
+function lockKeysOf(type: ResourceType, criteria: readonly Criterion[]): string[] {
+  const values = criteria.flatMap((criterion) =>
+    criterion.kind === 'identifier' ? criterion.any.flatMap(({ value }) => (value === null ? [] : [value])) : [],
+  );
+  if (values.length > 0) return values.map((value) => identifierKey(type, value));
+  const words = criteria.map((criterion) => JSON.stringify(criterion)).toSorted();
+  return [`${type}?${words.join('&')}`];
+}
+
+/** `If-None-Exist` is the query alone; a URL before it is tolerated, as R4's own examples differ. */
+function queryOf(noneExist: string, type: ResourceType): string {
+  return noneExist.trim().replace(new RegExp(`^(?:${type})?\\?`), '');
+}
+
+/** @param headers of the request, or of a bundle's entry: `If-None-Exist` */
+export function draftCreate(context: RequestContext, type: ResourceType, content: Json, headers: Headers): Draft {
+  const noneExist = headers.get('if-none-exist');
+  const criteria = noneExist === null ? null : criteriaOf(type, queryOf(noneExist, type), context);
+  return {
+    type,
+    interaction: 'create',
+    id: uuidv7(context.now),
+    expect: null,
+    criteria,
+    required: null,
+    content: requireValid(type, content),
+    lockKeys: criteria === null ? [] : lockKeysOf(type, criteria),
+  };
+}
+
+/** @param headers `If-Match` */
+export function draftUpdate(
+  context: RequestContext,
+  type: ResourceType,
+  id: string,
+  content: Json,
+  headers: Headers,
+): Draft {
+  const expected = ifMatchOf(headers);
+  const valid = requireValid(type, content);
+  const bodyId = valid['id'];
+  if (bodyId !== undefined && bodyId !== id) {
+    const message = 'the id in the body is not the one in the URL';
+    throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${type}.id` }] });
+  }
+  const expect = expected === 'any' ? null : expected;
+  const draft = { type, interaction: 'update', expect, required: null, content: valid, lockKeys: [] } as const;
+  // spec.md, "Update": for Patient a body without an id creates, with an id of ours.
+  if (type === 'Patient' && bodyId === undefined && expected !== 'any') {
+    return { ...draft, id: uuidv7(context.now), criteria: [{ kind: 'id', ids: isUuid(id) ? [id] : [] }] };
+  }
+  if (!isUuid(id)) throw unknownId(type);
+  return { ...draft, id, criteria: null };
+}
+
+/**
+ * @param query the search parameters that find the resource
+ * @param headers `If-Match`
+ */
+export function draftConditionalUpdate(
+  context: RequestContext,
+  type: ResourceType,
+  query: string,
+  content: Json,
+  headers: Headers,
+): Draft {
+  const expected = ifMatchOf(headers);
+  if (expected === 'any') {
+    const message = 'If-Match: * cannot be used with a conditional update: name a version, or leave it out';
+    throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http.If-Match' }] });
+  }
+  const criteria = criteriaOf(type, query, context);
+  const valid = requireValid(type, content);
+  const bodyId = valid['id'];
+  return {
+    type,
+    interaction: 'update',
+    id: uuidv7(context.now),
+    expect: expected,
+    criteria,
+    required: typeof bodyId === 'string' ? bodyId : null,
+    content: valid,
+    lockKeys: lockKeysOf(type, criteria),
+  };
+}
+
+/**
+ * @param settle changes the content before it is kept: in a transaction, references between entries
+ * @throws Fault `invalid` (422) for a patient that cannot be one of the site
+ */
+export function planWrite(
+  context: RequestContext,
+  draft: Draft,
+  settle: (resource: JsonObject) => JsonObject = (resource) => resource,
+): PlannedWrite {
+  const { type, id, criteria, expect, required, lockKeys } = draft;
+  const resource = relativeReferences(settle(draft.content), context.root);
+  requirePatientReference(type, resource);
+  if (criteria === null) {
+    return { type, write: toWrite(resource, id, draft.interaction, expect), condition: null, lockKeys };
+  }
+  return {
+    type,
+    write: { ...toWrite(resource, id, 'create', expect), mode: `?${id}` },
+    condition: { kind: draft.interaction, type, criteria, placeholder: id, required, local: [] },
+    lockKeys,
+  };
+}

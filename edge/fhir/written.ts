@@ -1,0 +1,79 @@
+/** Planned writes as an interaction of their own, and the rows of any write as answers. */
+import { Fault } from '../../shared/fault.ts';
+import { lockKeys } from '../store/lock.ts';
+import { type WrittenResource, writeResources } from '../store/resource.ts';
+import { type ConditionRow, type TransactionWrite, type WriteRow, writeTransaction } from '../store/transaction.ts';
+import { type Answer, type Interaction, interaction, readScope, type RequestContext } from './interaction.ts';
+import { writeAnswer } from './resource-answer.ts';
+import type { PlannedWrite } from './write.ts';
+import { conditionFault, explainRows } from './write-fault.ts';
+
+/** The plain rows of `resource_write` take fewer steps than a transaction; a plain write has only its mode. */
+function isPlain(write: TransactionWrite): write is TransactionWrite & { mode: 'create' | 'update' | 'upsert' } {
+  return !write.mode.startsWith('?');
+}
+
+/**
+ * @param resolved placeholders and what they turned out to be, which stand in the text too
+ */
+export function rowAnswer(
+  context: RequestContext,
+  { type, write }: PlannedWrite,
+  row: WriteRow | WrittenResource,
+  resolved: ReadonlyMap<string, string>,
+): Answer {
+  const settle = (text: string): string => {
+    let settled = text;
+    for (const [placeholder, id] of resolved) settled = settled.replaceAll(placeholder, id);
+    return settled;
+  };
+  const kept = 'body' in row && row.body !== null && row.meta !== null ? { meta: row.meta, body: row.body } : null;
+  const content = kept ?? { meta: write.meta, body: settle(write.body) };
+  const { id, version, last_updated, outcome } = row;
+  // A conditional create that finds a resource must not show it to a caller who may only write.
+  const mayRead = outcome !== 'matched' || context.caller.scopes.has(readScope(type));
+  return writeAnswer(context, { type, id, version, last_updated, ...content }, outcome, mayRead);
+}
+
+/** What conditions found: placeholder to id. */
+export function resolutions(
+  rows: readonly (ConditionRow | WriteRow)[],
+  placeholders: readonly string[],
+): Map<string, string> {
+  const resolved = new Map<string, string>();
+  for (const row of rows) {
+    const placeholder = row.part === 'condition' ? placeholders[row.ordinal] : undefined;
+    if (placeholder !== undefined && row.id !== null) resolved.set(placeholder, row.id);
+  }
+  return resolved;
+}
+
+/** One write, alone. */
+export function prepareWrite(context: RequestContext, planned: PlannedWrite): Interaction {
+  const { site } = context.caller;
+  const { type, write, condition } = planned;
+  const explain = (fault: Fault): Fault => explainRows(fault, [{ type, at: null }]);
+  if (condition === null && isPlain(write)) {
+    const answer = ([row]: WrittenResource[]): Answer => rowAnswer(context, planned, present(row), new Map());
+    return interaction([writeResources(site, [write])], ([rows]) => answer(rows), { explain });
+  }
+  const conditions = condition === null ? [] : [condition];
+  return interaction(
+    [lockKeys(site, planned.lockKeys), writeTransaction(site, { writes: [write], conditions })],
+    ([, rows]) => {
+      const refused = rows.find((row) => row.part === 'condition' && row.outcome !== 'resolved');
+      if (refused?.part === 'condition' && refused.outcome !== 'resolved') {
+        throw conditionFault(refused.outcome, type, null);
+      }
+      const row = present(rows.find((one) => one.part === 'row'));
+      return rowAnswer(context, planned, row, resolutions(rows, [write.id]));
+    },
+    { explain },
+  );
+}
+
+/** Every row sent comes back, or the call raises. */
+export function present<Row>(row: Row | undefined): Row {
+  if (row === undefined) throw new RangeError('the database left a row out');
+  return row;
+}
