@@ -114,6 +114,11 @@ function checkKey(jwk: Json): CheckedKey {
   };
 }
 
+const noneUsable = (keys: readonly CheckedKey[]): string => {
+  const why = keys.slice(0, 3).map(({ kid, reason }) => `${kid === undefined ? 'a key' : quote(kid)}: ${reason}`);
+  return `none of its keys can verify a signature (${why.join('; ')})`;
+};
+
 const refused = (problem: string): CheckedJwks => ({ keys: [], problems: [problem], hasPrivateKey: false });
 
 /** Looks at a JWKS that was parsed. Problems and reasons are sentences for whoever published it. */
@@ -128,7 +133,7 @@ export function checkJwks(json: Json): CheckedJwks {
       ? ['it has a PRIVATE key: that key is compromised, make a new one and publish its public half']
       : []),
     ...(keys.length === 0 ? ['it has no keys'] : []),
-    ...(keys.length > 0 && !keys.some(({ usable }) => usable) ? ['none of its keys can verify a signature'] : []),
+    ...(keys.length > 0 && !keys.some(({ usable }) => usable) ? [noneUsable(keys)] : []),
   ];
   return { keys, problems, hasPrivateKey };
 }

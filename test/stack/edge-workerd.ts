@@ -1,5 +1,6 @@
 /** The Worker as it is deployed, in workerd, by Miniflare: Durable Objects and rate limits are the real ones. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 import { inject } from 'vitest';
 
@@ -40,6 +41,8 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
       name: 'gateway',
       modules: true,
       scriptPath,
+      // workerd names modules from here, and none may lie above it.
+      modulesRoot: dirname(scriptPath),
       compatibilityDate: '2026-08-04',
       host: '127.0.0.1',
       port: options.port,

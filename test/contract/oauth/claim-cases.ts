@@ -1,0 +1,60 @@
+/** Rows 44-50 of what is refused: claims, over HTTP. The full table is in the unit tests; here is what an integrator sees. */
+import { beforeAll, expect, test } from 'vitest';
+
+import type { ApiKey } from '../../stack/seed.ts';
+import { assertion, expectRefusal, expectToken, now, present, reasonKept, type Subject } from './subject.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+export function claimCases(subject: () => Subject): void {
+  let key: ApiKey;
+  beforeAll(async () => {
+    key = await subject().createKey();
+  });
+  const ask = async (claims: Claims) => present(subject(), await assertion(subject(), key, claims));
+
+  test.each<[string, (endpoint: string) => Claims, RegExp]>([
+    ['44: iss missing', () => ({ iss: undefined }), /^iss was nothing/],
+    ['44: iss another', () => ({ iss: 'someone' }), /^iss was 'someone'/],
+    ['44: iss an array', () => ({ iss: ['someone'] }), /^iss was \['someone'\]/],
+    ['44: sub missing', () => ({ sub: undefined }), /^sub was nothing/],
+    ['45: aud missing', () => ({ aud: undefined }), /^aud was nothing, expected 'http/],
+    ['45: aud the issuer', (endpoint) => ({ aud: endpoint.replace('/oauth2/token', '') }), /^aud was/],
+    ['45: a trailing slash', (endpoint) => ({ aud: `${endpoint}/` }), /token\/', expected/],
+    ['45: https for http', (endpoint) => ({ aud: endpoint.replace('http:', 'https:') }), /^aud was 'https/],
+    ['45: the resource audience', () => ({ aud: 'svc-fhir' }), /^aud was 'svc-fhir'/],
+    ['46: two entries', (endpoint) => ({ aud: [endpoint, 'x'] }), /^aud was \[/],
+    ['46: no strings', () => ({ aud: [{}] }), /^aud was \[/],
+    ['47: exp missing', () => ({ exp: undefined }), /^exp is missing/],
+    ['47: exp a string', () => ({ exp: '1' }), /whole seconds/],
+    ['47: exp past', () => ({ exp: now() - 412 }), /^exp is 41\d s in the past; is the client's clock right\?$/],
+    ['48: exp a fraction', () => ({ exp: now() + 0.5 }), /whole seconds/],
+    ['48: milliseconds', () => ({ exp: Date.now() }), /milliseconds/],
+    ['48: too far ahead', () => ({ exp: now() + 360 }), /s ahead, at most 300/],
+    ['49: exp not after nbf', () => ({ nbf: now() + 50, exp: now() + 40 }), /exp is not after nbf/],
+    ['49: iat too old', () => ({ iat: now() - 400 }), /^iat is 40\d s in the past/],
+    ['49: iat too far ahead', () => ({ iat: now() + 90 }), /^iat is (?:8\d|90) s ahead/],
+    ['50: jti missing', () => ({ jti: undefined }), /^jti is missing/],
+    ['50: jti white space', () => ({ jti: '  ' }), /^jti is empty/],
+    ['50: jti a number', () => ({ jti: 1 }), /^jti was 1/],
+    ['50: jti too long', () => ({ jti: 'a'.repeat(256) }), /255 bytes/],
+    ['50: jti with a control character', () => ({ jti: 'a\nb' }), /control/],
+  ])('%s', async (_, claims, description) => {
+    const answer = await ask(claims(subject().tokenEndpoint));
+    expectRefusal(answer, 401, 'invalid_client', description);
+    expect(answer.headers.get('www-authenticate')).toContain('invalid_client');
+  });
+
+  test('what the administrator reads', async () => {
+    const answer = await ask({ aud: 'https://other.example' });
+    expect(await reasonKept(subject(), answer)).toBe(
+      `aud: aud was "https://other.example", expected "${subject().tokenEndpoint}"`,
+    );
+  });
+
+  test('46: aud alone in an array, 49: a clock 10 s ahead, exp 300 s ahead, no iat', async () => {
+    expectToken(await ask({ aud: [subject().tokenEndpoint] }));
+    expectToken(await ask({ iat: now() + 10, nbf: now() + 10, exp: now() + 300 }));
+    expectToken(await ask({ exp: now() + 300, iat: undefined }));
+  });
+}
