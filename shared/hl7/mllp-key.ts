@@ -1,0 +1,140 @@
+/**
+ * Which API key an MLLP message belongs to (spec.md, "HL7 over TCP"; design decisions §5): by source address, MSH-3 and
+ * MSH-4 among the keys that list protocol `hl7-mllp`. Pure: the edge reads the keys, the sender is told nothing of it,
+ * and for each key that nearly fitted there is a sentence for its administrator.
+ */
+import { parseAddress, parseRange, rangeContains } from '../ip.ts';
+
+export interface MllpKey {
+  readonly clientId: string;
+  readonly site: string;
+  readonly status: 'active' | 'disabled';
+  readonly protocols: readonly string[];
+  /** Single addresses, CIDR ranges or `*`. */
+  readonly allowedIps: readonly string[];
+  /** MSH-3 must be this; null: any. */
+  readonly senderApplication: string | null;
+  /** MSH-4 must be this; null: any. */
+  readonly senderFacility: string | null;
+}
+
+export interface MllpPeer {
+  readonly address: string;
+  /** MSH-3.1 and MSH-4.1, unescaped; empty when absent. */
+  readonly sendingApplication: string;
+  readonly sendingFacility: string;
+}
+
+export interface Explanation {
+  readonly clientId: string;
+  readonly site: string;
+  readonly reason: string;
+}
+
+export type SelectedKey<Key extends MllpKey> =
+  | { readonly key: Key }
+  | {
+      readonly refused: 'no-key' | 'ambiguous';
+      /** For the log: a fixed phrase. */
+      readonly reason: string;
+      /** For the administrators of the keys that were concerned. */
+      readonly explainTo: readonly Explanation[];
+    };
+
+const PROTOCOL = 'hl7-mllp';
+
+/** The longest prefix among a key's ranges that hold the address, or undefined when none does. */
+function matchedPrefix(key: MllpKey, address: Uint8Array | undefined): number | undefined {
+  if (address === undefined) return undefined;
+  let longest: number | undefined;
+  for (const text of key.allowedIps) {
+    const range = parseRange(text);
+    if (range === undefined || !rangeContains(range, address)) continue;
+    longest = Math.max(longest ?? 0, range.prefix);
+  }
+  return longest;
+}
+
+/** Filters narrow, never widen: one that is set must be equal, to the letter. */
+function filterProblem(key: MllpKey, peer: MllpPeer): string | undefined {
+  const { senderApplication, senderFacility } = key;
+  if (senderApplication !== null && senderApplication !== peer.sendingApplication) {
+    return `MSH-3 was ${JSON.stringify(peer.sendingApplication)}, the key wants ${JSON.stringify(senderApplication)}`;
+  }
+  if (senderFacility !== null && senderFacility !== peer.sendingFacility) {
+    return `MSH-4 was ${JSON.stringify(peer.sendingFacility)}, the key wants ${JSON.stringify(senderFacility)}`;
+  }
+  return undefined;
+}
+
+const filtersSet = (key: MllpKey): number =>
+  Number(key.senderApplication !== null) + Number(key.senderFacility !== null);
+
+interface Match<Key> {
+  readonly key: Key;
+  readonly filters: number;
+  readonly prefix: number;
+}
+
+/** Filters that are set beat those that are not, then the longer prefix wins. */
+const bySpecificity = <Key>(a: Match<Key>, b: Match<Key>): number => b.filters - a.filters || b.prefix - a.prefix;
+
+/**
+ * Why a key that does not fit does not, or undefined when it has nothing to do with this peer: a key is concerned when
+ * the peer's address is its own, or when one of its filters names the sender.
+ */
+function explain(key: MllpKey, peer: MllpPeer, prefix: number | undefined): string | undefined {
+  const problem = filterProblem(key, peer);
+  if (prefix === undefined) {
+    const isNamed = filtersSet(key) > 0 && problem === undefined;
+    return isNamed ? `the source address ${peer.address} is not in Allowed IPs` : undefined;
+  }
+  if (key.status !== 'active') return 'the API key is disabled';
+  if (!key.protocols.includes(PROTOCOL)) {
+    return filtersSet(key) > 0 && problem === undefined ? `Protocols does not list ${PROTOCOL}` : undefined;
+  }
+  return problem;
+}
+
+/**
+ * The one key for a message, or why there is none.
+ *
+ * Two keys of one site that are equally specific are one sender's spare keys: the first by Client ID is taken, so that
+ * the choice is stable. Of different sites they are refused, and both administrators are told.
+ */
+export function selectKey<Key extends MllpKey>(keys: readonly Key[], peer: MllpPeer): SelectedKey<Key> {
+  const address = parseAddress(peer.address);
+  const matches: Match<Key>[] = [];
+  const explainTo: Explanation[] = [];
+  for (const key of keys) {
+    const prefix = matchedPrefix(key, address);
+    const fits =
+      prefix !== undefined &&
+      key.status === 'active' &&
+      key.protocols.includes(PROTOCOL) &&
+      filterProblem(key, peer) === undefined;
+    if (fits) {
+      matches.push({ key, filters: filtersSet(key), prefix });
+      continue;
+    }
+    const reason = explain(key, peer, prefix);
+    if (reason !== undefined) explainTo.push({ clientId: key.clientId, site: key.site, reason });
+  }
+
+  matches.sort((a, b) => bySpecificity(a, b) || (a.key.clientId < b.key.clientId ? -1 : 1));
+  const [best] = matches;
+  if (best === undefined) return { refused: 'no-key', reason: 'no API key allows this sender', explainTo };
+  const equals = matches.filter((match) => bySpecificity(match, best) === 0);
+  if (equals.every((match) => match.key.site === best.key.site)) return { key: best.key };
+  return {
+    refused: 'ambiguous',
+    reason: 'API keys of different sites fit this sender equally well',
+    explainTo: equals.map(({ key }) => ({
+      clientId: key.clientId,
+      site: key.site,
+      reason:
+        `the sender at ${peer.address} also fits a key of another site equally well: ` +
+        'set HL7 sender application or facility, or a narrower range in Allowed IPs',
+    })),
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * IP addresses and ranges as 16 bytes, whatever their spelling: an IPv4 address is its IPv4-mapped IPv6 address (RFC
+ * 4291 §2.5.5.2), so that `192.0.2.1` and `::ffff:192.0.2.1` are the same. Strict about text: no octal, no zone.
+ */
+
+const ADDRESS_BYTES = 16;
+const ADDRESS_BITS = 128;
+/** The first 96 bits of an IPv4-mapped address. */
+const MAPPED_PREFIX_BITS = 96;
+
+export interface IpRange {
+  /** The address, 16 bytes; bits beyond the prefix do not count. */
+  readonly bytes: Uint8Array;
+  /** 0 to 128, of the 16 bytes: an IPv4 `/24` is 120. */
+  readonly prefix: number;
+}
+
+/** Dotted decimal, each octet 0 to 255 without leading zeros, which some programs read as octal. */
+function parseIpv4(text: string): number[] | undefined {
+  const parts = text.split('.');
+  if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part))) return undefined;
+  const octets = parts.map(Number);
+  return octets.every((octet) => octet <= 255) ? octets : undefined;
+}
+
+/** Groups of four hexadecimal digits; the last 32 bits may be dotted decimal (RFC 4291 §2.2). */
+function parseGroups(text: string): number[] | undefined {
+  if (text === '') return [];
+  const bytes: number[] = [];
+  const groups = text.split(':');
+  for (const [index, group] of groups.entries()) {
+    if (group.includes('.')) {
+      const octets = index === groups.length - 1 ? parseIpv4(group) : undefined;
+      if (octets === undefined) return undefined;
+      bytes.push(...octets);
+      continue;
+    }
+    if (!/^[0-9a-fA-F]{1,4}$/.test(group)) return undefined;
+    const value = Number.parseInt(group, 16);
+    bytes.push(value >> 8, value & 0xff);
+  }
+  return bytes;
+}
+
+function parseIpv6(text: string): Uint8Array | undefined {
+  const [before = '', after, ...rest] = text.split('::');
+  if (rest.length > 0) return undefined;
+  const head = parseGroups(before);
+  const tail = after === undefined ? [] : parseGroups(after);
+  if (head === undefined || tail === undefined) return undefined;
+  const missing = ADDRESS_BYTES - head.length - tail.length;
+  // `::` stands for at least one group; without it nothing may be missing.
+  if (after === undefined ? missing !== 0 : missing < 2) return undefined;
+  return Uint8Array.from([...head, ...Array<number>(missing).fill(0), ...tail]);
+}
+
+/** @returns the 16 bytes of an address, or undefined when the text is none */
+export function parseAddress(text: string): Uint8Array | undefined {
+  if (text.includes(':')) return parseIpv6(text);
+  const octets = parseIpv4(text);
+  return octets && Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ...octets]);
+}
+
+/**
+ * A single address, a CIDR range (RFC 4632 §3.1) or `*` for any.
+ *
+ * @returns undefined when the text is none of them
+ */
+export function parseRange(text: string): IpRange | undefined {
+  if (text === '*') return { bytes: new Uint8Array(ADDRESS_BYTES), prefix: 0 };
+  const [address = '', length, ...rest] = text.split('/');
+  const bytes = parseAddress(address);
+  if (bytes === undefined || rest.length > 0) return undefined;
+  if (length === undefined) return { bytes, prefix: ADDRESS_BITS };
+  const isIpv4 = !address.includes(':');
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(length) || Number(length) > (isIpv4 ? 32 : ADDRESS_BITS)) return undefined;
+  return { bytes, prefix: Number(length) + (isIpv4 ? MAPPED_PREFIX_BITS : 0) };
+}
+
+/** True when the first `prefix` bits are the same. */
+export function rangeContains(range: IpRange, address: Uint8Array): boolean {
+  const whole = range.prefix >> 3;
+  for (let i = 0; i < whole; i += 1) if (range.bytes[i] !== address[i]) return false;
+  const rest = range.prefix & 7;
+  if (rest === 0) return true;
+  const mask = 0xff & (0xff << (8 - rest));
+  return ((range.bytes[whole] ?? 0) & mask) === ((address[whole] ?? 0) & mask);
+}
