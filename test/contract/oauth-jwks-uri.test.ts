@@ -1,0 +1,178 @@
+/** Rows 28, 41, 42 and 66-79 of what is refused: JWKS URIs, against a real HTTPS host that misbehaves in each way. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { makeAuthority } from '../stack/certificate.ts';
+import { RUNTIMES } from '../stack/gateway.ts';
+import { until } from '../stack/until.ts';
+import { type Behaviour, jwks, type KeyHost, startKeyHost } from './oauth/key-host.ts';
+import { assertion, expectC, expectToken, present, reasonKept, startSubject, type Subject } from './oauth/subject.ts';
+
+async function pairOf(kid: string, alg = 'ES256'): Promise<{ open: JWK; closed: JWK }> {
+  const pair = await generateKeyPair(alg, { extractable: true });
+  const closed = { ...(await exportJWK(pair.privateKey)), kid, alg };
+  return { open: { ...(await exportJWK(pair.publicKey)), kid, alg }, closed };
+}
+
+const authority = makeAuthority();
+const key = await pairOf('a');
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gateway-authority-'));
+  await writeFile(join(folder, 'authority.pem'), authority.certificate);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  let host: KeyHost;
+  let stranger: KeyHost;
+  let subject: Subject;
+  beforeAll(async () => {
+    host = await startKeyHost(authority.issue(['127.0.0.1']));
+    stranger = await startKeyHost(makeAuthority().issue(['127.0.0.1']));
+    subject = await startSubject({
+      runtime,
+      caCertificate: join(folder, 'authority.pem'),
+      env: { JWKS_TRUSTED_HOSTS: '127.0.0.1' },
+    });
+  });
+  afterAll(async () => {
+    await subject.stop();
+    await host.stop();
+    await stranger.stop();
+  });
+
+  const clientAt = async (jwksUri: string, privateJwk: JWK = key.closed) => ({
+    ...(await subject.createKey({ jwksUri })),
+    privateJwk,
+  });
+  const ask = async (client: { clientId: string; privateJwk: JWK }, header: object = {}) =>
+    present(subject, await assertion(subject, client, {}, { ...header }));
+  const path = () => `/${randomUUID()}`;
+  const good: Behaviour = (response, request) => jwks([key.open])(response, request);
+
+  test('keys are fetched, and the token is issued; 28: jku may name the URI', async () => {
+    const at = path();
+    const uri = host.serve(at, good);
+    const client = await clientAt(uri);
+    expectToken(await ask(client));
+    expectToken(await ask(client, { jku: uri }));
+    expectC(await ask(client, { jku: `${uri}x` }));
+    expect(host.fetches(at)).toBe(1);
+  });
+
+  test('42: unusable keys beside a good one are ignored', async () => {
+    const others = [
+      { kty: 'OKP', crv: 'X25519', x: 'AA' },
+      { kty: 'RSA', e: 'AQ', n: 'AA' },
+      { kty: 'oct', k: 'AA' },
+    ];
+    expectToken(await ask(await clientAt(host.serve(path(), jwks([...others, key.open])))));
+  });
+
+  test('41: a private key is refused and logged as an alert', async () => {
+    const answer = await ask(await clientAt(host.serve(path(), jwks([key.closed]))));
+    expectC(answer);
+    expect(await reasonKept(subject, answer)).toMatch(/^jwks: .*PRIVATE key/);
+    await until('the alert', () => subject.gateway.logs().some((line) => line.includes('"jwks.private-key"')));
+  });
+
+  test.each<[string, () => string, RegExp]>([
+    ['66: http', () => host.serve(path(), good).replace('https', 'http'), /must be https/],
+    ['67: an address', () => 'https://192.0.2.7/jwks', /a name, not an address/],
+    ['67: an address in disguise', () => 'https://0xc0000207/jwks', /a name, not an address/],
+    ['67: localhost', () => host.serve(path(), good).replace('127.0.0.1', 'localhost'), /a public name/],
+    ['67: .internal', () => 'https://metadata.internal/', /\.internal/],
+    ['67: a single label', () => 'https://intranet/', /a public name/],
+    ['70: our own host', () => `https://127.0.0.1:${subject.gateway.port}/oauth2/jwks`, /own hosts/],
+    ['78: user information', () => host.serve(path(), good).replace('//', '//a:b@'), /user information/],
+    ['78: a fragment', () => `${host.serve(path(), good)}#a`, /fragment/],
+    ['a certificate nobody trusts', () => stranger.serve('/jwks', good), /cannot be reached/],
+    ['no such host', () => `https://127.0.0.1:1/`, /cannot be reached/],
+  ])('%s', async (_, uri, reason) => {
+    const answer = await ask(await clientAt(uri()));
+    expectC(answer);
+    expect(await reasonKept(subject, answer)).toMatch(reason);
+  });
+
+  const filler = ' '.repeat(1024);
+  const text =
+    (status: number, body: string, type = 'application/json'): Behaviour =>
+    (response) =>
+      response.writeHead(status, { 'content-type': type }).end(body);
+
+  test.each<[string, Behaviour, RegExp]>([
+    ['69: a redirect', (response) => response.writeHead(302, { location: '/other' }).end(), /302, and redirects/],
+    ['71: over 64 KiB', text(200, `{"keys":[${' '.repeat(65_536)}]}`), /65536 bytes/],
+    [
+      '71: endless',
+      (response) => {
+        response.writeHead(200);
+        const more = (): void => {
+          while (!response.destroyed && response.write(filler));
+        };
+        response.on('drain', more);
+        more();
+      },
+      /65536 bytes/,
+    ],
+    ['72: no answer', () => undefined, /within 3 s/],
+    ['72: an answer that does not end', (response) => response.writeHead(200).write('{"keys":'), /within 3 s/],
+    ['73: not found', text(404, '{"keys":[]}'), /404/],
+    ['73: an error', text(500, ''), /500/],
+    ['73: a web page', text(200, '<html></html>', 'text/html'), /web page/],
+    ['73: not JSON', text(200, 'keys'), /not valid JSON/],
+    ['73: no keys', text(200, '{"keys":{}}'), /"keys" array/],
+    ['74: 21 keys', jwks(Array<JWK>(21).fill(key.open)), /21 keys/],
+  ])('%s', async (_, behaviour, reason) => {
+    const at = path();
+    const answer = await ask(await clientAt(host.serve(at, behaviour)));
+    expectC(answer);
+    expect(await reasonKept(subject, answer)).toMatch(reason);
+    expect(host.fetches(at)).toBe(1);
+  });
+
+  test('69: what a redirect points to is not fetched', async () => {
+    const target = path();
+    const uri = host.serve(target, good);
+    expectC(
+      await ask(await clientAt(host.serve(path(), (response) => response.writeHead(307, { location: uri }).end()))),
+    );
+    expect(host.fetches(target)).toBe(0);
+  });
+
+  test('75: a flood of random kids is one fetch', async () => {
+    const at = path();
+    const client = await clientAt(host.serve(at, good));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(client, { kid: randomUUID() })));
+    answers.forEach(expectC);
+    expect(host.fetches(at)).toBe(1);
+    const [first] = answers;
+    if (first !== undefined)
+      expect(await reasonKept(subject, first)).toMatch(/which has "a"; the JWKS was fetched \d s ago/);
+    expectToken(await ask(client));
+  });
+
+  test('77: no-store is fetched each time', async () => {
+    const at = path();
+    const client = await clientAt(host.serve(at, jwks([key.open], { 'cache-control': 'no-store' })));
+    for (let i = 0; i < 3; i += 1) expectToken(await ask(client));
+    expect(host.fetches(at)).toBe(3);
+  });
+
+  test('79: a removed key is refused within max-age; rotation: a new one is accepted', async () => {
+    const at = path();
+    const fresh = await pairOf('b');
+    const client = await clientAt(host.serve(at, jwks([key.open], { 'cache-control': 'max-age=1' })));
+    expectToken(await ask(client));
+    host.serve(at, jwks([fresh.open], { 'cache-control': 'max-age=1' }));
+    await until('the old key to be refused', async () => (await ask(client)).status === 401, 5_000);
+    expectToken(await ask({ ...client, privateJwk: fresh.closed }));
+  });
+});
