@@ -2,7 +2,7 @@
  * The table of what this server serves: the seven types, what may be done with them, how they are searched and sorted.
  * Routes, searches and the CapabilityStatement all derive from it, so that none can promise what another lacks.
  */
-import { RESOURCE_TYPES, type ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../store/resource-type.ts';
 
 /** FHIR R4 http; the names are those of CapabilityStatement.rest.resource.interaction. */
 export const TYPE_INTERACTIONS = ['read', 'vread', 'history-instance', 'search-type', 'create', 'update'] as const;
@@ -174,6 +174,3 @@ export const SERVED_TYPES: Readonly<Record<ResourceType, ServedType>> = {
     choices: [],
   },
 };
-
-/** For a route: one segment that is a type of ours. */
-export const TYPE_PATTERN = RESOURCE_TYPES.join('|');

@@ -12,7 +12,7 @@ import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-confi
 import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts';
 import { authenticate, challengeOf, requireScopes } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
-import { isResourceType, type ResourceType } from '../store/resource-type.ts';
+import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../store/resource-type.ts';
 import { prepareBundle } from './bundle/bundle.ts';
 import { capabilityStatement } from './capability.ts';
 import { readJson } from './content.ts';
@@ -22,7 +22,6 @@ import { outcomeOf } from './outcome.ts';
 import { preferOf } from './prefer.ts';
 import { pretty } from './pretty.ts';
 import { prepareHistory, prepareRead, prepareVread } from './read.ts';
-import { TYPE_PATTERN } from './resource-types.ts';
 import { cursorSealer } from './search/cursor.ts';
 import type { Pair } from './search/request.ts';
 import { prepareSearch } from './search/search.ts';
@@ -51,7 +50,8 @@ interface Step {
 const read = (prepare: Prepare): Step => ({ scope: readScope, prepare });
 const write = (prepare: Prepare): Step => ({ scope: writeScope, prepare });
 
-const TYPE = `/fhir/:type{${TYPE_PATTERN}}`;
+/** In a group of its own: the router anchors what it is given, not its alternatives. */
+const TYPE = `/fhir/:type{(?:${RESOURCE_TYPES.join('|')})}`;
 
 /** What may be done where; every other method is 405 with these in `Allow`. */
 const ROUTES: readonly (readonly [path: string, steps: { readonly [Method in 'GET' | 'POST' | 'PUT']?: Step }])[] = [
@@ -80,7 +80,8 @@ const ROUTES: readonly (readonly [path: string, steps: { readonly [Method in 'GE
     },
   ],
   [
-    `${TYPE}/$validate`,
+    // A plain $ would be an anchor to the router.
+    `${TYPE}/:operation{\\$validate}`,
     {
       POST: write(async ({ deps, context, request }, type) =>
         prepareValidate(context, type, await readJson(deps, request)),
@@ -229,10 +230,7 @@ export function createFhir(deps: Deps): Surface {
 
   app.notFound(() =>
     errorResponse(
-      new Fault(
-        'not-found',
-        `nothing is served at this address; resource types: ${TYPE_PATTERN.replaceAll('|', ', ')}`,
-      ),
+      new Fault('not-found', `nothing is served at this address; resource types: ${RESOURCE_TYPES.join(', ')}`),
     ),
   );
   app.onError((error, c) => errorResponse(faultOf(error, deps.log, 'fhir', c.get('requestId'))));
