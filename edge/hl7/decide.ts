@@ -38,12 +38,9 @@ const NO_EFFECTS: Effects = { resources: [], writes: [], identities: [], contrib
 
 export function decide(input: DecisionInput): Decision {
   const { reading, settings } = input;
-  const findings: AckError[] = [
-    ...reading.findings,
-    ...processingFindings(reading.header, settings.processingIds),
-    ...(input.isControlIdReused ? [REUSED] : []),
-  ];
+  const findings: AckError[] = [...reading.findings, ...processingFindings(reading.header, settings.processingIds)];
   const mapped = reading.content === undefined || isRefused(findings) ? undefined : mapReading(input, findings);
+  if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
   const effects = isRefused(findings) ? NO_EFFECTS : (mapped ?? NO_EFFECTS);
   return { ...reply(input, findings), findings, effects };
 }

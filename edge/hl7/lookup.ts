@@ -73,7 +73,10 @@ export function findForAddress(deps: Deps, sourceAddress: string, select: Select
       matchesOf(choice, reading.lookup),
     ]);
     const row = select(candidates, reading);
-    return row === undefined ? undefined : contextOf(row, matches);
+    if (row === undefined) return undefined;
+    if (row.is_allowed) return contextOf(row, matches);
+    // A range that PostgreSQL does not spell as we do (IPv4 within IPv6): ask again, by name.
+    return contextOf(row, await deps.database.run(matchesOf({ clientId: row.client_id }, reading.lookup)));
   };
 }
 

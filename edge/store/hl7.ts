@@ -27,6 +27,10 @@ export interface LookupKeys {
 export interface SenderRow {
   readonly site_id: string;
   readonly client_id: string;
+  readonly status: 'active' | 'disabled';
+  readonly protocols: readonly string[];
+  /** What `matchesOf` finds for the same choice has rows of this key. */
+  readonly is_allowed: boolean;
   readonly allowed_scopes: readonly string[];
   readonly allowed_ips: readonly string[];
   readonly hl7_sender_application: string | null;
@@ -60,39 +64,38 @@ export type SenderChoice =
   | { readonly clientId: string }
   | { readonly sourceAddress: string; readonly application: string; readonly facility: string };
 
+/** SQL over `api_key k` with three parameters. */
 interface Condition {
-  readonly text: string;
-  readonly params: readonly string[];
+  readonly isAllowed: string;
+  readonly isConcerned: string;
+  readonly params: readonly (string | null)[];
 }
 
-/**
- * SQL that finds the API keys of a choice. For MLLP it is wider than the choice itself (`selectKey` makes that): keys
- * whose Allowed IPs hold the address, and keys whose sender filters match, so that a refusal can name what failed.
- *
- * @param isAllowed only those whose Allowed IPs hold the address and no filter of which fails
- */
-function keysOf(choice: SenderChoice, isAllowed: boolean): Condition {
-  if ('clientId' in choice)
-    return { text: `k.client_id = $1 and $2::text is null and $3::text is null`, params: [choice.clientId] };
-  const address = `('*' = any (k.allowed_ips) or exists (
-    select from unnest(k.allowed_ips) a where a <> '*' and case when pg_input_is_valid(a, 'inet')
-      and pg_input_is_valid($1, 'inet') then $1::inet <<= a::inet else false end))`;
-  const filters = `(k.hl7_sender_application is null or k.hl7_sender_application = $2)
-    and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3)`;
-  const named = `(k.hl7_sender_application is not null or k.hl7_sender_facility is not null)`;
-  return {
-    text: `k.status = 'active' and 'hl7-mllp' = any (k.protocols) and
-      ${isAllowed ? `${address} and ${filters}` : `(${address} or (${named} and ${filters}))`}`,
-    params: [choice.sourceAddress, choice.application, choice.facility],
-  };
-}
+/** SQL: the key's Allowed IPs hold the address $1. Ranges that PostgreSQL spells otherwise are looked at by `selectKey`. */
+const HOLDS_ADDRESS = `('*' = any (k.allowed_ips) or exists (
+    select from unnest(k.allowed_ips) a
+     where case when pg_input_is_valid(a, 'inet') and pg_input_is_valid($1, 'inet') then $1::inet <<= a::inet end))`;
+const FILTERS_MATCH = `((k.hl7_sender_application is null or k.hl7_sender_application = $2)
+    and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3))`;
+const HAS_FILTER = `(k.hl7_sender_application is not null or k.hl7_sender_facility is not null)`;
+/** Keys that may be meant. */
+const IS_ALLOWED = `(k.status = 'active' and 'hl7-mllp' = any (k.protocols) and ${HOLDS_ADDRESS} and ${FILTERS_MATCH})`;
+/** Those, and keys that nearly fit, so that a refusal can tell their administrators why not. */
+const IS_CONCERNED = `(${HOLDS_ADDRESS} or (${HAS_FILTER} and ${FILTERS_MATCH}))`;
+const IS_KNOWN = `(k.client_id = $1 and $2::text is null and $3::text is null)`;
 
-const padded = ({ params }: Condition): (string | null)[] => [...params, ...Array<null>(3 - params.length).fill(null)];
+function keysOf(choice: SenderChoice): Condition {
+  if ('clientId' in choice) {
+    return { isAllowed: IS_KNOWN, isConcerned: IS_KNOWN, params: [choice.clientId, null, null] };
+  }
+  const { sourceAddress, application, facility } = choice;
+  return { isAllowed: IS_ALLOWED, isConcerned: IS_CONCERNED, params: [sourceAddress, application, facility] };
+}
 
 /** The keys with their settings, and what is known of the message itself. */
 export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query<SenderRow> {
-  const condition = keysOf(choice, false);
-  const text = `select k.site_id, k.client_id, k.allowed_scopes, k.allowed_ips, k.hl7_sender_application,
+  const { isAllowed, isConcerned, params } = keysOf(choice);
+  const text = `select k.site_id, k.client_id, k.status, k.protocols, ${isAllowed} as is_allowed, k.allowed_scopes, k.allowed_ips, k.hl7_sender_application,
       k.hl7_sender_facility, coalesce(k.hl7_time_zone, s.time_zone) as time_zone,
       s.assigning_authorities::text as assigning_authorities,
       coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
@@ -106,20 +109,20 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
     join site s on s.site_id = k.site_id
     left join hl7_message seen on seen.site_id = k.site_id and seen.client_id = k.client_id
      and seen.sending_application = $4 and seen.sending_facility = $5 and seen.control_id = $6 and seen.sha256 = $7
-   where ${condition.text}
+   where ${isConcerned}
    order by k.client_id`;
   const { application, facility, controlId, sha256 } = message;
-  return { text, params: [...padded(condition), application, facility, controlId, sha256] };
+  return { text, params: [...params, application, facility, controlId, sha256] };
 }
 
 /** What each of the keys' sites has for a message, with the state it was found in. */
 export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<MatchRow> {
-  const condition = keysOf(choice, true);
+  const { isAllowed, params } = keysOf(choice);
   const text = `with found as materialized (
       select k.client_id, m.*
         from api_key k
        cross join lateral hl7_match(k.site_id, $4::text[], $5::text[], $6::text[]) m
-       where ${condition.text}
+       where ${isAllowed}
     ), state as (
       select f.client_id, md5(string_agg(concat_ws('|', f.role, f.key, f.type, f.id, f.version), ','
                order by f.role, f.key, f.type, f.id)) as state
@@ -129,7 +132,7 @@ export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<Match
       f.body, f.contributions, s.state
       from found f join state s on s.client_id = f.client_id
      order by f.client_id, f.role desc, f.id`;
-  return { text, params: [...padded(condition), ...lookupParams(lookup)] };
+  return { text, params: [...params, ...lookupParams(lookup)] };
 }
 
 const lookupParams = ({ identifierValues, keys }: LookupKeys) => [

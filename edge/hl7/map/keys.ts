@@ -8,7 +8,8 @@ import { codeOf } from './datatypes/cwe.ts';
 import { textOf } from './datatypes/text.ts';
 
 /** Parts that may hold any character, joined so that none can be mistaken for two. */
-const join = (...parts: readonly (string | undefined)[]): string => JSON.stringify(parts.map((part) => (part ?? '').toWellFormed()));
+const join = (...parts: readonly (string | undefined)[]): string =>
+  JSON.stringify(parts.map((part) => (part ?? '').toWellFormed()));
 
 /** Number, namespace, universal id. */
 const entity = (part: Part | undefined): readonly (string | undefined)[] => [
