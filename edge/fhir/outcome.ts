@@ -78,13 +78,21 @@ export function outcome(severity: Severity, issues: readonly Issue[]): JsonObjec
   return { resourceType: 'OperationOutcome', issue: issues.map((issue) => issueOf(severity, issue, 'processing')) };
 }
 
+function issueTypeOf({ code, kind }: Fault): string {
+  return code !== undefined && ISSUE_TYPES.has(code) ? code : ISSUE_TYPE[kind];
+}
+
+/** A failure's issues, or the one that it is. */
+export function issuesOf(fault: Fault): readonly Issue[] {
+  return fault.issues.length > 0 ? fault.issues : [{ code: issueTypeOf(fault), message: fault.message }];
+}
+
 /** A failure as its caller may see it; undefined: a bug of ours, of which nothing is told. */
 export function outcomeOf(fault: Fault | undefined): JsonObject {
   if (fault === undefined) {
     const message = 'internal error; nothing was stored. Report the X-Request-Id of this response.';
     return outcome('fatal', [{ code: 'exception', message }]);
   }
-  const fallback = fault.code !== undefined && ISSUE_TYPES.has(fault.code) ? fault.code : ISSUE_TYPE[fault.kind];
-  const issues = fault.issues.length > 0 ? fault.issues : [{ code: fallback, message: fault.message }];
-  return { resourceType: 'OperationOutcome', issue: issues.map((issue) => issueOf('error', issue, fallback)) };
+  const fallback = issueTypeOf(fault);
+  return { resourceType: 'OperationOutcome', issue: issuesOf(fault).map((issue) => issueOf('error', issue, fallback)) };
 }

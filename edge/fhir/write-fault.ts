@@ -2,6 +2,7 @@
 import { Fault, type Issue } from '../../shared/fault.ts';
 import type { ResourceType } from '../store/resource-type.ts';
 import type { ConditionOutcome } from '../store/transaction.ts';
+import { issuesOf } from './outcome.ts';
 import { patientPath, unknownPatient } from './references.ts';
 
 /** Where a row of the database call comes from: `at` is `Bundle.entry[2]`, or null for a request of its own. */
@@ -30,9 +31,10 @@ export function unknownId(type: ResourceType): Fault {
   );
 }
 
-function located(fault: Fault, at: string | null, code: string): Fault {
+/** The Fault at an entry of a bundle, or as it is. */
+function located(fault: Fault, at: string | null): Fault {
   if (at === null) return fault;
-  return new Fault(fault.kind, fault.message, { issues: [{ code, message: fault.message, at }], cause: fault.cause });
+  return new Fault(fault.kind, fault.message, { issues: issuesOf(fault).map((issue) => issueWithin(at, issue)) });
 }
 
 const STALE =
@@ -51,13 +53,13 @@ export function rowFault(state: string, positions: readonly number[], origins: r
   const at = first.at;
   switch (state) {
     case 'GW404':
-      return located(unknownId(first.type), at, 'not-found');
+      return located(unknownId(first.type), at);
     case 'GW409': {
       const issues = rows.map((row): Issue => ({ code: 'duplicate', message: TWICE, at: row.at ?? row.type }));
       return new Fault('malformed', TWICE, { issues });
     }
     case 'GW412':
-      return located(new Fault('precondition-failed', STALE), at, 'conflict');
+      return located(new Fault('precondition-failed', STALE), at);
     case 'GW422': {
       const issues = rows.map((row) => unknownPatient(within(row.at, `${patientPath(row.type)}.reference`)));
       return new Fault('invalid', 'the resource refers to an unknown Patient', { issues });
@@ -89,23 +91,17 @@ export function conditionFault(
   at: string | null,
 ): Fault {
   switch (outcome) {
-    case 'ambiguous':
-      return located(
-        new Fault('precondition-failed', `several ${type} resources match the condition: make it more selective`, {
-          code: 'multiple-matches',
-        }),
-        at,
-        'multiple-matches',
-      );
+    case 'ambiguous': {
+      const message = `several ${type} resources match the condition: make it more selective`;
+      return located(new Fault('precondition-failed', message, { code: 'multiple-matches' }), at);
+    }
     case 'no-match':
-      return located(new Fault('invalid', `no ${type} matches the conditional reference`), at, 'not-found');
+      return located(new Fault('invalid', `no ${type} matches the conditional reference`, { code: 'not-found' }), at);
     case 'absent':
-      return located(unknownId(type), at, 'not-found');
-    case 'another-id':
-      return located(
-        new Fault('malformed', 'the id in the body is not that of the resource that was found'),
-        at,
-        'value',
-      );
+      return located(unknownId(type), at);
+    case 'another-id': {
+      const message = 'the id in the body is not that of the resource that was found';
+      return located(new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${type}.id` }] }), at);
+    }
   }
 }

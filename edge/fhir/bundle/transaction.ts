@@ -8,6 +8,7 @@ import type { Query } from '../../deps.ts';
 import { lockKeys } from '../../store/lock.ts';
 import { type ConditionRow, requireResource, type WriteRow, writeTransaction } from '../../store/transaction.ts';
 import type { Interaction, RequestContext, Target } from '../interaction.ts';
+import { issuesOf } from '../outcome.ts';
 import { notFound } from '../read.ts';
 import { type Draft, planWrite } from '../write.ts';
 import { conditionFault, explainRows, issueWithin, type RowOrigin } from '../write-fault.ts';
@@ -41,9 +42,7 @@ async function each<Item extends Pick<Placed, 'entry'>, T>(
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       first ??= error;
-      const { code = error.kind, message } = error;
-      const own = error.issues.length > 0 ? error.issues : [{ code, message }];
-      issues.push(...own.map((issue) => issueWithin(item.entry.at, issue)));
+      issues.push(...issuesOf(error).map((issue) => issueWithin(item.entry.at, issue)));
     }
   }
   if (first === undefined) return done;
