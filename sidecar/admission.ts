@@ -1,0 +1,43 @@
+/** Counts connections, in all and by source address, and says when there are too many. */
+import type { Metrics, RefusalReason } from './metrics.ts';
+
+export interface Admission {
+  /** @returns the reason, or a function that gives the place back */
+  enter(): RefusalReason | Leave;
+  /** The same for the address, once it is known (PROXY protocol). */
+  enterAs(address: string): RefusalReason | Leave;
+}
+
+export type Leave = () => void;
+
+export interface AdmissionLimits {
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+}
+
+export function createAdmission(limits: AdmissionLimits, metrics: Metrics): Admission {
+  let open = 0;
+  const byAddress = new Map<string, number>();
+
+  return {
+    enter() {
+      if (open >= limits.maxConnections) return 'too-many-connections';
+      open += 1;
+      metrics.connections.set(open);
+      return () => {
+        open -= 1;
+        metrics.connections.set(open);
+      };
+    },
+    enterAs(address) {
+      const count = byAddress.get(address) ?? 0;
+      if (count >= limits.maxConnectionsPerAddress) return 'too-many-connections-of-address';
+      byAddress.set(address, count + 1);
+      return () => {
+        const left = (byAddress.get(address) ?? 1) - 1;
+        if (left === 0) byAddress.delete(address);
+        else byAddress.set(address, left);
+      };
+    },
+  };
+}

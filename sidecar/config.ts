@@ -1,0 +1,205 @@
+/**
+ * The sidecar's environment, parsed once at the door: every problem is listed at once, and no value is ever repeated,
+ * since one of them is a private key.
+ */
+import { z } from 'zod';
+
+import { parseRange } from '../shared/ip.ts';
+import { MAX_HL7_MESSAGE_BYTES } from '../shared/mllp-contract.ts';
+
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65535).default(fallback);
+const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+const seconds = (fallback: number) =>
+  z.coerce
+    .number()
+    .positive()
+    .max(86_400)
+    .default(fallback)
+    .transform((value) => value * 1000);
+
+const jsonText = z.string().transform((text, context) => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    context.addIssue({ code: 'custom', message: 'is not JSON' });
+    return z.NEVER;
+  }
+});
+
+const es256PrivateJwk = z.looseObject(
+  {
+    kty: z.literal('EC'),
+    crv: z.literal('P-256'),
+    x: z.string(),
+    y: z.string(),
+    d: z.string(),
+    kid: z.string().min(1),
+  },
+  'must be a private EC P-256 JWK with a kid',
+);
+
+const edgeUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:/.test(text), 'must be an http or https URL')
+  .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+const ranges = z
+  .string()
+  .default('')
+  .transform((text) => text.split(/[\s,]+/).filter((range) => range !== ''))
+  .refine(
+    (list) => list.every((range) => parseRange(range) !== undefined),
+    'must be IP addresses or CIDR ranges, separated by commas',
+  );
+
+const environment = z
+  .object({
+    /** Default: every interface, IPv6 and IPv4. */
+    MLLP_HOST: z.string().min(1).optional(),
+    /** 2575 is HL7's own (IANA). 0: a free one, which the log line `mllp.listening` names. */
+    MLLP_PORT: port(2575),
+    EDGE_URL: edgeUrl,
+    /** `iss` of the sidecar's tokens, shown to the administrator. */
+    SIDECAR_NAME: z.string().min(1).max(255).default('mllp-sidecar'),
+    SIDECAR_PRIVATE_KEY: jsonText.pipe(es256PrivateJwk),
+    HEALTH_HOST: z.string().min(1).default('127.0.0.1'),
+    HEALTH_PORT: port(9575),
+    LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+
+    MLLP_TLS_CERT_FILE: z.string().min(1).optional(),
+    MLLP_TLS_KEY_FILE: z.string().min(1).optional(),
+    MLLP_TLS_CLIENT_CA_FILE: z.string().min(1).optional(),
+    /** `request`: a sender without a certificate is served too, one with a certificate of another CA is not. */
+    MLLP_TLS_CLIENT_AUTH: z.enum(['require', 'request']).default('require'),
+    /** The balancers that send a PROXY protocol header: theirs is required, anybody else's is refused. */
+    MLLP_PROXY_PROTOCOL_FROM: ranges,
+
+    MLLP_MAX_CONNECTIONS: count(4096),
+    MLLP_MAX_CONNECTIONS_PER_ADDRESS: count(512),
+    MLLP_MAX_FRAME_BYTES: count(MAX_HL7_MESSAGE_BYTES),
+    /** What all connections, and those of one address, may hold in memory before reads pause. */
+    MLLP_MAX_HELD_BYTES: count(256 * 1024 * 1024),
+    MLLP_MAX_HELD_BYTES_PER_ADDRESS: count(64 * 1024 * 1024),
+    MLLP_IDLE_TIMEOUT_SECONDS: seconds(30 * 60),
+    MLLP_FRAME_TIMEOUT_SECONDS: seconds(60),
+    /** For the PROXY header and the TLS handshake together. */
+    MLLP_OPENING_TIMEOUT_SECONDS: seconds(10),
+    FORWARD_RETRY_SECONDS: seconds(30),
+    FORWARD_ATTEMPT_TIMEOUT_SECONDS: seconds(15),
+    /** Messages under way to the edge at one time, over all connections. */
+    FORWARD_CONCURRENCY: count(64),
+    SHUTDOWN_GRACE_SECONDS: seconds(25),
+  })
+  .superRefine((env, context) => {
+    const needs = (name: keyof typeof env, other: keyof typeof env): void => {
+      if (env[name] !== undefined && env[other] === undefined) {
+        context.addIssue({ code: 'custom', path: [other], message: `is missing: ${name} needs it` });
+      }
+    };
+    needs('MLLP_TLS_CERT_FILE', 'MLLP_TLS_KEY_FILE');
+    needs('MLLP_TLS_KEY_FILE', 'MLLP_TLS_CERT_FILE');
+    needs('MLLP_TLS_CLIENT_CA_FILE', 'MLLP_TLS_CERT_FILE');
+  });
+
+/** Names as in the environment; `…_SECONDS` hold milliseconds once parsed (the transform is in `seconds`). */
+type Environment = z.infer<typeof environment>;
+
+export type SidecarKey = Environment['SIDECAR_PRIVATE_KEY'];
+
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly clientCaFile: string | undefined;
+  readonly clientAuth: 'require' | 'request';
+}
+
+export interface SidecarConfig {
+  readonly host: string | undefined;
+  readonly port: number;
+  readonly edgeUrl: string;
+  readonly name: string;
+  readonly privateKey: SidecarKey;
+  readonly healthHost: string;
+  readonly healthPort: number;
+  readonly logLevel: Environment['LOG_LEVEL'];
+  readonly tls: TlsFiles | undefined;
+  readonly proxyProtocolFrom: readonly string[];
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly maxFrameBytes: number;
+  readonly maxHeldBytes: number;
+  readonly maxHeldBytesPerAddress: number;
+  readonly idleTimeoutMs: number;
+  readonly frameTimeoutMs: number;
+  readonly openingTimeoutMs: number;
+  readonly retryMs: number;
+  readonly attemptTimeoutMs: number;
+  readonly concurrency: number;
+  readonly shutdownGraceMs: number;
+}
+
+export class SidecarConfigError extends Error {
+  override readonly name = 'SidecarConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`configuration:\n  ${problems.join('\n  ')}`);
+    this.problems = problems;
+  }
+}
+
+/**
+ * @param env names to values; an empty value counts as absent
+ * @throws SidecarConfigError naming every variable that is missing or wrong, never a value
+ */
+export function readSidecarConfig(env: Readonly<Record<string, string | undefined>>): SidecarConfig {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
+  );
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message, code }) => {
+      const name = String(path[0]);
+      return given[name] === undefined && code !== 'custom' ? `${name} is missing` : `${name} ${message}`;
+    });
+    throw new SidecarConfigError([...new Set(problems)]);
+  }
+  const value = parsed.data;
+  return {
+    host: value.MLLP_HOST,
+    port: value.MLLP_PORT,
+    edgeUrl: value.EDGE_URL,
+    name: value.SIDECAR_NAME,
+    privateKey: value.SIDECAR_PRIVATE_KEY,
+    healthHost: value.HEALTH_HOST,
+    healthPort: value.HEALTH_PORT,
+    logLevel: value.LOG_LEVEL,
+    tls: tlsFiles(value),
+    proxyProtocolFrom: value.MLLP_PROXY_PROTOCOL_FROM,
+    maxConnections: value.MLLP_MAX_CONNECTIONS,
+    maxConnectionsPerAddress: value.MLLP_MAX_CONNECTIONS_PER_ADDRESS,
+    maxFrameBytes: value.MLLP_MAX_FRAME_BYTES,
+    maxHeldBytes: value.MLLP_MAX_HELD_BYTES,
+    maxHeldBytesPerAddress: value.MLLP_MAX_HELD_BYTES_PER_ADDRESS,
+    idleTimeoutMs: value.MLLP_IDLE_TIMEOUT_SECONDS,
+    frameTimeoutMs: value.MLLP_FRAME_TIMEOUT_SECONDS,
+    openingTimeoutMs: value.MLLP_OPENING_TIMEOUT_SECONDS,
+    retryMs: value.FORWARD_RETRY_SECONDS,
+    attemptTimeoutMs: value.FORWARD_ATTEMPT_TIMEOUT_SECONDS,
+    concurrency: value.FORWARD_CONCURRENCY,
+    shutdownGraceMs: value.SHUTDOWN_GRACE_SECONDS,
+  };
+}
+
+function tlsFiles(value: Environment): TlsFiles | undefined {
+  const { MLLP_TLS_CERT_FILE: certFile, MLLP_TLS_KEY_FILE: keyFile } = value;
+  if (certFile === undefined || keyFile === undefined) return undefined;
+  return {
+    certFile,
+    keyFile,
+    clientCaFile: value.MLLP_TLS_CLIENT_CA_FILE,
+    clientAuth: value.MLLP_TLS_CLIENT_AUTH,
+  };
+}

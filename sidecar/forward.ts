@@ -1,0 +1,103 @@
+/**
+ * A message to the edge and its ACK back. The rule of this file: only the edge's own answer becomes an ACK. Everything
+ * else (no answer, 5xx, a proxy's page) means that nothing is known to be stored, and is tried again for a while; the
+ * same bytes again are harmless, since the edge answers them with the stored ACK.
+ */
+import { MLLP_CONNECTION_HEADER, MLLP_CONTENT_TYPE, MLLP_MESSAGES_PATH } from '../shared/mllp-contract.ts';
+import { createBackoff, type BackoffOptions } from './backoff.ts';
+import type { EdgeClient, EdgeReply } from './edge-request.ts';
+import { createGate } from './gate.ts';
+import { errorCode, type SidecarLog } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { PeerIdentity } from './token.ts';
+
+export type Outcome =
+  | { readonly kind: 'ack'; readonly ack: Uint8Array; readonly close: boolean }
+  /** Stored, and the sender asked for no acknowledgement (MSH-15, MSH-16). */
+  | { readonly kind: 'no-ack'; readonly close: boolean }
+  /** Not known to be stored: nothing may be acknowledged. */
+  | { readonly kind: 'unavailable' };
+
+/** @param signal ends the tries when nobody waits for the answer any more */
+export type Forward = (message: Uint8Array, peer: PeerIdentity, signal: AbortSignal) => Promise<Outcome>;
+
+export interface ForwardOptions {
+  readonly edge: EdgeClient;
+  readonly retryMs: number;
+  readonly attemptTimeoutMs: number;
+  readonly concurrency: number;
+  readonly metrics: Metrics;
+  readonly log: SidecarLog;
+}
+
+const BACKOFF: BackoffOptions = { firstMs: 100, factor: 2, maxMs: 3_000 };
+
+export function createForward(options: ForwardOptions): Forward {
+  const { edge, metrics, log } = options;
+  const gate = createGate(options.concurrency);
+
+  const attempt = async (message: Uint8Array, peer: PeerIdentity, tries: Tries): Promise<Outcome | undefined> => {
+    const left = tries.deadline - performance.now();
+    if (left <= 0 || tries.signal.aborted) return undefined;
+    const timeoutMs = Math.min(options.attemptTimeoutMs, left);
+    try {
+      const reply = await edge.ask({
+        method: 'POST',
+        path: MLLP_MESSAGES_PATH,
+        peer,
+        body: message,
+        timeoutMs,
+        signal: tries.signal,
+      });
+      const outcome = outcomeOf(reply);
+      const result = outcome === undefined ? resultOf(reply) : 'answered';
+      metrics.forwardAttempts.inc({ result });
+      if (outcome === undefined) log.warn({ status: reply.status, result }, 'forward.refused');
+      return outcome;
+    } catch (error) {
+      if (tries.signal.aborted) return undefined;
+      metrics.forwardAttempts.inc({ result: 'unreachable' });
+      log.warn({ code: errorCode(error) }, 'forward.unreachable');
+      return undefined;
+    }
+  };
+
+  return async (message, peer, signal) => {
+    const tries = { deadline: performance.now() + options.retryMs, signal };
+    const backoff = createBackoff(BACKOFF);
+    const observe = metrics.forwardSeconds.startTimer();
+    for (;;) {
+      // The gate is left between tries: while the edge is away, no connection waits for another's patience.
+      const outcome = await gate.run(() => attempt(message, peer, tries));
+      if (outcome !== undefined) {
+        observe();
+        metrics.edgeReachable.set(1);
+        return outcome;
+      }
+      if (!(await backoff.wait(tries.deadline, signal))) return { kind: 'unavailable' };
+    }
+  };
+}
+
+interface Tries {
+  /** Of `performance.now()`. */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+/** Undefined: not an answer of the edge's ingest, or one that says that nothing is known. */
+function outcomeOf({ status, headers, body }: EdgeReply): Outcome | undefined {
+  const close = headers[MLLP_CONNECTION_HEADER] === 'close';
+  if (status === 204) return { kind: 'no-ack', close };
+  // A page that some proxy serves with status 200 must not reach a sender as an acknowledgement.
+  const isAck = status === 200 && body.byteLength > 0 && mediaType(headers['content-type']) === MLLP_CONTENT_TYPE;
+  return isAck ? { kind: 'ack', ack: body, close } : undefined;
+}
+
+const mediaType = (value: string | undefined): string => (value ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+function resultOf({ status }: EdgeReply): string {
+  if (status >= 500) return 'server-error';
+  // Our key is not among the edge's MLLP_SIDECAR_KEYS, the clocks differ, or EDGE_URL leads elsewhere.
+  return status === 404 ? 'not-recognised' : 'unexpected';
+}

@@ -1,0 +1,55 @@
+/** `/healthz`, `/readyz` and `/metrics` on a port of their own: loopback unless told otherwise, and no word of messages. */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+
+import type { Registry } from 'prom-client';
+
+import { portOf } from './port-of.ts';
+
+export interface Health {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export interface HealthOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly registry: Registry;
+  /** What keeps it from taking messages; empty: ready. */
+  readonly problems: () => readonly string[];
+}
+
+export async function startHealth({ host, port, registry, problems }: HealthOptions): Promise<Health> {
+  const routes: Readonly<Record<string, (response: ServerResponse) => Promise<void> | void>> = {
+    '/healthz': (response) => send(response, 200, 'text/plain', 'ok\n'),
+    '/readyz': (response) => {
+      const found = problems();
+      const body = JSON.stringify({ status: found.length === 0 ? 'ready' : 'not ready', problems: found });
+      send(response, found.length === 0 ? 200 : 503, 'application/json', `${body}\n`);
+    },
+    '/metrics': async (response) => send(response, 200, registry.contentType, await registry.metrics()),
+  };
+  const server = createServer((request, response) => {
+    const route = routes[new URL(request.url ?? '/', 'http://localhost').pathname];
+    if (route === undefined) return send(response, 404, 'text/plain', 'not found\n');
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      return send(response, 405, 'text/plain', 'method not allowed\n');
+    }
+    Promise.resolve(route(response)).catch(() => response.destroy());
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    port: portOf(server),
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close').catch(() => undefined);
+    },
+  };
+}
+
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
+}

@@ -1,0 +1,81 @@
+/**
+ * What comes before the first frame: the PROXY header where the peer is a configured balancer, whether the address may
+ * send at all, the TLS handshake. In this order, so that least is done for whom least is known.
+ */
+import type { Socket } from 'node:net';
+
+import { plainAddress, type RangeSet } from './address.ts';
+import type { Admission, Leave } from './admission.ts';
+import type { AllowedRanges } from './allowed-ranges.ts';
+import type { RefusalReason } from './metrics.ts';
+import { readProxyHeader } from './proxy-protocol.ts';
+import type { TlsAcceptor } from './tls.ts';
+import type { PeerIdentity } from './token.ts';
+
+export interface Opened {
+  /** Encrypted or not; nothing has been read of what the sender sends. */
+  readonly socket: Socket;
+  readonly peer: PeerIdentity;
+  /** Gives the address's place back. */
+  readonly leave: Leave;
+}
+
+export interface OpeningOptions {
+  readonly balancers: RangeSet;
+  readonly admission: Admission;
+  readonly allowedRanges: AllowedRanges;
+  readonly tls: TlsAcceptor | undefined;
+}
+
+export type Open = (raw: Socket) => Promise<Opened | { readonly refused: RefusalReason; readonly address: string }>;
+
+export function createOpening({ balancers, admission, allowedRanges, tls }: OpeningOptions): Open {
+  return async (raw) => {
+    const own = plainAddress(raw.remoteAddress ?? '');
+    const told = balancers.holds(own) ? await takeProxyHeader(raw) : { address: undefined };
+    if ('refused' in told) return { refused: told.refused, address: own };
+    const address = plainAddress(told.address ?? own);
+
+    const leave = admission.enterAs(address);
+    if (typeof leave === 'string') return { refused: leave, address };
+    const refuse = (refused: RefusalReason): { refused: RefusalReason; address: string } => {
+      leave();
+      return { refused, address };
+    };
+    if (!(await allowedRanges.allows(address))) return refuse('address-not-allowed');
+    if (tls === undefined) return { socket: raw, peer: { address }, leave };
+    try {
+      const { socket, subject } = await tls.accept(raw);
+      return { socket, peer: { address, tlsSubject: subject }, leave };
+    } catch {
+      return refuse('tls-handshake');
+    }
+  };
+}
+
+type Told = { readonly address: string | undefined } | { readonly refused: RefusalReason };
+
+/** Reads the header and puts back what follows it. Settles also when the socket ends. */
+function takeProxyHeader(raw: Socket): Promise<Told> {
+  return new Promise((resolve) => {
+    let received = Buffer.alloc(0);
+    const settle = (told: Told): void => {
+      raw.off('data', onData).off('close', onEnd).off('end', onEnd);
+      raw.pause();
+      resolve(told);
+    };
+    const onEnd = (): void => settle({ refused: 'proxy-header-missing' });
+    const onData = (chunk: Buffer): void => {
+      received = Buffer.concat([received, chunk]);
+      const header = readProxyHeader(received);
+      if (header.kind === 'incomplete') return;
+      if (header.kind === 'missing') return settle({ refused: 'proxy-header-missing' });
+      if (header.kind === 'invalid') return settle({ refused: 'proxy-header-invalid' });
+      settle({ address: header.address });
+      const rest = received.subarray(header.length);
+      if (rest.length > 0) raw.unshift(rest);
+    };
+    raw.on('data', onData).once('close', onEnd).once('end', onEnd);
+    raw.resume();
+  });
+}

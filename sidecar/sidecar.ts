@@ -1,0 +1,77 @@
+/** The parts of the sidecar, put together: started in order, stopped in the reverse. */
+import { createAdmission } from './admission.ts';
+import { rangeSet } from './address.ts';
+import { createAllowedRanges } from './allowed-ranges.ts';
+import type { SidecarConfig } from './config.ts';
+import { createEdgeClient } from './edge-request.ts';
+import { createForward } from './forward.ts';
+import { startHealth } from './health.ts';
+import { createHeldBytes } from './held-bytes.ts';
+import { startListener } from './listener.ts';
+import { errorCode, type SidecarLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { createOpening } from './opening.ts';
+import { createTlsAcceptor } from './tls.ts';
+import { createSigner } from './token.ts';
+
+export interface Sidecar {
+  readonly port: number;
+  readonly healthPort: number;
+  /** Certificates anew; says in the log how it went. */
+  reload(): Promise<void>;
+  /** Stops accepting, finishes and acknowledges what is in flight, then resolves. */
+  stop(): Promise<void>;
+}
+
+/** Resolves when both ports listen. @throws when a port is taken or a certificate unfit */
+export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promise<Sidecar> {
+  const metrics = createMetrics();
+  const tls = config.tls === undefined ? undefined : await createTlsAcceptor(config.tls);
+  // One more socket than messages under way, for the ranges.
+  const edge = createEdgeClient(config.edgeUrl, createSigner(config.name, config.privateKey), config.concurrency + 1);
+  const admission = createAdmission(config, metrics);
+  const allowedRanges = createAllowedRanges(edge, metrics, log);
+  const open = createOpening({ balancers: rangeSet(config.proxyProtocolFrom), admission, allowedRanges, tls });
+  let isStopping = false;
+
+  const listener = await startListener({
+    ...config,
+    admission,
+    open,
+    forward: createForward({ ...config, edge, metrics, log }),
+    heldBytes: createHeldBytes(config, metrics),
+    metrics,
+    log,
+  });
+  const health = await startHealth({
+    host: config.healthHost,
+    port: config.healthPort,
+    registry: metrics.registry,
+    problems: () => [
+      ...(isStopping ? ['shutting down'] : []),
+      ...(allowedRanges.isEdgeReachable() ? [] : ['the edge does not answer, or does not recognise this sidecar']),
+    ],
+  });
+  void allowedRanges.start();
+
+  return {
+    port: listener.port,
+    healthPort: health.port,
+    async reload() {
+      if (tls === undefined) return;
+      try {
+        await tls.reload();
+        log.info('tls.reloaded');
+      } catch (error) {
+        log.error({ code: errorCode(error) }, 'tls.reload-failed');
+      }
+    },
+    async stop() {
+      isStopping = true;
+      await listener.stop(config.shutdownGraceMs);
+      allowedRanges.stop();
+      edge.close();
+      await health.close();
+    },
+  };
+}

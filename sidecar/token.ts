@@ -1,0 +1,55 @@
+/**
+ * The sidecar's own JWT (shared/mllp-contract.ts): signed anew for each attempt, so that a token seen on the way can be
+ * used neither again nor for another body. It says who listened and what was seen, never who the sender is.
+ */
+import { createPrivateKey, hash, randomUUID, sign } from 'node:crypto';
+
+import {
+  SIDECAR_TOKEN_ALGORITHM,
+  SIDECAR_TOKEN_AUDIENCE,
+  SIDECAR_TOKEN_MAX_LIFETIME_SECONDS,
+  SIDECAR_TOKEN_TYPE,
+  type SidecarClaims,
+} from '../shared/mllp-contract.ts';
+import type { SidecarKey } from './config.ts';
+
+/** What the listener saw of a peer. */
+export interface PeerIdentity {
+  /** Source address, after PROXY protocol. */
+  readonly address: string;
+  /** Subject of the peer's verified certificate. */
+  readonly tlsSubject?: string | undefined;
+}
+
+/** @returns a compact JWS over the peer and `sha256` (base64url, of the request's body) */
+export type SignToken = (peer: PeerIdentity, sha256: string) => string;
+
+const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** Base64url SHA-256. */
+export const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64url');
+
+/** @throws when the JWK is no private P-256 key: at start, not at the first message */
+export function createSigner(name: string, jwk: SidecarKey): SignToken {
+  const { kty, crv, x, y, d, kid } = jwk;
+  const key = createPrivateKey({ key: { kty, crv, x, y, d }, format: 'jwk' });
+  const header = base64url({ alg: SIDECAR_TOKEN_ALGORITHM, typ: SIDECAR_TOKEN_TYPE, kid });
+
+  return ({ address, tlsSubject }, sha256) => {
+    const iat = Math.floor(Date.now() / 1000);
+    const claims: SidecarClaims = {
+      iss: name,
+      aud: SIDECAR_TOKEN_AUDIENCE,
+      iat,
+      exp: iat + SIDECAR_TOKEN_MAX_LIFETIME_SECONDS,
+      jti: randomUUID(),
+      src: address,
+      ...(tlsSubject === undefined ? {} : { tls: tlsSubject }),
+      sha256,
+    };
+    const signed = `${header}.${base64url(claims)}`;
+    // JWS wants r and s side by side (RFC 7518 §3.4), not DER.
+    const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' });
+    return `${signed}.${signature.toString('base64url')}`;
+  };
+}

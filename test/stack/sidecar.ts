@@ -1,0 +1,91 @@
+/** The MLLP sidecar as a process of its own, as it is deployed: environment in, JSON lines out. */
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+import type { JWK } from 'jose';
+
+import { ROOT } from './build.ts';
+import { spawnGuarded } from './guard.ts';
+import { until } from './until.ts';
+
+export interface SidecarOptions {
+  readonly edgeUrl: string;
+  /** Private ES256 JWK with a `kid`; its public half is in the edge's MLLP_SIDECAR_KEYS. */
+  readonly privateKey: JWK;
+  /** Default: free ones. */
+  readonly port?: number;
+  readonly healthPort?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface SidecarProcess {
+  readonly host: string;
+  readonly port: number;
+  readonly healthPort: number;
+  /** Of the sidecar itself, for signals. */
+  readonly pid: number;
+  /** SIGTERM; resolves when what was in flight is finished and the process has ended. */
+  stop(): Promise<void>;
+  /** SIGKILL, at once. */
+  kill(): Promise<void>;
+  /** Settles when the process has ended, for whatever reason, with its exit code (null: a signal). */
+  readonly exited: Promise<number | null>;
+  /** Lines logged so far. */
+  logs(): readonly string[];
+}
+
+const HOST = '127.0.0.1';
+
+interface Listening {
+  readonly port: number;
+  readonly healthPort: number;
+  readonly pid: number;
+}
+
+/** Resolves when it listens. @throws with its log when it ends before that */
+export async function startSidecar(options: SidecarOptions): Promise<SidecarProcess> {
+  const env = {
+    ...process.env,
+    MLLP_HOST: HOST,
+    MLLP_PORT: String(options.port ?? 0),
+    HEALTH_PORT: String(options.healthPort ?? 0),
+    EDGE_URL: options.edgeUrl,
+    SIDECAR_NAME: 'local-sidecar',
+    SIDECAR_PRIVATE_KEY: JSON.stringify(options.privateKey),
+    ...options.env,
+  };
+  // The guard hands on standard error only; exec keeps the process the guard watches.
+  const toStderr = ['-c', 'exec "$0" "$@" >&2', process.execPath, `${ROOT}sidecar/main.ts`];
+  const child = spawnGuarded('/bin/sh', toStderr, { signal: 'TERM', cwd: ROOT, env });
+  const logs: string[] = [];
+  createInterface(child.stderr).on('line', (line) => logs.push(line));
+  let ended = false;
+  const exited = once(child, 'exit').then(([code]) => {
+    ended = true;
+    return typeof code === 'number' ? code : null;
+  });
+
+  const listening = await until('the sidecar listens', () => {
+    const line = logs.find((each) => each.includes('"event":"mllp.listening"'));
+    if (line === undefined && ended) throw new Error(`the sidecar ended:\n${logs.join('\n')}`);
+    return line === undefined ? undefined : (JSON.parse(line) as Listening);
+  });
+
+  return {
+    host: HOST,
+    port: listening.port,
+    healthPort: listening.healthPort,
+    pid: listening.pid,
+    async stop() {
+      child.stdin.end();
+      await exited;
+    },
+    async kill() {
+      // The guard's group: the shell, its watcher and the sidecar.
+      if (!ended && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      await exited;
+    },
+    exited,
+    logs: () => logs,
+  };
+}
