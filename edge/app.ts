@@ -15,6 +15,8 @@ interface Mount {
   /** First path segments, below the base URL's prefix. */
   readonly roots: readonly string[];
   readonly surface: Surface;
+  /** Answered as well, although not below the base URL. */
+  readonly outside?: readonly string[];
 }
 
 export interface App {
@@ -29,6 +31,8 @@ export function createApp(deps: Deps): App {
       baseUrl: config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
       roots: ['.well-known', 'oauth2'],
       surface: createOauth(deps),
+      // RFC 8414 §3.1 puts the issuer's path behind the well-known name.
+      outside: [`/.well-known/oauth-authorization-server${pathPrefix(config.INTEGRATION_OAUTH_PUBLIC_BASE_URL)}`],
     },
     { baseUrl: config.INTEGRATION_FHIR_PUBLIC_BASE_URL, roots: ['fhir'], surface: createFhir(deps) },
     { baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, roots: ['hl7'], surface: createHl7(deps) },
@@ -42,6 +46,7 @@ export function createApp(deps: Deps): App {
     hosts.size < 2 || !mount.baseUrl || new URL(mount.baseUrl).host === host;
 
   const isBelow = (mount: Mount, path: string): boolean =>
+    mount.outside?.includes(path) === true ||
     mount.roots.some((root) => `${path}/`.startsWith(`${pathPrefix(mount.baseUrl)}/${root}/`));
 
   const longestPrefixFirst = mounts.toSorted((a, b) => pathPrefix(b.baseUrl).length - pathPrefix(a.baseUrl).length);

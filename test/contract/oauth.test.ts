@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 
 import { RUNTIMES } from '../stack/gateway.ts';
+import { bearerCases } from './oauth/bearer-cases.ts';
 import { claimCases } from './oauth/claim-cases.ts';
+import { discoveryCases } from './oauth/discovery-cases.ts';
 import { formCases } from './oauth/form-cases.ts';
 import { jwsCases } from './oauth/jws-cases.ts';
 import { keyCases } from './oauth/key-cases.ts';
@@ -24,5 +26,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   describe('JWS and header', () => jwsCases(subject));
   describe('keys and signatures', () => keyCases(subject));
   describe('claims', () => claimCases(subject));
+  describe('bearer, introspection, revocation', () => bearerCases(subject));
+  describe('discovery', () => discoveryCases(subject));
   describe('use, state, scope and audience', () => useCases(subject));
 });
