@@ -4,6 +4,11 @@
  */
 import { Fault } from '../../shared/fault.ts';
 
+/** The headers of a request, or what stands for them in an entry of a bundle. Names in lower case. */
+export interface RequestHeaders {
+  get(name: string): string | null;
+}
+
 export const etagOf = (version: number): string => `W/"${version}"`;
 /** HTTP knows seconds only (RFC 9110 §8.8.2). */
 export const lastModifiedOf = (instant: string): string => new Date(instant).toUTCString();
@@ -17,7 +22,7 @@ const NO_VERSION = -1;
 export type Expectation = number | 'any' | null;
 
 /** @throws Fault `malformed` for anything but one entity tag or `*` */
-export function ifMatchOf(headers: Headers): Expectation {
+export function ifMatchOf(headers: RequestHeaders): Expectation {
   const header = headers.get('if-match')?.trim();
   if (header === undefined) return null;
   if (header === '*') return 'any';
@@ -30,7 +35,7 @@ export function ifMatchOf(headers: Headers): Expectation {
 }
 
 /** True when the client has this version already (RFC 9110 §13.1.2, §13.1.3): 304. */
-export function isNotModified(headers: Headers, version: number, lastUpdated: string): boolean {
+export function isNotModified(headers: RequestHeaders, version: number, lastUpdated: string): boolean {
   const noneMatch = headers.get('if-none-match');
   if (noneMatch !== null) {
     const tags = noneMatch.split(',').map((tag) => tag.trim());

@@ -4,7 +4,7 @@ import { isUuid } from '../../shared/uuid.ts';
 import { toPage } from '../store/page.ts';
 import type { ResourceType } from '../store/resource-type.ts';
 import { currentVersion, historyPage, readResource, readVersion } from '../store/version.ts';
-import { etagOf, isNotModified } from './conditional-headers.ts';
+import { etagOf, isNotModified, type RequestHeaders } from './conditional-headers.ts';
 import {
   type Answer,
   bundleText,
@@ -61,7 +61,7 @@ function readAnswer(
   type: ResourceType,
   stored: Stored | undefined,
   elements: string[] | null,
-  headers: Headers,
+  headers: RequestHeaders,
   root: string,
 ): Answer {
   if (stored === undefined) throw notFound(type);
@@ -91,7 +91,7 @@ export function prepareRead(
   type: ResourceType,
   id: string,
   pairs: readonly Pair[],
-  headers: Headers,
+  headers: RequestHeaders,
 ): Interaction {
   const elements = controlsOf(pairs, READ_CONTROLS, context).get('_elements');
   const wanted = elements === undefined ? null : elementsOf(elements);
@@ -113,7 +113,7 @@ export function prepareVread(
   id: string,
   version: string,
   pairs: readonly Pair[],
-  headers: Headers,
+  headers: RequestHeaders,
 ): Interaction {
   const elements = controlsOf(pairs, READ_CONTROLS, context).get('_elements');
   const wanted = elements === undefined ? null : elementsOf(elements);

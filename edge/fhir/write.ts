@@ -11,7 +11,7 @@ import { identifierKey } from '../store/lock.ts';
 import { toWrite } from '../store/resource.ts';
 import type { ResourceType } from '../store/resource-type.ts';
 import type { Condition, TransactionWrite } from '../store/transaction.ts';
-import { ifMatchOf } from './conditional-headers.ts';
+import { ifMatchOf, type RequestHeaders } from './conditional-headers.ts';
 import { requireValid } from './content.ts';
 import type { RequestContext } from './interaction.ts';
 import { relativeReferences, requirePatientReference } from './references.ts';
@@ -55,7 +55,12 @@ function queryOf(noneExist: string, type: ResourceType): string {
 }
 
 /** @param headers of the request, or of a bundle's entry: `If-None-Exist` */
-export function draftCreate(context: RequestContext, type: ResourceType, content: Json, headers: Headers): Draft {
+export function draftCreate(
+  context: RequestContext,
+  type: ResourceType,
+  content: Json,
+  headers: RequestHeaders,
+): Draft {
   const noneExist = headers.get('if-none-exist');
   const criteria = noneExist === null ? null : criteriaOf(type, queryOf(noneExist, type), context);
   return {
@@ -76,7 +81,7 @@ export function draftUpdate(
   type: ResourceType,
   id: string,
   content: Json,
-  headers: Headers,
+  headers: RequestHeaders,
 ): Draft {
   const expected = ifMatchOf(headers);
   const valid = requireValid(type, content);
@@ -104,7 +109,7 @@ export function draftConditionalUpdate(
   type: ResourceType,
   query: string,
   content: Json,
-  headers: Headers,
+  headers: RequestHeaders,
 ): Draft {
   const expected = ifMatchOf(headers);
   if (expected === 'any') {

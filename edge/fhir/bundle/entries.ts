@@ -1,6 +1,7 @@
 /** A Bundle of type batch or transaction, read: its entries as requests (FHIR R4 http, 3.1.0.11; bundle, 2.36.7). */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import type { RequestHeaders } from '../conditional-headers.ts';
 import { validate } from '../validate/validate.ts';
 
 /** Far more than fits the limit of a body as a rule; bounds what one request can ask of the database. */
@@ -15,7 +16,7 @@ export interface Entry {
   /** Relative to the root: `Patient`, `Patient/[id]`, `Patient?identifier=…`. */
   readonly url: string;
   /** `If-Match` and its kin. */
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   readonly resource: Json | undefined;
 }
 
@@ -24,31 +25,20 @@ export interface RequestBundle {
   readonly entries: readonly Entry[];
 }
 
-/** Bundle.entry.request's elements that stand for headers. */
-const HEADERS = [
-  ['ifNoneMatch', 'If-None-Match'],
-  ['ifModifiedSince', 'If-Modified-Since'],
-  ['ifMatch', 'If-Match'],
-  ['ifNoneExist', 'If-None-Exist'],
-] as const;
+/** Bundle.entry.request's elements that stand for headers, by the header's name in lower case. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'if-none-match': 'ifNoneMatch',
+  'if-modified-since': 'ifModifiedSince',
+  'if-match': 'ifMatch',
+  'if-none-exist': 'ifNoneExist',
+};
 
 const text = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 
-function headersOf(request: JsonObject, at: string): Headers {
-  const headers = new Headers();
-  for (const [element, name] of HEADERS) {
-    const value = text(request[element]);
-    if (value === null) continue;
-    try {
-      // What HTTP could not carry (a line feed, letters beyond Latin-1) is no header's value.
-      headers.set(name, value);
-    } catch {
-      const message = `${element} has a character that must be percent-encoded`;
-      throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${at}.request.${element}` }] });
-    }
-  }
-  return headers;
-}
+/** Not `Headers`: what HTTP cannot carry, a JSON string can, and `name=王` is a condition. */
+const headersOf = (request: JsonObject): RequestHeaders => ({
+  get: (name) => text(request[HEADERS[name] ?? '']),
+});
 
 function entryOf(entry: Json, at: string, root: string, issues: Issue[]): Entry | undefined {
   const request = isJsonObject(entry) ? entry['request'] : undefined;
@@ -65,7 +55,7 @@ function entryOf(entry: Json, at: string, root: string, issues: Issue[]): Entry 
     fullUrl: text(entry['fullUrl']),
     method,
     url: url.startsWith(`${root}/`) ? url.slice(root.length + 1) : url.replace(/^\//, ''),
-    headers: headersOf(request, at),
+    headers: headersOf(request),
     resource: entry['resource'],
   };
 }

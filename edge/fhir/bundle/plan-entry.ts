@@ -2,6 +2,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import { isResourceType, type ResourceType } from '../../store/resource-type.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
+import type { RequestHeaders } from '../conditional-headers.ts';
 import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';
 import { prepareHistory, prepareRead, prepareVread } from '../read.ts';
 import type { Pair } from '../search/request.ts';
@@ -36,7 +37,11 @@ function badUrl(method: string): Fault {
   return new Fault('malformed', message, { code: 'not-supported' });
 }
 
-async function prepareGet(context: RequestContext, { type, path, query }: Url, headers: Headers): Promise<Interaction> {
+async function prepareGet(
+  context: RequestContext,
+  { type, path, query }: Url,
+  headers: RequestHeaders,
+): Promise<Interaction> {
   const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
   const [id, history, version, ...rest] = path;
   if (id === undefined) return prepareSearch(context, type, pairs);

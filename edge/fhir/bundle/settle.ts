@@ -38,7 +38,7 @@ export function createSettler(context: RequestContext, targets: ReadonlyMap<stri
   const conditional = (entry: Entry, text: string, type: string, query: string): string => {
     if (!isResourceType(type)) {
       const message = 'a conditional reference can only be to a resource type of this server';
-      throw new Fault('invalid', message, { issues: [{ code: 'not-supported', message, at: entry.at }] });
+      throw new Fault('invalid', message, { code: 'not-supported' });
     }
     const known = byText.get(text) ?? {
       kind: 'reference',

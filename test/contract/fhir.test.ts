@@ -1,0 +1,28 @@
+/** The FHIR API's contract over HTTP, the same cases on workerd and on Deno. */
+import { afterAll, beforeAll, describe } from 'vitest';
+
+import { RUNTIMES } from '../stack/gateway.ts';
+import { bundleCases } from './fhir/bundle-cases.ts';
+import { conditionalCases } from './fhir/conditional-cases.ts';
+import { pagingCases } from './fhir/paging-cases.ts';
+import { resourceCases } from './fhir/resource-cases.ts';
+import { searchCases } from './fhir/search-cases.ts';
+import { startSubject, type Subject } from './fhir/subject.ts';
+
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  let started: Subject | undefined;
+  const subject = (): Subject => {
+    if (started === undefined) throw new Error('the gateway has not started');
+    return started;
+  };
+  beforeAll(async () => {
+    started = await startSubject(runtime);
+  });
+  afterAll(() => started?.stop());
+
+  describe('resources', () => resourceCases(subject));
+  describe('search', () => searchCases(subject));
+  describe('paging', () => pagingCases(subject));
+  describe('conditions', () => conditionalCases(subject));
+  describe('bundles', () => bundleCases(subject));
+});

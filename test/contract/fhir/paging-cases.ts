@@ -1,0 +1,131 @@
+/** Paging: every resource that stays is seen exactly once, whatever is written meanwhile; cursors cannot be bent. */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { expectOutcome, idsOf, linkOf, patient, type Reply, type Subject, walk } from './subject.ts';
+
+const SORTS = [
+  '',
+  '_sort=_lastUpdated',
+  '_sort=-_lastUpdated',
+  '_sort=name',
+  '_sort=-name',
+  '_sort=birthdate',
+  '_sort=-birthdate',
+];
+const RESIDENTS = 23;
+
+export function pagingCases(subject: () => Subject): void {
+  let token: string;
+  let residents: string[];
+  const get = (path: string) => subject().call('GET', path, { token });
+
+  beforeAll(async () => {
+    ({ token } = await subject().newSite());
+    residents = [];
+    // Few names and dates, so that ties are the rule.
+    for (let i = 0; i < RESIDENTS; i += 1) {
+      const more = {
+        gender: 'female',
+        name: [{ text: `N${i % 4}` }],
+        ...(i % 3 === 0 ? {} : { birthDate: `19${70 + (i % 3)}` }),
+      };
+      residents.push(await subject().create(patient(`resident-${i}`, more), token));
+    }
+  });
+
+  test.each(SORTS)('%s: all of them, once, in one order, for any page size', async (sort) => {
+    const whole = idsOf(await get(`/Patient?${sort}`));
+    expect(new Set(whole)).toEqual(new Set(residents));
+    for (const count of [1, 4, RESIDENTS - 1, RESIDENTS]) {
+      const pages = await walk(subject(), `/Patient?_count=${count}&${sort}`, token);
+      expect(pages.flatMap(idsOf)).toEqual(whole);
+      expect(pages).toHaveLength(Math.ceil(RESIDENTS / count));
+      for (const page of pages) expect(linkOf(page, 'first')).toBe(linkOf(pages[0] as Reply, 'first'));
+    }
+  });
+
+  test('what stays is seen exactly once while others come and change', async () => {
+    const visitors: string[] = [];
+    const step = fc.record({
+      what: fc.constantFrom('create', 'update'),
+      name: fc.constantFrom('M', 'N0', 'N1', 'N2', 'N9'),
+      birthDate: fc.constantFrom('1960', '1970', '1971', '1999'),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...SORTS),
+        fc.integer({ min: 2, max: 7 }),
+        fc.array(step, { minLength: 1, maxLength: 6 }),
+        async (sort, count, steps) => {
+          const seen: string[] = [];
+          let next: string | undefined = `/Patient?gender=female&_count=${count}&${sort}`;
+          for (let page = 0; next !== undefined; page += 1) {
+            const reply: Reply = await get(next);
+            seen.push(...idsOf(reply));
+            next = linkOf(reply, 'next');
+            const { what, name, birthDate } = steps[page % steps.length] ?? {
+              what: 'create',
+              name: 'M',
+              birthDate: '1960',
+            };
+            const body = patient(`visitor`, { gender: 'female', name: [{ text: name }], birthDate });
+            const visitor = visitors[page % Math.max(visitors.length, 1)];
+            if (page > 12) continue;
+            if (what === 'create' || visitor === undefined) visitors.push(await subject().create(body, token));
+            else await subject().call('PUT', `/Patient/${visitor}`, { body: { ...body, id: visitor }, token });
+          }
+          for (const id of residents) expect(seen.filter((one) => one === id)).toHaveLength(1);
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+
+  test('no empty last page, and no more than asked for', async () => {
+    const pages = await walk(subject(), `/Patient?_count=2&name=n3`, token);
+    expect(pages.every((page) => idsOf(page).length > 0 && idsOf(page).length <= 2)).toBe(true);
+    expect(linkOf(pages.at(-1) as Reply, 'next')).toBeUndefined();
+  });
+
+  describe('a cursor', () => {
+    let next: string;
+    beforeAll(async () => {
+      next = linkOf(await get('/Patient?_count=2&_sort=name'), 'next') ?? '';
+    });
+    const cursorOf = (url: string): string => new URL(url).searchParams.get('_cursor') ?? '';
+
+    test('says nothing', () => {
+      expect(Buffer.from(cursorOf(next), 'base64url').toString('latin1')).not.toMatch(/n0/i);
+    });
+
+    test('of another site, another query, another type: 400', async () => {
+      expectOutcome(await subject().call('GET', next), 400, 'value', 'http._cursor');
+      for (const change of ['_count=3', '_sort=-name', 'name=n']) {
+        const url = new URL(next);
+        const [name = '', value = ''] = change.split('=');
+        url.searchParams.set(name, value);
+        expectOutcome(await get(url.href), 400, 'value', 'http._cursor');
+      }
+      expectOutcome(await get(`/Observation?_count=2&_sort=name&_cursor=${cursorOf(next)}`), 400, 'value');
+      expectOutcome(await get(`/Observation?_count=2&_cursor=${cursorOf(next)}`), 400, 'value', 'http._cursor');
+    });
+
+    test('altered by one bit: 400', async () => {
+      const cursor = cursorOf(next);
+      const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+      const places = [0, 7, 16, 30, cursor.length - 2, cursor.length - 1];
+      for (const place of places) {
+        for (let bit = 0; bit < 6; bit += 1) {
+          const character = alphabet[alphabet.indexOf(cursor[place] ?? '') ^ (1 << bit)];
+          const altered = cursor.slice(0, place) + character + cursor.slice(place + 1);
+          expectOutcome(await get(next.replace(cursor, altered)), 400, 'value', 'http._cursor');
+        }
+      }
+    });
+
+    test('is not needed to change how the answer looks', async () => {
+      expect((await get(`${next}&_pretty=true&_format=json`)).status).toBe(200);
+    });
+  });
+}

@@ -1,0 +1,167 @@
+/** A gateway with two sites and what the FHIR cases do to it. */
+import type { Client } from 'pg';
+import { expect } from 'vitest';
+
+import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
+import { getToken } from '../../stack/client.ts';
+import { type Gateway, type Runtime, startGateway } from '../../stack/gateway.ts';
+import { type ApiKey, createApiKey, createSite } from '../../stack/seed.ts';
+
+/** JSON as a test reads it. */
+export type Body = Record<string, any>;
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  /** `''` for none. */
+  readonly text: string;
+  /** The body as JSON; `{}` for none. */
+  readonly body: Body;
+}
+
+export interface Call {
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as FHIR JSON; a string as it is. */
+  readonly body?: object | string;
+}
+
+export interface Subject {
+  readonly gateway: Gateway;
+  readonly db: TestDatabase;
+  readonly client: Client;
+  /** `{base}/fhir`. */
+  readonly root: string;
+  readonly site: string;
+  readonly key: ApiKey;
+  readonly token: string;
+  /** A token of another site. */
+  readonly otherToken: string;
+  /** @param path below the root (`/Patient`), or a whole URL */
+  call(method: string, path: string, call?: Call): Promise<Reply>;
+  /** Creates a resource and returns its id. */
+  create(resource: Body, token?: string): Promise<string>;
+  /** A key of the site with the scopes given, and its token. */
+  tokenWith(scopes: readonly string[]): Promise<string>;
+  /** A new site with a key of its own, and its token. */
+  newSite(): Promise<{ readonly site: string; readonly token: string }>;
+  stop(): Promise<void>;
+}
+
+export async function startSubject(runtime: Runtime): Promise<Subject> {
+  const db = await createTestDatabase();
+  const gateway = await startGateway({ runtime, database: db, prefix: '/gateway' });
+  const { client } = db;
+  const newSite = async () => {
+    const site = await createSite(client);
+    const key = await createApiKey(client, { site });
+    return { site, key, token: await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' }) };
+  };
+  const { site, key, token } = await newSite();
+  const { token: otherToken } = await newSite();
+  const root = `${gateway.fhirBaseUrl}/fhir`;
+
+  const call = async (method: string, path: string, options: Call = {}): Promise<Reply> => {
+    const { body } = options;
+    const authorization = options.token === null ? {} : { authorization: `Bearer ${options.token ?? token}` };
+    const response = await fetch(path.startsWith('http') ? path : root + path, {
+      method,
+      headers: {
+        ...authorization,
+        ...(body === undefined ? {} : { 'content-type': 'application/fhir+json' }),
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === '' ? {} : (JSON.parse(text) as Body),
+    };
+  };
+  const create = async (resource: Body, by?: string): Promise<string> => {
+    const reply = await call('POST', `/${resource['resourceType']}`, {
+      body: resource,
+      ...(by === undefined ? {} : { token: by }),
+    });
+    expect(reply.status, reply.text).toBe(201);
+    return String(reply.body['id']);
+  };
+  return {
+    gateway,
+    db,
+    client,
+    root,
+    site,
+    key,
+    token,
+    otherToken,
+    call,
+    create,
+    async tokenWith(scopes) {
+      const limited = await createApiKey(client, { site, scopes });
+      return getToken(gateway.oauthBaseUrl, limited, { audience: 'svc-fhir' });
+    },
+    newSite,
+    async stop() {
+      await gateway.stop();
+      await db.drop();
+    },
+  };
+}
+
+/** An OperationOutcome of R4 with one issue at least, all of whose codes are R4's. */
+export function expectOutcome(reply: Reply, status: number, code: string, place?: string): void {
+  expect(reply.status, reply.text).toBe(status);
+  expect(reply.headers.get('content-type')).toMatch(/^application\/fhir\+json/);
+  expect(reply.headers.get('x-request-id')).toBeTruthy();
+  expect(reply.body['resourceType']).toBe('OperationOutcome');
+  const issues = reply.body['issue'] as Body[];
+  expect(issues.length).toBeGreaterThan(0);
+  expect(issues.map((issue) => issue['code'])).toContain(code);
+  for (const issue of issues) expect(issue['diagnostics']).toMatch(/\w+ \w+/);
+  if (place === undefined) return;
+  const places = issues.flatMap((issue) => [...(issue['expression'] ?? []), ...(issue['location'] ?? [])] as string[]);
+  expect(places).toContain(place);
+}
+
+export const patient = (value: string, more: Body = {}): Body => ({
+  resourceType: 'Patient',
+  identifier: [{ system: 'urn:mrn', value }],
+  ...more,
+});
+
+export const observation = (patientId: string, more: Body = {}): Body => ({
+  resourceType: 'Observation',
+  status: 'final',
+  code: { coding: [{ system: 'http://loinc.org', code: '8867-4' }] },
+  subject: { reference: `Patient/${patientId}` },
+  ...more,
+});
+
+/** The ids of a searchset's matches, in order. */
+export const idsOf = (reply: Reply): string[] =>
+  ((reply.body['entry'] ?? []) as Body[])
+    .filter((entry) => entry['search']?.mode === 'match')
+    .map((entry) => String(entry['resource'].id));
+
+export const linkOf = (reply: Reply, relation: string): string | undefined =>
+  (reply.body['link'] as Body[] | undefined)?.find((link) => link['relation'] === relation)?.['url'] as
+    | string
+    | undefined;
+
+/** All pages from the first on, at most 1,000. */
+export async function walk(subject: Subject, path: string, token?: string): Promise<Reply[]> {
+  const pages: Reply[] = [];
+  let next: string | undefined = path;
+  while (next !== undefined) {
+    const page: Reply = await subject.call('GET', next, token === undefined ? {} : { token });
+    expect(page.status, page.text).toBe(200);
+    pages.push(page);
+    expect(pages.length).toBeLessThan(1_000);
+    next = linkOf(page, 'next');
+  }
+  return pages;
+}
