@@ -67,7 +67,7 @@ export function findForAddress(deps: Deps, sourceAddress: string, select: Select
   return async (reading) => {
     const identity = identityOf(reading, sha256);
     const { application, facility } = identity;
-    const choice: SenderChoice = { sourceAddress, application, facility };
+    const choice: SenderChoice = { sourceAddress: withoutMapping(sourceAddress), application, facility };
     const [candidates, matches] = await deps.database.batch([
       sendersOf(choice, identity),
       matchesOf(choice, reading.lookup),
@@ -79,6 +79,9 @@ export function findForAddress(deps: Deps, sourceAddress: string, select: Select
     return contextOf(row, await deps.database.run(matchesOf({ clientId: row.client_id }, reading.lookup)));
   };
 }
+
+/** An IPv4 address that a socket spelt as IPv6 (RFC 4291 §2.5.5.2) as PostgreSQL compares it. */
+const withoutMapping = (address: string): string => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 
 export interface Located {
   readonly reading: Reading;

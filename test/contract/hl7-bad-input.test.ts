@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { toWrite, writeResources } from '../../edge/store/resource.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
-import { bytesOf, createHl7Site, msh, type Hl7Site } from './hl7-site.ts';
+import { bytesOf, createHl7Site, msh, type Hl7Site } from './hl7/site.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Ingest against a real PostgreSQL: what is stored, what is found again, what is merged, and in how many round trips. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createHl7Site, msh, type Hl7Site } from './hl7-site.ts';
+import { createHl7Site, msh, type Hl7Site } from './hl7/site.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 /** A site whose key sends messages straight into `ingest`, through the real driver, and what is then in the database. */
 import { randomUUID } from 'node:crypto';
 
-import { ingest, type Ingested } from '../../edge/hl7/ingest.ts';
-import type { Deps } from '../../edge/deps.ts';
-import { neonDatabase } from '../../edge/platform/neon.ts';
-import { isJsonObject, parseJson, type JsonObject } from '../../shared/json.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { createApiKey, createSite, type ApiKeyOptions, type SiteOptions } from '../stack/seed.ts';
-import { testDeps } from '../unit/oauth/deps.ts';
+import { ingest, type Ingested } from '../../../edge/hl7/ingest.ts';
+import type { Deps } from '../../../edge/deps.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { isJsonObject, parseJson, type JsonObject } from '../../../shared/json.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
+import { createApiKey, createSite, type ApiKeyOptions, type SiteOptions } from '../../stack/seed.ts';
+import { testDeps } from '../../unit/oauth/deps.ts';
 
 export interface Hl7Site {
   readonly db: TestDatabase;

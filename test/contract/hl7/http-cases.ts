@@ -1,0 +1,145 @@
+/** `POST /hl7/messages`: who may send, what is taken, and that the status never contradicts the ACK. */
+import { expect, test } from 'vitest';
+
+import { getToken } from '../../stack/client.ts';
+import { createApiKey } from '../../stack/seed.ts';
+import { msh } from './site.ts';
+import { replyOf, type Subject } from './subject.ts';
+
+const pid = (id: string) => `PID|1||${id}^^^HOSP^MR||Doe^Jane||19800229|F`;
+
+export function httpCases(subject: () => Subject): void {
+  const url = () => `${subject().gateway.hl7BaseUrl}/hl7/messages`;
+  const withToken = (token: string, headers: Readonly<Record<string, string>> = {}) =>
+    subject().post(`${msh('ADT^A01')}\n${pid('H0')}`, { authorization: `Bearer ${token}`, ...headers });
+
+  test('a message is stored, answered with AA and 200, in two round trips', async () => {
+    const { db } = subject();
+    const before = db.endpoint.requests();
+    const reply = await subject().post(`${msh('ADT^A01', 'H-1')}\n${pid('H1')}`);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(reply.headers.get('x-request-id')).toBeTruthy();
+    expect(reply.text).toMatch(
+      /^MSH\|\^~\\&\|GATEWAY\|SITE\|LAB\|HOSP\|[^\r]*\|ACK\^A01\^ACK\|[^\r]+\rMSA\|AA\|H-1\r$/,
+    );
+    expect(db.endpoint.requests() - before).toBe(2);
+    expect(await subject().count(`from hl7_message where control_id = 'H-1'`)).toBe(1);
+  });
+
+  test('the patient is read over FHIR', async () => {
+    const { db, gateway, site } = subject();
+    await subject().post(`${msh('ADT^A01')}\n${pid('H2')}`);
+    const reader = await createApiKey(db.client, { site });
+    const token = await getToken(gateway.oauthBaseUrl, reader, { audience: 'svc-fhir' });
+    const response = await fetch(`${gateway.fhirBaseUrl}/fhir/Patient?identifier=H2`, {
+      headers: { authorization: `Bearer ${token}`, accept: 'application/fhir+json' },
+    });
+    const bundle = (await response.json()) as { entry: { resource: object }[] };
+    expect(bundle.entry[0]?.resource).toMatchObject({ resourceType: 'Patient', birthDate: '1980-02-29' });
+  });
+
+  test('a retransmission gets the same bytes', async () => {
+    const message = `${msh('ADT^A01', 'H-again')}\n${pid('H3')}`;
+    const first = await subject().post(message);
+    expect((await subject().post(message)).text).toBe(first.text);
+  });
+
+  test.each([
+    ['a content error', `${msh('ADT^A01')}\nPID|1`, 422, 'AE'],
+    ['a refused type', `${msh('SIU^S12')}\n${pid('H4')}`, 422, 'AR'],
+    ['no MSH', 'not HL7', 400, 'AR'],
+  ])('%s: the status says what the ACK says', async (_, message, status, code) => {
+    const reply = await subject().post(message);
+    expect(reply.status).toBe(status);
+    expect(reply.text).toContain(`\rMSA|${code}|`);
+  });
+
+  test('no ACK where none is asked for', async () => {
+    const reply = await subject().post(`${msh('ADT^A01')}|||NE|NE\n${pid('H5')}`);
+    expect(reply).toMatchObject({ status: 204, text: '' });
+  });
+
+  test.each(['text/plain', 'application/hl7-v2', 'x-application/hl7-v2+er7', 'text/plain; charset=utf-8'])(
+    '%s is taken and given back',
+    async (type) => {
+      const reply = await subject().post(`${msh('ADT^A01')}\n${pid('H6')}`, { 'content-type': type });
+      expect(reply.status).toBe(200);
+      expect(reply.headers.get('content-type')?.split(';')[0]).toBe(type.split(';')[0]);
+    },
+  );
+
+  test.each(['application/json', 'application/x-www-form-urlencoded', ''])('%s is refused with 415', async (type) => {
+    const reply = await subject().post(`${msh('ADT^A01')}\n${pid('H7')}`, { 'content-type': type });
+    expect(reply.status).toBe(415);
+    expect(reply.text).toContain('\rMSA|AR|');
+  });
+
+  test('1 MiB is taken, one byte more is refused with 413 and an ACK that names the message', async () => {
+    const start = `${msh('ADT^A01', 'H-large')}\r${pid('H8')}\rZZZ|`;
+    const exact = start + 'x'.repeat(1024 * 1024 - start.length);
+    const reply = await subject().post(exact);
+    expect(reply.errors).toEqual(['I 0 ZZZ^1']);
+    expect(reply.status).toBe(200);
+    const longer = await subject().post(`${exact}x`);
+    expect(longer.status).toBe(413);
+    expect(longer.text).toContain('\rMSA|AR|H-large|');
+  });
+
+  test('other methods: 405 with Allow; other paths: 404', async () => {
+    const authorization = `Bearer ${subject().token}`;
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const response = await fetch(url(), { method, headers: { authorization } });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('POST');
+    }
+    const response = await fetch(`${url()}/1`, { method: 'POST', headers: { authorization }, body: 'x' });
+    expect(response.status).toBe(404);
+  });
+
+  test('no token: 401 without an error code, with an ACK', async () => {
+    const reply = await replyOf(
+      await fetch(url(), { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x' }),
+    );
+    expect(reply.status).toBe(401);
+    expect(reply.headers.get('www-authenticate')).toMatch(/^Bearer (?!.*error)/);
+    expect(reply.text).toContain('\rMSA|AR|');
+  });
+
+  test('a token of the other audience: 401 invalid_token', async () => {
+    const { db, gateway, site } = subject();
+    const key = await createApiKey(db.client, { site });
+    const reply = await withToken(await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' }));
+    expect(reply.status).toBe(401);
+    expect(reply.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  });
+
+  test.each(['Patient', 'Observation', 'DocumentReference'])(
+    'without %s.write: 403 insufficient_scope',
+    async (missing) => {
+      const { db, gateway, site } = subject();
+      const scopes = ['Patient', 'Observation', 'DocumentReference'].filter((type) => type !== missing);
+      const key = await createApiKey(db.client, {
+        site,
+        protocols: ['hl7'],
+        scopes: [...scopes.map((type) => `system/${type}.write`), `system/${missing}.read`],
+      });
+      const reply = await withToken(await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' }));
+      expect(reply.status).toBe(403);
+      expect(reply.headers.get('www-authenticate')).toMatch(
+        /error="insufficient_scope".*scope="[^"]*DocumentReference\.write/,
+      );
+      expect(reply.text).toContain('\rMSA|AR|');
+    },
+  );
+
+  test('a disabled key is dead at once', async () => {
+    const { db, gateway, site } = subject();
+    const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
+    const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    await db.client.query(`update api_key set status = 'disabled' where client_id = $1`, [key.clientId]);
+    const reply = await withToken(token);
+    expect(reply.status).toBe(401);
+    expect(reply.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  });
+}

@@ -1,0 +1,132 @@
+/** The path between sidecar and edge: who may call it, which key a message is of, and what a refusal tells whom. */
+import { randomUUID } from 'node:crypto';
+
+import { expect, test } from 'vitest';
+
+import { until } from '../../stack/until.ts';
+import { createApiKey, createSite } from '../../stack/seed.ts';
+import { bytesOf, msh } from './site.ts';
+import { sidecarToken, type Subject } from './subject.ts';
+
+const pid = (id: string) => `PID|1||${id}^^^HOSP^MR||Doe^Jane`;
+const from = (application: string, facility: string, control?: string) =>
+  msh('ADT^A01', control).replace('|LAB|HOSP|', `|${application}|${facility}|`);
+
+export function mllpCases(subject: () => Subject): void {
+  const mllpKey = (allowedIps: readonly string[], more: object = {}) =>
+    createApiKey(subject().db.client, { site: subject().site, protocols: ['hl7-mllp'], allowedIps, ...more });
+  const refusals = (clientId: string) =>
+    subject().db.client.query<{ reason: string; code: string }>(
+      'select reason, code from refusal where client_id = $1',
+      [clientId],
+    );
+
+  test('a message is stored under the key of its address, in two round trips and the claim of the token', async () => {
+    const key = await mllpKey(['192.0.2.10']);
+    const reply = await subject().forward(`${from('A1', 'F1', 'M-1')}\n${pid('M1')}`);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toBe('application/hl7-v2');
+    expect(reply.headers.get('mllp-connection')).toBe('keep');
+    expect(reply.text).toContain('\rMSA|AA|M-1\r');
+    expect(await subject().count(`from hl7_message where client_id = '${key.clientId}' and source = 'mllp'`)).toBe(1);
+  });
+
+  test('no ACK where none is asked for: 204', async () => {
+    const reply = await subject().forward(`${msh('ADT^A01')}|||NE|NE\n${pid('M1')}`);
+    expect(reply).toMatchObject({ status: 204, text: '' });
+  });
+
+  test('filters that are set beat those that are not; a longer prefix beats a shorter', async () => {
+    const range = await mllpKey(['198.51.100.0/24']);
+    const single = await mllpKey(['198.51.100.7']);
+    const named = await mllpKey(['*'], { senderApplication: 'NAMED' });
+    const src = '198.51.100.7';
+    const sent = (key: { clientId: string }) => subject().count(`from hl7_message where client_id = '${key.clientId}'`);
+    await subject().forward(`${from('X', 'Y')}\n${pid('M2')}`, { src });
+    expect(await sent(single)).toBe(1);
+    await subject().forward(`${from('NAMED', 'Y')}\n${pid('M2')}`, { src });
+    expect(await sent(named)).toBe(1);
+    await subject().forward(`${from('X', 'Y')}\n${pid('M2')}`, { src: '::ffff:198.51.100.8' });
+    expect(await sent(range)).toBe(1);
+  });
+
+  test('an unknown address: AR 207, the connection ends, the administrator learns why', async () => {
+    const key = await mllpKey(['203.0.113.1'], { senderApplication: 'ONLY', senderFacility: 'HERE' });
+    const reply = await subject().forward(`${from('ONLY', 'HERE', 'M-unknown')}\n${pid('M3')}`, {
+      src: '203.0.113.99',
+    });
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('mllp-connection')).toBe('close');
+    expect(reply.text).toContain('\rMSA|AR|M-unknown|');
+    expect(reply.errors).toEqual(['E 207 ']);
+    expect(reply.text).not.toMatch(/203\.0\.113|Allowed IPs/);
+    const found = await until('the refusal', async () => (await refusals(key.clientId)).rows[0]);
+    expect(found).toMatchObject({ code: 'no-key', reason: 'the source address 203.0.113.99 is not in Allowed IPs' });
+  });
+
+  test('equally specific keys of two sites: AR 207 and both administrators learn of it', async () => {
+    const { db } = subject();
+    const other = await createSite(db.client);
+    const ours = await mllpKey(['203.0.113.50']);
+    const theirs = await createApiKey(db.client, {
+      site: other,
+      protocols: ['hl7-mllp'],
+      allowedIps: ['203.0.113.50'],
+    });
+    const reply = await subject().forward(`${from('X', 'Y')}\n${pid('M4')}`, { src: '203.0.113.50' });
+    expect(reply.errors).toEqual(['E 207 ']);
+    for (const key of [ours, theirs]) {
+      const found = await until('the refusal', async () => (await refusals(key.clientId)).rows[0]);
+      expect(found.code).toBe('ambiguous');
+    }
+  });
+
+  test('a message without a readable MSH is kept and answered', async () => {
+    await mllpKey(['203.0.113.60']);
+    const reply = await subject().forward('garbage', { src: '203.0.113.60' });
+    expect(reply.status).toBe(200);
+    expect(reply.errors).toEqual(['E 100 MSH^1', 'E 101 MSH^1^10']);
+  });
+
+  test('the allowed ranges are told', async () => {
+    await mllpKey(['2001:db8::/32', '10.0.0.0/8']);
+    const reply = await subject().forward('', {}, { method: 'GET', path: '/internal/mllp/allowed-ranges' });
+    expect(reply.status).toBe(200);
+    const { ranges, maxAgeSeconds } = JSON.parse(reply.text) as { ranges: string[]; maxAgeSeconds: number };
+    expect(ranges).toEqual(expect.arrayContaining(['2001:db8::/32', '10.0.0.0/8']));
+    expect(maxAgeSeconds).toBeGreaterThan(0);
+  });
+
+  test('to anybody else the path is not there', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const message = `${msh('ADT^A01')}\n${pid('M5')}`;
+    const stored = await subject().count('from hl7_message');
+    const wrong: readonly (readonly [Record<string, unknown>, Parameters<Subject['forward']>[2]])[] = [
+      [{ aud: 'svc-fhir' }, {}],
+      [{ sha256: 'A'.repeat(43) }, {}],
+      [{ iat: now - 300, exp: now - 200 }, {}],
+      [{ iat: now, exp: now + 3600 }, {}],
+      [{ iat: now + 120, exp: now + 180 }, {}],
+      [{ jti: 'not-a-uuid' }, {}],
+      [{ src: undefined }, {}],
+      [{}, { header: { typ: 'JWT' } }],
+      [{}, { header: { kid: 'another' } }],
+      [{}, { token: subject().token }],
+      [{}, { token: 'a.b.c' }],
+      [{}, { token: '' }],
+      [{}, { method: 'PUT' }],
+    ];
+    for (const [claims, init] of wrong) {
+      const reply = await subject().forward(message, claims, init);
+      expect({ claims, init, status: reply.status, text: reply.text }).toEqual({ claims, init, status: 404, text: '' });
+    }
+    expect(await subject().count('from hl7_message')).toBe(stored);
+  });
+
+  test('a token serves once, and only for its body', async () => {
+    const message = bytesOf(`${msh('ADT^A01')}\n${pid('M6')}`);
+    const token = sidecarToken(subject().gateway, message, { jti: randomUUID() });
+    expect((await subject().forward(message, {}, { token })).status).toBe(200);
+    expect((await subject().forward(message, {}, { token })).status).toBe(404);
+  });
+}

@@ -1,0 +1,118 @@
+/** A gateway with a site whose keys send messages over HTTP and, as a sidecar would forward them, over MLLP. */
+import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
+
+import { SIDECAR_TOKEN_AUDIENCE, SIDECAR_TOKEN_TYPE } from '../../../shared/mllp-contract.ts';
+import { getToken } from '../../stack/client.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
+import { startGateway, type Gateway, type Runtime } from '../../stack/gateway.ts';
+import { type ApiKey, createApiKey, createSite } from '../../stack/seed.ts';
+import { bytesOf, errorsOf } from './site.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** `E 101 PID^1^3` of each ERR. */
+  readonly errors: readonly string[];
+}
+
+export interface Subject {
+  readonly gateway: Gateway;
+  readonly db: TestDatabase;
+  readonly site: string;
+  readonly key: ApiKey;
+  readonly token: string;
+  post(message: string | Uint8Array, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  /** As a sidecar does; members of `claims` are put over correct ones. */
+  forward(message: string | Uint8Array, claims?: Readonly<Record<string, unknown>>, init?: Forward): Promise<Reply>;
+  count(sql: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface Forward {
+  readonly method?: string;
+  readonly path?: string;
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly token?: string | undefined;
+}
+
+export async function startSubject(runtime: Runtime): Promise<Subject> {
+  const db = await createTestDatabase();
+  const gateway = await startGateway({ runtime, database: db, prefix: '/gateway' });
+  const site = await createSite(db.client, { timeZone: 'Europe/Vienna' });
+  const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
+  const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+  const url = `${gateway.hl7BaseUrl}/hl7/messages`;
+
+  return {
+    gateway,
+    db,
+    site,
+    key,
+    token,
+    async post(message, headers = {}) {
+      return replyOf(
+        await fetch(url, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain', ...headers },
+          body: Uint8Array.from(bytesOf(message)),
+        }),
+      );
+    },
+    async forward(
+      message,
+      claims = {},
+      { method = 'POST', path = '/internal/mllp/messages', header, token: given } = {},
+    ) {
+      const body = Uint8Array.from(bytesOf(message));
+      const bearer = given ?? sidecarToken(gateway, body, claims, header);
+      return replyOf(
+        await fetch(gateway.url + path, {
+          method,
+          headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/hl7-v2' },
+          ...(method === 'GET' ? {} : { body }),
+        }),
+      );
+    },
+    async count(sql) {
+      const { rows } = await db.client.query<{ count: number }>(`select count(*)::int as count ${sql}`);
+      return rows[0]?.count ?? 0;
+    },
+    async stop() {
+      await gateway.stop();
+      await db.drop();
+    },
+  };
+}
+
+export async function replyOf(response: Response): Promise<Reply> {
+  const text = new TextDecoder('latin1').decode(await response.arrayBuffer());
+  return { status: response.status, headers: response.headers, text, errors: errorsOf(text) };
+}
+
+/** A sidecar's JWT for a body. */
+export function sidecarToken(
+  gateway: Gateway,
+  body: Uint8Array,
+  claims: Readonly<Record<string, unknown>> = {},
+  header: Readonly<Record<string, unknown>> = {},
+): string {
+  const { kty, crv, x, y, d, kid } = gateway.secrets.sidecarPrivateKey;
+  const iat = Math.floor(Date.now() / 1000);
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = [
+    part({ alg: 'ES256', typ: SIDECAR_TOKEN_TYPE, kid, ...header }),
+    part({
+      iss: 'sidecar-1',
+      aud: SIDECAR_TOKEN_AUDIENCE,
+      iat,
+      exp: iat + 60,
+      jti: randomUUID(),
+      src: '192.0.2.10',
+      sha256: createHash('sha256').update(body).digest('base64url'),
+      ...claims,
+    }),
+  ].join('.');
+  const key = createPrivateKey({ key: { kty, crv, x, y, d } as never, format: 'jwk' });
+  return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
+}
