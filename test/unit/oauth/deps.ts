@@ -30,6 +30,7 @@ export function testDeps({ signingKeys, allow, env, ...given }: TestDeps): Deps 
     log: () => undefined,
     fetch: unexpected('a fetch'),
     resolveHost: unexpected('a look-up'),
+    asset: unexpected('an asset'),
     sourceAddress: () => '192.0.2.1',
     ...given,
   };

@@ -1,0 +1,65 @@
+/**
+ * How the ring of signing keys (`TOKEN_SIGNING_KEYS`) is made and turned, one safe step at a time: publish a new key,
+ * wait until every cache has it, let it sign, wait until the tokens of the old one have expired, retire the old one.
+ */
+import { exportJWK, generateKeyPair } from 'jose';
+import { z } from 'zod';
+
+import { ACCESS_TOKEN_ALGORITHM } from './keyring.ts';
+
+const signingJwk = z.object({
+  kty: z.literal('EC'),
+  crv: z.literal('P-256'),
+  x: z.string(),
+  y: z.string(),
+  d: z.string(),
+  kid: z.string().min(1),
+});
+export type SigningJwk = z.infer<typeof signingJwk>;
+
+/** The first signs, all are published. */
+export const signingRing = z.object({ keys: z.array(signingJwk).min(1) });
+export type SigningRing = z.infer<typeof signingRing>;
+
+/** The JWKS is cached for 300 s; twice that is certain. */
+const PUBLISHED_EVERYWHERE_MINUTES = 10;
+/** No access token lives longer than 3600 s (spec.md, Token TTL). */
+const LONGEST_TOKEN_MINUTES = 60;
+
+export interface Step {
+  readonly ring: SigningRing;
+  /** What to do next, in words. */
+  readonly next: string;
+}
+
+/** @param nowMs milliseconds since the epoch; the day becomes part of the `kid` */
+async function newSigningKey(nowMs: number): Promise<SigningJwk> {
+  const { privateKey } = await generateKeyPair(ACCESS_TOKEN_ALGORITHM, { extractable: true });
+  const kid = `${new Date(nowMs).toISOString().slice(0, 10)}-${crypto.randomUUID().slice(0, 8)}`;
+  return signingJwk.parse({ ...(await exportJWK(privateKey)), kid });
+}
+
+/** A ring with one key. */
+export async function newRing(nowMs: number): Promise<Step> {
+  const ring = { keys: [await newSigningKey(nowMs)] };
+  return { ring, next: 'store this as the secret TOKEN_SIGNING_KEYS and deploy; to rotate later: publish' };
+}
+
+/** Adds a new key, published but not signing yet. */
+export async function publishKey(ring: SigningRing, nowMs: number): Promise<Step> {
+  const added = { keys: [...ring.keys, await newSigningKey(nowMs)] };
+  return { ring: added, next: `deploy this, wait ${PUBLISHED_EVERYWHERE_MINUTES} minutes, then: sign` };
+}
+
+/** Lets the newest key sign; the others stay published, for the tokens they have signed. */
+export function signWithNewest(ring: SigningRing): Step {
+  const newest = ring.keys.at(-1);
+  if (newest === undefined || ring.keys.length === 1) return { ring, next: 'there is one key only: publish first' };
+  const turned = { keys: [newest, ...ring.keys.slice(0, -1)] };
+  return { ring: turned, next: `deploy this, wait ${LONGEST_TOKEN_MINUTES} minutes, then: retire` };
+}
+
+/** Leaves only the key that signs. */
+export function retireOthers(ring: SigningRing): Step {
+  return { ring: { keys: ring.keys.slice(0, 1) }, next: 'deploy this; the rotation is complete' };
+}

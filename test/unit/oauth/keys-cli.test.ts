@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, test } from 'vitest';
+
+import { signingRing } from '../../../edge/oauth/ring-rotation.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../../edge/platform/keys-cli.ts', import.meta.url));
+
+function run(command: string, input = '', env: Record<string, string> = {}) {
+  const { TOKEN_SIGNING_KEYS: _, ...rest } = process.env;
+  const result = spawnSync(process.execPath, [SCRIPT, command], { input, encoding: 'utf8', env: { ...rest, ...env } });
+  return { status: result.status, out: result.stdout, next: result.stderr };
+}
+const kids = (text: string) => signingRing.parse(JSON.parse(text)).keys.map(({ kid }) => kid);
+
+describe('npm run keys', () => {
+  test('makes a ring and turns it, and says what comes next', () => {
+    const made = run('new');
+    const [first = ''] = kids(made.out);
+    expect([kids(made.out).length, first]).toEqual([1, expect.stringMatching(/^\d{4}-\d\d-\d\d-[0-9a-f]{8}$/)]);
+
+    const published = run('publish', made.out);
+    const [, second = ''] = kids(published.out);
+    expect(kids(published.out)).toEqual([first, second]);
+    expect(published.next).toContain('then: sign');
+
+    const signing = run('sign', published.out);
+    expect(kids(signing.out)).toEqual([second, first]);
+    expect(signing.next).toContain(`${second} (signs), ${first}`);
+    expect(signing.next).toContain('then: retire');
+
+    expect(kids(run('retire', '', { TOKEN_SIGNING_KEYS: signing.out }).out)).toEqual([second]);
+  });
+
+  test('signing with the only key changes nothing, and says why', () => {
+    const made = run('new').out;
+    const { out, next } = run('sign', made);
+    expect([out, next]).toEqual([made, expect.stringContaining('publish first')]);
+  });
+
+  test('refuses what is no ring without showing it', () => {
+    const { status, out, next } = run('publish', '{"keys":[{"d":"secret"}]}');
+    expect([status, out, next]).toEqual([1, '', expect.not.stringContaining('"secret"')]);
+    expect(run('other')).toMatchObject({ status: 2, out: '' });
+  });
+});
