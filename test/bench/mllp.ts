@@ -1,0 +1,164 @@
+/**
+ * What an MLLP message costs the sidecar, beside a bare server, our framing alone and `@medplum/hl7`'s server; and the
+ * whole way from a socket to a committed row, beside what the database commits. One run, one machine: ratios count.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Client, Pool } from 'pg';
+
+import { migrate } from '../../migrations/run.ts';
+import { startNeonEndpoint } from '../stack/neon-endpoint.ts';
+import { startPostgres } from '../stack/postgres.ts';
+import { makeSecrets } from '../stack/secrets.ts';
+import { createApiKey, createSite } from '../stack/seed.ts';
+import { startSidecar } from '../stack/sidecar.ts';
+import { measureMllp, type MllpMeasured } from './mllp-load.ts';
+import type { ServerName } from './mllp-servers.ts';
+import { serveWorker } from './workerd.ts';
+
+export interface Row {
+  readonly what: string;
+  readonly connections: number;
+  readonly 'per second': number;
+  readonly 'p50 ms': string;
+  readonly 'p99 ms': string;
+  readonly 'CPU µs a message': string;
+  readonly failed: number | string;
+}
+
+const CONNECTIONS = [1, 32];
+const DATABASE_MS = 3_000;
+
+let count = 0;
+const adt = (): string => {
+  const control = `BENCH-${count++}`;
+  return (
+    `MSH|^~\\&|BENCH|SITE|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|P|2.5.1\rEVN|A04|20261101083000+0100\r` +
+    `PID|1||${control}^^^SITE^MR||Bench^Person||19701231|F|||1 Street^^Town^^12345^DE\rPV1|1|O\r`
+  );
+};
+
+const row = (what: string, connections: number, m: MllpMeasured): Row => ({
+  what,
+  connections,
+  'per second': Math.round(m.perSecond),
+  'p50 ms': m.p50Ms.toFixed(2),
+  'p99 ms': m.p99Ms.toFixed(2),
+  'CPU µs a message': m.cpuMicros.toFixed(0),
+  failed: m.failed,
+});
+
+interface Started {
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+async function startServer(name: ServerName): Promise<Started> {
+  const child = fork(join(import.meta.dirname, 'mllp-servers.ts'), [name]);
+  const ended = once(child, 'exit');
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  const stop = async (): Promise<void> => {
+    child.kill();
+    await ended;
+  };
+  return { port, pid: child.pid ?? 0, stop };
+}
+
+async function besideOthers(): Promise<Row[]> {
+  const { sidecarPrivateKey: privateKey } = await makeSecrets();
+  const edge = await startServer('edge');
+  const servers: [string, Started][] = [
+    ['limit: bare Node, finds FS CR', await startServer('bare')],
+    ['our framing alone', await startServer('framing')],
+    ['@medplum/hl7 server', await startServer('medplum')],
+    [
+      'sidecar: frame, sign, forward, answer',
+      await startSidecar({ edgeUrl: `http://127.0.0.1:${edge.port}`, privateKey }),
+    ],
+  ];
+  try {
+    const rows: Row[] = [];
+    for (const connections of CONNECTIONS) {
+      for (const [what, { port, pid }] of servers) {
+        rows.push(row(what, connections, await measureMllp({ port, pid, connections, message: adt })));
+      }
+    }
+    return rows;
+  } finally {
+    for (const [, server] of servers) await server.stop();
+    await edge.stop();
+  }
+}
+
+/** Commits of one row with a message's bytes, from the same number of connections: no way to the database is faster. */
+async function commits(url: string, connections: number): Promise<Row> {
+  const pool = new Pool({ connectionString: url, max: connections });
+  await pool.query('create table if not exists bench_message (id bigint generated always as identity, raw bytea)');
+  const end = performance.now() + DATABASE_MS;
+  const times: number[] = [];
+  const run = async (): Promise<void> => {
+    while (performance.now() < end) {
+      const started = performance.now();
+      await pool.query('insert into bench_message (raw) values ($1)', [Buffer.from(adt())]);
+      times.push(performance.now() - started);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, run));
+  await pool.end();
+  times.sort((a, b) => a - b);
+  const quantile = (q: number): string => (times[Math.floor(times.length * q)] ?? 0).toFixed(2);
+  return {
+    what: 'limit: PostgreSQL, one row committed',
+    connections,
+    'per second': Math.round((times.length * 1000) / DATABASE_MS),
+    'p50 ms': quantile(0.5),
+    'p99 ms': quantile(0.99),
+    'CPU µs a message': '',
+    failed: '',
+  };
+}
+
+async function socketToRow(): Promise<Row[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-mllp-'));
+  const postgres = await startPostgres({ dataDir: folder });
+  const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
+  await migrate(postgres.url);
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  const site = await createSite(client);
+  await createApiKey(client, { site, protocols: ['hl7-mllp'], allowedIps: ['127.0.0.1'] });
+  const secrets = await makeSecrets();
+  const worker = await serveWorker((url) => ({
+    ...secrets.env,
+    DATABASE_URL: postgres.url,
+    DATABASE_FETCH_ENDPOINT: endpoint.url,
+    INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,
+  }));
+  const sidecar = await startSidecar({ edgeUrl: worker.url, privateKey: secrets.sidecarPrivateKey });
+  try {
+    const rows: Row[] = [];
+    for (const connections of CONNECTIONS) {
+      rows.push(await commits(postgres.url, connections));
+      const { port, pid } = sidecar;
+      const measured = await measureMllp({ port, pid, connections, message: adt });
+      rows.push(row('socket to committed row, ADT, a new patient each', connections, measured));
+    }
+    return rows;
+  } finally {
+    await sidecar.stop();
+    await worker.stop();
+    await client.end();
+    await endpoint.close();
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export async function bench(): Promise<Row[]> {
+  return [...(await besideOthers()), ...(await socketToRow())];
+}
