@@ -8,6 +8,7 @@ export interface Admission {
   enterAs(address: string): RefusalReason | Leave;
 }
 
+/** A second call does nothing. */
 export type Leave = () => void;
 
 export interface AdmissionLimits {
@@ -24,20 +25,29 @@ export function createAdmission(limits: AdmissionLimits, metrics: Metrics): Admi
       if (open >= limits.maxConnections) return 'too-many-connections';
       open += 1;
       metrics.connections.set(open);
-      return () => {
+      return once(() => {
         open -= 1;
         metrics.connections.set(open);
-      };
+      });
     },
     enterAs(address) {
       const count = byAddress.get(address) ?? 0;
       if (count >= limits.maxConnectionsPerAddress) return 'too-many-connections-of-address';
       byAddress.set(address, count + 1);
-      return () => {
+      return once(() => {
         const left = (byAddress.get(address) ?? 1) - 1;
         if (left === 0) byAddress.delete(address);
         else byAddress.set(address, left);
-      };
+      });
     },
+  };
+}
+
+function once(leave: Leave): Leave {
+  let hasLeft = false;
+  return () => {
+    if (hasLeft) return;
+    hasLeft = true;
+    leave();
   };
 }

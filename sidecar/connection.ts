@@ -92,20 +92,20 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
   const answer = async (waiting: Waiting): Promise<void> => {
     if (waiting.kind === 'oversized') {
       const ack = answerOversized(waiting.head, options.maxFrameBytes);
-      metrics.acks.inc({ code: ack === undefined ? 'none' : 'AR' });
       if (ack !== undefined) await write(ack);
+      metrics.acks.inc({ code: ack === undefined ? 'none' : acknowledgmentCodeOf(ack) });
       return;
     }
     const outcome = await forward(waiting.bytes, peer, gone.signal);
     if (gone.signal.aborted) return;
     if (outcome.kind === 'unavailable') return abort('edge-unavailable');
     const code = outcome.kind === 'ack' ? acknowledgmentCodeOf(outcome.ack) : 'none';
+    if (outcome.kind === 'ack') await write(outcome.ack);
     metrics.acks.inc({ code });
     if (log.isLevelEnabled('debug')) {
       const { byteLength: bytes } = waiting.bytes;
       log.debug({ sourceAddress: peer.address, bytes, sha256: sha256Of(waiting.bytes), code }, 'message.answered');
     }
-    if (outcome.kind === 'ack') await write(outcome.ack);
     if (outcome.close) finish();
   };
 
@@ -167,7 +167,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
         return;
       case 'interrupted':
         metrics.frames.inc({ kind: 'interrupted' });
-        log.warn({ sourceAddress: peer.address, bytes: event.bytes }, 'frame.interrupted');
+        log.debug({ sourceAddress: peer.address, bytes: event.bytes }, 'frame.interrupted');
         return;
       case 'junk':
         metrics.junkBytes.inc(event.bytes);

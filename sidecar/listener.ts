@@ -5,6 +5,7 @@ import { createServer, type Socket } from 'node:net';
 import type { Admission } from './admission.ts';
 import { plainAddress } from './address.ts';
 import { serveConnection, type Connection, type ConnectionOptions } from './connection.ts';
+import { errorCode } from './log.ts';
 import type { RefusalReason } from './metrics.ts';
 import type { Open } from './opening.ts';
 import { portOf } from './port-of.ts';
@@ -36,7 +37,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
 
   const refuse = (raw: Socket, reason: RefusalReason, sourceAddress: string): void => {
     metrics.refusals.inc({ reason });
-    log.warn({ sourceAddress, reason }, 'connection.refused');
+    log[reason === 'balancer-check' ? 'debug' : 'warn']({ sourceAddress, reason }, 'connection.refused');
     raw.destroy();
   };
 
@@ -80,6 +81,8 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     ...(options.host === undefined ? {} : { host: options.host }),
   });
   await once(server, 'listening');
+  // Out of file descriptors, say: the next accept may succeed.
+  server.on('error', (error) => log.error({ code: errorCode(error) }, 'listener.error'));
 
   return {
     port: portOf(server),

@@ -5,6 +5,7 @@ export type RefusalReason =
   | 'too-many-connections'
   | 'too-many-connections-of-address'
   | 'address-not-allowed'
+  | 'balancer-check'
   | 'proxy-header-missing'
   | 'proxy-header-invalid'
   | 'proxy-header-unexpected'

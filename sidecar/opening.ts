@@ -32,9 +32,9 @@ export type Open = (raw: Socket) => Promise<Opened | { readonly refused: Refusal
 export function createOpening({ balancers, admission, allowedRanges, tls }: OpeningOptions): Open {
   return async (raw) => {
     const own = plainAddress(raw.remoteAddress ?? '');
-    const told = balancers.holds(own) ? await takeProxyHeader(raw) : { address: undefined };
+    const told = balancers.holds(own) ? await takeProxyHeader(raw) : { address: own };
     if ('refused' in told) return { refused: told.refused, address: own };
-    const address = plainAddress(told.address ?? own);
+    const address = plainAddress(told.address);
 
     const leave = admission.enterAs(address);
     if (typeof leave === 'string') return { refused: leave, address };
@@ -43,6 +43,8 @@ export function createOpening({ balancers, admission, allowedRanges, tls }: Open
       return { refused, address };
     };
     if (!(await allowedRanges.allows(address))) return refuse('address-not-allowed');
+    // It went while the edge was asked; its event has passed, so that a handshake would never end.
+    if (raw.destroyed) return refuse('opening-timeout');
     if (tls === undefined) return { socket: raw, peer: { address }, leave };
     try {
       const { socket, subject } = await tls.accept(raw);
@@ -53,7 +55,7 @@ export function createOpening({ balancers, admission, allowedRanges, tls }: Open
   };
 }
 
-type Told = { readonly address: string | undefined } | { readonly refused: RefusalReason };
+type Told = { readonly address: string } | { readonly refused: RefusalReason };
 
 /** Reads the header and puts back what follows it. Settles also when the socket ends. */
 function takeProxyHeader(raw: Socket): Promise<Told> {
@@ -64,13 +66,15 @@ function takeProxyHeader(raw: Socket): Promise<Told> {
       raw.pause();
       resolve(told);
     };
-    const onEnd = (): void => settle({ refused: 'proxy-header-missing' });
+    const onEnd = (): void => settle({ refused: received.length === 0 ? 'balancer-check' : 'proxy-header-missing' });
     const onData = (chunk: Buffer): void => {
       received = Buffer.concat([received, chunk]);
       const header = readProxyHeader(received);
       if (header.kind === 'incomplete') return;
       if (header.kind === 'missing') return settle({ refused: 'proxy-header-missing' });
       if (header.kind === 'invalid') return settle({ refused: 'proxy-header-invalid' });
+      // A balancer that speaks for itself looks whether we listen; no key could be found for its message anyway.
+      if (header.address === undefined) return settle({ refused: 'balancer-check' });
       settle({ address: header.address });
       const rest = received.subarray(header.length);
       if (rest.length > 0) raw.unshift(rest);
