@@ -8,7 +8,7 @@ import { createMllpIngest } from './hl7/mllp-routes.ts';
 import { createHl7 } from './hl7/routes.ts';
 import { pathPrefix, type Surface } from './http/surface.ts';
 import { createOauth } from './oauth/routes.ts';
-import { readiness } from './readiness.ts';
+import { createProbes } from './probes.ts';
 
 interface Mount {
   readonly baseUrl: string | undefined;
@@ -51,21 +51,16 @@ export function createApp(deps: Deps): App {
 
   const longestPrefixFirst = mounts.toSorted((a, b) => pathPrefix(b.baseUrl).length - pathPrefix(a.baseUrl).length);
 
+  const probes = createProbes(
+    deps,
+    mounts.map(({ baseUrl }) => pathPrefix(baseUrl)),
+  );
+
   return {
     async fetch(request: Request): Promise<Response> {
       const { pathname, host } = new URL(request.url);
       const mount = longestPrefixFirst.find((candidate) => isHostOf(candidate, host) && isBelow(candidate, pathname));
-      if (mount !== undefined) return mount.surface.fetch(request);
-
-      const probe = mounts
-        .map(({ baseUrl }) => pathPrefix(baseUrl))
-        .find((prefix) => pathname.startsWith(`${prefix}/`));
-      if (probe !== undefined) {
-        const path = pathname.slice(probe.length);
-        if (path === '/healthz') return Response.json({ status: 'ok' });
-        if (path === '/readyz') return readiness(deps);
-      }
-      return Response.json({ title: 'Not found', status: 404 }, { status: 404 });
+      return (mount?.surface ?? probes).fetch(request);
     },
   };
 }

@@ -1,10 +1,14 @@
-/** `/readyz`: the database answers and its migrations are those this build was made for, or newer. */
+/**
+ * What is not a surface's: `/healthz` (the process answers) and `/readyz` (the database answers and its migrations are
+ * those this build was made for, or newer) on every surface's host, and 404 for everything else.
+ */
 import { Fault } from '../shared/fault.ts';
 import type { Deps } from './deps.ts';
+import { createSurface, type Surface } from './http/surface.ts';
 import { SCHEMA_VERSION, schemaVersion } from './store/schema-version.ts';
 
 /** 200 when ready; 503 with what is missing, in words, when not. */
-export async function readiness(deps: Deps): Promise<Response> {
+async function readiness(deps: Deps): Promise<Response> {
   const notReady = (detail: string): Response => {
     deps.log({ level: 'warn', event: 'not-ready', detail });
     return Response.json({ status: 'not ready', detail }, { status: 503 });
@@ -18,4 +22,15 @@ export async function readiness(deps: Deps): Promise<Response> {
     if (error instanceof Fault) return notReady('the database cannot be reached');
     return notReady('the database has no migrations');
   }
+}
+
+/** @param prefixes the path prefixes of the surfaces, below each of which the probes answer */
+export function createProbes(deps: Deps, prefixes: readonly string[]): Surface {
+  const app = createSurface(deps, 'gateway', '');
+  for (const prefix of new Set(prefixes)) {
+    app.get(`${prefix}/healthz`, () => Response.json({ status: 'ok' }));
+    app.get(`${prefix}/readyz`, () => readiness(deps));
+  }
+  app.notFound(() => Response.json({ title: 'Not found', status: 404 }, { status: 404 }));
+  return app;
 }
