@@ -6,7 +6,7 @@ import { etag } from 'hono/etag';
 import { Fault } from '../../shared/fault.ts';
 import type { Deps } from '../deps.ts';
 import { faultOf } from '../http/fault-status.ts';
-import { DISCOVERY_CACHE_CONTROL, oauthAddresses, smartConfiguration } from '../http/smart-configuration.ts';
+import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-configuration.ts';
 import { createSurface, type GatewayEnv, pathPrefix, type Surface } from '../http/surface.ts';
 import { type Attempt, beginAttempt, explainRefusal } from './attempt.ts';
 import { createClientKeyring, type ClientKeyring } from './client-keys.ts';
@@ -26,17 +26,12 @@ const notAllowed =
     });
   };
 
-/** @returns the surface; without INTEGRATION_OAUTH_PUBLIC_BASE_URL it answers 503 to everything */
+/** The surface, below INTEGRATION_OAUTH_PUBLIC_BASE_URL. */
 export function createOauth(deps: Deps): Surface {
   const { config } = deps;
   const base = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
   const app = createSurface(deps, 'oauth', base);
   const clientKeys = createClientKeyring(deps);
-
-  app.use(async (_, next) => {
-    oauthAddresses(config);
-    await next();
-  });
 
   const publish = (path: string, cacheControl: string, document: () => object) => {
     app.use(

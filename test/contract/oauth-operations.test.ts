@@ -1,0 +1,214 @@
+/** Rows 55, 58, 60 and what operators do: restarts, outages, limits, rotation, and how many round trips a token costs. */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { decodeProtectedHeader } from 'jose';
+import { describe, expect, test } from 'vitest';
+
+import { newRing, publishKey, retireOthers, signWithNewest, type SigningRing } from '../../edge/oauth/ring-rotation.ts';
+import { createTestDatabase } from '../stack/database.ts';
+import { freePort } from '../stack/free-port.ts';
+import { RUNTIMES, startGateway } from '../stack/gateway.ts';
+import { makeSecrets } from '../stack/secrets.ts';
+import { createApiKey, createSite } from '../stack/seed.ts';
+import { until } from '../stack/until.ts';
+import { assertion, expectRefusal, expectToken, present, startSubject, type Subject } from './oauth/subject.ts';
+
+/** A request with a Host header of our choice, which fetch would not send. */
+async function httpRequest(port: number, host: string, path: string, type: string, body: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Type: ${type}\r\n`);
+  socket.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  let answer = '';
+  socket.on('data', (bytes: Buffer) => (answer += bytes.toString('latin1')));
+  await once(socket, 'close');
+  return answer;
+}
+
+async function withSubject(options: Parameters<typeof startSubject>[0], work: (subject: Subject) => Promise<void>) {
+  const subject = await startSubject(options);
+  try {
+    await work(subject);
+  } finally {
+    await subject.stop();
+  }
+}
+
+const readPatients = (subject: Pick<Subject, 'gateway'>, token: string) =>
+  fetch(`${subject.gateway.fhirBaseUrl}/fhir/Patient`, { headers: { authorization: `Bearer ${token}` } });
+
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  test('55: an assertion stays used when everything was killed and started again', async () => {
+    const persistDir = await mkdtemp(join(tmpdir(), 'gateway-claims-'));
+    const database = await createTestDatabase();
+    const again = { runtime, persistDir, database, port: await freePort(), secrets: await makeSecrets() };
+    try {
+      const gateway = await startGateway(again);
+      const site = await createSite(database.client);
+      const subject = { gateway, db: database, site, tokenEndpoint: `${gateway.oauthBaseUrl}/oauth2/token` } as Subject;
+      const text = await assertion(subject, await createApiKey(database.client, { site }));
+      expectToken(await present(subject, text));
+      await gateway.kill();
+
+      const second = await startGateway(again);
+      expectRefusal(await present({ ...subject, gateway: second }, text), 401, 'invalid_client', /already used/);
+      await second.stop();
+    } finally {
+      await database.drop();
+      await rm(persistDir, { recursive: true, force: true });
+    }
+  });
+
+  test('58: the database away is 503 with Retry-After', async () => {
+    await withSubject({ runtime }, async (subject) => {
+      const next = await assertion(subject, await subject.createKey());
+      await subject.db.endpoint.close();
+      const away = await present(subject, next);
+      expect([away.status, away.body['error']]).toEqual([503, 'temporarily_unavailable']);
+      expect(Number(away.headers.get('retry-after'))).toBeGreaterThan(0);
+    });
+  });
+
+  test.runIf(runtime === 'deno')('58: the store of claims broken, then slow, is 503', async () => {
+    await withSubject({ runtime }, async (subject) => {
+      const { client } = subject.db;
+      const text = await assertion(subject, await subject.createKey());
+      const isAway = async () => {
+        const answer = await present(subject, text);
+        expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+      };
+      await client.query('alter function jti_claim_add rename to jti_claim_away');
+      await isAway();
+      await client.query('alter function jti_claim_away rename to jti_claim_add');
+      await client.query('begin');
+      await client.query('lock table jti_claim in access exclusive mode');
+      await isAway();
+      await client.query('rollback');
+      await until('the attempts that hung to end', async () => {
+        const { rows } = await client.query(`select from pg_locks where not granted`);
+        return rows.length === 0;
+      });
+      // Whether one of them claimed it nobody was told: a client that was answered 503 makes a new assertion.
+      expectToken(await present(subject, await assertion(subject, await subject.createKey())));
+    });
+  });
+
+  test('a token is one round trip and the claim; a refusal adds what is kept of it', async () => {
+    await withSubject({ runtime }, async (subject) => {
+      const key = await subject.createKey();
+      const claims = runtime === 'deno' ? 1 : 0;
+      for (let i = 0; i < 3; i += 1) {
+        const text = await assertion(subject, key);
+        const before = subject.db.endpoint.requests();
+        expectToken(await present(subject, text));
+        expect(subject.db.endpoint.requests() - before).toBe(1 + claims);
+      }
+      const wrong = await assertion(subject, key, { aud: 'x' });
+      const before = subject.db.endpoint.requests();
+      expect((await present(subject, wrong)).status).toBe(401);
+      await until('the refusal to be kept', () => subject.db.endpoint.requests() - before === 2);
+    });
+  });
+
+  test('60: a client over its limit waits, and its assertion is not used up', async () => {
+    await withSubject({ runtime, rateLimits: { tokenPerClient: 3 } }, async (subject) => {
+      const [key, other] = [await subject.createKey(), await subject.createKey()];
+      for (let i = 0; i < 3; i += 1) expectToken(await present(subject, await assertion(subject, key)));
+      const refused = await present(subject, await assertion(subject, key));
+      expectRefusal(refused, 429, 'temporarily_unavailable', /too many token requests from this client/);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expectToken(await present(subject, await assertion(subject, other)));
+      // Who does not hold the key cannot use up its limit.
+      const forged = { clientId: other.clientId, privateJwk: { ...key.privateJwk, kid: other.privateJwk.kid ?? '' } };
+      for (let i = 0; i < 5; i += 1)
+        expect((await present(subject, await assertion(subject, forged))).status).toBe(401);
+      expectToken(await present(subject, await assertion(subject, other)));
+    });
+  });
+
+  test('60: an address over its limit, a key over its limit', async () => {
+    await withSubject({ runtime, rateLimits: { tokenPerAddress: 4, perKey: 2 } }, async (subject) => {
+      const token = expectToken(await present(subject, await assertion(subject, await subject.createKey())));
+      for (let i = 0; i < 3; i += 1) expect((await present(subject, 'x')).status).toBe(401);
+      const refused = await present(subject, 'x');
+      expectRefusal(refused, 429, 'temporarily_unavailable', /from this address/);
+
+      const statuses = [];
+      for (let i = 0; i < 3; i += 1) statuses.push((await readPatients(subject, token)).status);
+      expect(statuses).toEqual([200, 200, 429]);
+    });
+  });
+
+  test('rotation: publish, sign, retire, and no request fails', async () => {
+    const database = await createTestDatabase();
+    const [port, secrets, site] = [await freePort(), await makeSecrets(), await createSite(database.client)];
+    const key = await createApiKey(database.client, { site });
+    const tokens: string[] = [];
+
+    /** One deployment with this ring: every token so far works, and a new one is signed by its first key. */
+    const deploy = async (ring: SigningRing) => {
+      const env = { TOKEN_SIGNING_KEYS: JSON.stringify(ring) };
+      const gateway = await startGateway({ runtime, database, port, secrets, env });
+      const subject = { gateway, db: database, site, tokenEndpoint: `${gateway.oauthBaseUrl}/oauth2/token` } as Subject;
+      const published: { keys: { kid: string }[] } = await (await fetch(`${gateway.oauthBaseUrl}/oauth2/jwks`)).json();
+      expect(published.keys.map(({ kid }) => kid)).toEqual(ring.keys.map(({ kid }) => kid));
+      const token = expectToken(await present(subject, await assertion(subject, key)));
+      expect(decodeProtectedHeader(token).kid).toBe(ring.keys[0]?.kid);
+      tokens.push(token);
+      const statuses = await Promise.all(tokens.map(async (one) => (await readPatients(subject, one)).status));
+      await gateway.stop();
+      return statuses;
+    };
+    try {
+      const { ring: made } = await newRing(Date.now());
+      const { ring: published } = await publishKey(made, Date.now());
+      const { ring: turned } = signWithNewest(published);
+      expect(await deploy(made)).toEqual([200]);
+      expect(await deploy(published)).toEqual([200, 200]);
+      expect(await deploy(turned)).toEqual([200, 200, 200]);
+      // The first two tokens would have expired by now; what the new key signed goes on.
+      expect(await deploy(retireOthers(turned).ring)).toEqual([401, 401, 200, 200]);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  test('separate hosts: each surface answers for its own, and aud is the published address', async () => {
+    const env = {
+      INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'https://login.example.org/auth',
+      INTEGRATION_FHIR_PUBLIC_BASE_URL: 'https://api.example.org',
+    };
+    await withSubject({ runtime, env }, async (subject) => {
+      const published = 'https://login.example.org/auth/oauth2/token';
+      const local = { ...subject, tokenEndpoint: published };
+      const key = await subject.createKey();
+      const text = await assertion(local, key);
+      const body = new URLSearchParams({
+        grant_type: 'client_credentials',
+        scope: 'system/*.read',
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        client_assertion: text,
+      });
+      const send = (host: string, path: string) =>
+        httpRequest(subject.gateway.port, host, path, 'application/x-www-form-urlencoded', body.toString());
+      expect(await send('api.example.org', '/auth/oauth2/token')).toMatch(/^HTTP\/1\.1 404 /);
+      expect(await send('login.example.org', '/oauth2/token')).toMatch(/^HTTP\/1\.1 404 /);
+      expect(await send('login.example.org', '/auth/oauth2/token')).toMatch(/^HTTP\/1\.1 200 /);
+    });
+  });
+
+  test('not configured: 503 in the format of the service', async () => {
+    await withSubject({ runtime, env: { INTEGRATION_OAUTH_PUBLIC_BASE_URL: '' } }, async (subject) => {
+      for (const path of ['/.well-known/smart-configuration', '/oauth2/jwks', '/oauth2/token']) {
+        const response = await fetch(`${subject.gateway.url}${path}`);
+        expect([response.status, await response.json()]).toEqual([
+          503,
+          { error: 'temporarily_unavailable', error_description: expect.stringContaining('not configured') },
+        ]);
+      }
+    });
+  });
+});
