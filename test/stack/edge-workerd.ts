@@ -53,8 +53,8 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
         TOKEN_ADDRESS_LIMIT: limit(tokenPerAddress, '1002'),
         KEY_LIMIT: limit(perKey, '1003'),
       },
-      ...(options.persistDir === undefined ? {} : { durableObjectsPersist: options.persistDir }),
     }),
+    ...(options.persistDir === undefined ? {} : { resourcePersistencePath: options.persistDir }),
     log: new Log(LogLevel.NONE),
     handleStructuredLogs: ({ message }) => void logs.push(message),
   });
