@@ -10,7 +10,14 @@ declare module 'simple-hl7' {
     readonly segments: readonly Segment[];
     getSegment(name: string): Segment | undefined;
   }
+  interface TcpClient {
+    send(message: ParsedMessage, callback: (error: Error | null, ack?: ParsedMessage) => void): void;
+    close(): void;
+  }
   const simpleHl7: {
+    readonly Server: {
+      createTcpClient(options: { host: string; port: number; keepalive: boolean }): TcpClient;
+    };
     readonly Parser: new (options?: { segmentSeperator: string }) => { parse(text: string): ParsedMessage };
   };
   export default simpleHl7;

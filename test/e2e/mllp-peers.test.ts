@@ -1,0 +1,68 @@
+/** Senders of others, unchanged, through the sidecar into the database: they accept our ACKs, original and enhanced. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { startGateway, type Gateway } from '../stack/gateway.ts';
+import { createApiKey, createSite } from '../stack/seed.ts';
+import { startSidecar, type SidecarProcess } from '../stack/sidecar.ts';
+import { isInstalled, PEERS } from './mllp-peers.ts';
+
+const MODES = [
+  { mode: 'original', asks: '', code: 'AA' },
+  { mode: 'enhanced', asks: '|||AL|NE', code: 'CA' },
+  { mode: 'enhanced, application only', asks: '|||NE|AL', code: 'AA' },
+];
+
+const header = (type: string, control: string, asks: string): string =>
+  `MSH|^~\\&|PEER|EAST|GW|GW|20261101083000+0100||${type}|${control}|P|2.5.1${asks}`;
+
+const pid = (mrn: string): string => `PID|1||${mrn}^^^EAST^MR||Peer^Ada||19701231|F`;
+
+const adt = (control: string, mrn: string, asks: string): string =>
+  [header('ADT^A04^ADT_A01', control, asks), 'EVN|A04|20261101083000+0100', pid(mrn), 'PV1|1|O', ''].join('\r');
+
+const oru = (control: string, mrn: string, asks: string): string =>
+  [
+    header('ORU^R01^ORU_R01', control, asks),
+    pid(mrn),
+    `OBR|1|P-${control}|F-${control}|24326-1^Electrolytes^LN|||20261101`,
+    'OBX|1|NM|2951-2^Sodium^LN||140.10|mmol/L|||||F',
+    '',
+  ].join('\r');
+
+let database: TestDatabase;
+let gateway: Gateway;
+let sidecar: SidecarProcess;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  gateway = await startGateway({ runtime: 'workerd', database });
+  const site = await createSite(database.client);
+  await createApiKey(database.client, { site, protocols: ['hl7-mllp'], allowedIps: ['127.0.0.1'] });
+  sidecar = await startSidecar({ edgeUrl: gateway.url, privateKey: gateway.secrets.sidecarPrivateKey });
+});
+
+afterAll(async () => {
+  await sidecar?.stop();
+  await gateway?.stop();
+  await database?.drop();
+});
+
+const installed = await Promise.all(PEERS.map(isInstalled));
+
+describe.each(PEERS.map((peer, index) => ({ peer, name: peer.name, index })))('$name', ({ peer, index }) => {
+  test.skipIf(!installed[index]).each(MODES)('ADT and ORU, $mode: $code', async ({ mode, asks, code }) => {
+    const id = `${index}${MODES.findIndex((each) => each.mode === mode)}`;
+    const messages = [
+      adt(`P${id}A`, `MRN-${id}`, asks),
+      oru(`P${id}B`, `MRN-${id}`, asks),
+      adt(`P${id}C`, `MRN-${id}`, asks),
+    ];
+    expect(await peer.send(sidecar, messages)).toEqual([`${code} P${id}A`, `${code} P${id}B`, `${code} P${id}C`]);
+    const { rows } = await database.client.query<{ control_id: string }>(
+      `select control_id from hl7_message where control_id like $1 and outcome = 'AA' order by control_id`,
+      [`P${id}_`],
+    );
+    expect(rows.map((row) => row.control_id)).toEqual([`P${id}A`, `P${id}B`, `P${id}C`]);
+  });
+});
