@@ -61,6 +61,16 @@ export const DG1: readonly FieldMap[] = [
     },
   },
   {
+    field: 19,
+    rows: 'DG1[Condition] 23',
+    element: 'recordedDate',
+    map: (segment, context) => {
+      // Reported once, by the row above.
+      const quiet: MapContext = { ...context, report: () => undefined };
+      return dateTime(repetitions(segment, 19)[0], quiet);
+    },
+  },
+  {
     field: 20,
     rows: 'DG1[Condition] 24',
     element: 'identifier',

@@ -1,0 +1,129 @@
+/** The gateway's maps against the v2-to-FHIR guide's own tables: no row of a map that is used is forgotten. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+import { describe, expect, test } from 'vitest';
+
+import type { FieldMap } from '../../../edge/hl7/map/field-map.ts';
+import { LEFT_OUT, TAKEN } from '../../../edge/hl7/map/guide.ts';
+import { ALLERGY_TABLES } from '../../../edge/hl7/map/segments/allergy.ts';
+import { DG1 } from '../../../edge/hl7/map/segments/dg1.ts';
+import { OBR } from '../../../edge/hl7/map/segments/obr.ts';
+import { OBX } from '../../../edge/hl7/map/segments/obx.ts';
+import { PD1 } from '../../../edge/hl7/map/segments/pd1.ts';
+import { PID } from '../../../edge/hl7/map/segments/pid.ts';
+import { PR1 } from '../../../edge/hl7/map/segments/pr1.ts';
+import { TXA } from '../../../edge/hl7/map/segments/txa.ts';
+import type { ConceptMap } from '../../../edge/hl7/map/tables/concept-map.ts';
+import * as CONCEPT_MAPS from '../../../edge/hl7/map/tables/concept-maps.ts';
+import { OBSERVATION_STATUS, REPORT_STATUS } from '../../../edge/hl7/map/tables/status.ts';
+
+const FOLDER = new URL('../../v2-to-fhir/', import.meta.url);
+
+/** RFC 4180, with line breaks inside quotes. Index 0 is line 1 of the guide's numbering. */
+function readCsv(path: string): string[][] {
+  const text = readFileSync(new URL(path, FOLDER), 'utf8').replace(/^\uFEFF/, '');
+  const rows: string[][] = [[]];
+  for (const [, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+    rows.at(-1)?.push((quoted?.replaceAll('""', '"') ?? plain).trim());
+    if (end === '') break;
+    if (end !== ',') rows.push([]);
+  }
+  return rows;
+}
+
+const mapsIn = (folder: string): string[] =>
+  readdirSync(new URL(folder, FOLDER)).map((file) => file.replace(/\.csv$/, ''));
+
+/** Lines with a FHIR attribute, which stands in column 10, or 11 where the guide has only an idea of it. */
+const mappedLines = (path: string): number[] =>
+  readCsv(path)
+    .map((row, at) => ({ line: at + 1, attribute: `${row[9] ?? ''}${row[10] ?? ''}` }))
+    .filter(({ line, attribute }) => line > 2 && attribute !== '')
+    .map(({ line }) => line);
+
+function linesOf(rows: string): number[] {
+  return rows.split(',').flatMap((range) => {
+    const [from = 0, to = from] = range.trim().split('-').map(Number);
+    return Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  });
+}
+
+const TABLES: readonly (readonly FieldMap[])[] = [
+  PID,
+  PD1,
+  ALLERGY_TABLES.AL1,
+  ALLERGY_TABLES.IAM,
+  DG1,
+  PR1,
+  OBR,
+  OBX,
+  TXA,
+];
+
+const cited = (map: string): number[] =>
+  TABLES.flat().flatMap(({ rows }) => {
+    const [, name, lines = ''] = /^(\S+\]) (.*)$/.exec(rows) ?? [];
+    return name === map ? linesOf(lines) : [];
+  });
+
+const listed = (list: readonly { map: string; rows: string }[], map: string): number[] =>
+  list.filter((entry) => entry.map === map).flatMap(({ rows }) => linesOf(rows));
+
+describe.each(['segments/', 'datatypes/'])('%s', (folder) => {
+  test.each(mapsIn(folder))('%s: every row is taken or left out for a reason', (map) => {
+    const known = new Set([...cited(map), ...listed(TAKEN, map), ...listed(LEFT_OUT, map)]);
+    expect(mappedLines(`${folder}${map}.csv`).filter((line) => !known.has(line))).toEqual([]);
+  });
+
+  test.each(mapsIn(folder))('%s: no row is both', (map) => {
+    const left = new Set(listed(LEFT_OUT, map));
+    expect([...cited(map), ...listed(TAKEN, map)].filter((line) => left.has(line))).toEqual([]);
+  });
+});
+
+test('every list names a map of the guide', () => {
+  const known = new Set(['segments/', 'datatypes/'].flatMap(mapsIn));
+  expect([...TAKEN, ...LEFT_OUT].map(({ map }) => map).filter((map) => !known.has(map))).toEqual([]);
+});
+
+/** Which concept map of the guide each of ours is. */
+const GUIDE_NAMES: Readonly<Record<keyof typeof CONCEPT_MAPS, string>> = {
+  ADMINISTRATIVE_SEX: 'AdministrativeSex',
+  MARITAL_STATUS: 'MaritalStatus',
+  RELIGION: 'Religion',
+  NAME_TYPE: 'NameType',
+  ADDRESS_TYPE: 'AddressType[Type]',
+  ADDRESS_USE: 'AddressType[Use]',
+  TELECOM_USE: 'TelecommunicationUseCode',
+  ALLERGEN_CATEGORY: 'AllergenType[AllergyIntoleranceCategory]',
+  ALLERGEN_ORIGINAL: 'AllergenType[AllergyIntoleranceOriginalCategory]',
+  ALLERGY_TYPE: 'AllergyType',
+  ALLERGY_CRITICALITY: 'AllergySeverity[AllergyIntolerance.criticality]',
+  ALLERGY_SEVERITY_ORIGINAL: 'AllergySeverity[AllergyIntolerance.criticality-original]',
+  NATURE_OF_ABNORMAL_TESTING: 'NatureOfAbnormalTesting',
+  INTERPRETATION: 'InterpretationCodes',
+  DIAGNOSTIC_SERVICE_SECTION: 'DiagnosticServiceSectionID',
+  DOCUMENT_CONFIDENTIALITY: 'DocumentConfidentialityStatus',
+  YES_NO: 'YesNoIndicator',
+};
+
+/** v2 code, FHIR code and its system, of the rows that have both. */
+const guideCodes = (name: string): [string, string, string][] =>
+  readCsv(`codesystems/${name}.csv`)
+    .slice(2)
+    .map((row): [string, string, string] => [row[0] ?? '', row[6] ?? '', row[9] ?? ''])
+    .filter(([from, to]) => from !== '' && to !== '');
+
+test.each(Object.entries(GUIDE_NAMES))('concept map %s is %s of the guide', (ours, name) => {
+  const map: ConceptMap = CONCEPT_MAPS[ours as keyof typeof CONCEPT_MAPS];
+  const codes = [...map.codes].map(([from, { code, system }]) => [from, code, system]);
+  expect(codes).toEqual(guideCodes(name));
+});
+
+test.each([
+  ['ObservationResultStatusCodesInterpretation', OBSERVATION_STATUS],
+  ['ResultStatus[Non-Queries]', REPORT_STATUS],
+])('%s: our statuses are the guide’s where it has one', (name, ours) => {
+  const guide = guideCodes(name);
+  expect(guide.map(([from]) => [from, ours.get(from)])).toEqual(guide.map(([from, to]) => [from, to]));
+});
