@@ -35,7 +35,7 @@ const medplum: Peer = {
     try {
       // All at once on one connection: it knows its answers by MSA-2.
       const acks = await Promise.all(messages.map((text) => client.sendAndWait(medplumMessage(text), options)));
-      return acks.map((ack) => `${ack.getSegment('MSA')?.getField(1)} ${ack.getSegment('MSA')?.getField(2)}`);
+      return acks.map((ack) => [1, 2].map((field) => ack.getSegment('MSA')?.getField(field)?.toString()).join(' '));
     } finally {
       await client.close();
     }
