@@ -23,7 +23,7 @@ import { preferOf } from './prefer.ts';
 import { pretty } from './pretty.ts';
 import { prepareHistory, prepareRead, prepareVread } from './read.ts';
 import { cursorSealer } from './search/cursor.ts';
-import type { Pair } from './search/request.ts';
+import { FORM_CONTROLS, type Pair } from './search/request.ts';
 import { prepareSearch } from './search/search.ts';
 import { prepareValidate } from './validate-operation.ts';
 import { draftConditionalUpdate, draftCreate, draftUpdate, planWrite } from './write.ts';
@@ -63,8 +63,9 @@ const ROUTES: readonly (readonly [path: string, steps: { readonly [Method in 'GE
         const draft = draftCreate(context, type, await readJson(deps, request), request.headers);
         return prepareWrite(context, planWrite(context, draft));
       }),
-      PUT: write(async ({ deps, context, request }, type) => {
-        const query = new URL(request.url).search.slice(1);
+      PUT: write(async ({ deps, context, request, pairs }, type) => {
+        const conditions = pairs.filter(([name]) => !FORM_CONTROLS.includes(name));
+        const query = new URLSearchParams(conditions.map(([name, value]) => [name, value])).toString();
         const content = await readJson(deps, request);
         const draft = draftConditionalUpdate(context, type, query, content, request.headers);
         return prepareWrite(context, planWrite(context, draft));

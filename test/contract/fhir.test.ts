@@ -3,7 +3,11 @@ import { afterAll, beforeAll, describe } from 'vitest';
 
 import { RUNTIMES } from '../stack/gateway.ts';
 import { bundleCases } from './fhir/bundle-cases.ts';
+import { clientCases } from './fhir/client-cases.ts';
 import { conditionalCases } from './fhir/conditional-cases.ts';
+import { exampleCases } from './fhir/example-cases.ts';
+import { httpCases } from './fhir/http-cases.ts';
+import { isolationCases } from './fhir/isolation-cases.ts';
 import { pagingCases } from './fhir/paging-cases.ts';
 import { resourceCases } from './fhir/resource-cases.ts';
 import { searchCases } from './fhir/search-cases.ts';
@@ -25,4 +29,8 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   describe('paging', () => pagingCases(subject));
   describe('conditions', () => conditionalCases(subject));
   describe('bundles', () => bundleCases(subject));
+  describe('HTTP', () => httpCases(subject));
+  describe('isolation', () => isolationCases(subject));
+  describe('examples', () => exampleCases(subject));
+  describe('clients', () => clientCases(subject));
 });

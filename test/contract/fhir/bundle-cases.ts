@@ -301,7 +301,7 @@ export function bundleCases(subject: () => Subject): void {
       {
         resourceType: 'Bundle',
         type: 'batch',
-        entry: Array(1001).fill({ request: { method: 'GET', url: 'Patient' } }),
+        entry: Array.from({ length: 1001 }, () => ({ request: { method: 'GET', url: 'Patient' } })),
       },
       422,
       'too-costly',

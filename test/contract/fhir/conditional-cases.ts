@@ -113,6 +113,7 @@ export function conditionalCases(subject: () => Subject): void {
       await subject().create(patient('cu2'));
       await subject().create(patient('cu2'));
       expectOutcome(await put('cu2'), 412, 'multiple-matches');
+      expect((await call('PUT', '/Patient?identifier=cu4&_format=json', { body: patient('cu4') })).status).toBe(201);
       expectOutcome(await call('PUT', '/Patient', { body: patient('cu3') }), 400, 'invalid');
       expectOutcome(await call('PUT', '/Patient?foo=1', { body: patient('cu3') }), 400, 'not-supported');
     });

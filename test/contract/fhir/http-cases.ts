@@ -1,0 +1,243 @@
+/** What HTTP asks of every address: who may, which methods, discovery, limits; one round trip each; no bug shows. */
+import { randomUUID } from 'node:crypto';
+
+import { getToken } from '../../stack/client.ts';
+import { createApiKey } from '../../stack/seed.ts';
+import { describe, expect, test } from 'vitest';
+
+import { type Body, expectOutcome, linkOf, observation, patient, type Subject } from './subject.ts';
+
+const TYPES = [
+  'Patient',
+  'Condition',
+  'AllergyIntolerance',
+  'Observation',
+  'Procedure',
+  'DiagnosticReport',
+  'DocumentReference',
+];
+
+export function httpCases(subject: () => Subject): void {
+  const call: Subject['call'] = (...args) => subject().call(...args);
+
+  describe('who may', () => {
+    test('no token, a bad one, one for another surface: 401', async () => {
+      const none = await call('GET', '/Patient', { token: null });
+      expectOutcome(none, 401, 'login');
+      expect(none.headers.get('www-authenticate')).toMatch(/^Bearer realm="[^"]+"$/);
+      const bad = await call('GET', '/Patient', { token: 'abc' });
+      expectOutcome(bad, 401, 'login');
+      expect(bad.headers.get('www-authenticate')).toContain('error="invalid_token"');
+      const key = await createApiKey(subject().client, { site: subject().site });
+      const other = await getToken(subject().gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+      expectOutcome(await call('GET', '/Patient', { token: other }), 401, 'login');
+      expectOutcome(await call('GET', `/Patient?access_token=${subject().token}`), 400, 'invalid');
+    });
+
+    test('the scope of the type and the method: 403', async () => {
+      const reader = await subject().tokenWith(['system/Patient.read']);
+      const writer = await subject().tokenWith(['system/Patient.write']);
+      const id = await subject().create(patient('scopes'));
+      const reads = [`/Patient`, `/Patient/${id}`, `/Patient/${id}/_history`, `/Patient/${id}/_history/1`];
+      for (const path of reads) {
+        expect((await call('GET', path, { token: reader })).status).toBe(200);
+        const refused = await call('GET', path, { token: writer });
+        expectOutcome(refused, 403, 'forbidden');
+        expect(refused.headers.get('www-authenticate')).toMatch(
+          /error="insufficient_scope".*scope="system\/Patient.read"/,
+        );
+      }
+      expectOutcome(await call('POST', '/Patient/_search', { token: writer }), 403, 'forbidden');
+      const body = patient('scopes', { id });
+      const writes: [string, string][] = [
+        ['POST', '/Patient'],
+        ['PUT', `/Patient/${id}`],
+        ['PUT', `/Patient?identifier=${randomUUID()}`],
+        ['POST', '/Patient/$validate'],
+      ];
+      for (const [method, path] of writes) {
+        const sent = path.includes('?') ? patient('scopes') : body;
+        expectOutcome(await call(method, path, { token: reader, body: sent }), 403, 'forbidden');
+        expect((await call(method, path, { token: writer, body: sent })).status).toBeLessThan(300);
+      }
+      expectOutcome(await call('GET', `/Observation?patient=${id}`, { token: reader }), 403, 'forbidden');
+    });
+
+    test('a disabled key is dead at once, whatever it asks', async () => {
+      const key = await createApiKey(subject().client, { site: subject().site });
+      const token = await getToken(subject().gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+      expect((await call('GET', '/Patient?_count=1', { token })).status).toBe(200);
+      await subject().client.query(`update api_key set status = 'disabled' where client_id = $1`, [key.clientId]);
+      const requests: [string, string, object?][] = [
+        ['GET', '/Patient'],
+        ['GET', '/Patient?foo=1'],
+        ['GET', '/Patient/example'],
+        ['POST', '/Patient', patient('dead')],
+        ['POST', '/Patient', { resourceType: 'Patient', gender: 'x' }],
+        ['POST', '/Patient/$validate', patient('dead')],
+        ['POST', '', { resourceType: 'Bundle', type: 'batch', entry: [] }],
+      ];
+      for (const [method, path, body] of requests) {
+        const reply = await call(method, path, { token, ...(body === undefined ? {} : { body }) });
+        expectOutcome(reply, 401, 'login');
+        expect(reply.headers.get('www-authenticate')).toContain('error="invalid_token"');
+      }
+      expect((await call('GET', '/Patient?identifier=dead')).body['total']).toBe(0);
+    });
+  });
+
+  describe('addresses and methods', () => {
+    test.each<[string, string, string]>([
+      ['DELETE', '/Patient/1', 'GET, HEAD, PUT'],
+      ['PATCH', '/Patient/1', 'GET, HEAD, PUT'],
+      ['POST', '/Patient/1', 'GET, HEAD, PUT'],
+      ['DELETE', '/Patient', 'GET, HEAD, POST, PUT'],
+      ['GET', '/Patient/_search', 'POST'],
+      ['GET', '/Patient/$validate', 'POST'],
+      ['PUT', '/Patient/1/_history', 'GET, HEAD'],
+      ['DELETE', '/Patient/1/_history/1', 'GET, HEAD'],
+      ['GET', '', 'POST'],
+      ['POST', '/metadata', 'GET, HEAD, OPTIONS'],
+    ])('%s %s is 405 with Allow', async (method, path, allow) => {
+      const reply = await call(method, path);
+      expectOutcome(reply, 405, 'not-supported');
+      expect(reply.headers.get('allow')).toBe(allow);
+    });
+
+    test.each([
+      '/Practitioner',
+      '/patient',
+      '/Patient/1/2',
+      '/Patient/1/_history/1/x',
+      '/PatientX',
+      '/Group/1',
+      '/Patient/',
+    ])('%s is 404', async (path) => expectOutcome(await call('GET', path), 404, 'not-found'));
+  });
+
+  describe('discovery', () => {
+    test('a CapabilityStatement for anyone', async () => {
+      const reply = await call('GET', '/metadata', { token: null, headers: { origin: 'https://app.test' } });
+      expect(reply.status).toBe(200);
+      expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+      expect(reply.headers.get('content-type')).toMatch(/^application\/fhir\+json/);
+      expect(reply.body).toMatchObject({
+        resourceType: 'CapabilityStatement',
+        fhirVersion: '4.0.1',
+        implementation: { url: subject().root },
+        rest: [{ mode: 'server', interaction: [{ code: 'batch' }, { code: 'transaction' }] }],
+      });
+      const resources = reply.body['rest'][0].resource as Body[];
+      expect(resources.map((resource) => resource['type'] as string).sort()).toEqual(TYPES.toSorted());
+      expectOutcome(await call('GET', '/metadata?_format=xml', { token: null }), 406, 'not-supported');
+      const known = { 'if-none-match': reply.headers.get('etag') ?? '' };
+      expect((await call('GET', '/metadata', { token: null, headers: known })).status).toBe(304);
+      expect((await call('OPTIONS', '/metadata', { token: null })).status).toBe(204);
+    });
+
+    test('that tells the truth: every parameter it names can be searched with', async () => {
+      const { body } = await call('GET', '/metadata', { token: null });
+      const samples: Record<string, string> = { date: '2020', reference: 'Patient/x', token: 'x', string: 'x' };
+      for (const resource of body['rest'][0].resource as Body[]) {
+        for (const { name, type } of resource['searchParam'] as { name: string; type: string }[]) {
+          const value = name === 'birthdate' ? '2020-01-01' : (samples[type] ?? '');
+          expect((await call('GET', `/${resource['type']}?${name}=${value}&_count=1`)).status, name).toBe(200);
+        }
+      }
+    });
+
+    test('the SMART configuration, where SMART clients look', async () => {
+      const reply = await call('GET', '/.well-known/smart-configuration', {
+        token: null,
+        headers: { origin: 'https://a.test' },
+      });
+      expect(reply.status).toBe(200);
+      expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+      expect(reply.body).toMatchObject({ token_endpoint: `${subject().gateway.oauthBaseUrl}/oauth2/token` });
+    });
+  });
+
+  test('every request is one round trip', async () => {
+    const id = await subject().create(patient('trips', { birthDate: '1974' }));
+    await subject().create(patient('trips'));
+    const endpoint = subject().db.endpoint;
+    const trips = async (method: string, path: string, options: Parameters<Subject['call']>[2] = {}) => {
+      const before = endpoint.requests();
+      const reply = await call(method, path, options);
+      return { trips: endpoint.requests() - before, reply };
+    };
+    const page = await call('GET', '/Patient?_count=1&_total=accurate');
+    const entry = [
+      { resource: patient('trips-3'), request: { method: 'POST', url: 'Patient', ifNoneExist: 'identifier=trips-3' } },
+      {
+        resource: observation('x', { subject: { reference: 'Patient?identifier=trips-3' } }),
+        request: { method: 'POST', url: 'Observation' },
+      },
+      { request: { method: 'GET', url: `Patient/${id}` } },
+    ];
+    const once: [string, string, Parameters<Subject['call']>[2]?][] = [
+      ['GET', `/Patient/${id}`],
+      ['GET', `/Patient/${randomUUID()}`],
+      ['GET', '/Patient/example'],
+      ['GET', `/Patient/${id}/_history`],
+      ['GET', `/Patient/${id}/_history/1`],
+      ['GET', '/Patient?name=x&_total=accurate&_sort=name'],
+      ['GET', linkOf(page, 'next') ?? ''],
+      [
+        'POST',
+        '/Patient/_search',
+        { body: 'name=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+      ],
+      ['GET', '/Patient?foo=1'],
+      ['POST', '/Patient', { body: patient('trips-2') }],
+      ['POST', '/Patient', { body: patient('trips-2'), headers: { 'if-none-exist': 'identifier=trips-2' } }],
+      ['POST', '/Patient', { body: { resourceType: 'Patient', gender: 'x' } }],
+      ['POST', '/Observation', { body: observation(id) }],
+      ['PUT', `/Patient/${id}`, { body: patient('trips', { id }), headers: { 'if-match': 'W/"1"' } }],
+      ['PUT', `/Patient/${randomUUID()}`, { body: patient('trips-4') }],
+      ['PUT', '/Patient?identifier=trips-2', { body: patient('trips-2', { active: true }) }],
+      ['POST', '/Patient/$validate', { body: patient('x') }],
+      ['POST', '', { body: { resourceType: 'Bundle', type: 'transaction', entry } }],
+      ['POST', '', { body: { resourceType: 'Bundle', type: 'batch', entry: entry.filter((_, i) => i !== 1) } }],
+    ];
+    for (const [method, path, options] of once) {
+      const { trips: count, reply } = await trips(method, path, options);
+      expect(reply.status, reply.text).toBeLessThan(500);
+      expect(count, `${method} ${path}`).toBe(1);
+    }
+    for (const [method, path, options] of [
+      ['GET', '/metadata', {}],
+      ['DELETE', `/Patient/${id}`, {}],
+      ['GET', '/Patient', { token: null }],
+      ['GET', '/Patient', { token: 'abc' }],
+    ] as const) {
+      expect((await trips(method, path, options)).trips, `${method} ${path}`).toBe(0);
+    }
+  });
+
+  test('pages stay within what a runtime can hold', async () => {
+    const { token } = await subject().newSite();
+    for (let i = 0; i < 6; i += 1) {
+      await subject().create(
+        patient(`large-${i}`, { name: [{ text: 'x'.repeat(950_000) }, { text: 'y'.repeat(950_000) }] }),
+        token,
+      );
+    }
+    const first = await call('GET', '/Patient', { token });
+    expect((first.body['entry'] as Body[]).length).toBe(4);
+    const second = await call('GET', linkOf(first, 'next') ?? '', { token });
+    expect((second.body['entry'] as Body[]).length).toBe(2);
+    expect(linkOf(second, 'next')).toBeUndefined();
+  });
+
+  test('a bug is 500, with an outcome and nothing of its own', async () => {
+    await subject().client.query('alter table patient_search rename to hidden');
+    try {
+      const reply = await call('GET', '/Patient?name=x');
+      expectOutcome(reply, 500, 'exception');
+      expect(reply.text).not.toMatch(/hidden|patient_search|relation/);
+    } finally {
+      await subject().client.query('alter table hidden rename to patient_search');
+    }
+  });
+}
