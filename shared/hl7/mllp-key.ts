@@ -55,16 +55,19 @@ function matchedPrefix(key: MllpKey, address: Uint8Array | undefined): number | 
   return longest;
 }
 
+/** HD's namespace has at most 20 characters (HL7 v2.5.1 §2.A.33); what a sender makes of it may be a mebibyte. */
+const MAX_QUOTED_CHARACTERS = 80;
+const quoted = (text: string): string =>
+  JSON.stringify(text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text);
+
 /** Filters narrow, never widen: one that is set must be equal, to the letter. */
-function filterProblem(key: MllpKey, peer: MllpPeer): string | undefined {
-  const { senderApplication, senderFacility } = key;
-  if (senderApplication !== null && senderApplication !== peer.sendingApplication) {
-    return `MSH-3 was ${JSON.stringify(peer.sendingApplication)}, the key wants ${JSON.stringify(senderApplication)}`;
-  }
-  if (senderFacility !== null && senderFacility !== peer.sendingFacility) {
-    return `MSH-4 was ${JSON.stringify(peer.sendingFacility)}, the key wants ${JSON.stringify(senderFacility)}`;
-  }
-  return undefined;
+function filterProblems({ senderApplication, senderFacility }: MllpKey, peer: MllpPeer): string[] {
+  const compare = (field: string, is: string, want: string | null): string[] =>
+    want === null || want === is ? [] : [`${field} was ${quoted(is)}, the key wants ${quoted(want)}`];
+  return [
+    ...compare('MSH-3', peer.sendingApplication, senderApplication),
+    ...compare('MSH-4', peer.sendingFacility, senderFacility),
+  ];
 }
 
 const filtersSet = (key: MllpKey): number =>
@@ -80,20 +83,21 @@ interface Match<Key> {
 const bySpecificity = <Key>(a: Match<Key>, b: Match<Key>): number => b.filters - a.filters || b.prefix - a.prefix;
 
 /**
- * Why a key that does not fit does not, or undefined when it has nothing to do with this peer: a key is concerned when
- * the peer's address is its own, or when one of its filters names the sender.
+ * Every condition that a key fails, or undefined when the key has nothing to do with this peer. It has when its filters
+ * name the sender, or when the peer's address is its own: not merely by `*` in a key that is not for MLLP.
  */
 function explain(key: MllpKey, peer: MllpPeer, prefix: number | undefined): string | undefined {
-  const problem = filterProblem(key, peer);
-  if (prefix === undefined) {
-    const isNamed = filtersSet(key) > 0 && problem === undefined;
-    return isNamed ? `the source address ${peer.address} is not in Allowed IPs` : undefined;
-  }
-  if (key.status !== 'active') return 'the API key is disabled';
-  if (!key.protocols.includes(PROTOCOL)) {
-    return filtersSet(key) > 0 && problem === undefined ? `Protocols does not list ${PROTOCOL}` : undefined;
-  }
-  return problem;
+  const listsProtocol = key.protocols.includes(PROTOCOL);
+  const filters = filterProblems(key, peer);
+  const isNamed = filtersSet(key) > 0 && filters.length === 0;
+  const isAddressed = prefix !== undefined && (listsProtocol || prefix > 0);
+  if (!isNamed && !isAddressed) return undefined;
+  return [
+    ...(key.status === 'active' ? [] : ['the API key is disabled']),
+    ...(listsProtocol ? [] : [`Protocols does not list ${PROTOCOL}`]),
+    ...(prefix === undefined ? [`the source address ${peer.address} is not in Allowed IPs`] : []),
+    ...filters,
+  ].join('; ');
 }
 
 /**
@@ -112,7 +116,7 @@ export function selectKey<Key extends MllpKey>(keys: readonly Key[], peer: MllpP
       prefix !== undefined &&
       key.status === 'active' &&
       key.protocols.includes(PROTOCOL) &&
-      filterProblem(key, peer) === undefined;
+      filterProblems(key, peer).length === 0;
     if (fits) {
       matches.push({ key, filters: filtersSet(key), prefix });
       continue;

@@ -10,17 +10,19 @@ const LF = 0x0a;
 
 /** Of a frame over the limit only so much is kept: enough to answer its MSH. */
 const OVERSIZED_HEAD_BYTES = 4096;
-/** The buffer a frame starts with; it doubles as the frame grows. */
+/** What is first set aside for a frame that does not come in one piece; it doubles as the frame grows. */
 const INITIAL_BUFFER_BYTES = 4096;
+/** Between frames nothing is held: most connections are idle most of the time. */
+const NO_BYTES = new Uint8Array(0);
 
 export type MllpEvent =
-  /** A whole message, without its frame. */
+  /** A whole message, without its frame; the bytes are the receiver's own. */
   | { readonly kind: 'frame'; readonly bytes: Uint8Array }
   /** A frame over the limit, now ended: its first bytes. The stream goes on behind it. */
   | { readonly kind: 'oversized'; readonly head: Uint8Array }
   /** A frame that was begun and dropped, because another began inside it or the stream ended. */
   | { readonly kind: 'interrupted'; readonly bytes: number }
-  /** Bytes outside any frame, dropped. */
+  /** Bytes outside any frame, dropped. Line ends are not counted: senders put them between frames. */
   | { readonly kind: 'junk'; readonly bytes: number }
   | { readonly kind: 'warning'; readonly what: 'no-cr-after-fs' };
 
@@ -34,43 +36,62 @@ export interface MllpDecoder {
   push(chunk: Uint8Array): MllpEvent[];
   /** The stream has ended. */
   end(): MllpEvent[];
-  /** Bytes of the frame that is not complete yet; 0 between frames. */
+  /** Bytes that are held of the frame that is not complete yet; 0 between frames. */
   readonly pendingBytes: number;
+  /** Junk since the last frame that was complete: a peer with much of it speaks something else. */
+  readonly junkBytes: number;
   /** True from a frame's VT to its FS. */
   readonly isInFrame: boolean;
 }
 
 type State = 'outside' | 'inside' | 'after-fs';
 
+/** Where the byte is next, or the end of the chunk. */
+function find(chunk: Uint8Array, byte: number, from: number): number {
+  const at = chunk.indexOf(byte, from);
+  return at < 0 ? chunk.length : at;
+}
+
+function countJunk(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) if (byte !== CR && byte !== LF) count += 1;
+  return count;
+}
+
 export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDecoder {
+  const headBytes = Math.min(OVERSIZED_HEAD_BYTES, maxFrameBytes);
   let state: State = 'outside';
-  let buffer = new Uint8Array(INITIAL_BUFFER_BYTES);
+  let buffer = NO_BYTES;
   let kept = 0;
   /** Bytes of the frame so far, also those over the limit, which are not kept. */
   let length = 0;
   let junk = 0;
+  let junkSinceFrame = 0;
   let events: MllpEvent[] = [];
+
+  const forget = (): void => {
+    buffer = NO_BYTES;
+    kept = 0;
+    length = 0;
+  };
 
   const keep = (bytes: Uint8Array): void => {
     length += bytes.length;
-    const limit = length > maxFrameBytes ? Math.min(OVERSIZED_HEAD_BYTES, maxFrameBytes) : maxFrameBytes;
-    if (kept >= limit) return;
+    const limit = length > maxFrameBytes ? headBytes : maxFrameBytes;
+    if (kept > limit) {
+      buffer = buffer.slice(0, limit);
+      kept = limit;
+    }
     const room = bytes.subarray(0, limit - kept);
-    if (kept + room.length > buffer.length) {
-      const larger = new Uint8Array(Math.max(kept + room.length, Math.min(buffer.length * 2, maxFrameBytes)));
+    const needed = kept + room.length;
+    if (needed > buffer.length) {
+      const doubled = Math.min(Math.max(buffer.length * 2, INITIAL_BUFFER_BYTES), maxFrameBytes);
+      const larger = new Uint8Array(Math.max(needed, doubled));
       larger.set(buffer.subarray(0, kept));
       buffer = larger;
     }
     buffer.set(room, kept);
-    kept += room.length;
-  };
-
-  const begin = (): void => {
-    state = 'inside';
-    kept = 0;
-    length = 0;
-    // One large message must not hold its memory for the rest of the connection.
-    if (buffer.length > INITIAL_BUFFER_BYTES) buffer = new Uint8Array(INITIAL_BUFFER_BYTES);
+    kept = needed;
   };
 
   const reportJunk = (): void => {
@@ -78,72 +99,86 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
     junk = 0;
   };
 
-  const finish = (): void => {
-    state = 'after-fs';
-    if (length > maxFrameBytes) {
-      events.push({ kind: 'oversized', head: buffer.slice(0, Math.min(kept, OVERSIZED_HEAD_BYTES)) });
-    } else {
-      events.push({ kind: 'frame', bytes: buffer.slice(0, kept) });
-    }
-    kept = 0;
-    length = 0;
+  const skip = (bytes: Uint8Array): void => {
+    const count = countJunk(bytes);
+    junk += count;
+    junkSinceFrame += count;
   };
 
-  /** Outside a frame everything up to the next VT is junk, but for line ends, which senders put between frames. */
-  const skipOutside = (chunk: Uint8Array, from: number): number => {
-    const start = chunk.indexOf(VT, from);
-    const end = start < 0 ? chunk.length : start;
-    for (let i = from; i < end; i += 1) if (chunk[i] !== CR && chunk[i] !== LF) junk += 1;
-    if (start < 0) return end;
+  /** A VT begins a frame, and ends none: what it interrupts is dropped, so that two messages are never mixed. */
+  const begin = (): void => {
     reportJunk();
-    begin();
-    return start + 1;
-  };
-
-  /** The next VT or FS from `from`; a VT inside a frame can only be the next one's beginning. */
-  const readInside = (chunk: Uint8Array, from: number): number => {
-    let at = from;
-    while (at < chunk.length && chunk[at] !== FS && chunk[at] !== VT) at += 1;
-    if (at > from) keep(chunk.subarray(from, at));
-    if (at === chunk.length) return at;
-    if (chunk[at] === FS) {
-      finish();
-      return at + 1;
-    }
     // A doubled VT interrupts nothing.
     if (length > 0) events.push({ kind: 'interrupted', bytes: length });
-    begin();
-    return at + 1;
+    forget();
+    state = 'inside';
+  };
+
+  /** @param last the frame's bytes that are not kept yet */
+  const finish = (last: Uint8Array): void => {
+    if (length === 0 && last.length <= maxFrameBytes) {
+      events.push({ kind: 'frame', bytes: new Uint8Array(last) });
+    } else {
+      keep(last);
+      const bytes = buffer.slice(0, kept);
+      events.push(length > maxFrameBytes ? { kind: 'oversized', head: bytes } : { kind: 'frame', bytes });
+    }
+    forget();
+    junkSinceFrame = 0;
+    state = 'after-fs';
   };
 
   return {
     push(chunk) {
       events = [];
+      // Each search goes on where the last one ended, so that no byte is searched twice.
+      let vt = -1;
+      let fs = -1;
       let at = 0;
       while (at < chunk.length) {
-        if (state === 'outside') {
-          at = skipOutside(chunk, at);
-        } else if (state === 'inside') {
-          at = readInside(chunk, at);
-        } else {
+        if (state === 'after-fs') {
           state = 'outside';
           if (chunk[at] === CR) at += 1;
           else events.push({ kind: 'warning', what: 'no-cr-after-fs' });
+          continue;
         }
+        if (vt < at) vt = find(chunk, VT, at);
+        if (state === 'outside') {
+          skip(chunk.subarray(at, vt));
+          if (vt < chunk.length) begin();
+          at = vt + 1;
+          continue;
+        }
+        if (fs < at) fs = find(chunk, FS, at);
+        const end = Math.min(vt, fs);
+        const bytes = chunk.subarray(at, end);
+        if (end === chunk.length) {
+          keep(bytes);
+        } else if (end === fs) {
+          finish(bytes);
+        } else {
+          length += bytes.length;
+          begin();
+        }
+        at = end + 1;
       }
       return events;
     },
     end() {
       events = [];
       reportJunk();
-      if (state === 'inside' && length > 0) events.push({ kind: 'interrupted', bytes: length });
+      if (length > 0) events.push({ kind: 'interrupted', bytes: length });
+      if (state === 'after-fs') events.push({ kind: 'warning', what: 'no-cr-after-fs' });
+      forget();
+      junkSinceFrame = 0;
       state = 'outside';
-      kept = 0;
-      length = 0;
       return events;
     },
     get pendingBytes() {
       return kept;
+    },
+    get junkBytes() {
+      return junkSinceFrame;
     },
     get isInFrame() {
       return state === 'inside';
