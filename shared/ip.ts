@@ -7,6 +7,8 @@ const ADDRESS_BYTES = 16;
 const ADDRESS_BITS = 128;
 /** The first 96 bits of an IPv4-mapped address. */
 const MAPPED_PREFIX_BITS = 96;
+/** Six groups of four digits and dotted decimal: `ffff:…:ffff:255.255.255.255`. */
+const MAX_ADDRESS_CHARACTERS = 45;
 
 export interface IpRange {
   /** The address, 16 bytes; bits beyond the prefix do not count. */
@@ -56,6 +58,7 @@ function parseIpv6(text: string): Uint8Array | undefined {
 
 /** @returns the 16 bytes of an address, or undefined when the text is none */
 export function parseAddress(text: string): Uint8Array | undefined {
+  if (text.length > MAX_ADDRESS_CHARACTERS) return undefined;
   if (text.includes(':')) return parseIpv6(text);
   const octets = parseIpv4(text);
   return octets && Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ...octets]);
@@ -85,4 +88,40 @@ export function rangeContains(range: IpRange, address: Uint8Array): boolean {
   if (rest === 0) return true;
   const mask = 0xff & (0xff << (8 - rest));
   return ((range.bytes[whole] ?? 0) & mask) === ((address[whole] ?? 0) & mask);
+}
+
+const isMapped = (bytes: Uint8Array): boolean =>
+  bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0);
+
+/** RFC 5952 §4: lower case, no leading zeros, `::` for the first of the longest runs of two or more zero groups. */
+function printIpv6(bytes: Uint8Array): string {
+  const groups = Array.from({ length: 8 }, (_, i) => ((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0));
+  const text = groups.map((group) => group.toString(16)).join(':');
+  const runs = [...text.matchAll(/\b0(?::0)+\b/g)].toSorted((a, b) => b[0].length - a[0].length);
+  const [longest] = runs;
+  if (longest === undefined) return text;
+  const before = text.slice(0, longest.index).replace(/:$/, '');
+  const after = text.slice(longest.index + longest[0].length).replace(/^:/, '');
+  return `${before}::${after}`;
+}
+
+/** The one spelling of an address; an IPv4-mapped one is its IPv4 address. */
+export function printAddress(bytes: Uint8Array): string {
+  return isMapped(bytes) ? bytes.subarray(12).join('.') : printIpv6(bytes);
+}
+
+/**
+ * The one spelling of a range, without the bits that do not count: `10.1.2.3/8` is `10.0.0.0/8`, `::/0` is `*`.
+ *
+ * @returns undefined when `parseRange` does
+ */
+export function canonicalRange(text: string): string | undefined {
+  const range = parseRange(text);
+  if (range === undefined) return undefined;
+  const { prefix } = range;
+  if (prefix === 0) return '*';
+  const network = range.bytes.map((byte, i) => byte & (0xff00 >> Math.min(Math.max(prefix - 8 * i, 0), 8)));
+  const address = printAddress(network);
+  if (prefix === ADDRESS_BITS) return address;
+  return `${address}/${address.includes(':') ? prefix : prefix - MAPPED_PREFIX_BITS}`;
 }

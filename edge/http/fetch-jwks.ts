@@ -3,7 +3,8 @@
  * redirects, 3 s and 64 KiB in all. Caches nothing (edge/oauth/client-keys.ts does); says how long it may be kept.
  */
 import { type CheckedJwks, readJwks } from '../../shared/oauth/jwks.ts';
-import { checkJwksUri, isPublicAddress } from '../../shared/oauth/jwks-uri.ts';
+import { checkJwksUri } from '../../shared/oauth/jwks-uri.ts';
+import { isPublicAddress } from '../../shared/public-address.ts';
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
 
