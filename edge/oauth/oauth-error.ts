@@ -2,6 +2,7 @@
 import type { Fault, FaultKind } from '../../shared/fault.ts';
 import { FAULT_STATUS } from '../http/fault-status.ts';
 import { challengeOf } from './bearer.ts';
+import { describe } from './refused.ts';
 
 /** RFC 6749 §5.1: neither tokens nor refusals are kept by caches. */
 export const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
@@ -22,13 +23,6 @@ const CODE: Readonly<Record<FaultKind, string>> = {
   throttled: 'temporarily_unavailable',
   unavailable: 'temporarily_unavailable',
 };
-
-/** RFC 6749 §5.2: printable ASCII without `"` and `\`. */
-const describe = (message: string): string =>
-  message
-    .replaceAll('"', "'")
-    .replaceAll('\\', '/')
-    .replace(/[^\x20-\x7e]/g, '?');
 
 /** @param fault undefined for a bug of ours, which is told nothing about */
 export function errorResponse(fault: Fault | undefined): Response {

@@ -6,7 +6,15 @@ import { Fault, type FaultKind } from '../../shared/fault.ts';
 import type { Reason, RefusalCode } from '../../shared/oauth/reason.ts';
 
 /** RFC 6749 §5.2 wants a challenge with every 401; no scheme is registered for `private_key_jwt`. */
-const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="integration-gateway", error="invalid_client"' };
+const CHALLENGE = 'Bearer realm="integration-gateway", error="invalid_client"';
+
+/** A sentence as RFC 6749 §5.2 allows it in `error_description`: printable ASCII without `"` and `\`. */
+export function describe(message: string): string {
+  return message
+    .replaceAll('"', "'")
+    .replaceAll('\\', '/')
+    .replace(/[^\x20-\x7e]/g, '?');
+}
 
 export class Refused extends Error {
   override readonly name = 'Refused';
@@ -26,14 +34,17 @@ export class Refused extends Error {
 export function refuseClient(refusal: Reason): Refused {
   const fault = new Fault('unauthenticated', 'client authentication failed', {
     code: 'invalid_client',
-    headers: CHALLENGE,
+    headers: { 'WWW-Authenticate': CHALLENGE },
   });
   return new Refused(fault, refusal);
 }
 
 /** A precise answer to a caller whose signature has verified. */
 export function refuseAssertion(refusal: Reason): Refused {
-  const fault = new Fault('unauthenticated', refusal.reason, { code: 'invalid_client', headers: CHALLENGE });
+  // Some libraries show of a 401 only its challenge: the description stands there too.
+  const challenge = `${CHALLENGE}, error_description="${describe(refusal.reason)}"`;
+  const headers = { 'WWW-Authenticate': challenge };
+  const fault = new Fault('unauthenticated', refusal.reason, { code: 'invalid_client', headers });
   return new Refused(fault, refusal);
 }
 
