@@ -8,7 +8,10 @@ export interface BackoffOptions {
 }
 
 export interface Backoff {
-  /** False, at once, when the next wait would pass `deadline` (of `performance.now()`) or `signal` is aborted. */
+  /**
+   * Waits, but not beyond `deadline` (of `performance.now()`), so that one try is made at its very end. False when it
+   * has passed already, or when `signal` is aborted.
+   */
   wait(deadline: number, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -16,9 +19,10 @@ export function createBackoff({ firstMs, factor, maxMs }: BackoffOptions): Backo
   let next = firstMs;
   return {
     async wait(deadline, signal) {
-      const ms = next * (0.5 + Math.random() / 2);
+      const left = deadline - performance.now();
+      if (signal.aborted || left <= 0) return false;
+      const ms = Math.min(next * (0.5 + Math.random() / 2), left);
       next = Math.min(next * factor, maxMs);
-      if (signal.aborted || performance.now() + ms >= deadline) return false;
       return delay(ms, true, { signal }).catch(() => false);
     },
   };

@@ -30,6 +30,8 @@ export interface ForwardOptions {
   readonly log: SidecarLog;
 }
 
+/** The try that begins when the time is over gets so much more. */
+const LAST_TRY_MS = 1_000;
 const BACKOFF: BackoffOptions = { firstMs: 100, factor: 2, maxMs: 3_000 };
 
 export function createForward(options: ForwardOptions): Forward {
@@ -37,8 +39,8 @@ export function createForward(options: ForwardOptions): Forward {
   const gate = createGate(options.concurrency);
 
   const attempt = async (message: Uint8Array, peer: PeerIdentity, tries: Tries): Promise<Outcome | undefined> => {
-    const left = tries.deadline - performance.now();
-    if (left <= 0 || tries.signal.aborted) return undefined;
+    if (tries.signal.aborted) return undefined;
+    const left = Math.max(tries.deadline - performance.now(), LAST_TRY_MS);
     const timeoutMs = Math.min(options.attemptTimeoutMs, left);
     try {
       const reply = await edge.ask({

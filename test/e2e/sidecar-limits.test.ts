@@ -1,0 +1,233 @@
+/** What the sidecar bounds: memory, time, connections, strangers; and that a working sender notices none of it. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { expect, test } from 'vitest';
+
+import { acknowledge, controlIdOf, message } from '../stack/edge-double.ts';
+import { frame, msaOf, type MllpPeer } from '../stack/mllp-peer.ts';
+import { setUpSidecar } from '../stack/sidecar-setup.ts';
+import { sidecarMetrics } from '../stack/sidecar-metrics.ts';
+import { until } from '../stack/until.ts';
+
+const MIB = 1024 * 1024;
+
+test('a frame over the limit is refused with AR, or CR where that was asked for, and the next one is read', async () => {
+  const { edge, connect } = await setUpSidecar({ MLLP_MAX_FRAME_BYTES: '20000' });
+  const peer = await connect();
+  const long = (controlId: string, tail = ''): Buffer =>
+    frame(`MSH|^~\\&|APP|FAC|GW|GW|20261101||ADT^A04|${controlId}|P|2.5.1${tail}\rZZZ|${'x'.repeat(32 * MIB)}`);
+  const original = await peer.exchange(message('O1', 'x'.repeat(20_000)));
+  expect(msaOf(original)).toEqual({ code: 'AR', controlId: 'O1' });
+  expect(original).toMatch(/\rERR\|\|\|207\^[^|]*\|E\|too-large/);
+  expect(original).toMatch(/^MSH\|\^~\\&\|GW\|GW\|APP\|FAC\|/);
+  peer.write(Buffer.concat([long('O2'), frame(message('O3'))]));
+  expect(msaOf(await peer.next())).toEqual({ code: 'AR', controlId: 'O2' });
+  expect(msaOf(await peer.next())).toEqual({ code: 'AA', controlId: 'O3' });
+  peer.write(long('O4', '|||AL|AL'));
+  expect(msaOf(await peer.next())).toEqual({ code: 'CR', controlId: 'O4' });
+  peer.write(Buffer.concat([long('O5', '|||NE|NE'), frame(message('O6'))]));
+  expect(msaOf(await peer.next())).toEqual({ code: 'AA', controlId: 'O6' });
+  expect(edge.received.map(({ text }) => controlIdOf(text))).toEqual(['O3', 'O6']);
+});
+
+test('a sender that pipelines faster than the edge takes is slowed by TCP, and loses nothing', async () => {
+  const { edge, connect, metric, sidecar } = await setUpSidecar();
+  let release = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  edge.reply = async (received) => {
+    await gate;
+    return acknowledge(received);
+  };
+  const count = 60;
+  const peer = await connect();
+  for (let n = 0; n < count; n += 1) peer.write(frame(message(`B${n}`, `ZZZ|${'x'.repeat(MIB / 2)}`)));
+  await metric('mllp_held_bytes', (value) => value > MIB);
+  // Nothing moves any more: what the sender has left is in its own buffers and in the kernel's.
+  let before = -1;
+  const bytes = await until('reading stands still', async () => {
+    await delay(200);
+    const now = (await sidecarMetrics(sidecar.healthPort)).get('mllp_bytes_total{direction="in"}') ?? 0;
+    const isStill = now === before;
+    before = now;
+    return isStill ? now : undefined;
+  });
+  expect(bytes).toBeLessThan(3 * MIB);
+  expect((await sidecarMetrics(sidecar.healthPort)).get('mllp_held_bytes')).toBeLessThan(3 * MIB);
+  release();
+  for (let n = 0; n < count; n += 1) expect(msaOf(await peer.next()).controlId).toBe(`B${n}`);
+  await metric('mllp_held_bytes', (value) => value === 0);
+});
+
+test('more memory than may be held: who has messages under way waits, who holds part of one is closed', async () => {
+  const { edge, connect, metric } = await setUpSidecar({ MLLP_MAX_HELD_BYTES: String(MIB) });
+  edge.reply = () => ({ status: 503 });
+  const waiting = await connect();
+  waiting.write(frame(message('H1', 'x'.repeat(MIB - 1000))));
+  await until('it is under way', () => edge.received.length > 0);
+  const partial = await connect();
+  partial.write(`\u000b${'x'.repeat(2000)}`);
+  expect(await partial.closed).toBe('');
+  await metric('mllp_refusals_total{reason="memory"}', (value) => value === 1);
+  edge.reply = (received) => acknowledge(received);
+  expect(msaOf(await waiting.next())).toEqual({ code: 'AA', controlId: 'H1' });
+});
+
+test('a byte at a time is a message like any other', async () => {
+  const { connect } = await setUpSidecar();
+  const peer = await connect();
+  for (const byte of frame(message('Y1'))) {
+    peer.write(Uint8Array.of(byte));
+    await delay(0);
+  }
+  expect(msaOf(await peer.next())).toEqual({ code: 'AA', controlId: 'Y1' });
+});
+
+test.each([
+  ['a frame', '\u000bMSH|^~\\&|'],
+  ['a frame that is begun again and again', '\u000b'],
+  ['an over-long frame', `\u000b${'x'.repeat(2000)}`],
+  ['something that is no frame', 'x'],
+])('%s that does not end in its time is dropped, however steadily it grows', async (_, start) => {
+  const { edge, connect, metric } = await setUpSidecar({
+    MLLP_FRAME_TIMEOUT_SECONDS: '0.6',
+    MLLP_MAX_FRAME_BYTES: '1000',
+  });
+  const peer = await connect();
+  const isOpen = { value: true };
+  void peer.closed.then(() => (isOpen.value = false));
+  const started = performance.now();
+  peer.write(start);
+  while (isOpen.value) {
+    await delay(50);
+    peer.write(start === '\u000b' ? 'x\u000b' : 'x');
+  }
+  expect(performance.now() - started).toBeGreaterThan(500);
+  expect(performance.now() - started).toBeLessThan(5_000);
+  await metric('mllp_refusals_total{reason="frame-timeout"}', (value) => value === 1);
+  expect(edge.received).toEqual([]);
+});
+
+test('a connection without a word for the idle time is closed; one whose message is under way is not', async () => {
+  const { edge, connect, metric } = await setUpSidecar({ MLLP_IDLE_TIMEOUT_SECONDS: '0.4' });
+  const started = performance.now();
+  edge.reply = async (received) => {
+    await delay(900);
+    return acknowledge(received);
+  };
+  const [idle, busy] = [await connect(), await connect()];
+  const answer = busy.exchange(message('I1'));
+  expect(await idle.closed).toBe('');
+  expect(performance.now() - started).toBeGreaterThan(350);
+  expect(msaOf(await answer).controlId).toBe('I1');
+  await metric('mllp_refusals_total{reason="idle-timeout"}', (value) => value >= 1);
+});
+
+test('a message without CR after FS, or with line ends between frames, is taken', async () => {
+  const { connect, metric } = await setUpSidecar({ MLLP_FRAME_TIMEOUT_SECONDS: '0.3' });
+  const peer = await connect();
+  peer.write(`\u000b${message('L1')}\u001c`);
+  expect(msaOf(await peer.next()).controlId).toBe('L1');
+  peer.write(`\n\u000b${message('L2')}\u001c\r\n\r\n`);
+  expect(msaOf(await peer.next()).controlId).toBe('L2');
+  await metric('mllp_frames_total{kind="unterminated"}', (value) => value === 1);
+  // Line ends are the beginning of nothing: the connection outlives the time a frame has.
+  await delay(500);
+  expect(msaOf(await peer.exchange(message('L3'))).controlId).toBe('L3');
+});
+
+const STRANGERS: readonly (readonly [string, string | Uint8Array, string])[] = [
+  ['HTTP', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'http'],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'http'],
+  ['a TLS ClientHello', Uint8Array.of(0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x0b, 0x1c, 0x0d), 'tls-on-plain-port'],
+  ['a PROXY header, version 1', 'PROXY TCP4 10.0.0.1 10.0.0.2 1 2\r\n', 'proxy-header-unexpected'],
+  ['a PROXY header, version 2', '\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c', 'proxy-header-unexpected'],
+  ['noise', 'x'.repeat(1100), 'junk'],
+];
+
+test.each(STRANGERS)(
+  '%s on the plain port is refused at once, and a working sender goes on',
+  async (_, bytes, reason) => {
+    const { edge, connect, metric } = await setUpSidecar();
+    const worker = await connect();
+    expect(msaOf(await worker.exchange(message('W1'))).code).toBe('AA');
+    for (const cut of [bytes.length, 1]) {
+      const stranger = await connect();
+      for (let at = 0; at < Math.min(bytes.length, 1100); at += cut) stranger.write(bytes.slice(at, at + cut));
+      expect(await stranger.closed).toBe('');
+    }
+    await metric(`mllp_refusals_total{reason="${reason}"}`, (value) => value === 2);
+    expect(msaOf(await worker.exchange(message('W2'))).code).toBe('AA');
+    expect(edge.received).toHaveLength(2);
+  },
+);
+
+test('limits in all and for each address: what is over them is closed, and a place given back is free', async () => {
+  const { connect, metric } = await setUpSidecar({
+    MLLP_MAX_CONNECTIONS: '5',
+    MLLP_MAX_CONNECTIONS_PER_ADDRESS: '3',
+  });
+  const mine: MllpPeer[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    const peer = await connect();
+    expect(msaOf(await peer.exchange(message(`C${n}`))).code).toBe('AA');
+    mine.push(peer);
+  }
+  expect(await (await connect()).closed).toBe('');
+  await metric('mllp_refusals_total{reason="too-many-connections-of-address"}', (value) => value === 1);
+  for (const localAddress of ['127.0.0.2', '127.0.0.3']) {
+    expect(msaOf(await (await connect({ localAddress })).exchange(message('C4'))).code).toBe('AA');
+  }
+  expect(await (await connect({ localAddress: '127.0.0.4' })).closed).toBe('');
+  await metric('mllp_refusals_total{reason="too-many-connections"}', (value) => value === 1);
+  mine[0]?.destroy();
+  await metric('mllp_connections', (value) => value === 4);
+  expect(msaOf(await (await connect()).exchange(message('C5'))).code).toBe('AA');
+});
+
+test('an address that no key allows is refused before a byte is read; allowed a moment ago, it is let in', async () => {
+  const { edge, connect, metric } = await setUpSidecar({}, (double) => {
+    double.ranges = ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32', 'nonsense'];
+  });
+  expect(msaOf(await (await connect()).exchange(message('K1'))).code).toBe('AA');
+  const refused = await connect({ localAddress: '127.0.0.2' });
+  refused.write(frame(message('K2')));
+  expect(await refused.closed).toBe('');
+  await metric('mllp_refusals_total{reason="address-not-allowed"}', (value) => value === 1);
+  edge.ranges = ['127.0.0.2/31'];
+  const allowed = await until('it is let in', async () => {
+    const peer = await connect({ localAddress: '127.0.0.2' });
+    return peer.exchange(message('K3')).catch(() => undefined);
+  });
+  expect(msaOf(allowed)).toEqual({ code: 'AA', controlId: 'K3' });
+  expect(edge.received.map(({ text }) => controlIdOf(text))).toEqual(['K1', 'K3']);
+});
+
+test('while the edge cannot say who is allowed, everybody is let through to it', async () => {
+  const { edge, connect } = await setUpSidecar({}, (double) => {
+    double.ranges = undefined;
+  });
+  expect(msaOf(await (await connect()).exchange(message('E1'))).code).toBe('AA');
+  expect(edge.received).toHaveLength(1);
+});
+
+test('1,000 idle connections and a scan of the port do not disturb a working sender', async () => {
+  const { connect, metric } = await setUpSidecar({ MLLP_MAX_CONNECTIONS_PER_ADDRESS: '1200' });
+  const idle = await Promise.all(Array.from({ length: 1000 }, () => connect()));
+  await metric('mllp_connections', (value) => value === 1000);
+  const worker = await connect();
+  const slowest = { ms: 0 };
+  const scan = (async () => {
+    for (let n = 0; n < 200; n += 1) (await connect()).destroy();
+  })();
+  for (let n = 0; n < 300; n += 1) {
+    const started = performance.now();
+    expect(msaOf(await worker.exchange(message(`Z${n}`))).controlId).toBe(`Z${n}`);
+    slowest.ms = Math.max(slowest.ms, performance.now() - started);
+  }
+  await scan;
+  expect(slowest.ms).toBeLessThan(2_000);
+  for (const peer of idle) peer.destroy();
+  await metric('mllp_connections', (value) => value === 1);
+});
