@@ -4,6 +4,7 @@
  * and for each key that nearly fitted there is a sentence for its administrator.
  */
 import { parseAddress, parseRange, rangeContains } from '../ip.ts';
+import { quote } from '../oauth/reason.ts';
 
 export interface MllpKey {
   readonly clientId: string;
@@ -55,15 +56,10 @@ function matchedPrefix(key: MllpKey, address: Uint8Array | undefined): number | 
   return longest;
 }
 
-/** HD's namespace has at most 20 characters (HL7 v2.5.1 §2.A.33); what a sender makes of it may be a mebibyte. */
-const MAX_QUOTED_CHARACTERS = 80;
-const quoted = (text: string): string =>
-  JSON.stringify(text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text);
-
 /** Filters narrow, never widen: one that is set must be equal, to the letter. */
 function filterProblems({ senderApplication, senderFacility }: MllpKey, peer: MllpPeer): string[] {
   const compare = (field: string, is: string, want: string | null): string[] =>
-    want === null || want === is ? [] : [`${field} was ${quoted(is)}, the key wants ${quoted(want)}`];
+    want === null || want === is ? [] : [`${field} was ${quote(is)}, the key wants ${quote(want)}`];
   return [
     ...compare('MSH-3', peer.sendingApplication, senderApplication),
     ...compare('MSH-4', peer.sendingFacility, senderFacility),
