@@ -1,0 +1,84 @@
+/**
+ * A bad network between two parts: a TCP proxy that cuts connections at random bytes, hands on what it has in random
+ * pieces and late, and knows nothing of what it carries.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface CuttingProxyOptions {
+  readonly targetPort: number;
+  readonly host?: string;
+  /** From 0 to 1, exclusive. */
+  readonly random: () => number;
+  /** On average so many bytes pass, of both directions, before a connection is cut. */
+  readonly meanBytesToCut: number;
+  readonly maxDelayMs: number;
+}
+
+export interface CuttingProxy {
+  readonly port: number;
+  cuts(): number;
+  /** From now on nothing is cut or delayed. */
+  calm(): void;
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+export async function startCuttingProxy(options: CuttingProxyOptions): Promise<CuttingProxy> {
+  const { random, targetPort, host = HOST } = options;
+  const open = new Set<Socket>();
+  let cuts = 0;
+  let isCalm = false;
+
+  const serve = (near: Socket): void => {
+    const far = connect({ port: targetPort, host, noDelay: true, allowHalfOpen: true });
+    let bytesToCut = -Math.log(1 - random()) * options.meanBytesToCut;
+    const end = (how: 'destroy' | 'resetAndDestroy'): void => {
+      near[how]();
+      far[how]();
+    };
+    const carry = async (from: Socket, to: Socket): Promise<void> => {
+      for await (const chunk of from as AsyncIterable<Buffer>) {
+        for (let at = 0; at < chunk.length;) {
+          const piece = chunk.subarray(at, at + (isCalm ? chunk.length : 1 + Math.floor(random() * chunk.length)));
+          at += piece.length;
+          if (!isCalm && random() < 0.2) await delay(random() * options.maxDelayMs);
+          bytesToCut -= piece.length;
+          if (!isCalm && bytesToCut < 0) {
+            cuts += 1;
+            to.write(piece.subarray(0, Math.floor(random() * piece.length)));
+            return end(random() < 0.5 ? 'resetAndDestroy' : 'destroy');
+          }
+          to.write(piece);
+        }
+      }
+      to.end();
+    };
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.on('error', () => end('destroy'));
+      socket.on('close', () => open.delete(socket));
+    }
+    carry(near, far).catch(() => end('destroy'));
+    carry(far, near).catch(() => end('destroy'));
+  };
+
+  const server = createServer({ noDelay: true, allowHalfOpen: true }, serve);
+  server.listen(0, HOST);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    cuts: () => cuts,
+    calm: () => {
+      isCalm = true;
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+}
