@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 
-import { issueAccessToken } from '../../../edge/oauth/access-token.ts';
+import { issueAccessToken, readAccessToken } from '../../../edge/oauth/access-token.ts';
 import { authenticate, bearerToken, challengeOf, requireScopes } from '../../../edge/oauth/bearer.ts';
 import { keyringOf } from '../../../edge/oauth/keyring.ts';
 import { Fault } from '../../../shared/fault.ts';
@@ -65,6 +65,22 @@ describe('a token that is good', () => {
     const turned = testDeps({ now: () => NOW_MS, signingKeys: [second, first] });
     await expect(authenticate(turned, withHeader(`Bearer ${await token()}`), 'svc-fhir')).resolves.toBeDefined();
   });
+});
+
+test('a token that was verified is not verified for longer than it lives, nor for another issuer or ring', async () => {
+  const given = await token({ ttlSeconds: 60 });
+  const read = (at: number, from = issuer, keys = ring) => readAccessToken(keys, from, given, NOW_MS + at);
+  const claims = await read(0);
+  expect(claims?.client_id).toBe(CLIENT);
+  expect(await read(59_999)).toBe(claims);
+  expect(await read(60_000)).toBeUndefined();
+  expect(await read(0, 'https://other.test')).toBeUndefined();
+  const others = keyringOf(testDeps({ signingKeys: [second] }).config);
+  expect(await read(0, issuer, others)).toBeUndefined();
+  for (let i = 0; i < 2_000; i += 1) await readAccessToken(ring, issuer, await token(), NOW_MS);
+  const again = await read(0);
+  expect(again).toEqual(claims);
+  expect(again).not.toBe(claims);
 });
 
 describe('what RFC 6750 refuses', () => {
