@@ -25,14 +25,14 @@ function parseIpv4(text: string): number[] | undefined {
   return octets.every((octet) => octet <= 255) ? octets : undefined;
 }
 
-/** Groups of four hexadecimal digits; the last 32 bits may be dotted decimal (RFC 4291 §2.2). */
-function parseGroups(text: string): number[] | undefined {
+/** Groups of four hexadecimal digits; an address's last 32 bits may be dotted decimal (RFC 4291 §2.2). */
+function parseGroups(text: string, isLast: boolean): number[] | undefined {
   if (text === '') return [];
   const bytes: number[] = [];
   const groups = text.split(':');
   for (const [index, group] of groups.entries()) {
     if (group.includes('.')) {
-      const octets = index === groups.length - 1 ? parseIpv4(group) : undefined;
+      const octets = isLast && index === groups.length - 1 ? parseIpv4(group) : undefined;
       if (octets === undefined) return undefined;
       bytes.push(...octets);
       continue;
@@ -47,8 +47,8 @@ function parseGroups(text: string): number[] | undefined {
 function parseIpv6(text: string): Uint8Array | undefined {
   const [before = '', after, ...rest] = text.split('::');
   if (rest.length > 0) return undefined;
-  const head = parseGroups(before);
-  const tail = after === undefined ? [] : parseGroups(after);
+  const head = parseGroups(before, after === undefined);
+  const tail = after === undefined ? [] : parseGroups(after, true);
   if (head === undefined || tail === undefined) return undefined;
   const missing = ADDRESS_BYTES - head.length - tail.length;
   // `::` stands for at least one group; without it nothing may be missing.
