@@ -54,54 +54,50 @@ const ranges = z
     'must be IP addresses or CIDR ranges, separated by commas',
   );
 
-const environment = z
-  .object({
-    /** Default: every interface, IPv6 and IPv4. */
-    MLLP_HOST: z.string().min(1).optional(),
-    /** 2575 is HL7's own (IANA). 0: a free one, which the log line `mllp.listening` names. */
-    MLLP_PORT: port(2575),
-    EDGE_URL: edgeUrl,
-    /** `iss` of the sidecar's tokens, shown to the administrator. */
-    SIDECAR_NAME: z.string().min(1).max(255).default('mllp-sidecar'),
-    SIDECAR_PRIVATE_KEY: jsonText.pipe(es256PrivateJwk),
-    HEALTH_HOST: z.string().min(1).default('127.0.0.1'),
-    HEALTH_PORT: port(9575),
-    LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+const environment = z.object({
+  /** Default: every interface, IPv6 and IPv4. */
+  MLLP_HOST: z.string().min(1).optional(),
+  /** 2575 is HL7's own (IANA). 0: a free one, which the log line `mllp.listening` names. */
+  MLLP_PORT: port(2575),
+  EDGE_URL: edgeUrl,
+  /** `iss` of the sidecar's tokens, shown to the administrator. */
+  SIDECAR_NAME: z.string().min(1).max(255).default('mllp-sidecar'),
+  SIDECAR_PRIVATE_KEY: jsonText.pipe(es256PrivateJwk),
+  HEALTH_HOST: z.string().min(1).default('127.0.0.1'),
+  HEALTH_PORT: port(9575),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 
-    MLLP_TLS_CERT_FILE: z.string().min(1).optional(),
-    MLLP_TLS_KEY_FILE: z.string().min(1).optional(),
-    MLLP_TLS_CLIENT_CA_FILE: z.string().min(1).optional(),
-    /** `request`: a sender without a certificate is served too, one with a certificate of another CA is not. */
-    MLLP_TLS_CLIENT_AUTH: z.enum(['require', 'request']).default('require'),
-    /** The balancers that send a PROXY protocol header: theirs is required, anybody else's is refused. */
-    MLLP_PROXY_PROTOCOL_FROM: ranges,
+  MLLP_TLS_CERT_FILE: z.string().min(1).optional(),
+  MLLP_TLS_KEY_FILE: z.string().min(1).optional(),
+  MLLP_TLS_CLIENT_CA_FILE: z.string().min(1).optional(),
+  /** `request`: a sender without a certificate is served too, one with a certificate of another CA is not. */
+  MLLP_TLS_CLIENT_AUTH: z.enum(['require', 'request']).default('require'),
+  /** The balancers that send a PROXY protocol header: theirs is required, anybody else's is refused. */
+  MLLP_PROXY_PROTOCOL_FROM: ranges,
 
-    MLLP_MAX_CONNECTIONS: count(4096),
-    MLLP_MAX_CONNECTIONS_PER_ADDRESS: count(512),
-    MLLP_MAX_FRAME_BYTES: count(MAX_HL7_MESSAGE_BYTES),
-    /** What all connections, and those of one address, may hold in memory before reads pause. */
-    MLLP_MAX_HELD_BYTES: count(256 * 1024 * 1024),
-    MLLP_MAX_HELD_BYTES_PER_ADDRESS: count(64 * 1024 * 1024),
-    MLLP_IDLE_TIMEOUT_SECONDS: seconds(30 * 60),
-    MLLP_FRAME_TIMEOUT_SECONDS: seconds(60),
-    /** For the PROXY header and the TLS handshake together. */
-    MLLP_OPENING_TIMEOUT_SECONDS: seconds(10),
-    FORWARD_RETRY_SECONDS: seconds(30),
-    FORWARD_ATTEMPT_TIMEOUT_SECONDS: seconds(15),
-    /** Messages under way to the edge at one time, over all connections. */
-    FORWARD_CONCURRENCY: count(64),
-    SHUTDOWN_GRACE_SECONDS: seconds(25),
-  })
-  .superRefine((env, context) => {
-    const needs = (name: keyof typeof env, other: keyof typeof env): void => {
-      if (env[name] !== undefined && env[other] === undefined) {
-        context.addIssue({ code: 'custom', path: [other], message: `is missing: ${name} needs it` });
-      }
-    };
-    needs('MLLP_TLS_CERT_FILE', 'MLLP_TLS_KEY_FILE');
-    needs('MLLP_TLS_KEY_FILE', 'MLLP_TLS_CERT_FILE');
-    needs('MLLP_TLS_CLIENT_CA_FILE', 'MLLP_TLS_CERT_FILE');
-  });
+  MLLP_MAX_CONNECTIONS: count(4096),
+  MLLP_MAX_CONNECTIONS_PER_ADDRESS: count(512),
+  MLLP_MAX_FRAME_BYTES: count(MAX_HL7_MESSAGE_BYTES),
+  /** What all connections, and those of one address, may hold in memory before reads pause. */
+  MLLP_MAX_HELD_BYTES: count(256 * 1024 * 1024),
+  MLLP_MAX_HELD_BYTES_PER_ADDRESS: count(64 * 1024 * 1024),
+  MLLP_IDLE_TIMEOUT_SECONDS: seconds(30 * 60),
+  MLLP_FRAME_TIMEOUT_SECONDS: seconds(60),
+  /** For the PROXY header and the TLS handshake together. */
+  MLLP_OPENING_TIMEOUT_SECONDS: seconds(10),
+  FORWARD_RETRY_SECONDS: seconds(30),
+  FORWARD_ATTEMPT_TIMEOUT_SECONDS: seconds(15),
+  /** Messages under way to the edge at one time, over all connections. */
+  FORWARD_CONCURRENCY: count(64),
+  SHUTDOWN_GRACE_SECONDS: seconds(25),
+});
+
+/** A name and the one it cannot be without. Apart from the schema, which looks at pairs only when nothing else is wrong. */
+const NEEDS: readonly (readonly [string, string])[] = [
+  ['MLLP_TLS_CERT_FILE', 'MLLP_TLS_KEY_FILE'],
+  ['MLLP_TLS_KEY_FILE', 'MLLP_TLS_CERT_FILE'],
+  ['MLLP_TLS_CLIENT_CA_FILE', 'MLLP_TLS_CERT_FILE'],
+];
 
 /** Names as in the environment; `…_SECONDS` hold milliseconds once parsed (the transform is in `seconds`). */
 type Environment = z.infer<typeof environment>;
@@ -159,13 +155,16 @@ export function readSidecarConfig(env: Readonly<Record<string, string | undefine
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
   const parsed = environment.safeParse(given);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message, code }) => {
+  const problems = [
+    ...(parsed.error?.issues ?? []).map(({ path, message }) => {
       const name = String(path[0]);
-      return given[name] === undefined && code !== 'custom' ? `${name} is missing` : `${name} ${message}`;
-    });
-    throw new SidecarConfigError([...new Set(problems)]);
-  }
+      return given[name] === undefined ? `${name} is missing` : `${name} ${message}`;
+    }),
+    ...NEEDS.filter(([name, other]) => given[name] !== undefined && given[other] === undefined).map(
+      ([name, other]) => `${other} is missing: ${name} needs it`,
+    ),
+  ];
+  if (!parsed.success || problems.length > 0) throw new SidecarConfigError([...new Set(problems)]);
   const value = parsed.data;
   return {
     host: value.MLLP_HOST,
