@@ -2,6 +2,7 @@
  * The table of contents: every surface, where it answers, and how a request finds it. A surface answers only below its
  * own base URL; one whose base URL is missing says so in its own error format (spec.md, deployment configuration).
  */
+import { createAdmin } from './admin/routes.ts';
 import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
 import { createMllpIngest } from './hl7/mllp-routes.ts';
@@ -9,6 +10,7 @@ import { createHl7 } from './hl7/routes.ts';
 import { pathPrefix, type Surface } from './http/surface.ts';
 import { createOauth } from './oauth/routes.ts';
 import { createProbes } from './probes.ts';
+import { createWorkbench } from './workbench.ts';
 
 interface Mount {
   readonly baseUrl: string | undefined;
@@ -36,6 +38,7 @@ export function createApp(deps: Deps): App {
     },
     { baseUrl: config.INTEGRATION_FHIR_PUBLIC_BASE_URL, roots: ['fhir'], surface: createFhir(deps) },
     { baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, roots: ['hl7'], surface: createHl7(deps) },
+    { baseUrl: config.ADMIN_PUBLIC_BASE_URL, roots: ['admin'], surface: createAdmin(deps, createWorkbench(deps)) },
     // The sidecars' path has no public address of its own: it is looked for on every host, without a prefix.
     { baseUrl: '', roots: ['internal'], surface: createMllpIngest(deps) },
   ];

@@ -66,6 +66,8 @@ const environment = z.object({
   ADMIN_OIDC_ISSUER: baseUrl.optional(),
   ADMIN_OIDC_CLIENT_ID: z.string().min(1).optional(),
   ADMIN_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  /** The `aud` of the provider's access tokens for `/admin/api`; default `{ADMIN_PUBLIC_BASE_URL}/admin/api`. */
+  ADMIN_OIDC_AUDIENCE: z.string().min(1).optional(),
   FHIR_MAX_BODY_BYTES: bytes(2 * 1024 * 1024),
   HL7_MAX_MESSAGE_BYTES: bytes(1024 * 1024),
   /** Deno only (Workers take theirs from wrangler.toml): requests a minute. */

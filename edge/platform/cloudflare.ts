@@ -17,6 +17,7 @@ interface Bindings {
   TOKEN_CLIENT_LIMIT: RateLimit;
   TOKEN_ADDRESS_LIMIT: RateLimit;
   KEY_LIMIT: RateLimit;
+  ASSETS: Fetcher;
 }
 
 /** Workers Logs takes a line of JSON from the console and indexes its fields. */
@@ -42,6 +43,8 @@ function start(): App {
       const found = await Promise.allSettled([resolve4(hostname), resolve6(hostname)]);
       return found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     },
+    // The binding looks at the path only.
+    asset: (path) => bindings.ASSETS.fetch(new URL(path, 'https://assets.invalid/')),
     // Cloudflare sets this header itself and drops a client's own.
     sourceAddress: (request) => request.headers.get('cf-connecting-ip') ?? 'unknown',
   });

@@ -28,6 +28,10 @@ const app = createApp({
     const found = await Promise.allSettled([Deno.resolveDns(hostname, 'A'), Deno.resolveDns(hostname, 'AAAA')]);
     return found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   },
+  asset: async (path) => {
+    const file = await Deno.readFile(new URL(`../../dist/assets/${path}`, import.meta.url)).catch(() => undefined);
+    return file === undefined ? new Response(null, { status: 404 }) : new Response(file);
+  },
   sourceAddress: (request) => peers.get(request) ?? 'unknown',
 });
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
+import { buildAssets } from '../../edge/admin/build-assets.ts';
 import { ROOT } from './build.ts';
 import type { Edge, EdgeOptions } from './gateway.ts';
 import { until } from './until.ts';
@@ -17,6 +18,7 @@ function denoBinary(): string {
 }
 
 export async function startDenoEdge(options: EdgeOptions): Promise<Edge> {
+  await buildAssets();
   const { tokenPerClient, tokenPerAddress, perKey } = options.rateLimits;
   const args = ['serve', '--allow-net', '--allow-env', '--allow-read=dist', '--host', '127.0.0.1', '--port'];
   const child = spawn(denoBinary(), [...args, String(options.port), 'edge/platform/deno.ts'], {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 
 import { inject } from 'vitest';
 
-import { workerScript } from './build.ts';
+import { ROOT, workerScript } from './build.ts';
 import type { Edge, EdgeOptions } from './gateway.ts';
 
 /** Our child processes that are workerd; Linux only, which is where tests run. */
@@ -52,6 +52,11 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
         TOKEN_CLIENT_LIMIT: limit(tokenPerClient, '1001'),
         TOKEN_ADDRESS_LIMIT: limit(tokenPerAddress, '1002'),
         KEY_LIMIT: limit(perKey, '1003'),
+      },
+      assets: {
+        directory: `${ROOT}dist/assets`,
+        binding: 'ASSETS',
+        routerConfig: { invoke_user_worker_ahead_of_assets: true, has_user_worker: true },
       },
     }),
     ...(options.persistDir === undefined ? {} : { resourcePersistencePath: options.persistDir }),

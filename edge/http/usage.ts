@@ -1,0 +1,72 @@
+/**
+ * Counts requests for the charts of the console. Counts are added up in memory and written a few seconds later, off the
+ * response path, so that however many requests there are, one process writes one statement in that time.
+ */
+
+/** One request; `site` is known once its caller is. */
+export interface Use {
+  readonly site: string;
+  readonly surface: 'token' | 'fhir' | 'hl7' | 'mllp';
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+export interface UseCount {
+  readonly site: string;
+  readonly at: number;
+  readonly surface: Use['surface'];
+  readonly outcome: 'ok' | 'refused' | 'failed';
+  requests: number;
+  readonly latency: number[];
+}
+
+export interface UsageOptions {
+  readonly now: () => number;
+  readonly background: (work: Promise<unknown>) => void;
+  /** Upper bounds of the latency histogram, ascending. */
+  readonly boundsMs: readonly number[];
+  readonly write: (counts: readonly UseCount[]) => Promise<unknown>;
+}
+
+/** Well within the 30 s that a Worker may go on after its response. */
+const COLLECT_MS = 5_000;
+/** Beyond it new combinations are dropped until the next write: counts are no record. */
+const MAX_COUNTS = 1_000;
+
+const outcomeOf = (status: number): UseCount['outcome'] => {
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'refused' : 'ok';
+};
+
+/** @returns the function that counts one request; it neither waits nor throws */
+export function createUsage(options: UsageOptions): (use: Use) => void {
+  const { now, background, boundsMs, write } = options;
+  let counts = new Map<string, UseCount>();
+  let collectingSince = -Infinity;
+
+  const collect = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, COLLECT_MS));
+    const collected = [...counts.values()];
+    counts = new Map();
+    collectingSince = -Infinity;
+    await write(collected);
+  };
+
+  return ({ site, surface, status, durationMs }) => {
+    const outcome = outcomeOf(status);
+    const key = `${site} ${surface} ${outcome}`;
+    const known = counts.get(key);
+    if (known === undefined && counts.size >= MAX_COUNTS) return;
+    const latency = Array.from({ length: boundsMs.length + 1 }, () => 0);
+    const count = known ?? { site, at: now(), surface, outcome, requests: 0, latency };
+    const found = boundsMs.findIndex((bound) => durationMs <= bound);
+    const step = found < 0 ? boundsMs.length : found;
+    count.requests += 1;
+    count.latency[step] = (count.latency[step] ?? 0) + 1;
+    counts.set(key, count);
+    // A runtime may end background work with the request that began it; the next one begins again.
+    if (now() - collectingSince < 3 * COLLECT_MS) return;
+    collectingSince = now();
+    background(collect());
+  };
+}

@@ -1,0 +1,108 @@
+/** HL7 messages as administrators see them: the log, and one message with what became of it. */
+import type { Query } from '../deps.ts';
+import { sql } from './sql.ts';
+
+export interface MessageFilter {
+  /** MSH-9 from its start: `ADT`, `ADT^A04`; '' for all. */
+  readonly type: string;
+  readonly outcome: string;
+  readonly clientId: string;
+  /** MSH-10 exactly, or part of the sending application or facility. */
+  readonly text: string;
+  /** Instants, '' for open. */
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface MessageRow {
+  readonly message_id: string;
+  readonly received_at: string;
+  readonly source: 'http' | 'mllp';
+  readonly source_address: string;
+  readonly client_id: string;
+  readonly key_name: string;
+  readonly sending_application: string;
+  readonly sending_facility: string;
+  readonly control_id: string;
+  readonly message_type: string;
+  readonly outcome: 'AA' | 'AE' | 'AR';
+}
+
+const COLUMNS = `m.message_id, to_char(m.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as received_at,
+      m.source, m.source_address, m.client_id, k.name as key_name, m.sending_application, m.sending_facility,
+      m.control_id, m.message_type, m.outcome`;
+
+/**
+ * Messages of a site, the newest first.
+ *
+ * @param after received_at and message_id of the last one of the page before, or null
+ */
+export function listMessages(
+  site: string,
+  filter: MessageFilter,
+  after: readonly string[] | null,
+  limit: number,
+): Query<MessageRow> {
+  return {
+    text: `select ${COLUMNS}
+      from hl7_message m join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
+     where m.site_id = $1::uuid and ($2 = '' or starts_with(m.message_type, $2)) and ($3 = '' or m.outcome = $3)
+       and ($4 = '' or m.client_id = $4)
+       and ($5 = '' or m.control_id = $5 or strpos(lower(m.sending_application || ' ' || m.sending_facility), lower($5)) > 0)
+       and ($6::timestamptz is null or m.received_at >= $6::timestamptz)
+       and ($7::timestamptz is null or m.received_at < $7::timestamptz)
+       and ($8::timestamptz is null or (m.received_at, m.message_id) < ($8::timestamptz, $9::uuid))
+     order by m.received_at desc, m.message_id desc limit $10::int`,
+    params: [
+      site,
+      filter.type,
+      filter.outcome,
+      filter.clientId,
+      filter.text,
+      filter.from === '' ? null : filter.from,
+      filter.to === '' ? null : filter.to,
+      after?.[0] ?? null,
+      after?.[1] ?? null,
+      limit,
+    ],
+  };
+}
+
+export interface MessageDetailRow extends MessageRow {
+  readonly request_id: string;
+  readonly sha256: string;
+  /** Bytes in base64. */
+  readonly raw: string;
+  readonly ack: string | null;
+  /** A JSON array of the errors that were answered. */
+  readonly errors: string;
+  /** The character set where neither a mark nor MSH-18 names one. */
+  readonly default_charset: string | null;
+}
+
+export function readStoredMessage(site: string, messageId: string): Query<MessageDetailRow> {
+  return {
+    text: `select ${COLUMNS}, m.request_id, m.sha256, encode(m.raw, 'base64') as raw, encode(m.ack, 'base64') as ack,
+      m.errors::text as errors, coalesce(k.hl7_default_charset, s.default_charset) as default_charset
+      from hl7_message m join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
+      join site s on s.site_id = m.site_id
+     where m.site_id = $1::uuid and m.message_id = $2::uuid`,
+    params: [site, messageId],
+  };
+}
+
+export interface MessageResourceRow {
+  readonly type: string;
+  readonly id: string;
+  readonly version: number;
+  /** The current one, which may be later than the one this message made. */
+  readonly current_version: number;
+}
+
+/** The resources that a message made or changed. */
+export function resourcesOfMessage(site: string, messageId: string): Query<MessageResourceRow> {
+  return sql<MessageResourceRow>`select m.type, m.id, m.version, r.version as current_version
+    from hl7_message_resource m join resource r on r.site_id = m.site_id and r.type = m.type and r.id = m.id
+    where m.site_id = ${site}::uuid and m.message_id = ${messageId}::uuid order by m.type <> 'Patient', m.type, m.id
+    limit 1000`;
+}

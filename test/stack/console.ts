@@ -1,0 +1,43 @@
+/** A gateway with its console and the staff's OpenID provider, for tests. */
+import type { TestDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
+import { type Gateway, type Runtime, startGateway } from './gateway.ts';
+import { type OidcProvider, startOidcProvider } from './oidc-provider.ts';
+
+export interface TestConsole {
+  readonly gateway: Gateway;
+  readonly oidc: OidcProvider;
+  /** ADMIN_PUBLIC_BASE_URL. */
+  readonly baseUrl: string;
+  stop(): Promise<void>;
+}
+
+/** @param prefix a path before `/admin`, as behind a proxy */
+export async function startConsole(
+  runtime: Runtime,
+  database: TestDatabase,
+  site: string,
+  env: Readonly<Record<string, string>> = {},
+  prefix = '',
+): Promise<TestConsole> {
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}${prefix}`;
+  const oidc = await startOidcProvider({ adminBaseUrl: baseUrl, site });
+  const docs = { INTEGRATION_DOCS_URL: `${baseUrl}/docs` };
+  const gateway = await startGateway({
+    runtime,
+    database,
+    port,
+    prefix,
+    env: { ...oidc.env, ADMIN_PUBLIC_BASE_URL: baseUrl, ...docs, ...env },
+  });
+  return {
+    gateway,
+    oidc,
+    baseUrl,
+    async stop() {
+      await gateway.stop();
+      await oidc.stop();
+    },
+  };
+}
