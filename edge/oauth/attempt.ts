@@ -1,5 +1,6 @@
 /** One request to the token service that may be refused: who and whence, and how the refusal is kept for its key. */
 import { Fault } from '../../shared/fault.ts';
+import { canonicalRange, parseAddress, printAddress } from '../../shared/ip.ts';
 import type { Reason } from '../../shared/oauth/reason.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import type { Deps } from '../deps.ts';
@@ -21,6 +22,13 @@ export function beginAttempt(deps: Deps, request: Request, requestId: string): A
   return { request, requestId, sourceAddress: deps.sourceAddress(request), clientId: undefined };
 }
 
+/** What counts as one address: an IPv6 host has a /64 to itself, from which it may take a new address each time. */
+export function addressKey(address: string): string {
+  const bytes = parseAddress(address);
+  const canonical = bytes === undefined ? address : printAddress(bytes);
+  return canonical.includes(':') ? (canonicalRange(`${canonical}/64`) ?? canonical) : canonical;
+}
+
 /** @throws Refused 429 with `Retry-After` */
 export async function limitRate(
   deps: Deps,
@@ -28,7 +36,7 @@ export async function limitRate(
   key: string,
   of: string,
 ): Promise<void> {
-  if (await deps.rateLimiter.allow(bucket, key)) return;
+  if (await deps.rateLimiter.allow(bucket, bucket === 'token-address' ? addressKey(key) : key)) return;
   const reason = `too many token requests from this ${of}`;
   const fault = new Fault('throttled', reason, {
     code: 'temporarily_unavailable',

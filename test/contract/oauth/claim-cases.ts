@@ -50,6 +50,16 @@ export function claimCases(subject: () => Subject): void {
     expect(await reasonKept(subject(), answer)).toBe(
       `aud: aud was "https://other.example", expected "${subject().tokenEndpoint}"`,
     );
+    const { rows } = await subject().db.client.query('select * from refusal where request_id = $1', [answer.requestId]);
+    expect(rows).toMatchObject([
+      {
+        site_id: key.site,
+        client_id: key.clientId,
+        surface: 'token',
+        source_address: '127.0.0.1',
+        at: expect.any(Date),
+      },
+    ]);
   });
 
   test('46: aud alone in an array, 49: a clock 10 s ahead, exp 300 s ahead, no iat', async () => {

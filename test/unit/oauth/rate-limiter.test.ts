@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { addressKey } from '../../../edge/oauth/attempt.ts';
 import { memoryRateLimiter } from '../../../edge/platform/deno/rate-limiter.ts';
 
 const limits = { RATE_LIMIT_TOKEN_PER_CLIENT: 2, RATE_LIMIT_TOKEN_PER_ADDRESS: 3, RATE_LIMIT_PER_KEY: 1 };
@@ -26,4 +27,14 @@ test('a flood of keys is bounded, and drops the oldest first', async () => {
   expect(await limiter.allow('key', 'first')).toBe(false);
   await limiter.allow('token-address', 'one more');
   expect(await limiter.allow('key', 'first')).toBe(true);
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['2001:DB8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+  ['unknown', 'unknown'],
+])('%s is counted as %s', (address, key) => {
+  expect(addressKey(address)).toBe(key);
 });
