@@ -40,7 +40,8 @@ describe.each(RUNTIMES)('on %s', (runtime: Runtime) => {
     const query = async <Row extends object>(sql: string): Promise<Row[]> => {
       const client = new Client({ connectionString: postgres.url });
       await client.connect();
-      const { rows } = await client.query<Row>(sql).finally(() => client.end());
+      const { rows } = await client.query<Row>(sql);
+      await client.end();
       return rows;
     };
     const seed = new Client({ connectionString: postgres.url });

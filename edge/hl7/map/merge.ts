@@ -45,7 +45,8 @@ const sameAs =
  */
 export function merge(stored: JsonObject, contributions: readonly Contribution[], given?: Given): JsonObject {
   const merged = { ...stored };
-  const replaced = new Set<string>();
+  // Items of lists that this message sent: its fields do not take each other's away.
+  const fresh = new Map<string, readonly Json[]>();
   for (const contribution of contributions) {
     const { element, value } = contribution;
     if (element.startsWith('extension ')) mergeExtension(merged, element.slice('extension '.length), value);
@@ -53,8 +54,8 @@ export function merge(stored: JsonObject, contributions: readonly Contribution[]
     else if (Array.isArray(value) || (value === null && Array.isArray(merged[element]))) {
       const before =
         given === undefined ? undefined : contribution.keeps === true ? [] : (given[contribution.field] ?? []);
-      setOrDelete(merged, element, mergeList(merged[element], contribution, before, replaced.has(element)));
-      replaced.add(element);
+      setOrDelete(merged, element, mergeList(merged[element], contribution, before, fresh.get(element)));
+      fresh.set(element, [...(fresh.get(element) ?? []), ...(Array.isArray(value) ? value : [])]);
     } else setOrDelete(merged, element, value);
   }
   return merged;
@@ -94,11 +95,11 @@ function mergeList(
   stored: Json | undefined,
   { element, value, owns, adds }: Contribution,
   before: readonly string[] | undefined,
-  isContinued: boolean,
+  fresh: readonly Json[] | undefined,
 ): Json[] {
   const old = Array.isArray(stored) ? stored : [];
   const sent = Array.isArray(value) ? value : [];
-  if (adds === true || (before === undefined && isContinued)) return union(old, sent);
+  if (adds === true || (before === undefined && fresh !== undefined)) return union(old, sent);
   if (before === undefined) return sent;
 
   const isOurs = (item: Json): boolean => before.includes(printJson(item));
@@ -106,13 +107,18 @@ function mergeList(
     if (before.length > 0) return old.filter((item) => !isOurs(item));
     return owns === undefined ? [] : old.filter((item) => !isJsonObject(item) || !owns(item));
   }
+
   const isSame = sameAs(element);
+  const isFresh = (item: Json): boolean => fresh?.includes(item) ?? false;
+  // PID-2 often repeats PID-3, with less said of it.
+  const isRepeated = element === 'identifier' ? isSame : sameAs('');
+  const added = sent.filter((item) => !fresh?.some((other) => isRepeated(other, item)));
   // Each stored item that is ours or the same as a sent one gives way; the sent ones stand where the first stood.
-  const gone = new Set(old.filter((item) => isOurs(item) || sent.some((other) => isSame(item, other))));
+  const gone = new Set(old.filter((item) => !isFresh(item) && (isOurs(item) || added.some((o) => isSame(item, o)))));
   const at = old.findIndex((item) => gone.has(item));
   const kept = old.filter((item) => !gone.has(item));
   const place = at < 0 ? kept.length : at;
-  return [...kept.slice(0, place), ...sent, ...kept.slice(place)];
+  return [...kept.slice(0, place), ...added, ...kept.slice(place)];
 }
 
 function union(old: readonly Json[], sent: readonly Json[]): Json[] {

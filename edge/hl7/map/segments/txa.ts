@@ -7,7 +7,7 @@ import { encapsulated, mediaType, plainText, pointer } from '../datatypes/attach
 import { concept, mappedConcept } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { practitioner } from '../datatypes/party.ts';
-import { fieldText, textOf, wholeText } from '../datatypes/text.ts';
+import { fieldText, isValued, textOf, wholeText } from '../datatypes/text.ts';
 import { instant } from '../datatypes/time.ts';
 import { contributionsOf, fixed, type Contribution, type FieldMap } from '../field-map.ts';
 import { DOCUMENT_CONFIDENTIALITY } from '../tables/concept-maps.ts';
@@ -111,6 +111,8 @@ function contents(source: DocumentSource, context: MapContext): JsonObject[] {
   const lines: string[] = [];
   for (const segment of source.obx) {
     const type = valueType(segment);
+    // An empty line of a text is a line.
+    if (!isValued(segment, 5)) lines.push('');
     for (const part of repetitions(segment, 5)) {
       const attachment = type === 'ED' ? encapsulated(part) : type === 'RP' ? pointer(part) : undefined;
       if (attachment !== undefined) attached.push(attachment);
@@ -118,9 +120,7 @@ function contents(source: DocumentSource, context: MapContext): JsonObject[] {
         const message = `OBX-5 is no ${type}: the document cannot be read from it`;
         note(context, 'E', '102', locatePart(part, type === 'ED' ? 5 : 1), message, 'unreadable-document');
       } else {
-        const line = wholeText(part);
-        // An empty line of a text is a line.
-        lines.push(line ?? '');
+        lines.push(wholeText(part) ?? '');
       }
     }
   }

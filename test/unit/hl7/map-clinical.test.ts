@@ -1,0 +1,218 @@
+/** AL1, IAM, DG1, PR1 and TXA. */
+import { describe, expect, test } from 'vitest';
+
+import { mapped, pid, segment } from './mapped.ts';
+
+const adt = (line: string) => mapped('ADT^A01', [pid(), line]);
+
+describe('allergies', () => {
+  test('AL1', () => {
+    expect(adt('AL1|1|DA|PEN^Penicillin^L|SV|Rash~Nausea|20200101').resource('AllergyIntolerance')).toMatchObject({
+      clinicalStatus: { coding: [{ code: 'active' }] },
+      type: 'allergy',
+      category: ['medication'],
+      code: { coding: [{ code: 'PEN', display: 'Penicillin' }] },
+      criticality: 'high',
+      reaction: [{ manifestation: [{ text: 'Rash' }, { text: 'Nausea' }] }],
+      onsetDateTime: '2020-01-01',
+    });
+  });
+
+  test.each([
+    ['C', 'active', 'confirmed'],
+    ['I', 'inactive', 'confirmed'],
+    ['U', 'active', 'unconfirmed'],
+  ])('IAM-17 %s is %s and %s', (code, clinical, verification) => {
+    const iam = segment('IAM', {
+      1: '1',
+      2: 'FA',
+      3: 'NUT^Nuts^L',
+      6: 'A',
+      7: 'AL-1',
+      12: 'as a child',
+      13: '20260101',
+      17: code,
+    });
+    expect(adt(iam).resource('AllergyIntolerance')).toMatchObject({
+      clinicalStatus: { coding: [{ code: clinical }] },
+      verificationStatus: { coding: [{ code: verification }] },
+      identifier: [{ value: 'AL-1' }],
+      onsetString: 'as a child',
+      recordedDate: '2026-01-01',
+    });
+  });
+
+  test('IAM-6 D is entered in error, and has no clinical status', () => {
+    const found = adt('IAM|1|FA|NUT^Nuts^L|||D').resource('AllergyIntolerance');
+    expect(found).toMatchObject({ verificationStatus: { coding: [{ code: 'entered-in-error' }] } });
+    expect(found).not.toHaveProperty('clinicalStatus');
+  });
+
+  test('AL1 and IAM of one allergen are one allergy', () => {
+    const result = mapped('ADT^A01', [pid(), 'AL1|1|DA|PEN^Penicillin^L|MI', 'IAM|1|DA|PEN^Penicillin^L']);
+    expect(result.resources.filter(({ resourceType }) => resourceType === 'AllergyIntolerance')).toHaveLength(1);
+  });
+});
+
+describe('diagnoses', () => {
+  test('DG1', () => {
+    const dg1 = segment('DG1', {
+      1: '1',
+      3: 'I10^Hypertension^I10',
+      5: '20260101',
+      6: 'F',
+      16: '9^House^Greg',
+      19: '20260102',
+      20: 'D1^HOSP',
+    });
+    expect(adt(dg1).resource('Condition')).toMatchObject({
+      code: { coding: [{ system: 'http://hl7.org/fhir/sid/icd-10', code: 'I10' }] },
+      onsetDateTime: '2026-01-01',
+      asserter: { display: 'Greg House' },
+      recordedDate: '2026-01-02',
+      identifier: [{ value: 'D1', system: 'urn:example:hosp' }],
+      clinicalStatus: { coding: [{ code: 'active' }] },
+    });
+  });
+
+  test('a description alone is the text', () => {
+    expect(adt('DG1|1|||High blood pressure').resource('Condition')).toMatchObject({
+      code: { text: 'High blood pressure' },
+    });
+  });
+
+  test('DG1-21 D', () => {
+    const found = adt(segment('DG1', { 3: 'I10', 21: 'D' })).resource('Condition');
+    expect(found).toMatchObject({ verificationStatus: { coding: [{ code: 'entered-in-error' }] } });
+    expect(found).not.toHaveProperty('clinicalStatus');
+  });
+});
+
+describe('procedures', () => {
+  test('PR1', () => {
+    const pr1 = segment('PR1', {
+      1: '1',
+      3: '99213^Visit^C4',
+      5: '202601022330',
+      6: 'D',
+      7: '45',
+      8: '1^Sleep^Ann',
+      11: '2^Cut^Bob',
+      15: 'I10',
+      16: '25~57',
+      19: 'PR-1',
+    });
+    expect(adt(pr1).resource('Procedure')).toMatchObject({
+      status: 'completed',
+      code: { coding: [{ code: '99213:25:57', system: 'http://www.ama-assn.org/go/cpt' }] },
+      performedPeriod: { start: '2026-01-02T23:30:00+01:00', end: '2026-01-03T00:15:00+01:00' },
+      performer: [
+        { function: { coding: [{ code: '88189002' }] }, actor: { display: 'Ann Sleep' } },
+        { function: { coding: [{ code: '304292004' }] }, actor: { display: 'Bob Cut' } },
+      ],
+      reasonCode: [{ coding: [{ code: 'I10' }] }],
+      identifier: [{ value: 'PR-1' }],
+    });
+  });
+
+  test('minutes without a time of day are no period', () => {
+    expect(adt(segment('PR1', { 3: 'x', 5: '20260102', 7: '45' })).resource('Procedure')).toMatchObject({
+      performedDateTime: '2026-01-02',
+    });
+  });
+});
+
+describe('documents', () => {
+  const txa = (fields: Readonly<Record<number, string>> = {}) =>
+    segment('TXA', {
+      1: '1',
+      2: 'OP^Operative^L',
+      6: '20260102030405',
+      9: '9^House^Greg',
+      12: 'DOC1^HOSP',
+      17: 'AU',
+      18: 'R',
+      19: 'AV',
+      25: 'Title',
+      ...fields,
+    });
+  const mdm = (event: string, lines: readonly string[]) => mapped(`MDM^${event}`, [pid(), ...lines]);
+
+  test('TXA', () => {
+    expect(
+      mdm('T02', [
+        txa(),
+        'OBX|1|TX|a^A^L||one||||||F',
+        'OBX|2|TX|a^A^L||||||||F',
+        'OBX|3|TX|a^A^L||two||||||F',
+      ]).resource('DocumentReference'),
+    ).toMatchObject({
+      status: 'current',
+      docStatus: 'final',
+      type: { coding: [{ code: 'OP' }] },
+      date: '2026-01-02T03:04:05+01:00',
+      author: [{ display: 'Greg House' }],
+      masterIdentifier: { value: 'DOC1', system: 'urn:example:hosp' },
+      securityLabel: [{ coding: [{ code: 'R', system: 'http://terminology.hl7.org/CodeSystem/v2-0272' }] }],
+      description: 'Title',
+      content: [{ attachment: { contentType: 'text/plain; charset=utf-8', data: btoa('one\n\ntwo') } }],
+    });
+  });
+
+  test.each([
+    ['AV', 'current'],
+    ['UN', 'current'],
+    ['OB', 'superseded'],
+    ['CA', 'entered-in-error'],
+    ['', 'current'],
+  ])('TXA-19 %s is %s', (code, status) => {
+    expect(mdm('T02', [txa({ 19: code }), 'OBX|1|TX|a^A^L||x']).resource('DocumentReference')).toMatchObject({
+      status,
+    });
+  });
+
+  test.each([
+    ['AU', 'final'],
+    ['LA', 'final'],
+    ['DO', 'preliminary'],
+    ['IP', 'preliminary'],
+  ])('TXA-17 %s is %s', (code, docStatus) => {
+    expect(mdm('T02', [txa({ 17: code }), 'OBX|1|TX|a^A^L||x']).resource('DocumentReference')).toMatchObject({
+      docStatus,
+    });
+  });
+
+  test.each([
+    ['ED', '^AP^PDF^Base64^SGVsbG8=', { contentType: 'application/pdf', data: 'SGVsbG8=' }],
+    ['ED', '^TEXT^HTML^A^<p>', { contentType: 'text/html', data: btoa('<p>') }],
+    ['ED', '^IM^PNG^Hex^00ff', { contentType: 'image/png', data: 'AP8=' }],
+    [
+      'ED',
+      '^multipart^x-hl7-cda-level-one^Base64^SGVs\\.br\\bG8=',
+      { contentType: 'application/xml', data: 'SGVsbG8=' },
+    ],
+    ['ED', '^AP^^Base64^SGVsbG8', { contentType: 'application/octet-stream', data: 'SGVsbG8=' }],
+    ['RP', 'https://x.example/a b^^AP^PDF', { contentType: 'application/pdf', url: 'https://x.example/a%20b' }],
+    ['FT', '\\H\\Head\\N\\', { data: btoa('Head') }],
+  ])('%s %s', (type, value, attachment) => {
+    expect(
+      mdm('T02', [txa(), segment('OBX', { 2: type, 3: 'a^A^L', 5: value })]).resource('DocumentReference'),
+    ).toMatchObject({
+      content: [{ attachment }],
+    });
+  });
+
+  test('T01 announces a document without its content', () => {
+    expect(mdm('T01', [txa()]).resource('DocumentReference')).toMatchObject({
+      content: [{ attachment: { title: 'Title' } }],
+    });
+  });
+
+  test('a parent that is not known is named by its number', () => {
+    const result = mdm('T10', [txa({ 13: 'DOC0^HOSP' }), 'OBX|1|TX|a^A^L||x']);
+    expect(result.findings).toEqual(['W 204 TXA^1^13']);
+    expect(result.resource('DocumentReference')).toMatchObject({
+      relatesTo: [{ code: 'replaces', target: { type: 'DocumentReference', identifier: { value: 'DOC0' } } }],
+    });
+  });
+});

@@ -1,0 +1,250 @@
+/** OBX, OBR, NTE and SPM as Observation and DiagnosticReport. */
+import { describe, expect, test } from 'vitest';
+
+import { mapped, OBR, pid, segment } from './mapped.ts';
+
+const oru = (obx: Readonly<Record<number, string>>, more: readonly string[] = []) =>
+  mapped('ORU^R01', [pid(), OBR, segment('OBX', { 1: '1', 3: 'c^Code^L', 11: 'F', ...obx }), ...more]);
+
+describe('values by type', () => {
+  const UNIT = { unit: 'mg/dL', system: 'http://unitsofmeasure.org', code: 'mg/dL' };
+  test.each([
+    ['NM', '5.50', '"valueQuantity":{"value":5.50,'],
+    ['NM', '+007.0', '"valueQuantity":{"value":7.0,'],
+    ['NM', '-.5', '"valueQuantity":{"value":-0.5,'],
+    ['NM', '0', '"valueQuantity":{"value":0,'],
+    ['SN', '<^5.0', '"valueQuantity":{"value":5.0,"comparator":"<"'],
+    ['SN', '=^5', '"valueQuantity":{"value":5,'],
+    ['SN', '^1^:^128', '"valueRatio":{"numerator":{"value":1,'],
+    ['SN', '>^1^/^2', '"numerator":{"value":1,"comparator":">"'],
+    ['SN', '^1^-^5', '"valueRange":{"low":{"value":1,'],
+    ['SN', '<>^5', '"valueString":"<> 5 mg/dL"'],
+    ['SN', '^1^+', '"valueString":"1 + mg/dL"'],
+    ['ST', 'a & b ^ c', '"valueString":"a & b ^ c"'],
+    ['TX', 'one\\.br\\two~three', '"valueString":"one\\ntwo\\nthree"'],
+    ['FT', '\\H\\bold\\N\\', '"valueString":"bold"'],
+    [
+      'CE',
+      'A^Alpha^LN',
+      '"valueCodeableConcept":{"coding":[{"system":"http://loinc.org","code":"A","display":"Alpha"}]}',
+    ],
+    ['CWE', 'A^Alpha^L^B^Beta^SCT^^^original', '"text":"original"'],
+    ['CWE^^HL70125', 'A^Alpha^L', '"valueCodeableConcept"'],
+    ['CF', 'A^Alpha^L', '"valueCodeableConcept"'],
+    ['IS', 'A', '"valueCodeableConcept":{"coding":[{"code":"A"}]}'],
+    ['DT', '20260102', '"valueDateTime":"2026-01-02"'],
+    ['TS', '202601020304', '"valueDateTime":"2026-01-02T03:04:00+01:00"'],
+    ['DTM', '202601020304+0000', '"valueDateTime":"2026-01-02T03:04:00+00:00"'],
+    ['TM', '0304', '"valueTime":"03:04:00"'],
+    ['DR', '20260101^20260102', '"valuePeriod":{"start":"2026-01-01","end":"2026-01-02"}'],
+    ['NR', '1^5', '"valueRange":{"low":{"value":1,'],
+    ['VR', 'a^b', '"valueString":"a-b"'],
+    ['NA', '1^2^3', '"valueString":"1 2 3"'],
+    ['', 'text without a type', '"valueString":"text without a type"'],
+  ])('%s %s', (type, value, expected) => {
+    const result = oru({ 2: type, 5: value, 6: 'mg/dL^^UCUM' });
+    expect(result.findings).toEqual([]);
+    expect(result.json('Observation')).toContain(expected);
+    if (expected.includes('Quantity')) expect(result.resource('Observation')).toMatchObject({ valueQuantity: UNIT });
+  });
+
+  test.each([
+    ['NM', 'high'],
+    ['NM', '5 mg'],
+    ['NM', '1e5'],
+    ['DT', '20260231'],
+    ['TM', '2560'],
+    ['DR', 'x^y'],
+    ['ED', '^AP^PDF^Base64^?'],
+    ['XX', 'whatever'],
+  ])('%s %s does not fit its type: text with a warning', (type, value) => {
+    const result = oru({ 2: type, 5: value });
+    expect(result.outcome).toBe('AA');
+    expect(result.findings).toHaveLength(1);
+    expect(result.findings[0]).toMatch(/^W 10[23] OBX\^1/);
+    expect(result.resource('Observation')).toMatchObject({ valueString: value });
+  });
+
+  test('several values are components', () => {
+    expect(oru({ 2: 'CE', 5: 'A^Alpha^L~B^Beta^L' }).resource('Observation')).toMatchObject({
+      component: [
+        { valueCodeableConcept: { coding: [{ code: 'A' }] } },
+        { valueCodeableConcept: { coding: [{ code: 'B' }] } },
+      ],
+    });
+  });
+
+  test('a document is an attachment of the observation and the presented form of the report', () => {
+    const result = oru({ 2: 'ED', 5: '^AP^PDF^Base64^SGVsbG8=' });
+    const attachment = { contentType: 'application/pdf', data: 'SGVsbG8=' };
+    expect(result.resource('Observation')).toMatchObject({ extension: [{ valueAttachment: attachment }] });
+    expect(result.resource('DiagnosticReport')).toMatchObject({ presentedForm: [attachment] });
+  });
+
+  test('a pointer', () => {
+    expect(oru({ 2: 'RP', 5: 'https://pacs.example/1^^IM^JPEG' }).resource('DiagnosticReport')).toMatchObject({
+      presentedForm: [{ contentType: 'image/jpeg', url: 'https://pacs.example/1' }],
+    });
+  });
+});
+
+describe('status', () => {
+  test.each(
+    Object.entries({
+      A: 'amended',
+      B: 'final',
+      C: 'corrected',
+      D: 'entered-in-error',
+      F: 'final',
+      I: 'registered',
+      N: 'final',
+      O: 'registered',
+      P: 'preliminary',
+      R: 'preliminary',
+      S: 'preliminary',
+      U: 'final',
+      V: 'final',
+      W: 'entered-in-error',
+      X: 'cancelled',
+    }),
+  )('OBX-11 %s is %s', (code, status) => {
+    expect(oru({ 2: 'ST', 5: 'x', 11: code }).resource('Observation')).toMatchObject({ status });
+  });
+
+  test('N without a value says why', () => {
+    expect(oru({ 2: 'ST', 11: 'N' }).resource('Observation')).toMatchObject({
+      dataAbsentReason: { coding: [{ code: 'not-asked' }] },
+    });
+  });
+
+  test('missing or unknown: unknown, with a warning', () => {
+    const missing = oru({ 2: 'ST', 5: 'x', 11: '' });
+    expect(missing.resource('Observation')).toMatchObject({ status: 'unknown' });
+    expect(missing.findings).toEqual(['W 101 OBX^1^11']);
+    expect(oru({ 2: 'ST', 5: 'x', 11: 'Q' }).findings).toEqual(['W 103 OBX^1^11']);
+  });
+
+  test.each(
+    Object.entries({
+      A: 'partial',
+      C: 'corrected',
+      F: 'final',
+      I: 'registered',
+      M: 'preliminary',
+      N: 'registered',
+      O: 'registered',
+      P: 'preliminary',
+      R: 'partial',
+      S: 'registered',
+      X: 'cancelled',
+    }),
+  )('OBR-25 %s is %s', (code, status) => {
+    const obr = segment('OBR', { 3: 'F1', 4: '1^Panel^L', 25: code });
+    expect(mapped('ORU^R01', [pid(), obr]).resource('DiagnosticReport')).toMatchObject({ status });
+  });
+
+  test.each(['Y', 'Z'])('OBR-25 %s is refused', (code) => {
+    const result = mapped('ORU^R01', [pid(), segment('OBR', { 3: 'F1', 4: '1', 25: code })]);
+    expect(result).toMatchObject({ outcome: 'AE', findings: ['E 103 OBR^1^25'], resources: [] });
+  });
+});
+
+test('the other fields of OBX', () => {
+  const found = oru({
+    2: 'NM',
+    4: '1',
+    5: '6',
+    6: 'mmol/L',
+    7: '3.5-5.0',
+    8: 'H~A',
+    14: '20260101',
+    15: 'L1^Lab^CLIA',
+    16: '9^House^Greg',
+    17: 'm^Method^L',
+    18: 'DEV1',
+    19: '20260102',
+    20: 'arm^Arm^L',
+    21: 'I1',
+    23: 'Lab Inc',
+    29: 'RSLT',
+  }).resource('Observation');
+  expect(found).toMatchObject({
+    effectiveDateTime: '2026-01-01',
+    referenceRange: [{ text: '3.5-5.0', low: { unit: 'mmol/L' } }],
+    interpretation: [{ coding: [{ code: 'H' }] }, { coding: [{ code: 'A' }] }],
+    performer: [{ display: 'Greg House' }, { display: 'Lab' }, { display: 'Lab Inc' }],
+    method: { coding: [{ code: 'm' }] },
+    device: { type: 'Device', identifier: { value: 'DEV1' } },
+    bodySite: { coding: [{ code: 'arm' }] },
+    identifier: [{ value: 'I1', type: { coding: [{ code: 'FILL' }] } }],
+    category: [{ coding: [{ code: 'RSLT' }] }],
+  });
+});
+
+test('without OBX-14 the time of the order holds', () => {
+  expect(oru({ 2: 'ST', 5: 'x' }).resource('Observation')).toMatchObject({
+    effectiveDateTime: '2026-01-01T08:00:00+01:00',
+  });
+});
+
+test('notes belong to what they follow', () => {
+  const result = mapped('ORU^R01', [
+    pid(),
+    OBR,
+    'NTE|1||of the report',
+    'OBX|1|ST|a^A^L||x||||||F',
+    'NTE|1||of the result~line two',
+    'OBX|2|ST|b^B^L||y||||||F',
+  ]);
+  expect(result.resource('Observation')).toMatchObject({ note: [{ text: 'of the result\nline two' }] });
+  expect(result.resources[2]).not.toHaveProperty('note');
+  expect(result.json('DiagnosticReport')).toContain('"valueAnnotation":{"text":"of the report"}');
+});
+
+test('lines of one text are one observation; other repetitions are their own', () => {
+  const result = mapped('ORU^R01', [
+    pid(),
+    OBR,
+    'OBX|1|TX|t^T^L||one||||||F',
+    'OBX|2|TX|t^T^L||two||||||F',
+    'OBX|3|ST|s^S^L||one||||||F',
+    'OBX|4|ST|s^S^L||two||||||F',
+    'OBX|5|ST|s^S^L|2|three||||||F',
+  ]);
+  const values = result.resources
+    .filter(({ resourceType }) => resourceType === 'Observation')
+    .map(({ valueString }) => valueString);
+  expect(values).toEqual(['one\ntwo', 'one', 'two', 'three']);
+  expect(result.resource('DiagnosticReport')).toMatchObject({ result: { length: 4 } });
+});
+
+test('the specimen of the group, and order numbers from ORC', () => {
+  const result = mapped('ORU^R01', [
+    pid(),
+    'ORC|RE|P1|F1',
+    segment('OBR', {
+      4: '1^Panel^L',
+      7: '202601010800',
+      8: '202601010900',
+      22: '20260102030405',
+      24: 'LAB',
+      25: 'F',
+      32: '7&House&Greg',
+    }),
+    'OBX|1|ST|a^A^L||x||||||F',
+    'SPM|1|^S1||BLD^Blood^HL70487',
+  ]);
+  const specimen = { type: 'Specimen', identifier: { value: 'S1' }, display: 'Blood' };
+  expect(result.resource('Observation')).toMatchObject({ specimen });
+  expect(result.resource('DiagnosticReport')).toMatchObject({
+    identifier: [
+      { value: 'P1', type: { coding: [{ code: 'PLAC' }] } },
+      { value: 'F1', type: { coding: [{ code: 'FILL' }] } },
+    ],
+    effectivePeriod: { start: '2026-01-01T08:00:00+01:00', end: '2026-01-01T09:00:00+01:00' },
+    issued: '2026-01-02T03:04:05+01:00',
+    category: [{ coding: [{ code: 'LAB', system: 'http://terminology.hl7.org/CodeSystem/v2-0074' }] }],
+    resultsInterpreter: [{ type: 'Practitioner', display: 'Greg House' }],
+    specimen: [specimen],
+  });
+});

@@ -1,0 +1,80 @@
+/** A message through reading and mapping, without a database: what tests of the maps look at. */
+import { decide } from '../../../edge/hl7/decide.ts';
+import type { Found } from '../../../edge/hl7/map/drafts.ts';
+import { readBytes } from '../../../edge/hl7/reading.ts';
+import type { SenderSettings } from '../../../edge/hl7/settings.ts';
+import { validate } from '../../../edge/fhir/validate/validate.ts';
+import { RESOURCE_TYPES } from '../../../edge/store/resource.ts';
+import { parseJson, printJson, type JsonObject } from '../../../shared/json.ts';
+
+export const SETTINGS: SenderSettings = {
+  site: '00000000-0000-4000-8000-000000000001',
+  clientId: 'svc-00000000-0000-4000-8000-000000000002',
+  allowedScopes: new Set(RESOURCE_TYPES.map((type) => `system/${type}.write`)),
+  timeZone: 'Europe/Vienna',
+  authorities: new Map([['HOSP', 'urn:example:hosp']]),
+  charset: 'utf-8',
+  processingIds: new Set(['P', 'T', 'D']),
+};
+
+export interface Mapped {
+  readonly outcome: string;
+  /** `W 102 OBX^1^5^1` of each finding. */
+  readonly findings: readonly string[];
+  readonly resources: readonly JsonObject[];
+  /** The FHIR text of the first resource of a type, with decimals as they are stored. */
+  readonly json: (type: string) => string;
+  /** The first resource of a type; fails when it is no valid FHIR. */
+  readonly resource: (type: string) => JsonObject;
+}
+
+/** @param lines segments after MSH; `header` is added to a usual MSH */
+export function mapped(
+  type: string,
+  lines: readonly string[],
+  options: {
+    readonly settings?: Partial<SenderSettings>;
+    readonly at?: string;
+    readonly found?: readonly Found[];
+  } = {},
+): Mapped {
+  const msh = `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|${options.at ?? '20260102030405'}||${type}|C1|P|2.5.1`;
+  const { outcome, findings, effects } = decide({
+    reading: readBytes(new TextEncoder().encode([msh, ...lines].join('\r')), 'utf-8'),
+    settings: { ...SETTINGS, ...options.settings },
+    found: options.found ?? [],
+    isControlIdReused: false,
+    messageId: '01890000-0000-7000-8000-000000000003',
+    requestId: 'request-1',
+    nowMs: Date.parse('2026-01-02T03:04:05Z'),
+  });
+  const resource = (type: string): JsonObject => {
+    const found = effects.resources.find(({ resourceType }) => resourceType === type);
+    if (found === undefined) throw new Error(`no ${type}: ${findings.map(({ message }) => message).join('; ')}`);
+    const issues = validate(parseJson(printJson(found)), type);
+    if (issues.length > 0) throw new Error(JSON.stringify(issues));
+    return found;
+  };
+  return {
+    outcome,
+    findings: findings.map(({ severity, code, at }) => `${severity} ${code} ${at}`),
+    resources: effects.resources,
+    resource,
+    json: (type) => printJson(resource(type)),
+  };
+}
+
+/** PID of a usual patient, with fields put over it by their numbers. */
+export function pid(fields: Readonly<Record<number, string>> = {}): string {
+  const all: Record<number, string> = { 1: '1', 3: '123^^^HOSP^MR', 5: 'Doe^Jane', ...fields };
+  const last = Math.max(...Object.keys(all).map(Number));
+  return ['PID', ...Array.from({ length: last }, (_, at) => all[at + 1] ?? '')].join('|');
+}
+
+/** Any segment by its field numbers. */
+export function segment(id: string, fields: Readonly<Record<number, string>>): string {
+  const last = Math.max(...Object.keys(fields).map(Number));
+  return [id, ...Array.from({ length: last }, (_, at) => fields[at + 1] ?? '')].join('|');
+}
+
+export const OBR = segment('OBR', { 1: '1', 3: 'F1', 4: '1^Panel^L', 7: '202601010800', 25: 'F' });
