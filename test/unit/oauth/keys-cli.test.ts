@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, test } from 'vitest';
 
+import { readConfig } from '../../../edge/config.ts';
 import { signingRing } from '../../../edge/oauth/ring-rotation.ts';
+import { readSidecarConfig } from '../../../sidecar/config.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../../edge/platform/keys-cli.ts', import.meta.url));
 
@@ -44,4 +46,19 @@ describe('npm run keys', () => {
     expect([status, out, next]).toEqual([1, '', expect.not.stringContaining('"secret"')]);
     expect(run('other')).toMatchObject({ status: 2, out: '' });
   });
+});
+
+test('a sidecar gets a key pair and the gateway a secret, fit for their configuration', () => {
+  const lines = run('sidecar').out.trim().split('\n');
+  const env = Object.fromEntries(lines.map((line) => /^(\w+)='(.*)'$/.exec(line)?.slice(1) ?? []));
+  const pair = readSidecarConfig({ ...env, EDGE_URL: 'https://edge.example' });
+  const config = readConfig({
+    ...env,
+    DATABASE_URL: 'postgres://u:p@host/db',
+    TOKEN_SIGNING_KEYS: run('new').out,
+    GATEWAY_SECRET: run('secret').out.trim(),
+  });
+  const [published] = config.MLLP_SIDECAR_KEYS?.keys ?? [];
+  expect(published).toMatchObject({ kid: pair.privateKey.kid, x: pair.privateKey.x });
+  expect(published).not.toHaveProperty('d');
 });
