@@ -11,15 +11,15 @@ export interface Attempt {
   readonly request: Request;
   readonly requestId: string;
   readonly sourceAddress: string;
-  /** Whom the request claims to come from, as soon as that can be read. Not verified. */
-  clientId: string | undefined;
+  /** Whom the request claims to come from, once it was read that far; asked only when it is refused. Not verified. */
+  claimedClient: () => string | undefined;
 }
 
 /** The limiter's window is 60 s; when in it a caller comes back under its limit is not known. */
 const RETRY_AFTER_SECONDS = '60';
 
 export function beginAttempt(deps: Deps, request: Request, requestId: string): Attempt {
-  return { request, requestId, sourceAddress: deps.sourceAddress(request), clientId: undefined };
+  return { request, requestId, sourceAddress: deps.sourceAddress(request), claimedClient: () => undefined };
 }
 
 /** What counts as one address: an IPv6 host has a /64 to itself, from which it may take a new address each time. */
@@ -29,20 +29,25 @@ export function addressKey(address: string): string {
   return canonical.includes(':') ? (canonicalRange(`${canonical}/64`) ?? canonical) : canonical;
 }
 
+function tooMany(from: 'client' | 'address'): Refused {
+  const reason = `too many token requests from this ${from}`;
+  const headers = { 'Retry-After': RETRY_AFTER_SECONDS };
+  const fault = new Fault('throttled', reason, { code: 'temporarily_unavailable', headers });
+  return new Refused(fault, { code: 'rate', reason });
+}
+
 /** @throws Refused 429 with `Retry-After` */
-export async function limitRate(
-  deps: Deps,
-  bucket: 'token-client' | 'token-address',
-  key: string,
-  of: string,
-): Promise<void> {
-  if (await deps.rateLimiter.allow(bucket, bucket === 'token-address' ? addressKey(key) : key)) return;
-  const reason = `too many token requests from this ${of}`;
-  const fault = new Fault('throttled', reason, {
-    code: 'temporarily_unavailable',
-    headers: { 'Retry-After': RETRY_AFTER_SECONDS },
-  });
-  throw new Refused(fault, { code: 'rate', reason });
+export async function limitAddress(deps: Deps, { sourceAddress }: Attempt): Promise<void> {
+  if (!(await deps.rateLimiter.allow('token-address', addressKey(sourceAddress)))) throw tooMany('address');
+}
+
+/**
+ * Counted once the client is known to be the one it claims to be, so that nobody else can use up its limit.
+ *
+ * @throws Refused 429 with `Retry-After`
+ */
+export async function limitClient(deps: Deps, clientId: string): Promise<void> {
+  if (!(await deps.rateLimiter.allow('token-client', clientId))) throw tooMany('client');
 }
 
 function reasonOf(error: unknown): Reason | undefined {
@@ -51,22 +56,20 @@ function reasonOf(error: unknown): Reason | undefined {
   return undefined;
 }
 
-async function keep(
-  deps: Deps,
-  { clientId, requestId, sourceAddress }: Attempt,
-  { code, reason }: Reason,
-): Promise<void> {
+async function keep(deps: Deps, attempt: Attempt, clientId: string, { code, reason }: Reason): Promise<void> {
   // A limit of its own: a flood in a client's name costs a bounded number of writes.
-  if (clientId === undefined || !(await deps.rateLimiter.allow('token-client', `refusal ${clientId}`))) return;
+  if (!(await deps.rateLimiter.allow('token-client', `refusal ${clientId}`))) return;
+  const { requestId, sourceAddress } = attempt;
   const id = uuidv7(deps.now());
   await deps.database.run(recordRefusal({ id, clientId, surface: 'token', requestId, sourceAddress, code, reason }));
 }
 
-/** Logs a refusal and keeps it, off the response path. */
+/** Logs a refusal and keeps it for the key it claims to come from, off the response path. */
 export function explainRefusal(deps: Deps, attempt: Attempt, error: unknown): void {
   const reason = reasonOf(error);
   if (reason === undefined) return;
-  const { requestId, sourceAddress, clientId } = attempt;
+  const { requestId, sourceAddress } = attempt;
+  const clientId = attempt.claimedClient();
   deps.log({ level: 'info', event: 'token.refused', requestId, sourceAddress, clientId, fault: reason.code });
-  deps.background(keep(deps, attempt, reason));
+  if (clientId !== undefined) deps.background(keep(deps, attempt, clientId, reason));
 }

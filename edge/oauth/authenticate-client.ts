@@ -16,7 +16,7 @@ import { type CompactJws, readCompactJws } from '../../shared/oauth/compact-jws.
 import { quote, type Reason } from '../../shared/oauth/reason.ts';
 import type { Deps } from '../deps.ts';
 import { type ClientRow, findClient } from '../store/client.ts';
-import { type Attempt, limitRate } from './attempt.ts';
+import { type Attempt, limitClient } from './attempt.ts';
 import type { ClientKeyring, ClientKeys } from './client-keys.ts';
 import { readAssertion } from './credentials.ts';
 import type { Form } from './form.ts';
@@ -136,8 +136,7 @@ export async function authenticateClient(
   const [client] = await deps.database.run(findClient(clientId));
   await verifySignature(clientKeys, client, jws);
   if (client === undefined) throw refuseClient({ code: 'client', reason: 'there is no such client' });
-  // Counted here, so that only who holds the key can use up its limit.
-  await limitRate(deps, 'token-client', clientId, 'client');
+  await limitClient(deps, clientId);
   const refusal = checkClaims(jws.claims, { clientId, audiences, now: Math.floor(deps.now() / 1000) });
   if (refusal !== undefined) throw refuseAssertion(refusal);
   await claimOnce(deps, clientId, jws.claims);

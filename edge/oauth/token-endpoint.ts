@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { oauthAddresses } from '../http/smart-configuration.ts';
 import type { ClientRow } from '../store/client.ts';
 import { type Grant, issueAccessToken } from './access-token.ts';
-import { type Attempt, limitRate } from './attempt.ts';
+import { type Attempt, limitAddress } from './attempt.ts';
 import { authenticateClient, claimedBy } from './authenticate-client.ts';
 import type { ClientKeyring } from './client-keys.ts';
 import { type Form, readForm } from './form.ts';
@@ -49,9 +49,9 @@ function chooseGrant(issuer: string, form: Form, client: ClientRow): Grant {
 /** @throws Refused, or Fault `unavailable` */
 export async function tokenEndpoint(deps: Deps, clientKeys: ClientKeyring, attempt: Attempt): Promise<TokenResponse> {
   const { issuer, tokenEndpoint: endpoint } = oauthAddresses(deps.config);
-  await limitRate(deps, 'token-address', attempt.sourceAddress, 'address');
+  await limitAddress(deps, attempt);
   const form = await readForm(attempt.request);
-  attempt.clientId = claimedBy(form);
+  attempt.claimedClient = () => claimedBy(form);
   checkGrantType(form);
   const client = await authenticateClient(deps, clientKeys, attempt, form, [endpoint]);
   const grant = chooseGrant(issuer, form, client);

@@ -7,7 +7,7 @@ import { oauthAddresses } from '../http/smart-configuration.ts';
 import { assertCaller, type CallerIdentity } from '../store/api-key.ts';
 import { isTokenLive, revokeToken } from '../store/token.ts';
 import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
-import { type Attempt, limitRate } from './attempt.ts';
+import { type Attempt, limitAddress, limitClient } from './attempt.ts';
 import { authenticateClient, claimedBy } from './authenticate-client.ts';
 import { bearerClaims } from './bearer.ts';
 import type { ClientKeyring } from './client-keys.ts';
@@ -41,8 +41,8 @@ async function authenticateAsker(
     return { clientId: client.client_id, bearer: undefined };
   }
   const claims = await bearerClaims(deps, attempt.request);
-  attempt.clientId = claims.client_id;
-  await limitRate(deps, 'token-client', claims.client_id, 'client');
+  attempt.claimedClient = () => claims.client_id;
+  await limitClient(deps, claims.client_id);
   return { clientId: claims.client_id, bearer: identityOf(claims) };
 }
 
@@ -54,9 +54,9 @@ async function readRequest(
   endpoint: string,
 ): Promise<{ asker: Asker; claims: AccessTokenClaims | undefined }> {
   const { issuer } = oauthAddresses(deps.config);
-  await limitRate(deps, 'token-address', attempt.sourceAddress, 'address');
+  await limitAddress(deps, attempt);
   const form = await readForm(attempt.request);
-  attempt.clientId = claimedBy(form);
+  attempt.claimedClient = () => claimedBy(form);
   const asker = await authenticateAsker(deps, clientKeys, attempt, form, endpoint);
   const token = form.get('token');
   if (token === undefined) throw refuseRequest('invalid_request', 'form', 'token is required');

@@ -11,7 +11,16 @@ import { makeAuthority } from '../stack/certificate.ts';
 import { RUNTIMES } from '../stack/gateway.ts';
 import { until } from '../stack/until.ts';
 import { type Behaviour, jwks, type KeyHost, startKeyHost } from './oauth/key-host.ts';
-import { assertion, expectC, expectToken, present, reasonKept, startSubject, type Subject } from './oauth/subject.ts';
+import {
+  assertion,
+  expectC,
+  expectToken,
+  formOf,
+  present,
+  reasonKept,
+  startSubject,
+  type Subject,
+} from './oauth/subject.ts';
 
 async function pairOf(kid: string, alg = 'ES256'): Promise<{ open: JWK; closed: JWK }> {
   const pair = await generateKeyPair(alg, { extractable: true });
@@ -157,6 +166,27 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     if (first !== undefined)
       expect(await reasonKept(subject, first)).toMatch(/which has "a"; the JWKS was fetched \d s ago/);
     expectToken(await ask(client));
+  });
+
+  test('a fetch goes on for the others when the request that began it is gone', async () => {
+    const at = path();
+    let release = (): void => undefined;
+    const client = await clientAt(
+      host.serve(at, (response, request) => {
+        release = () => good(response, request);
+      }),
+    );
+    const [first, second] = [await assertion(subject, client), await assertion(subject, client)];
+    const gone = new AbortController();
+    const body = new URLSearchParams(formOf(first));
+    const abandoned = fetch(subject.tokenEndpoint, { method: 'POST', body, signal: gone.signal }).catch(() => 'gone');
+    await until('the fetch', () => host.fetches(at) === 1);
+    const waiting = present(subject, second);
+    gone.abort();
+    expect(await abandoned).toBe('gone');
+    release();
+    expectToken(await waiting);
+    expect(host.fetches(at)).toBe(1);
   });
 
   test('77: no-store is fetched each time', async () => {
