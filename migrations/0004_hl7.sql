@@ -117,6 +117,7 @@ declare
   m record;
   l text;
   g record;
+  known bigint;
 begin
   select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
     "sourceAddress" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
@@ -166,6 +167,11 @@ begin
     select p_site, x.type, x.key, x.id
       from json_to_recordset(p_effects -> 'identities') as x(type text, key text, id uuid)
     on conflict do nothing;
+  get diagnostics known = row_count;
+  if known <> json_array_length(p_effects -> 'identities') then
+    -- Another message gave a key to this patient under another of its identifiers: all is undone, and tried again.
+    raise exception 'an HL7 key was taken meanwhile' using errcode = 'GW412';
+  end if;
   insert into hl7_contribution (site_id, id, fields)
     select p_site, x.id, x.fields
       from json_to_recordset(p_effects -> 'contributions') as x(id uuid, fields text)

@@ -7,8 +7,9 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import { groupsOf } from '../../../shared/hl7/groups.ts';
 import { isSegmentId, type Message, type Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
+import { hasConcept } from './datatypes/cwe.ts';
 import { isTooLong } from './datatypes/cx.ts';
-import { isValued, textOf } from './datatypes/text.ts';
+import { textOf } from './datatypes/text.ts';
 import {
   allergyKey,
   conditionKey,
@@ -106,7 +107,7 @@ export function contentOf(message: Message, messageType: string, rule: EventRule
     ];
     return [{ pid: head, pd1: members.find(({ id }) => id === 'PD1'), mrg, units }];
   });
-  return { patients, findings: [...findings, ...tooLongKeys(patients)] };
+  return { patients, findings: [...findings, ...tooMany(patients), ...tooLongKeys(patients)] };
 }
 
 /** What `hl7_match` is asked for. */
@@ -165,7 +166,7 @@ function results(members: readonly Segment[], report: Report): Unit[] {
       for (const segment of following) if (segment.id === 'OBX') report(misplaced(segment, 'an OBR'));
     } else {
       const number = orderNumber(obr, orc, 3) ?? orderNumber(obr, orc, 2);
-      if (!isValued(obr, 4)) report(missing(locate(obr, 4), 'OBR-4 (universal service identifier) is required'));
+      if (!hasConcept(obr, 4)) report(missing(locate(obr, 4), 'OBR-4 (universal service identifier) is required'));
       const observations = observationsOf(following, obr, number, counts, report);
       const firstObx = following.findIndex(({ id }) => id === 'OBX');
       const notes = following.filter(({ id }, at) => id === 'NTE' && (firstObx < 0 || at < firstObx));
@@ -213,7 +214,7 @@ function observationsOf(
       last.source.notes.push(segment);
     }
     if (segment.id !== 'OBX') continue;
-    if (!isValued(segment, 3)) report(missing(locate(segment, 3), 'OBX-3 (observation identifier) is required'));
+    if (!hasConcept(segment, 3)) report(missing(locate(segment, 3), 'OBX-3 (observation identifier) is required'));
     const key = observationKey(segment, obr, number);
     const isLine =
       last !== undefined &&
@@ -280,7 +281,7 @@ function bySegment(members: readonly Segment[], report: Report): Unit[] {
   return members.flatMap((segment): Unit[] => {
     const rule = BY_SEGMENT.get(segment.id);
     if (rule === undefined) return [];
-    if (!rule.required.some((field) => isValued(segment, field))) {
+    if (!rule.required.some((field) => hasConcept(segment, field))) {
       const [field = 3] = rule.required;
       const message = `${segment.id}-${field} is empty: the segment says nothing and was not mapped`;
       report({ code: '101', severity: 'W', at: locate(segment, field), message, reason: 'required-field-missing' });
@@ -300,6 +301,16 @@ function reportUnmapped(message: Message, report: Report): void {
     const sentence = `${name === '???' ? 'a line that is no segment' : `segment ${name}`} is kept with the message and not mapped`;
     report({ code: '0', severity: 'I', at: locate(segment), message: sentence, reason: 'segment-not-mapped' });
   }
+}
+
+/** Far above any real message, and what the database stores in some seconds. */
+const MAX_UNITS = 5000;
+
+function tooMany(patients: readonly PatientContent[]): AckError[] {
+  const count = patients.reduce((sum, { units }) => sum + units.length + 1, 0);
+  if (count <= MAX_UNITS) return [];
+  const message = `the message stands for more than ${MAX_UNITS} resources`;
+  return [{ code: '207', severity: 'E', at: 'MSH^1', message, reason: 'too-many-resources' }];
 }
 
 function tooLongKeys(patients: readonly PatientContent[]): AckError[] {

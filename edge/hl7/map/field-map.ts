@@ -36,6 +36,8 @@ export interface Contribution {
   /** Items are added to a stored list instead of replacing it: the results of a report come in several messages. */
   readonly adds?: boolean;
   readonly keeps?: boolean;
+  /** What holds until somebody says otherwise: it does not take the place of what is stored. */
+  readonly isDefault?: boolean;
 }
 
 /** What a segment says: nothing for a field that is absent or empty, deletion for `""`. */
@@ -54,6 +56,11 @@ export function contributionsOf(
       found.push({ field: `${segment.id}-${field}`, element, value, owns, ...(keeps === true && { keeps }) });
   }
   return found;
+}
+
+/** A value for an element that has none. */
+export function byDefault(element: string, value: Json): Contribution {
+  return { field: '', element, value, isDefault: true };
 }
 
 /** A contribution that no single field makes. */

@@ -49,6 +49,7 @@ export function merge(stored: JsonObject, contributions: readonly Contribution[]
   const fresh = new Map<string, readonly Json[]>();
   for (const contribution of contributions) {
     const { element, value } = contribution;
+    if (contribution.isDefault === true && merged[element] !== undefined) continue;
     if (element.startsWith('extension ')) mergeExtension(merged, element.slice('extension '.length), value);
     else if (element.endsWith('[x]')) mergeChoice(merged, element.slice(0, -3), value);
     else if (Array.isArray(value) || (value === null && Array.isArray(merged[element]))) {

@@ -26,6 +26,8 @@ export interface Mapped {
   readonly json: (type: string) => string;
   /** The first resource of a type; fails when it is no valid FHIR. */
   readonly resource: (type: string) => JsonObject;
+  /** Throws for one that is no valid FHIR. */
+  readonly everyResourceIsValid: () => void;
 }
 
 /** @param lines segments after MSH; `header` is added to a usual MSH */
@@ -51,8 +53,7 @@ export function mapped(
   const resource = (type: string): JsonObject => {
     const found = effects.resources.find(({ resourceType }) => resourceType === type);
     if (found === undefined) throw new Error(`no ${type}: ${findings.map(({ message }) => message).join('; ')}`);
-    const issues = validate(parseJson(printJson(found)), type);
-    if (issues.length > 0) throw new Error(JSON.stringify(issues));
+    assertValid(found);
     return found;
   };
   return {
@@ -60,8 +61,15 @@ export function mapped(
     findings: findings.map(({ severity, code, at }) => `${severity} ${code} ${at}`),
     resources: effects.resources,
     resource,
+    everyResourceIsValid: () => effects.resources.forEach(assertValid),
     json: (type) => printJson(resource(type)),
   };
+}
+
+function assertValid(resource: JsonObject): void {
+  const { resourceType } = resource;
+  const issues = validate(parseJson(printJson(resource)), typeof resourceType === 'string' ? resourceType : '');
+  if (issues.length > 0) throw new Error(`${JSON.stringify(issues)} in ${printJson(resource)}`);
 }
 
 /** PID of a usual patient, with fields put over it by their numbers. */

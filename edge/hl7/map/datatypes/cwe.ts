@@ -98,3 +98,9 @@ export const codeOf = (part: Part | undefined): string | undefined => code(textO
 /** `CWE[string]` 4 and 11: the text, else the code where there is nothing else. */
 export const textOfConcept = (part: Part | undefined): string | undefined =>
   textOf(part, 9) ?? textOf(part, 2) ?? textOf(part, 1);
+
+/** Whether a coded field names anything: a code or a text, not only a coding system. */
+export function hasConcept(segment: Segment, field: number): boolean {
+  const [part] = repetitions(segment, field);
+  return part !== undefined && [1, 2, 4, 5, 9, 10].some((number) => textOf(part, number) !== undefined);
+}

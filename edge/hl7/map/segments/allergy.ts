@@ -2,7 +2,7 @@
  * AL1 and IAM as AllergyIntolerance (v2-to-FHIR `AL1[AllergyIntolerance]`, `IAM[AllergyIntolerance]`). Severity is taken
  * as criticality, which is the assessment that both share; AL1-6 and IAM-11 are the onset.
  */
-import type { Json, JsonObject } from '../../../../shared/json.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { repetitions } from '../../../../shared/hl7/value.ts';
 import type { MapContext } from '../context.ts';
@@ -11,7 +11,7 @@ import { entityIdentifier } from '../datatypes/hd.ts';
 import { fieldText, isValued } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import { displayName } from '../datatypes/xpn.ts';
-import { contributionsOf, fixed, type Contribution, type FieldMap } from '../field-map.ts';
+import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../field-map.ts';
 import type { ConceptMap } from '../tables/concept-map.ts';
 import {
   ALLERGEN_CATEGORY,
@@ -162,7 +162,7 @@ const coding = (system: string, code: string): JsonObject => ({ coding: [{ syste
 
 interface Status {
   readonly clinical: string | null;
-  readonly verification?: string;
+  readonly verification: string;
 }
 
 /** IAM-17, table 0438: FHIR keeps apart what it says of the allergy and of the evidence for it. */
@@ -182,13 +182,11 @@ const DELETED: Status = { clinical: null, verification: 'entered-in-error' };
 function statusOf(segment: Segment): Contribution[] {
   const action = segment.id === 'IAM' ? codeOf(part(segment, 6)) : undefined;
   const sent = segment.id === 'IAM' ? codeOf(part(segment, 17)) : undefined;
-  const status = action === 'D' ? DELETED : (STATUS.get(sent?.toUpperCase() ?? '') ?? { clinical: 'active' });
-  const clinical: Json = status.clinical === null ? null : coding(CLINICAL, status.clinical);
+  const status = action === 'D' ? DELETED : STATUS.get(sent?.toUpperCase() ?? '');
+  if (status === undefined) return [byDefault('clinicalStatus', coding(CLINICAL, 'active'))];
   return [
-    fixed('clinicalStatus', clinical),
-    ...(status.verification === undefined
-      ? []
-      : [fixed('verificationStatus', coding(VERIFICATION, status.verification))]),
+    fixed('clinicalStatus', status.clinical === null ? null : coding(CLINICAL, status.clinical)),
+    fixed('verificationStatus', coding(VERIFICATION, status.verification)),
   ];
 }
 

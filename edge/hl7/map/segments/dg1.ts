@@ -8,7 +8,7 @@ import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, practitioner } from '../datatypes/party.ts';
 import { fieldText, isValued, members } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
-import { contributionsOf, fixed, type Contribution, type FieldMap } from '../field-map.ts';
+import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../field-map.ts';
 
 const ASSERTED_DATE = 'http://hl7.org/fhir/StructureDefinition/condition-assertedDate';
 const DUE_TO = 'http://hl7.org/fhir/StructureDefinition/condition-dueTo';
@@ -97,7 +97,7 @@ function statusOf(segment: Segment): Contribution[] {
     return [fixed('clinicalStatus', null), fixed('verificationStatus', coding(VERIFICATION, 'entered-in-error'))];
   }
   return [
-    fixed('clinicalStatus', coding(CLINICAL, 'active')),
+    byDefault('clinicalStatus', coding(CLINICAL, 'active')),
     ...(fieldText(segment, 21) === undefined ? [] : [fixed('verificationStatus', null)]),
   ];
 }
@@ -106,7 +106,7 @@ export function condition(segment: Segment, context: MapContext): Contribution[]
   return [
     ...statusOf(segment),
     // A diagnosis of a visit is no entry of the problem list (FHIR R4, con-3).
-    fixed('category', [coding(CATEGORY, 'encounter-diagnosis')]),
+    byDefault('category', [coding(CATEGORY, 'encounter-diagnosis')]),
     ...contributionsOf(segment, DG1, context),
   ];
 }

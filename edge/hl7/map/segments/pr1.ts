@@ -8,7 +8,7 @@ import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, practitioner } from '../datatypes/party.ts';
 import { fieldText, isValued, members, textOf } from '../datatypes/text.ts';
 import { dateTime, minutesAfter } from '../datatypes/time.ts';
-import { contributionsOf, fixed, type Contribution, type FieldMap } from '../field-map.ts';
+import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../field-map.ts';
 
 const SNOMED = 'http://snomed.info/sct';
 
@@ -131,8 +131,13 @@ export const PR1: readonly FieldMap[] = [
   },
 ];
 
+/** Row 3: the context is a patient's record of what was done; PR1-20 D takes it back (table 0206). */
+function statusOf(segment: Segment): Contribution {
+  const action = fieldText(segment, 20)?.toUpperCase();
+  if (action === undefined) return byDefault('status', 'completed');
+  return fixed('status', action === 'D' ? 'entered-in-error' : 'completed');
+}
+
 export function procedure(segment: Segment, context: MapContext): Contribution[] {
-  // Row 3: the context is a patient's record of what was done; PR1-20 D takes it back (table 0206).
-  const status = fieldText(segment, 20)?.toUpperCase() === 'D' ? 'entered-in-error' : 'completed';
-  return [fixed('status', status), ...contributionsOf(segment, PR1, context)];
+  return [statusOf(segment), ...contributionsOf(segment, PR1, context)];
 }
