@@ -81,6 +81,8 @@ const environment = z.object({
   /** What all connections, and those of one address, may hold in memory before reads pause. */
   MLLP_MAX_HELD_BYTES: count(256 * 1024 * 1024),
   MLLP_MAX_HELD_BYTES_PER_ADDRESS: count(64 * 1024 * 1024),
+  /** Of one address; what comes faster waits, as does its sender. */
+  MLLP_MAX_MESSAGES_PER_SECOND_PER_ADDRESS: count(2000),
   MLLP_IDLE_TIMEOUT_SECONDS: seconds(30 * 60),
   MLLP_FRAME_TIMEOUT_SECONDS: seconds(60),
   /** For the PROXY header and the TLS handshake together. */
@@ -127,6 +129,7 @@ export interface SidecarConfig {
   readonly maxFrameBytes: number;
   readonly maxHeldBytes: number;
   readonly maxHeldBytesPerAddress: number;
+  readonly maxMessagesPerSecond: number;
   readonly idleTimeoutMs: number;
   readonly frameTimeoutMs: number;
   readonly openingTimeoutMs: number;
@@ -182,6 +185,7 @@ export function readSidecarConfig(env: Readonly<Record<string, string | undefine
     maxFrameBytes: value.MLLP_MAX_FRAME_BYTES,
     maxHeldBytes: value.MLLP_MAX_HELD_BYTES,
     maxHeldBytesPerAddress: value.MLLP_MAX_HELD_BYTES_PER_ADDRESS,
+    maxMessagesPerSecond: value.MLLP_MAX_MESSAGES_PER_SECOND_PER_ADDRESS,
     idleTimeoutMs: value.MLLP_IDLE_TIMEOUT_SECONDS,
     frameTimeoutMs: value.MLLP_FRAME_TIMEOUT_SECONDS,
     openingTimeoutMs: value.MLLP_OPENING_TIMEOUT_SECONDS,

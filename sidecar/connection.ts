@@ -12,11 +12,13 @@ import type { HeldBytes } from './held-bytes.ts';
 import type { SidecarLog } from './log.ts';
 import type { Metrics, RefusalReason } from './metrics.ts';
 import { answerOversized } from './oversized.ts';
+import type { Pace } from './pace.ts';
 import { strangerOf, TELLING_BYTES } from './stranger.ts';
 import { sha256Of, type PeerIdentity } from './token.ts';
 
 export interface ConnectionOptions {
   readonly forward: Forward;
+  readonly pace: Pace;
   readonly heldBytes: HeldBytes;
   readonly metrics: Metrics;
   readonly log: SidecarLog;
@@ -46,13 +48,12 @@ const ACK_TIMEOUT_MS = 60_000;
 type Waiting = Extract<MllpEvent, { kind: 'frame' | 'oversized' }>;
 
 export function serveConnection(socket: Socket, peer: PeerIdentity, options: ConnectionOptions): Connection {
-  const { forward, metrics, log } = options;
+  const { forward, pace, metrics, log } = options;
   const decoder = createMllpDecoder({ maxFrameBytes: options.maxFrameBytes });
   const held = options.heldBytes.open(peer.address);
   const gone = new AbortController();
   const queue: Waiting[] = [];
   let queuedBytes = 0;
-  let junkBytes = 0;
   let start: string | undefined = '';
   /** No more is taken: the sender has ended, or we are about to. */
   let isEnding = false;
@@ -96,6 +97,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
       metrics.acks.inc({ code: ack === undefined ? 'none' : acknowledgmentCodeOf(ack) });
       return;
     }
+    await pace(peer.address, gone.signal);
     const outcome = await forward(waiting.bytes, peer, gone.signal);
     if (gone.signal.aborted) return;
     if (outcome.kind === 'unavailable') return abort('edge-unavailable');
@@ -144,7 +146,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
    * the time in which we did not read does not count.
    */
   const watchFrame = (): void => {
-    const isOpen = decoder.isInFrame || junkBytes > 0;
+    const isOpen = decoder.isInFrame || decoder.junkBytes > 0;
     if (isOpen && frameTimer === undefined) {
       frameTimer = setTimeout(() => abort('frame-timeout'), options.frameTimeoutMs);
     } else if (!isOpen) {
@@ -157,7 +159,6 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     switch (event.kind) {
       case 'frame':
       case 'oversized':
-        junkBytes = 0;
         metrics.frames.inc({ kind: event.kind === 'frame' ? 'whole' : 'oversized' });
         queue.push(event);
         queuedBytes += sizeOf(event);
@@ -192,9 +193,8 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     if (isEnding) return;
     const reason = strangeness(chunk);
     if (reason !== undefined) return abort(reason);
-    if (!decoder.isInFrame) junkBytes += junkIn(chunk);
     for (const event of decoder.push(chunk)) take(event);
-    if (junkBytes > MAX_JUNK_BYTES) return abort('junk');
+    if (decoder.junkBytes > MAX_JUNK_BYTES) return abort('junk');
     takeOrPause();
     void work();
   });
@@ -234,14 +234,6 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     },
     abort,
   };
-}
-
-const VT = 0x0b;
-
-/** Bytes before the first VT; line ends between frames are none. */
-function junkIn(chunk: Buffer): number {
-  const vt = chunk.indexOf(VT);
-  return (vt < 0 ? chunk : chunk.subarray(0, vt)).filter((byte) => byte !== 0x0a && byte !== 0x0d).length;
 }
 
 const sizeOf = (waiting: Waiting): number =>

@@ -31,6 +31,7 @@ export interface Metrics {
   readonly acks: Counter<'code'>;
   readonly forwardSeconds: Histogram;
   readonly forwardAttempts: Counter<'result'>;
+  readonly paced: Counter;
   readonly refusals: Counter<'reason'>;
   readonly heldBytes: Gauge;
   readonly edgeReachable: Gauge;
@@ -80,6 +81,11 @@ export function createMetrics(): Metrics {
       name: 'mllp_forward_attempts_total',
       help: 'Attempts to forward, by result; all but "answered" were tried again or given up.',
       labelNames: ['result'],
+      registers,
+    }),
+    paced: new Counter({
+      name: 'mllp_paced_messages_total',
+      help: 'Messages that waited because their address sends faster than it may.',
       registers,
     }),
     refusals: new Counter({

@@ -11,6 +11,7 @@ import { startListener } from './listener.ts';
 import { errorCode, type SidecarLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { createOpening } from './opening.ts';
+import { createPace } from './pace.ts';
 import { createTlsAcceptor } from './tls.ts';
 import { createSigner } from './token.ts';
 
@@ -39,6 +40,7 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
     admission,
     open,
     forward: createForward({ ...config, edge, metrics, log }),
+    pace: createPace(config.maxMessagesPerSecond, metrics),
     heldBytes: createHeldBytes(config, metrics),
     metrics,
     log,

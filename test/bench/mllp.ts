@@ -32,6 +32,8 @@ export interface Row {
 
 const CONNECTIONS = [1, 32];
 const DATABASE_MS = 3_000;
+/** All connections here are of one address. */
+const UNPACED = { MLLP_MAX_MESSAGES_PER_SECOND_PER_ADDRESS: '1000000' };
 
 let count = 0;
 const adt = (): string => {
@@ -78,7 +80,7 @@ async function besideOthers(): Promise<Row[]> {
     ['@medplum/hl7 server', await startServer('medplum')],
     [
       'sidecar: frame, sign, forward, answer',
-      await startSidecar({ edgeUrl: `http://127.0.0.1:${edge.port}`, privateKey }),
+      await startSidecar({ edgeUrl: `http://127.0.0.1:${edge.port}`, privateKey, env: UNPACED }),
     ],
   ];
   try {
@@ -139,7 +141,11 @@ async function socketToRow(): Promise<Row[]> {
     DATABASE_FETCH_ENDPOINT: endpoint.url,
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,
   }));
-  const sidecar = await startSidecar({ edgeUrl: worker.url, privateKey: secrets.sidecarPrivateKey });
+  const sidecar = await startSidecar({
+    edgeUrl: worker.url,
+    privateKey: secrets.sidecarPrivateKey,
+    env: UNPACED,
+  });
   try {
     const rows: Row[] = [];
     for (const connections of CONNECTIONS) {

@@ -30,11 +30,13 @@ export interface SidecarProcess {
   kill(): Promise<void>;
   /** Settles when the process has ended, for whatever reason, with its exit code (null: a signal). */
   readonly exited: Promise<number | null>;
-  /** Lines logged so far. */
+  /** Lines logged so far, the last ten thousand. */
   logs(): readonly string[];
 }
 
 const HOST = '127.0.0.1';
+/** A local stack may run for weeks. */
+const MAX_LINES = 10_000;
 
 interface Listening {
   readonly port: number;
@@ -58,7 +60,10 @@ export async function startSidecar(options: SidecarOptions): Promise<SidecarProc
   const toStderr = ['-c', 'exec "$0" "$@" >&2', process.execPath, `${ROOT}sidecar/main.ts`];
   const child = spawnGuarded('/bin/sh', toStderr, { signal: 'TERM', cwd: ROOT, env });
   const logs: string[] = [];
-  createInterface(child.stderr).on('line', (line) => logs.push(line));
+  createInterface(child.stderr).on('line', (line) => {
+    logs.push(line);
+    if (logs.length > MAX_LINES) logs.shift();
+  });
   let ended = false;
   const exited = once(child, 'exit').then(([code]) => {
     ended = true;

@@ -11,6 +11,7 @@ import { createGate } from '../../../sidecar/gate.ts';
 import { createHeldBytes } from '../../../sidecar/held-bytes.ts';
 import { createMetrics } from '../../../sidecar/metrics.ts';
 import { answerOversized } from '../../../sidecar/oversized.ts';
+import { createPace } from '../../../sidecar/pace.ts';
 import { strangerOf } from '../../../sidecar/stranger.ts';
 import { createSigner, sha256Of } from '../../../sidecar/token.ts';
 import {
@@ -129,6 +130,22 @@ test('waits grow, never pass the deadline, and end when nobody waits any more', 
   const wait = createBackoff({ firstMs: 60_000, factor: 2, maxMs: 60_000 }).wait(Number.POSITIVE_INFINITY, gone.signal);
   gone.abort();
   expect(await wait).toBe(false);
+});
+
+test('an address may send a second’s worth at once and then keeps its pace; others are not held up', async () => {
+  const metrics = createMetrics();
+  const pace = createPace(100, metrics);
+  const { signal } = new AbortController();
+  for (let n = 0; n < 100; n += 1) expect(pace('a', signal)).toBeUndefined();
+  const started = performance.now();
+  await Promise.all(Array.from({ length: 20 }, async () => pace('a', signal)));
+  expect(performance.now() - started).toBeGreaterThan(150);
+  expect(pace('b', signal)).toBeUndefined();
+  const gone = new AbortController();
+  const long = Promise.all(Array.from({ length: 500 }, async () => pace('a', gone.signal)));
+  gone.abort();
+  await long;
+  expect(performance.now() - started).toBeLessThan(2_000);
 });
 
 describe('what the sidecar answers by itself', () => {
