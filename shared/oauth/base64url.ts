@@ -9,7 +9,10 @@ export function decodeBase64url(text: string): Uint8Array | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined;
   const spare = SPARE_BITS[text.length % 4];
   if (spare === undefined || (ALPHABET.indexOf(text.slice(-1)) & spare) !== 0) return undefined;
-  return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i);
+  return bytes;
 }
 
 export function encodeBase64url(bytes: Uint8Array): string {
