@@ -2,14 +2,13 @@
  * Peer addresses as sockets spell them, and sets of address ranges. Which key an address belongs to is the edge's to
  * decide; here is only asked whether any range holds it.
  */
-import { parseAddress, parseRange, rangeContains } from '../shared/ip.ts';
-
-const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+import { parseAddress, parseRange, printAddress, rangeContains } from '../shared/ip.ts';
 
 /** One spelling for one peer: `::ffff:192.0.2.1` is `192.0.2.1` (RFC 4291 §2.5.5.2), and no zone (`%eth0`). */
 export function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '');
-  return MAPPED.exec(bare)?.[1] ?? bare;
+  const bytes = parseAddress(bare);
+  return bytes === undefined ? bare : printAddress(bytes);
 }
 
 export interface RangeSet {

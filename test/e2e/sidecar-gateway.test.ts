@@ -1,0 +1,127 @@
+/**
+ * Sidecar and gateway together: whose message it is, what a stranger is told, what changes when an administrator changes
+ * a key, and several sidecars that know nothing of each other. Source addresses come by PROXY protocol.
+ */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { RUNTIMES, startGateway, type Gateway } from '../stack/gateway.ts';
+import { connectPeer, frame, msaOf, type MllpPeer } from '../stack/mllp-peer.ts';
+import { createApiKey, createSite } from '../stack/seed.ts';
+import { startSidecar, type SidecarProcess } from '../stack/sidecar.ts';
+
+const adt = (controlId: string, application = 'ADT', facility = 'EAST'): string =>
+  `MSH|^~\\&|${application}|${facility}|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${controlId}|P|2.5.1\r` +
+  `EVN|A04|20261101083000+0100\rPID|1||MRN-${controlId}^^^EAST^MR||Way^Ada||19701231|F\rPV1|1|O\r`;
+
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  let database: TestDatabase;
+  let gateway: Gateway;
+  let sidecars: SidecarProcess[] = [];
+  const sites: string[] = [];
+
+  const from = async (address: string, sidecar = 0): Promise<MllpPeer> => {
+    const { port } = sidecars[sidecar] ?? { port: 0 };
+    const peer = await connectPeer({ port });
+    onTestFinished(() => peer.destroy());
+    peer.write(`PROXY TCP${address.includes(':') ? 6 : 4} ${address} ${address} 40000 2575\r\n`);
+    return peer;
+  };
+  const key = (site: number, allowedIps: readonly string[], more: object = {}) =>
+    createApiKey(database.client, { site: sites[site] ?? '', protocols: ['hl7-mllp'], allowedIps, ...more });
+  const storedIn = async (controlId: string): Promise<number[]> => {
+    const { rows } = await database.client.query<{ site_id: string }>(
+      'select site_id from hl7_message where control_id = $1',
+      [controlId],
+    );
+    return rows.map((row) => sites.indexOf(row.site_id));
+  };
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    gateway = await startGateway({ runtime, database });
+    sites.push(await createSite(database.client), await createSite(database.client));
+    const options = { edgeUrl: gateway.url, privateKey: gateway.secrets.sidecarPrivateKey };
+    const env = { MLLP_PROXY_PROTOCOL_FROM: '127.0.0.1' };
+    sidecars = [await startSidecar({ ...options, env }), await startSidecar({ ...options, env })];
+  });
+
+  afterAll(async () => {
+    for (const sidecar of sidecars) await sidecar.stop();
+    await gateway?.stop();
+    await database?.drop();
+  });
+
+  test('a message goes to the site of the address it comes from, of either family', async () => {
+    await key(0, ['192.0.2.0/25', '2001:db8:1::/48']);
+    await key(1, ['192.0.2.128/25', '2001:db8:2::7']);
+    const senders = { '192.0.2.1': 0, '192.0.2.129': 1, '2001:db8:1::99': 0, '2001:db8:2::7': 1 };
+    for (const [index, [address, site]] of Object.entries(senders).entries()) {
+      const peer = await from(address);
+      expect(msaOf(await peer.exchange(adt(`A${index}`)))).toEqual({ code: 'AA', controlId: `A${index}` });
+      expect(await storedIn(`A${index}`)).toEqual([site]);
+    }
+  });
+
+  test('two sites behind one address are told apart by MSH-3 and MSH-4; on one connection too', async () => {
+    await key(0, ['198.51.100.1'], { senderApplication: 'LAB', senderFacility: 'NORTH' });
+    await key(1, ['198.51.100.1'], { senderApplication: 'LAB', senderFacility: 'SOUTH' });
+    const peer = await from('198.51.100.1');
+    expect(msaOf(await peer.exchange(adt('F1', 'LAB', 'NORTH'))).code).toBe('AA');
+    expect(msaOf(await peer.exchange(adt('F2', 'LAB', 'SOUTH'))).code).toBe('AA');
+    expect([await storedIn('F1'), await storedIn('F2')]).toEqual([[0], [1]]);
+    peer.write(Buffer.concat([frame(adt('F3', 'LAB', 'WEST')), frame(adt('F4', 'LAB', 'NORTH'))]));
+    const refused = await peer.next();
+    expect(msaOf(refused)).toEqual({ code: 'AR', controlId: 'F3' });
+    expect(refused).toMatch(/\rERR\|\|\|207\^/);
+    expect(await peer.closed).toBe('');
+    expect([await storedIn('F3'), await storedIn('F4')]).toEqual([[], []]);
+  });
+
+  test('an address that no key allows is closed without a word; allowed, it is served at once', async () => {
+    const stranger = await from('203.0.113.5');
+    stranger.write(frame(adt('S1')));
+    expect(await stranger.closed).toBe('');
+    await key(0, ['203.0.113.5']);
+    const ack = await (await from('203.0.113.5')).exchange(adt('S2'));
+    expect(msaOf(ack)).toEqual({ code: 'AA', controlId: 'S2' });
+  });
+
+  test('a key that is disabled ends its sender’s open connection at the next message', async () => {
+    const { clientId } = await key(0, ['203.0.113.9']);
+    const peer = await from('203.0.113.9');
+    expect(msaOf(await peer.exchange(adt('D1'))).code).toBe('AA');
+    await database.client.query(`update api_key set status = 'disabled' where client_id = $1`, [clientId]);
+    expect(msaOf(await peer.exchange(adt('D2')))).toEqual({ code: 'AR', controlId: 'D2' });
+    expect(await peer.closed).toBe('');
+    expect(await storedIn('D2')).toEqual([]);
+  });
+
+  test('several sidecars need no shared state: sent again by way of another, a message gets the same ACK', async () => {
+    const acks: string[] = [];
+    for (const sidecar of [0, 1, 0]) acks.push(await (await from('192.0.2.1', sidecar)).exchange(adt('R1')));
+    expect(msaOf(acks[0] ?? '')).toEqual({ code: 'AA', controlId: 'R1' });
+    expect(new Set(acks).size).toBe(1);
+    const together = await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => (await from('192.0.2.1', n % 2)).exchange(adt('R2'))),
+    );
+    expect(new Set(together).size).toBe(1);
+    expect(await storedIn('R2')).toHaveLength(1);
+  });
+
+  test('the sidecar’s key taken from the edge: nothing is acknowledged, and readiness says why', async () => {
+    const { sidecarPrivateKey } = gateway.secrets;
+    const unknown = await startSidecar({
+      edgeUrl: gateway.url,
+      privateKey: { ...sidecarPrivateKey, kid: 'another' },
+      env: { FORWARD_RETRY_SECONDS: '0.5' },
+    });
+    onTestFinished(() => unknown.stop());
+    const peer = await connectPeer({ port: unknown.port });
+    peer.write(frame(adt('U1')));
+    expect(await peer.closed).toBe('');
+    const ready = await fetch(`http://127.0.0.1:${unknown.healthPort}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('does not recognise')]);
+    expect(await storedIn('U1')).toEqual([]);
+  });
+});
