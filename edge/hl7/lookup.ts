@@ -4,6 +4,7 @@
  */
 import { charsetNamed, type Charset } from '../../shared/hl7/charset.ts';
 import { Fault } from '../../shared/fault.ts';
+import { parseAddress, printAddress } from '../../shared/ip.ts';
 import type { Deps, Query } from '../deps.ts';
 import { assertCaller, type CallerIdentity } from '../store/api-key.ts';
 import {
@@ -67,7 +68,7 @@ export function findForAddress(deps: Deps, sourceAddress: string, select: Select
   return async (reading) => {
     const identity = identityOf(reading, sha256);
     const { application, facility } = identity;
-    const choice: SenderChoice = { sourceAddress: withoutMapping(sourceAddress), application, facility };
+    const choice: SenderChoice = { sourceAddress: plainAddress(sourceAddress), application, facility };
     const [candidates, matches] = await deps.database.batch([
       sendersOf(choice, identity),
       matchesOf(choice, reading.lookup),
@@ -75,13 +76,16 @@ export function findForAddress(deps: Deps, sourceAddress: string, select: Select
     const row = select(candidates, reading);
     if (row === undefined) return undefined;
     if (row.is_allowed) return contextOf(row, matches);
-    // A range that PostgreSQL does not spell as we do (IPv4 within IPv6): ask again, by name.
+    // A range that PostgreSQL reads otherwise than we do: ask again, by name.
     return contextOf(row, await deps.database.run(matchesOf({ clientId: row.client_id }, reading.lookup)));
   };
 }
 
-/** An IPv4 address that a socket spelt as IPv6 (RFC 4291 §2.5.5.2) as PostgreSQL compares it. */
-const withoutMapping = (address: string): string => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
+/** In one spelling, as PostgreSQL compares it: an IPv4-mapped address is its IPv4 address. */
+function plainAddress(text: string): string {
+  const address = parseAddress(text);
+  return address === undefined ? text : printAddress(address);
+}
 
 export interface Located {
   readonly reading: Reading;

@@ -71,10 +71,14 @@ interface Condition {
   readonly params: readonly (string | null)[];
 }
 
-/** SQL: the key's Allowed IPs hold the address $1. Ranges that PostgreSQL spells otherwise are looked at by `selectKey`. */
+/**
+ * SQL: the key's Allowed IPs hold the address $1. PostgreSQL keeps the families apart, so that an IPv4 address is also
+ * looked for as IPv4-mapped: a key that is not found here cannot be chosen, and another might.
+ */
 const HOLDS_ADDRESS = `('*' = any (k.allowed_ips) or exists (
-    select from unnest(k.allowed_ips) a
-     where case when pg_input_is_valid(a, 'inet') and pg_input_is_valid($1, 'inet') then $1::inet <<= a::inet end))`;
+    select from unnest(k.allowed_ips) a cross join unnest(array[$1, '::ffff:' || $1]) source
+     where case when pg_input_is_valid(a, 'inet') and pg_input_is_valid(source, 'inet')
+                then source::inet <<= a::inet end))`;
 const FILTERS_MATCH = `((k.hl7_sender_application is null or k.hl7_sender_application = $2)
     and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3))`;
 const HAS_FILTER = `(k.hl7_sender_application is not null or k.hl7_sender_facility is not null)`;

@@ -50,6 +50,17 @@ export function mllpCases(subject: () => Subject): void {
     expect(await sent(range)).toBe(1);
   });
 
+  test('a range counts however it is spelt, also against a wider one of another site', async () => {
+    const { db } = subject();
+    const key = await mllpKey(['::ffff:198.18.7.128/121']);
+    const other = await createSite(db.client);
+    await createApiKey(db.client, { site: other, protocols: ['hl7-mllp'], allowedIps: ['198.18.7.0/24'] });
+    for (const src of ['198.18.7.130', '::ffff:198.18.7.131', '::ffff:c612:784', '0:0:0:0:0:FFFF:198.18.7.133']) {
+      expect((await subject().forward(`${from('X', 'Y')}\n${pid('M7')}`, { src })).status).toBe(200);
+    }
+    expect(await subject().count(`from hl7_message where client_id = '${key.clientId}'`)).toBe(4);
+  });
+
   test('an unknown address: AR 207, the connection ends, the administrator learns why', async () => {
     const key = await mllpKey(['203.0.113.1'], { senderApplication: 'ONLY', senderFacility: 'HERE' });
     const reply = await subject().forward(`${from('ONLY', 'HERE', 'M-unknown')}\n${pid('M3')}`, {
