@@ -68,6 +68,8 @@ describe.each(RUNTIMES)('on %s', (runtime: Runtime) => {
         });
         const text = await response.text();
         if (response.status === 200) return text;
+        if (response.status === 503 && !response.headers.has('retry-after'))
+          contradictions.push('503 without Retry-After');
         if (response.status < 500 || text.includes('MSA|')) contradictions.push(`${response.status} ${text}`);
       } catch {
         // Refused, reset or cut off in the middle.

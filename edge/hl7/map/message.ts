@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../../shared/json.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
 import { note, type MapContext } from './context.ts';
-import type { Content, Unit } from './content.ts';
+import type { Content } from './content.ts';
 import { entityIdentifier } from './datatypes/hd.ts';
 import { createDrafts, type Draft, type DraftResult, type Drafts, type Found } from './drafts.ts';
 import type { EventRule } from './events.ts';
@@ -18,6 +18,7 @@ import { observation } from './segments/obx.ts';
 import { report } from './segments/obr.ts';
 import { procedure } from './segments/pr1.ts';
 import { document } from './segments/txa.ts';
+import type { Unit } from './unit.ts';
 
 export interface MapRequest {
   readonly content: Content;

@@ -14,7 +14,8 @@ import type { PatientAction } from './events.ts';
 import { contributionsOf, fixed, type Contribution } from './field-map.ts';
 import { MRG } from './segments/mrg.ts';
 import { PD1 } from './segments/pd1.ts';
-import { identifyingPart, PID } from './segments/pid.ts';
+import { identifyingPart } from './segments/pid-values.ts';
+import { PID } from './segments/pid.ts';
 
 export interface PatientMapping {
   readonly drafts: Drafts;

@@ -12,7 +12,8 @@ import { contributionsOf, fixed, type Contribution, type FieldMap } from '../fie
 import { DIAGNOSTIC_SERVICE_SECTION } from '../tables/concept-maps.ts';
 import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../tables/status.ts';
 import { annotation } from './nte.ts';
-import { attachmentsOf, specimenReference } from './obx.ts';
+import { attachmentsOf } from './obx.ts';
+import { specimenReference } from './specimen.ts';
 
 /** R5's DiagnosticReport.note in R4. */
 const NOTE = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-DiagnosticReport.note';

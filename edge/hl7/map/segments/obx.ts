@@ -1,9 +1,9 @@
 /** OBX (and what of OBR and SPM belongs to it) as Observation (v2-to-FHIR `OBX[Observation]`, `OBX[Observation-Component]`). */
 import type { Json, JsonObject } from '../../../../shared/json.ts';
 import type { Segment } from '../../../../shared/hl7/message.ts';
-import { locate, repetitions } from '../../../../shared/hl7/value.ts';
-import { note, type MapContext } from '../context.ts';
-import { codeableConcept, concept, mappedConcept } from '../datatypes/cwe.ts';
+import { repetitions } from '../../../../shared/hl7/value.ts';
+import type { MapContext } from '../context.ts';
+import { concept, mappedConcept } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, inFunction, organization, practitioner, producer } from '../datatypes/party.ts';
 import { decimal, unitOf } from '../datatypes/quantity.ts';
@@ -11,16 +11,15 @@ import { fieldText, isValued, textOf } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import { contributionsOf, fixed, type Contribution, type FieldMap } from '../field-map.ts';
 import { INTERPRETATION, NATURE_OF_ABNORMAL_TESTING } from '../tables/concept-maps.ts';
-import { OBSERVATION_STATUS } from '../tables/status.ts';
 import { annotations } from './nte.ts';
+import { ABSENT, statusOf } from './obx-status.ts';
+import { specimenOf } from './specimen.ts';
 import { observedValues, valueType, type ObservedValue } from './obx-value.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
-const ALTERNATE_CODES = `${STRUCTURE}/alternate-codes`;
 /** R5 allows an Attachment as a value; this is its R4 form (rows 26, 27, 29 and 30). */
 export const VALUE_ATTACHMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
 const SUB_ID = `${STRUCTURE}/observation-v2-subid`;
-const DATA_ABSENT_REASON = 'http://terminology.hl7.org/CodeSystem/data-absent-reason';
 const OBSERVATION_TYPE = 'http://terminology.hl7.org/CodeSystem/v2-0936';
 
 /** Row 37: `3.5-5.0` is also given as numbers. */
@@ -158,35 +157,6 @@ export const OBX: readonly FieldMap[] = [
   },
 ];
 
-/** Rows 42 to 47; codes where the guide is silent: design decisions §5. */
-function statusOf(segment: Segment, context: MapContext): Contribution[] {
-  const sent = fieldText(segment, 11)?.toUpperCase();
-  const status = OBSERVATION_STATUS.get(sent ?? '');
-  if (status === undefined) {
-    const [code, message] =
-      sent === undefined
-        ? (['101', 'OBX-11 is missing: the status is unknown'] as const)
-        : (['103', 'OBX-11 is not a code of table 0085: the status is unknown'] as const);
-    note(context, 'W', code, locate(segment, 11), message, 'unknown-status');
-  }
-  const isUnobtainable = sent === 'X';
-  const original: Json = {
-    extension: [
-      {
-        url: ALTERNATE_CODES,
-        valueCodeableConcept: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0085', code: 'X' }] },
-      },
-    ],
-  };
-  return [fixed('status', status ?? 'unknown'), fixed('_status', isUnobtainable ? original : null)];
-}
-
-/** OBX-11 N and X say why there is no value; R4 allows a reason only then (obs-6). */
-const ABSENT: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
-  ['N', { coding: [{ system: DATA_ABSENT_REASON, code: 'not-asked' }] }],
-  ['X', { text: 'Results cannot be obtained for this observation' }],
-]);
-
 function valueContributions(segments: readonly Segment[], context: MapContext): Contribution[] {
   const [segment] = segments;
   if (segment === undefined) return [];
@@ -262,31 +232,6 @@ function effectiveOfOrder(segment: Segment, obr: Segment | undefined, context: M
   // OBR-7 that is no date is reported where the report is made of it.
   const effectiveDateTime = dateTime(repetitions(obr, 7)[0], { ...context, report: () => undefined });
   return effectiveDateTime === undefined ? [] : [fixed('effective[x]', { effectiveDateTime })];
-}
-
-/** Row 85; else the specimen of the group (`ORU_R01` 75). */
-function specimenOf(segment: Segment, spm: Segment | undefined, context: MapContext): Contribution[] {
-  const own = repetitions(segment, 33)[0];
-  const value = own === undefined ? undefined : (textOf(own, 1) ?? textOf(own, 2));
-  if (value !== undefined) return [fixed('specimen', { type: 'Specimen', identifier: { value } })];
-  const specimen = spm === undefined ? undefined : specimenReference(spm, context);
-  return specimen === undefined ? [] : [fixed('specimen', specimen)];
-}
-
-/** SPM-2 and SPM-4 (`SPM[Specimen]` 4, 5 and 8): the gateway keeps no Specimen. */
-export function specimenReference(spm: Segment, context: MapContext): JsonObject | undefined {
-  const [pair] = repetitions(spm, 2);
-  const value = textOf(pair, 2) ?? textOf(pair, 1);
-  const concept = codeableConcept(repetitions(spm, 4)[0], context);
-  const [coding] = [concept?.['coding'] ?? []].flat();
-  const display =
-    typeof coding === 'object' && coding !== null && 'display' in coding ? coding['display'] : concept?.['text'];
-  if (value === undefined && display === undefined) return undefined;
-  return {
-    type: 'Specimen',
-    ...(value !== undefined && { identifier: { value } }),
-    ...(typeof display === 'string' && { display }),
-  };
 }
 
 /** The attachments of an OBX, for the report's presented form. */

@@ -1,129 +1,32 @@
-/** PID as Patient (v2-to-FHIR `PID[Patient]`). What is left of it stands in `left-out.ts`. */
-import type { Json, JsonObject } from '../../../../shared/json.ts';
-import type { Segment } from '../../../../shared/hl7/message.ts';
-import { locate, repetitions, type Part } from '../../../../shared/hl7/value.ts';
-import { note, type MapContext } from '../context.ts';
+/** PID as Patient (v2-to-FHIR `PID[Patient]`). What is left of it stands in `guide.ts`. */
+import { repetitions } from '../../../../shared/hl7/value.ts';
+import type { MapContext } from '../context.ts';
 import { driversLicense, identifier } from '../datatypes/cx.ts';
-import { codeOf, concept, concepts, mappedConcept, textOfConcept } from '../datatypes/cwe.ts';
+import { mappedConcept, textOfConcept } from '../datatypes/cwe.ts';
 import { identifierType } from '../datatypes/hd.ts';
-import { fieldText, isValued, textOf, wholeText } from '../datatypes/text.ts';
+import { fieldText, isValued, wholeText } from '../datatypes/text.ts';
 import { date, dateTime } from '../datatypes/time.ts';
-import { address } from '../datatypes/xad.ts';
 import { displayName, humanNames } from '../datatypes/xpn.ts';
 import { contactPoint } from '../datatypes/xtn.ts';
 import type { FieldMap } from '../field-map.ts';
-import { ADMINISTRATIVE_SEX, MARITAL_STATUS, RELIGION, YES_NO } from '../tables/concept-maps.ts';
+import {
+  each,
+  first,
+  hasType,
+  hasUse,
+  patientIdentifiers,
+  sex,
+  yesNo,
+  birthOrder,
+  addresses,
+  language,
+  coded,
+  animal,
+} from './pid-values.ts';
+import { MARITAL_STATUS, RELIGION } from '../tables/concept-maps.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
 const US_SSN = 'http://hl7.org/fhir/sid/us-ssn';
-
-type PartMap = (part: Part, context: MapContext) => JsonObject | undefined;
-
-const each = (field: number, map: PartMap) => (segment: Segment, context: MapContext) =>
-  repetitions(segment, field)
-    .map((part) => map(part, context))
-    .filter((found) => found !== undefined);
-
-const first = (segment: Segment, field: number): Part | undefined => repetitions(segment, field)[0];
-
-const hasType = (type: string) => (item: JsonObject) => JSON.stringify(item['type'] ?? '').includes(`"${type}"`);
-const hasUse = (use: string) => (item: JsonObject) => item['use'] === use;
-const owned = (segment: Segment, field: number, context: MapContext, map: PartMap): Json[] =>
-  each(field, map)(segment, context);
-
-/**
- * The repetition of PID-3 or MRG-1 that identifies the patient: the one of type MR, else the first with a value
- * (design decisions §5, identity).
- */
-export function identifyingPart(segment: Segment, field: number): Part | undefined {
-  const valued = repetitions(segment, field).filter((part) => textOf(part, 1) !== undefined);
-  return valued.find((part) => textOf(part, 5) === 'MR') ?? valued[0];
-}
-
-/** PID-3 with the identifying one first: it is the business identifier of the patient. */
-function patientIdentifiers(segment: Segment, context: MapContext): Json[] {
-  const leading = identifyingPart(segment, 3);
-  const parts = repetitions(segment, 3);
-  const ordered = leading === undefined ? parts : [leading, ...parts.filter((part) => part.raw !== leading.raw)];
-  return ordered.map((part) => identifier(part, context)).filter((found) => found !== undefined);
-}
-
-function sex(segment: Segment, context: MapContext): Json | undefined {
-  const sent = codeOf(first(segment, 8));
-  const gender = ADMINISTRATIVE_SEX.codes.get(sent?.toUpperCase() ?? '')?.code;
-  if (sent !== undefined && gender === undefined) {
-    note(
-      context,
-      'W',
-      '103',
-      locate(segment, 8),
-      'PID-8 is not a code of table 0001 and was not mapped',
-      'unknown-code',
-    );
-  }
-  return gender;
-}
-
-function yesNo(segment: Segment, field: number, context: MapContext): boolean | undefined {
-  const sent = fieldText(segment, field);
-  const mapped = YES_NO.codes.get(sent?.toUpperCase() ?? '')?.code;
-  if (sent !== undefined && mapped === undefined) {
-    const message = `PID-${field} is not a code of table 0136 and was not mapped`;
-    note(context, 'W', '103', locate(segment, field), message, 'unknown-code');
-  }
-  return mapped === undefined ? undefined : mapped === 'true';
-}
-
-function birthOrder(segment: Segment, context: MapContext): Json | undefined {
-  const sent = fieldText(segment, 25);
-  if (sent !== undefined && /^\d{1,3}$/.test(sent)) return { multipleBirthInteger: Number(sent) };
-  note(context, 'W', '102', locate(segment, 25), 'PID-25 is not a number and was not mapped', 'not-a-number');
-  return undefined;
-}
-
-/** Rows 17 to 20: the county belongs to the one address that has none, else it is an address of its own. */
-function addresses(segment: Segment, context: MapContext): Json[] {
-  const found = owned(segment, 11, context, address).filter((item): item is JsonObject => item !== null);
-  const district = fieldText(segment, 12);
-  const [only] = found;
-  if (district === undefined || only?.['district'] === district) return found;
-  if (found.length === 1 && only !== undefined && only['district'] === undefined) return [{ ...only, district }];
-  return [...found, { district }];
-}
-
-function language(segment: Segment, context: MapContext): Json | undefined {
-  const found = concept(segment, 15, context);
-  if (found === undefined) return undefined;
-  // Row 25: a code without a system that looks like one of BCP 47 is one.
-  const coding = [found['coding'] ?? []].flat().map((item) => {
-    const isTag = typeof item === 'object' && item !== null && 'code' in item && !('system' in item);
-    const tag = isTag ? item['code'] : undefined;
-    return typeof tag === 'string' && /^[a-z]{2}(-[A-Z]{2})?$/.test(tag)
-      ? { ...(item as JsonObject), system: 'urn:ietf:bcp:47' }
-      : item;
-  });
-  return [{ language: coding.length === 0 ? found : { ...found, coding } }];
-}
-
-/** An extension that holds a `code` extension: citizenship, nationality (rows 42–44, 46–48, 63–65). */
-const coded = (field: number) => (segment: Segment, context: MapContext) => {
-  const found = concepts(segment, field, context);
-  return found.length === 0
-    ? undefined
-    : found.map((valueCodeableConcept) => ({ extension: [{ url: 'code', valueCodeableConcept }] }));
-};
-
-function animal(segment: Segment, context: MapContext): Json | undefined {
-  const species = concept(segment, 35, context);
-  if (species === undefined) return undefined;
-  const breed = concept(segment, 36, context);
-  return {
-    extension: [
-      { url: 'species', valueCodeableConcept: species },
-      ...(breed === undefined ? [] : [{ url: 'breed', valueCodeableConcept: breed }]),
-    ],
-  };
-}
 
 export const PID: readonly FieldMap[] = [
   { field: 3, rows: 'PID[Patient] 5', element: 'identifier', keeps: true, map: patientIdentifiers },
