@@ -6,25 +6,27 @@
 import { z } from 'zod';
 
 import type { JsonObject } from '../../shared/json.ts';
-import { type AssertionAlgorithm, isAssertionAlgorithm } from '../../shared/oauth/algorithms.ts';
+import { isAssertionAlgorithm } from '../../shared/oauth/algorithms.ts';
 import { checkClaims, CLOCK_TOLERANCE_SECONDS } from '../../shared/oauth/assertion-claims.ts';
 import { checkHeader } from '../../shared/oauth/assertion-header.ts';
 import { encodeBase64url } from '../../shared/oauth/base64url.ts';
-import { chooseKeys } from '../../shared/oauth/choose-key.ts';
 import { claimedClient } from '../../shared/oauth/client-id.ts';
 import { type CompactJws, readCompactJws } from '../../shared/oauth/compact-jws.ts';
 import { quote, type Reason } from '../../shared/oauth/reason.ts';
 import type { Deps } from '../deps.ts';
 import { type ClientRow, findClient } from '../store/client.ts';
 import { type Attempt, limitClient } from './attempt.ts';
-import type { ClientKeyring, ClientKeys } from './client-keys.ts';
+import { checkSignature } from './assertion-signature.ts';
+import type { ClientKeyring } from './client-keys.ts';
 import { readAssertion } from './credentials.ts';
 import type { Form } from './form.ts';
 import { refuseAssertion, refuseClient } from './refused.ts';
-import { checkAgainstDecoy, isSignedByOne } from './signature.ts';
+import { checkAgainstDecoy } from './signature.ts';
 
 /** Beyond `exp` and the clock's tolerance, so that no replay finds the claim just gone. */
 const CLAIM_MARGIN_SECONDS = 60;
+
+const UNKNOWN_CLIENT: Reason = { code: 'client', reason: 'there is no such client' };
 
 /** The client an assertion claims to come from, for the record of a refusal; nothing is checked. */
 export function claimedBy(form: Form): string | undefined {
@@ -51,35 +53,6 @@ function parseAssertion(assertion: string, form: Form): { jws: CompactJws; clien
   return { jws: read.jws, clientId };
 }
 
-interface Check {
-  readonly text: string;
-  readonly header: JsonObject;
-  readonly algorithm: AssertionAlgorithm;
-}
-
-/** @returns undefined when one of these keys has signed it */
-async function checkSignature(check: Check, found: ClientKeys): Promise<Reason | undefined> {
-  const { text, header, algorithm } = check;
-  if ('reason' in found) return { code: 'jwks', reason: found.reason };
-  const chosen = chooseKeys(header, algorithm, found.jwks.keys);
-  if ('reason' in chosen) return chosen;
-  const { keys } = chosen;
-  if (
-    await isSignedByOne(
-      text,
-      algorithm,
-      keys.map(({ jwk }) => jwk),
-    )
-  )
-    return undefined;
-  const [only] = keys;
-  const which = keys.length > 1 ? `any of the ${keys.length} keys that fit` : `the key ${quote(only?.kid)}`;
-  return {
-    code: 'signature',
-    reason: `the signature does not verify with ${which}: was it made with the matching private key?`,
-  };
-}
-
 async function verifySignature(
   clientKeys: ClientKeyring,
   client: ClientRow | undefined,
@@ -93,17 +66,12 @@ async function verifySignature(
   }
   if (client === undefined) {
     await checkAgainstDecoy(text, algorithm);
-    throw refuseClient({ code: 'client', reason: 'there is no such client' });
+    throw refuseClient(UNKNOWN_CLIENT);
   }
-  const check = { text, header, algorithm };
-  const known = await checkSignature(check, await clientKeys.keysOf(client));
-  if (known === undefined) return;
-  // The client may have changed its keys since we looked: once more with what its JWKS URI holds now.
-  const renewed = await clientKeys.refreshedKeysOf(client);
-  const final = 'notNow' in renewed ? known : await checkSignature(check, renewed);
-  if (final === undefined) return;
-  if (final.code !== 'signature') await checkAgainstDecoy(text, algorithm);
-  throw refuseClient({ ...final, reason: `${final.reason}${'notNow' in renewed ? renewed.notNow : ''}` });
+  const reason = await checkSignature(clientKeys, client, jws, algorithm);
+  if (reason === undefined) return;
+  if (reason.code !== 'signature') await checkAgainstDecoy(text, algorithm);
+  throw refuseClient(reason);
 }
 
 /** What single use needs of claims that were checked. */
@@ -135,7 +103,7 @@ export async function authenticateClient(
   const { jws, clientId } = parseAssertion(readAssertion(attempt.request, form), form);
   const [client] = await deps.database.run(findClient(clientId));
   await verifySignature(clientKeys, client, jws);
-  if (client === undefined) throw refuseClient({ code: 'client', reason: 'there is no such client' });
+  if (client === undefined) throw refuseClient(UNKNOWN_CLIENT);
   await limitClient(deps, clientId);
   const refusal = checkClaims(jws.claims, { clientId, audiences, now: Math.floor(deps.now() / 1000) });
   if (refusal !== undefined) throw refuseAssertion(refusal);

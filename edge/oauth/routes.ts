@@ -1,7 +1,7 @@
 /** The surface of the token service: discovery, keys, token, introspection, revocation. */
 import type { Handler } from 'hono';
 import { cors } from 'hono/cors';
-import { etag } from 'hono/etag';
+import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 
 import { Fault } from '../../shared/fault.ts';
 import type { Deps } from '../deps.ts';
@@ -15,6 +15,9 @@ import { errorResponse, NO_STORE } from './oauth-error.ts';
 import { Refused } from './refused.ts';
 import { introspect, revoke } from './token-status.ts';
 import { tokenEndpoint } from './token-endpoint.ts';
+
+/** A 304 keeps what lets another origin use it. */
+const etags = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'access-control-allow-origin'] });
 
 type Endpoint = (deps: Deps, clientKeys: ClientKeyring, attempt: Attempt) => Promise<object | void>;
 
@@ -37,7 +40,7 @@ export function createOauth(deps: Deps): Surface {
     app.use(
       path,
       cors({ origin: '*', allowMethods: ['GET', 'HEAD'], allowHeaders: ['Accept'], maxAge: 86_400 }),
-      etag(),
+      etags,
     );
     app.get(path, () => Response.json(document(), { headers: { 'Cache-Control': cacheControl } }));
     app.all(path, notAllowed('GET, HEAD, OPTIONS'));

@@ -82,6 +82,7 @@ export function discoveryCases(subject: () => Subject): void {
       expect(etag).toMatch(/^"/);
       const again = await get(url(), { 'if-none-match': etag });
       expect(again.response.status).toBe(304);
+      expect(again.response.headers.get('access-control-allow-origin')).toBe('*');
     });
 
     test('may be read from any origin', async () => {
