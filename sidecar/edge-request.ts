@@ -36,7 +36,11 @@ const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
 /** @param baseUrl of the edge, with or without a path prefix */
 export function createEdgeClient(baseUrl: string, signToken: SignToken, maxSockets: number): EdgeClient {
-  const isHttps = baseUrl.startsWith('https:');
+  const { protocol, hostname, port, pathname } = new URL(baseUrl);
+  const isHttps = protocol === 'https:';
+  // Taken apart once: parsing it for each message costs as much as framing it. Brackets are the URL's, not the host's.
+  const target = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port };
+  const prefix = pathname.replace(/\/+$/, '');
   const keepAlive = { keepAlive: true, maxSockets, maxFreeSockets: maxSockets, scheduling: 'lifo' } as const;
   const agent = isHttps ? new HttpsAgent(keepAlive) : new HttpAgent(keepAlive);
   const request = isHttps ? httpsRequest : httpRequest;
@@ -47,7 +51,9 @@ export function createEdgeClient(baseUrl: string, signToken: SignToken, maxSocke
         Authorization: `Bearer ${signToken(peer, sha256Of(body))}`,
         ...(method === 'POST' ? { 'Content-Type': MLLP_CONTENT_TYPE, 'Content-Length': body.byteLength } : {}),
       };
-      const call = request(`${baseUrl}${path}`, {
+      const call = request({
+        ...target,
+        path: `${prefix}${path}`,
         method,
         agent,
         headers,
