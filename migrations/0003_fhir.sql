@@ -139,8 +139,8 @@ begin
 end $$;
 
 -- Holds the caller's transaction until no other holds one of these keys: identifiers that two writers could both find
--- missing. In one order, so that two callers with several keys cannot deadlock.
-create function lock_keys(p_site uuid, p_keys text[]) returns void language plpgsql as $$
+-- missing. In one order, so that two callers with several keys cannot deadlock; who waits too long is told to try again.
+create function lock_keys(p_site uuid, p_keys text[]) returns void language plpgsql set lock_timeout = '10s' as $$
 declare
   k bigint;
 begin

@@ -2,6 +2,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
 import type { ResourceType } from '../store/resource-type.ts';
 import { SERVED_TYPES } from './resource-types.ts';
+import { resourceType } from './validate/definitions.ts';
 
 /** Tells a client that it must not write this back (R4 resource, 2.26.3.3). */
 const SUBSETTED = {
@@ -11,17 +12,19 @@ const SUBSETTED = {
 };
 const OF_EVERY_RESOURCE = ['resourceType', 'id', 'meta', 'implicitRules', 'modifierExtension'];
 
+/** @param elements names as FHIRPath has them: `value` is every `value[x]` */
 export function subset(type: ResourceType, resource: JsonObject, elements: readonly string[]): JsonObject {
-  const { alwaysIncluded, choices } = SERVED_TYPES[type];
-  const wanted = new Set([...OF_EVERY_RESOURCE, ...alwaysIncluded, ...elements]);
-  const wantedChoices = choices.filter((choice) => wanted.has(choice));
-  const isWanted = (member: string): boolean => {
-    // The extensions of a primitive belong to it: `_birthDate`.
-    const name = member.replace(/^_/, '');
-    return wanted.has(name) || wantedChoices.some((choice) => new RegExp(`^${choice}[A-Z]`).test(name));
-  };
-  const kept = Object.fromEntries(Object.entries(resource).filter(([member]) => isWanted(member)));
+  const { members, required } = resourceType(type);
+  const mandatory = required.map(({ name }) => name);
+  const wanted = new Set([...OF_EVERY_RESOURCE, ...mandatory, ...SERVED_TYPES[type].modifierElements, ...elements]);
+  // The extensions of a primitive belong to it: `_birthDate` is a member of the element `birthDate`.
+  const kept = Object.entries(resource).filter(([member]) => wanted.has(members.get(member)?.name ?? member));
   const meta = isJsonObject(resource['meta']) ? resource['meta'] : {};
   const tags: Json[] = Array.isArray(meta['tag']) ? meta['tag'] : [];
-  return { ...kept, meta: { ...meta, tag: [...tags, SUBSETTED] } };
+  return { ...Object.fromEntries(kept), meta: { ...meta, tag: [...tags, SUBSETTED] } };
+}
+
+/** The top-level elements of a type, by name. */
+export function elementNames(type: ResourceType): ReadonlySet<string> {
+  return new Set([...resourceType(type).members.values()].map(({ name }) => name));
 }

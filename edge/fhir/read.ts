@@ -94,7 +94,7 @@ export function prepareRead(
   headers: RequestHeaders,
 ): Interaction {
   const elements = controlsOf(pairs, READ_CONTROLS, context).get('_elements');
-  const wanted = elements === undefined ? null : elementsOf(elements);
+  const wanted = elements === undefined ? null : elementsOf(type, elements);
   const target = { type, id, version: null };
   if (!isUuid(id)) return nothing(target);
   return interaction(
@@ -116,7 +116,7 @@ export function prepareVread(
   headers: RequestHeaders,
 ): Interaction {
   const elements = controlsOf(pairs, READ_CONTROLS, context).get('_elements');
-  const wanted = elements === undefined ? null : elementsOf(elements);
+  const wanted = elements === undefined ? null : elementsOf(type, elements);
   // A version that cannot be is version 0, which never is.
   const target = { type, id, version: VERSION.test(version) ? Number(version) : 0 };
   if (!isUuid(id)) return nothing(target);

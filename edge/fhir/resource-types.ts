@@ -36,10 +36,8 @@ export interface ServedType {
   readonly sorts: readonly SortName[];
   /** The element that names the patient, if the type has one. */
   readonly patientElement: 'subject' | 'patient' | null;
-  /** Mandatory and modifier elements, which `_elements` always includes (R4 search, 3.1.1.5.9). */
-  readonly alwaysIncluded: readonly string[];
-  /** Choice elements, `value[x]` without `[x]`, so that `_elements=value` finds `valueQuantity`. */
-  readonly choices: readonly string[];
+  /** `isModifier` in R4: `_elements` may not hide them, nor what is mandatory (R4 search, 3.1.1.5.9). */
+  readonly modifierElements: readonly string[];
 }
 
 const R4 = 'http://hl7.org/fhir/SearchParameter/';
@@ -106,15 +104,13 @@ export const SERVED_TYPES: Readonly<Record<ResourceType, ServedType>> = {
     },
     sorts: ['_lastUpdated', 'name', 'birthdate'],
     patientElement: null,
-    alwaysIncluded: ['active', 'deceased', 'link'],
-    choices: ['deceased', 'multipleBirth'],
+    modifierElements: ['active', 'deceased', 'link'],
   },
   Condition: {
     searchParameters: { ...COMMON, patient: PATIENT, 'clinical-status': clinicalStatus('Condition'), code: CODE },
     sorts: ['_lastUpdated'],
     patientElement: 'subject',
-    alwaysIncluded: ['clinicalStatus', 'verificationStatus', 'subject'],
-    choices: ['onset', 'abatement'],
+    modifierElements: ['clinicalStatus', 'verificationStatus'],
   },
   AllergyIntolerance: {
     searchParameters: {
@@ -125,22 +121,19 @@ export const SERVED_TYPES: Readonly<Record<ResourceType, ServedType>> = {
     },
     sorts: ['_lastUpdated'],
     patientElement: 'patient',
-    alwaysIncluded: ['clinicalStatus', 'verificationStatus', 'patient'],
-    choices: ['onset'],
+    modifierElements: ['clinicalStatus', 'verificationStatus'],
   },
   Observation: {
     searchParameters: { ...COMMON, patient: PATIENT, code: CODE },
     sorts: ['_lastUpdated'],
     patientElement: 'subject',
-    alwaysIncluded: ['status', 'code'],
-    choices: ['effective', 'value'],
+    modifierElements: ['status'],
   },
   Procedure: {
     searchParameters: { ...COMMON, patient: PATIENT, code: CODE },
     sorts: ['_lastUpdated'],
     patientElement: 'subject',
-    alwaysIncluded: ['status', 'subject'],
-    choices: ['performed'],
+    modifierElements: ['status'],
   },
   DiagnosticReport: {
     searchParameters: {
@@ -154,8 +147,7 @@ export const SERVED_TYPES: Readonly<Record<ResourceType, ServedType>> = {
     },
     sorts: ['_lastUpdated'],
     patientElement: 'subject',
-    alwaysIncluded: ['status', 'code'],
-    choices: ['effective'],
+    modifierElements: ['status'],
   },
   DocumentReference: {
     searchParameters: {
@@ -170,7 +162,6 @@ export const SERVED_TYPES: Readonly<Record<ResourceType, ServedType>> = {
     },
     sorts: ['_lastUpdated'],
     patientElement: 'subject',
-    alwaysIncluded: ['status', 'content'],
-    choices: [],
+    modifierElements: ['status'],
   },
 };

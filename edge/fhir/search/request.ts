@@ -8,6 +8,7 @@ import { Fault } from '../../../shared/fault.ts';
 import type { Criterion } from '../../store/criterion.ts';
 import type { ResourceType } from '../../store/resource-type.ts';
 import type { Sort, SortKey } from '../../store/search.ts';
+import { elementNames } from '../elements.ts';
 import type { Prefer } from '../prefer.ts';
 import { SERVED_TYPES, type SortName } from '../resource-types.ts';
 import { badParameter, type CriterionContext, criterionOf } from './criterion-of.ts';
@@ -84,10 +85,12 @@ function sortOf(value: string, names: readonly SortName[]): Sort {
   throw badParameter('_sort', `${several}_sort must be one of ${names.join(', ')}, each with - for descending`);
 }
 
-export function elementsOf(value: string): string[] {
+/** @throws Fault `malformed` for what is no top-level element of the type */
+export function elementsOf(type: ResourceType, value: string): string[] {
   const names = value.split(',').map((name) => name.trim());
-  if (names.every((name) => /^[A-Za-z]+$/.test(name))) return names;
-  throw badParameter('_elements', '_elements must be names of top-level elements, separated by commas');
+  const known = elementNames(type);
+  if (names.every((name) => known.has(name))) return names;
+  throw badParameter('_elements', `_elements must be names of top-level elements of ${type}, separated by commas`);
 }
 
 function oneOf<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
@@ -154,7 +157,7 @@ export function searchRequest(
     else if (name === '_count') chosen.count = countOf(value);
     else if (name === '_total') chosen.total = oneOf(name, value, ['none', 'accurate']);
     else if (name === '_summary') oneOf(name, value, ['count', 'false']);
-    else if (name === '_elements') chosen.elements = elementsOf(value);
+    else if (name === '_elements') chosen.elements = elementsOf(type, value);
     else if (name === '_pretty') oneOf(name, value, ['true', 'false']);
   });
 

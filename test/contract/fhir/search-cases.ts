@@ -243,6 +243,7 @@ export function searchCases(subject: () => Subject): void {
       ['/Patient?_total=estimate', 'value', 'http._total'],
       ['/Patient?_summary=true', 'value', 'http._summary'],
       ['/Patient?_elements=', 'value', 'http._elements'],
+      ['/Patient?_elements=status', 'value', 'http._elements'],
       ['/Patient?_pretty=maybe', 'value', 'http._pretty'],
       ['/Patient?_cursor=abc', 'value', 'http._cursor'],
     ])('%s', async (path, code, place) => {

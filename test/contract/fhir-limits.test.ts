@@ -1,0 +1,193 @@
+/** When the gateway cannot or will not: too many requests, no database, no configuration, and whatever anybody sends. */
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+
+import { getToken } from '../stack/client.ts';
+import { createTestDatabase } from '../stack/database.ts';
+import { type Gateway, type GatewayOptions, RUNTIMES, startGateway } from '../stack/gateway.ts';
+import { startNeonEndpoint } from '../stack/neon-endpoint.ts';
+import { createApiKey, createSite } from '../stack/seed.ts';
+
+const ended: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0).toReversed()) await end();
+});
+
+async function start(
+  options: Omit<GatewayOptions, 'database'>,
+): Promise<{ gateway: Gateway; closeEndpoint: () => Promise<void>; token: string }> {
+  const db = await createTestDatabase();
+  ended.push(() => db.drop());
+  const endpoint = await startNeonEndpoint({ databaseUrl: db.url });
+  let open = true;
+  const closeEndpoint = async () => {
+    if (open) await endpoint.close();
+    open = false;
+  };
+  ended.push(closeEndpoint);
+  const gateway = await startGateway({ ...options, database: { url: db.url, endpoint } });
+  ended.push(() => gateway.stop());
+  const key = await createApiKey(db.client, { site: await createSite(db.client) });
+  return { gateway, closeEndpoint, token: await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' }) };
+}
+
+async function outcome(response: Response, status: number, code: string): Promise<Response> {
+  const text = await response.text();
+  expect(response.status, text).toBe(status);
+  expect(response.headers.get('content-type')).toMatch(/^application\/fhir\+json/);
+  expect(JSON.parse(text)).toMatchObject({ resourceType: 'OperationOutcome', issue: [{ code }] });
+  return response;
+}
+
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  test('too many requests with one key: 429 with Retry-After', async () => {
+    const { gateway, token } = await start({ runtime, rateLimits: { perKey: 3 } });
+    const get = () => fetch(`${gateway.fhirBaseUrl}/fhir/Patient`, { headers: { authorization: `Bearer ${token}` } });
+    const statuses: number[] = [];
+    let last = await get();
+    // A limiter may let a few more through than it says.
+    while (last.status === 200 && statuses.length < 50) {
+      statuses.push(last.status);
+      last = await get();
+    }
+    expect(statuses.length).toBeGreaterThanOrEqual(3);
+    expect(Number((await outcome(last, 429, 'throttled')).headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('not configured: 503 for every address', async () => {
+    const { gateway, token } = await start({ runtime, env: { INTEGRATION_FHIR_PUBLIC_BASE_URL: '' } });
+    const headers = { authorization: `Bearer ${token}` };
+    for (const path of ['/fhir/metadata', '/fhir/Patient', '/fhir/what']) {
+      await outcome(await fetch(gateway.url + path, { headers }), 503, 'transient');
+    }
+  });
+
+  test('whatever is sent, there is an answer and no bug; without a database, 503', async () => {
+    const { gateway, closeEndpoint, token } = await start({ runtime });
+    const name = fc.constantFrom(
+      '_id',
+      '_lastUpdated',
+      'identifier',
+      'name',
+      'birthdate',
+      'gender',
+      '_sort',
+      '_count',
+      '_cursor',
+      '_elements',
+      '_format',
+      '_total',
+      'x',
+    );
+    const word = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 12 }),
+      fc.constantFrom('|', ',', '\\', '\0', '%', "'", '2020', 'ge2020', '-name', '9'.repeat(30), '../..', '1e9'),
+    );
+    const query = fc.array(fc.tuple(name, word), { maxLength: 3 }).map((pairs) => `?${new URLSearchParams(pairs)}`);
+    const path = fc.constantFrom(
+      '',
+      '/Patient',
+      '/Patient/_search',
+      '/Patient/$validate',
+      '/Patient/%00',
+      '/Patient/x/_history',
+      '/Patient/x/_history/99999999999',
+      '/Observation',
+      '/%E0%A4%A',
+      '//',
+    );
+    const scrap = fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.jsonValue({ maxDepth: 1 }),
+        word,
+        fc.array(tie('object'), { maxLength: 2 }),
+        tie('object'),
+      ),
+      object: fc.dictionary(
+        fc.constantFrom(
+          'resourceType',
+          'id',
+          'meta',
+          'identifier',
+          'value',
+          'name',
+          'subject',
+          'reference',
+          'entry',
+          'request',
+          'method',
+          'url',
+          'ifNoneExist',
+          'type',
+          'resource',
+          'fullUrl',
+          '__proto__',
+          'contained',
+          'extension',
+          'text',
+          'div',
+        ),
+        tie('value'),
+        { maxKeys: 5 },
+      ),
+    })).object;
+    const body = fc.oneof(
+      scrap.map((value) => JSON.stringify(value)),
+      scrap.map((value) => JSON.stringify({ ...(value as object), resourceType: 'Patient' })),
+      scrap.map((value) =>
+        JSON.stringify({
+          resourceType: 'Bundle',
+          type: 'transaction',
+          entry: [
+            {
+              ...(value as object),
+              request: { method: 'POST', url: 'Patient' },
+              resource: { ...(value as object), resourceType: 'Patient' },
+            },
+          ],
+        }),
+      ),
+      fc.string({ unit: 'binary', maxLength: 40 }),
+    );
+    const header = fc.option(
+      fc.string({ unit: fc.constantFrom('W', '/', '"', '1', '=', 'i', ',', ' ', '*', '?', '%', '|'), maxLength: 12 }),
+      { nil: undefined },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('GET', 'POST', 'PUT'),
+        path,
+        query,
+        body,
+        header,
+        async (method, at, asked, sent, condition) => {
+          const response = await fetch(gateway.fhirBaseUrl + '/fhir' + at + asked, {
+            method,
+            headers: {
+              authorization: `Bearer ${token}`,
+              'content-type': at.endsWith('_search') ? 'application/x-www-form-urlencoded' : 'application/fhir+json',
+              ...(condition === undefined
+                ? {}
+                : { 'if-match': condition, 'if-none-exist': condition, prefer: condition, 'if-none-match': condition }),
+            },
+            ...(method === 'GET' ? {} : { body: sent }),
+          });
+          const text = await response.text();
+          expect(response.status, `${method} ${at}${asked} ${sent} ${text}`).toBeLessThan(500);
+          if (response.status >= 400) expect(text).toContain('"resourceType":"OperationOutcome"');
+        },
+      ),
+      { numRuns: 150 },
+    );
+
+    // The same gateway, when its database goes away: 503 with Retry-After.
+    await closeEndpoint();
+    const headers = { authorization: `Bearer ${token}` };
+    for (const at of ['/fhir/Patient', '/fhir/Patient?foo=1']) {
+      const reply = await outcome(await fetch(gateway.fhirBaseUrl + at, { headers }), 503, 'transient');
+      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect((await fetch(`${gateway.fhirBaseUrl}/fhir/metadata`)).status).toBe(200);
+  });
+});
