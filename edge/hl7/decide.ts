@@ -10,6 +10,7 @@ import type { Header } from '../../shared/hl7/header.ts';
 import { Fault } from '../../shared/fault.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import type { Found } from './map/drafts.ts';
+import { tooLongEntries } from './map/index-limit.ts';
 import { mapMessage, type Effects } from './map/message.ts';
 import type { Reading } from './reading.ts';
 import { processingFindings } from './reading.ts';
@@ -40,6 +41,7 @@ export function decide(input: DecisionInput): Decision {
   const { reading, settings } = input;
   const findings: AckError[] = [...reading.findings, ...processingFindings(reading.header, settings.processingIds)];
   const mapped = reading.content === undefined || isRefused(findings) ? undefined : mapReading(input, findings);
+  if (mapped !== undefined) findings.push(...tooLongEntries(mapped.writes));
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
   const effects = isRefused(findings) ? NO_EFFECTS : (mapped ?? NO_EFFECTS);
   return { ...reply(input, findings), findings, effects };

@@ -47,6 +47,9 @@ export interface Ingested {
   readonly reading: Reading;
 }
 
+/** For the administrator; the ACK lists fewer. */
+const MAX_KEPT_FINDINGS = 1000;
+
 /** Each turn begins because another message about the same patient was stored meanwhile: some message always ends. */
 const MAX_TURNS = 20;
 
@@ -162,7 +165,7 @@ async function store(
     requestId,
     type: [messageType, triggerEvent].filter((part) => part !== undefined).join('^'),
     outcome,
-    errors: findings,
+    errors: findings.slice(0, MAX_KEPT_FINDINGS),
     replay,
   };
   const query = storeMessage(sender.site_id, message, bytes, ack, reading.lookup, state, effects);

@@ -1,6 +1,9 @@
 /** Whatever a sender sends is answered with an ACK that says what is wrong and where, and is kept. */
+import { randomBytes } from 'node:crypto';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { ingest } from '../../edge/hl7/ingest.ts';
 import { toWrite, writeResources } from '../../edge/store/resource.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import { bytesOf, createHl7Site, msh, type Hl7Site } from './hl7/site.ts';
@@ -15,6 +18,9 @@ const PID = 'PID|1||B1^^^HOSP^MR||Doe^Jane||19800229|F';
 const OBR = 'OBR|1||F1|1^Test^L|||20260101||||||||||||||||||F';
 const header = (type: string, processing: string, version: string) =>
   `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|20260102030405+0100||${type}|C-bad|${processing}|${version}`;
+
+/** Text that does not compress: PostgreSQL would pack repetitions into an index entry. */
+const randomText = (length: number): string => randomBytes(length).toString('base64url').slice(0, length);
 
 interface Case {
   readonly what: string;
@@ -180,6 +186,61 @@ describe('bad input', () => {
     expect((await site.resources('Observation')).filter(({ code }) => JSON.stringify(code).includes('"two"'))).toEqual(
       [],
     );
+  });
+
+  test.each([
+    ['PID-3', `PID|1||${'9'.repeat(201)}^^^HOSP^MR`, 'E 102 PID^1^3^1^1'],
+    ['PID-19', `${PID}|||||||||||${randomText(5000)}`, 'E 102 MSH^1'],
+    ['DG1-3', `${PID}\nDG1|1||${randomText(5000)}^x^I10`, 'E 102 DG1^1'],
+    ['DG1-3.4', `${PID}\nDG1|1||I10^x^I10^${randomText(5000)}^y^L`, 'E 102 MSH^1'],
+  ])('%s too long for an index', async (_, segments, error) => {
+    const sent = await site.send(`${msh('ADT^A01')}\n${segments}`);
+    expect(sent).toMatchObject({ outcome: 'AE', errors: [error] });
+  });
+
+  test('more than 100 findings: the ACK says how many more there are', async () => {
+    const lines = Array.from({ length: 300 }, (_, at) => `OBX|${at}|NM|c${at}^C^L||x||||||F`);
+    const sent = await site.send([msh('ORU^R01'), PID, OBR, ...lines].join('\n'));
+    expect(sent.outcome).toBe('AA');
+    expect(sent.errors).toHaveLength(100);
+    expect(sent.errors.at(-1)).toBe('I 207 ');
+  });
+
+  test('more resources than any real message has', async () => {
+    const lines = Array.from({ length: 6000 }, (_, at) => `OBX|${at}|NM|c${at}^C^L||1||||||F`);
+    const sent = await site.send([msh('ORU^R01'), PID, OBR, ...lines].join('\n'));
+    expect(sent).toMatchObject({ outcome: 'AE', errors: ['E 207 MSH^1'] });
+  });
+
+  test('a FHIR client that changes the patient between look-up and store: both changes are kept', async () => {
+    const other = await createHl7Site({ database: site.db });
+    await other.send(`${msh('ADT^A01')}\nPID|1||I1^^^HOSP^MR||Doe^Jane`);
+    const [patient] = await other.resources('Patient');
+    let calls = 0;
+    const interleaved: Hl7Site['deps']['database'] = {
+      ...other.deps.database,
+      async batch(queries) {
+        calls += 1;
+        if (calls === 2) {
+          const { id: _id, version: _version, ...content } = patient ?? {};
+          const changed = { resourceType: 'Patient', ...content, birthDate: '1970-01-01' };
+          await other.deps.database.run(writeResources(other.site, [toWrite(changed, patient?.id ?? '', 'update')]));
+        }
+        return other.deps.database.batch(queries);
+      },
+    };
+    const sent = await ingest(
+      { ...other.deps, database: interleaved },
+      {
+        sender: { kind: 'caller', caller: { site: other.site, clientId: other.clientId, tokenId: 't' } },
+        bytes: bytesOf(`${msh('ADT^A08')}\nPID|1||I1^^^HOSP^MR||Doe^Janet`),
+        source: { kind: 'http', address: '192.0.2.7' },
+        requestId: 'request-9',
+      },
+    );
+    expect(sent?.outcome).toBe('AA');
+    expect(calls).toBe(4);
+    expect(await other.resources('Patient')).toMatchObject([{ birthDate: '1970-01-01', name: [{ given: ['Janet'] }] }]);
   });
 
   test('an unscoped allergy is skipped with a warning, the rest is stored', async () => {
