@@ -85,7 +85,7 @@ async function fill(client: Client, site: string): Promise<string> {
          'meta', '', 'body', format('"identifier":[{"value":"B-%s"}],"name":[{"text":"Bench Person %s"}]', i, md5(i::text)),
          'patient', null, 'identifiers', json_build_array(json_build_array('', 'B-' || i)), 'tokens', '[]'::json,
          'search', json_build_object('names', 'bench person ' || md5(i::text), 'nameSort', 'bench person ' || md5(i::text),
-           'birthDate', null, 'gender', null), 'report', null)) as rows
+           'birthDate', '', 'gender', ''), 'report', null)) as rows
        from generate_series(1, $2::int) i)
      select w.id from made, resource_write($1::uuid, made.rows) w order by w.ordinal limit 1`,
     [site, PATIENTS],
