@@ -80,6 +80,8 @@ describe('the address', () => {
     ['192.0.2.10/33', '192.0.2.10', 'no-key'],
     ['192.0.2', '192.0.2.10', 'no-key'],
     ['nonsense,192.0.2.10', '192.0.2.10', 'k'],
+    ['0300.0.2.10,192.0.02.10', '192.0.2.10', 'no-key'],
+    ['*', '192.0.2.10:2575', 'no-key'],
     ['*', '', 'no-key'],
     ['*', 'not an address', 'no-key'],
     ['*', 'fe80::1%eth0', 'no-key'],
@@ -95,6 +97,7 @@ describe('status, protocol and filters narrow', () => {
     ['for HL7 over HTTP only', { protocols: ['hl7'] }, HOME, 'no-key'],
     ['for nothing', { protocols: [] }, HOME, 'no-key'],
     ['for several', { protocols: ['fhir', 'hl7', 'hl7-mllp'] }, HOME, 'k'],
+    ['protocols are names, not beginnings', { protocols: ['hl7-mllp2', 'HL7-MLLP'] }, HOME, 'no-key'],
     ['MSH-3 as wanted', { application: 'APP' }, HOME, 'k'],
     ['MSH-3 another', { application: 'LAB' }, HOME, 'no-key'],
     ['MSH-3 in other case', { application: 'app' }, HOME, 'no-key'],
@@ -106,6 +109,9 @@ describe('status, protocol and filters narrow', () => {
     ['both as wanted', { application: 'APP', facility: 'FAC' }, HOME, 'k'],
     ['only MSH-3 of both', { application: 'APP', facility: 'EAST' }, HOME, 'no-key'],
     ['only MSH-4 of both', { application: 'LAB', facility: 'FAC' }, HOME, 'no-key'],
+    ['a name with pattern characters is plain', { application: 'A*' }, HOME, 'no-key'],
+    ['an empty filter is a filter', { application: '' }, HOME, 'no-key'],
+    ['an empty filter and an empty MSH-3', { application: '' }, peer('192.0.2.10', ''), 'k'],
     ['swapped', { application: 'FAC', facility: 'APP' }, HOME, 'no-key'],
     ['neither set, both empty in the message', {}, peer('192.0.2.10', '', ''), 'k'],
     ['filters do not make up for the address', { application: 'APP' }, peer('192.0.2.99'), 'no-key'],
@@ -195,6 +201,21 @@ describe('what administrators are told', () => {
     expect(told([key('10.0.0.1'), key('10.0.0.1', { application: 'LAB' }), key('*', { protocols: ['fhir'] })])).toEqual(
       [],
     );
+  });
+
+  test('all that is wrong with one key, in one sentence', () => {
+    expect(told([key('192.0.2.10', { status: 'disabled', application: 'LAB' })])).toEqual([
+      'k: the API key is disabled; MSH-3 was "APP", the key wants "LAB"',
+    ]);
+    expect(told([key('10.0.0.1', { protocols: ['fhir'], application: 'APP' })])).toEqual([
+      'k: Protocols does not list hl7-mllp; the source address 192.0.2.10 is not in Allowed IPs',
+    ]);
+  });
+
+  test('what a sender wrote is short, and nothing in it is invisible', () => {
+    const lab = key('*', { application: 'LAB' });
+    expect(told([lab], peer('192.0.2.10', 'A\u202eB\n'))).toEqual(['k: MSH-3 was "A\\u202eB\\n", the key wants "LAB"']);
+    expect(told([lab], peer('192.0.2.10', 'X'.repeat(1024 * 1024)))[0]?.length).toBeLessThan(500);
   });
 
   test('of an ambiguity both sites learn, and neither the name of the other', () => {
