@@ -12,7 +12,7 @@ const COOLDOWN_MS = 30_000;
 /** Longer than a fetch may take: another request's fetch can die with that request. */
 const WAIT_FOR_OTHER_MS = 4_000;
 /** Clients whose keys are kept; the one that was asked for longest ago goes first. */
-const MAX_CLIENTS = 1_000;
+const MAX_CLIENTS = 5_000;
 
 export type ClientKeys = { readonly jwks: CheckedJwks } | { readonly reason: string };
 

@@ -2,7 +2,7 @@
 import type { Fault, FaultKind } from '../../shared/fault.ts';
 import { FAULT_STATUS } from '../http/fault-status.ts';
 import { challengeOf } from './bearer.ts';
-import { describe } from './refused.ts';
+import { toDescription } from './refused.ts';
 
 /** RFC 6749 §5.1: neither tokens nor refusals are kept by caches. */
 export const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
@@ -27,6 +27,6 @@ const CODE: Readonly<Record<FaultKind, string>> = {
 /** @param fault undefined for a bug of ours, which is told nothing about */
 export function errorResponse(fault: Fault | undefined): Response {
   if (fault === undefined) return Response.json({ error: 'server_error' }, { status: 500, headers: NO_STORE });
-  const body = { error: fault.code ?? CODE[fault.kind], error_description: describe(fault.message) };
+  const body = { error: fault.code ?? CODE[fault.kind], error_description: toDescription(fault.message) };
   return Response.json(body, { status: FAULT_STATUS[fault.kind], headers: { ...NO_STORE, ...challengeOf(fault) } });
 }

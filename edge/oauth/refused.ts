@@ -9,7 +9,7 @@ import type { Reason, RefusalCode } from '../../shared/oauth/reason.ts';
 const CHALLENGE = 'Bearer realm="integration-gateway", error="invalid_client"';
 
 /** A sentence as RFC 6749 §5.2 allows it in `error_description`: printable ASCII without `"` and `\`. */
-export function describe(message: string): string {
+export function toDescription(message: string): string {
   return message
     .replaceAll('"', "'")
     .replaceAll('\\', '/')
@@ -42,7 +42,7 @@ export function refuseClient(refusal: Reason): Refused {
 /** A precise answer to a caller whose signature has verified. */
 export function refuseAssertion(refusal: Reason): Refused {
   // Some libraries show of a 401 only its challenge: the description stands there too.
-  const challenge = `${CHALLENGE}, error_description="${describe(refusal.reason)}"`;
+  const challenge = `${CHALLENGE}, error_description="${toDescription(refusal.reason)}"`;
   const headers = { 'WWW-Authenticate': challenge };
   const fault = new Fault('unauthenticated', refusal.reason, { code: 'invalid_client', headers });
   return new Refused(fault, refusal);

@@ -34,7 +34,7 @@ async function authenticateAsker(
   attempt: Attempt,
   form: Form,
   endpoint: string,
-) {
+): Promise<Asker> {
   if (hasAssertion(form)) {
     const audiences = [oauthAddresses(deps.config).tokenEndpoint, endpoint];
     const client = await authenticateClient(deps, clientKeys, attempt, form, audiences);

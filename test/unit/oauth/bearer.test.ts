@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 
@@ -81,6 +82,20 @@ test('a token that was verified is not verified for longer than it lives, nor fo
   const again = await read(0);
   expect(again).toEqual(claims);
   expect(again).not.toBe(claims);
+});
+
+test('a token with one character changed is refused, or it is spelt differently and says the same', async () => {
+  const given = await token();
+  const claims = await readAccessToken(ring, issuer, given, NOW_MS);
+  const position = fc.nat(given.length - 1);
+  const character = fc.constantFrom('A', 'z', '0', '-', '_', '.', '=', ' ', '\n', '+', 'é');
+  await fc.assert(
+    fc.asyncProperty(position, character, async (at, other) => {
+      const read = await readAccessToken(ring, issuer, given.slice(0, at) + other + given.slice(at + 1), NOW_MS);
+      if (read !== undefined) expect(read).toEqual(claims);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 describe('what RFC 6750 refuses', () => {
