@@ -9,7 +9,7 @@ import { createMllpDecoder, encodeMllpFrame, type MllpEvent } from '../shared/hl
 import { acknowledgmentCodeOf } from './ack-code.ts';
 import type { Forward } from './forward.ts';
 import type { HeldBytes } from './held-bytes.ts';
-import type { SidecarLog } from './log.ts';
+import { errorCode, framesOf, type SidecarLog } from './log.ts';
 import type { Metrics, RefusalReason } from './metrics.ts';
 import { answerOversized } from './oversized.ts';
 import type { Pace } from './pace.ts';
@@ -115,7 +115,11 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     if (isWorking) return;
     isWorking = true;
     for (let next = queue[0]; next !== undefined && !socket.destroyed; next = queue[0]) {
-      await answer(next);
+      await answer(next).catch((error: unknown) => {
+        // A fault of ours must not end the connections of others; this one's sender sends again.
+        log.error({ code: errorCode(error), at: framesOf(error) }, 'connection.failed');
+        abort('internal-error');
+      });
       queuedBytes -= sizeOf(next);
       queue.shift();
       takeOrPause();
@@ -129,12 +133,13 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     held.set(queuedBytes + decoder.pendingBytes);
     if (isEnding || socket.destroyed) return;
     const isFull = queue.length >= MAX_QUEUED_FRAMES || queuedBytes >= MAX_QUEUED_BYTES;
-    if (!isFull && !held.isOver()) {
+    const holdsNothing = queue.length === 0 && decoder.pendingBytes === 0;
+    if (holdsNothing || (!isFull && !held.isOver())) {
       socket.resume();
       watchFrame();
       return;
     }
-    // With nothing queued there is nothing whose end would let it go on, and part of a frame is what it holds.
+    // Part of a frame and nothing queued: nothing will end that would let it go on.
     if (queue.length === 0) return abort('memory');
     socket.pause();
     clearTimeout(frameTimer);

@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net';
 import type { Admission } from './admission.ts';
 import { plainAddress } from './address.ts';
 import { serveConnection, type Connection, type ConnectionOptions } from './connection.ts';
-import { errorCode } from './log.ts';
+import { errorCode, framesOf } from './log.ts';
 import type { RefusalReason } from './metrics.ts';
 import type { Open } from './opening.ts';
 import { portOf } from './port-of.ts';
@@ -73,7 +73,10 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     metrics.connectionsTotal.inc();
     raw.once('close', leave);
     raw.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-    void welcome(raw);
+    welcome(raw).catch((error: unknown) => {
+      log.error({ code: errorCode(error), at: framesOf(error) }, 'connection.failed');
+      refuse(raw, 'internal-error', plainAddress(raw.remoteAddress ?? ''));
+    });
   });
   server.listen({
     port: options.port,

@@ -21,3 +21,11 @@ export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
+
+const MAX_FRAMES = 8;
+
+/** Where a fault of ours was thrown: stack frames without the message. */
+export function framesOf(error: unknown): readonly string[] {
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  return lines.filter((line) => /^\s+at /.test(line)).slice(0, MAX_FRAMES);
+}

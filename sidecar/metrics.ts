@@ -19,6 +19,7 @@ export type RefusalReason =
   | 'memory'
   | 'ack-not-taken'
   | 'edge-unavailable'
+  | 'internal-error'
   | 'shutting-down';
 
 export interface Metrics {

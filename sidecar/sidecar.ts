@@ -55,6 +55,7 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
     ],
   });
   void allowedRanges.start();
+  if (isReadableOnTheWay(config.edgeUrl)) log.warn('edge.not-encrypted');
 
   return {
     port: listener.port,
@@ -76,4 +77,12 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
       await health.close();
     },
   };
+}
+
+const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
+
+/** Messages hold patient data: outside one machine they want https, or a network that is encrypted itself. */
+function isReadableOnTheWay(edgeUrl: string): boolean {
+  const { protocol, hostname } = new URL(edgeUrl);
+  return protocol === 'http:' && !LOOPBACK.test(hostname);
 }

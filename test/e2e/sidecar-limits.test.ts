@@ -70,6 +70,10 @@ test('more memory than may be held: who has messages under way waits, who holds 
   partial.write(`\u000b${'x'.repeat(2000)}`);
   expect(await partial.closed).toBe('');
   await metric('mllp_refusals_total{reason="memory"}', (value) => value === 1);
+  // Whole and small: served, one after another, whatever others hold.
+  const small = await connect();
+  edge.reply = (received) => (controlIdOf(received.text) === 'H1' ? { status: 503 } : acknowledge(received));
+  for (const id of ['H2', 'H3']) expect(msaOf(await small.exchange(message(id))).controlId).toBe(id);
   edge.reply = (received) => acknowledge(received);
   expect(msaOf(await waiting.next())).toEqual({ code: 'AA', controlId: 'H1' });
 });
