@@ -127,7 +127,6 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   m record;
-  l text;
   g record;
   known bigint;
 begin
@@ -135,10 +134,9 @@ begin
     "sourceAddress" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
     outcome text, errors json, replay boolean);
 
-  -- Two messages about one patient take turns, also when the patient does not exist yet. In one order: no deadlock.
-  for l in select distinct v from unnest(p_values) v order by v loop
-    perform pg_advisory_xact_lock(hashtextextended(p_site::text || '|Patient|' || l, 0));
-  end loop;
+  -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
+  -- client's conditional create (edge/store/lock.ts).
+  perform lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
 
   if not m.replay then
     return query select 'seen', x.outcome, x.ack from hl7_message x

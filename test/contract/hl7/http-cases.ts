@@ -39,6 +39,30 @@ export function httpCases(subject: () => Subject): void {
     expect(bundle.entry[0]?.resource).toMatchObject({ resourceType: 'Patient', birthDate: '1980-02-29' });
   });
 
+  test('a message and a conditional create about one new patient at once make one', async () => {
+    const { db, gateway, site } = subject();
+    const writer = await createApiKey(db.client, { site });
+    const token = await getToken(gateway.oauthBaseUrl, writer, { audience: 'svc-fhir' });
+    const create = (value: string) =>
+      fetch(`${gateway.fhirBaseUrl}/fhir/Patient`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/fhir+json',
+          'if-none-exist': `identifier=${value}`,
+        },
+        body: JSON.stringify({ resourceType: 'Patient', identifier: [{ value }] }),
+      });
+    const values = ['race-1', 'race-2', 'race-3', 'race-4'];
+    const replies = await Promise.all(
+      values.flatMap((value) => [create(value), subject().post(`${msh('ADT^A04')}\n${pid(value)}`), create(value)]),
+    );
+    expect(replies.every(({ status }) => status === 200 || status === 201)).toBe(true);
+    for (const value of values) {
+      expect(await subject().count(`from resource_identifier where type = 'Patient' and value = '${value}'`)).toBe(1);
+    }
+  });
+
   test('a retransmission gets the same bytes', async () => {
     const message = `${msh('ADT^A01', 'H-again')}\n${pid('H3')}`;
     const first = await subject().post(message);

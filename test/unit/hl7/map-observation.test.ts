@@ -206,7 +206,8 @@ test('lines of one text are one observation; other repetitions are their own', (
     pid(),
     OBR,
     'OBX|1|TX|t^T^L||one||||||F',
-    'OBX|2|TX|t^T^L||two||||||F',
+    'OBX|2|TX|t^T^L||||||||F',
+    'OBX|3|TX|t^T^L||two||||||F',
     'OBX|3|ST|s^S^L||one||||||F',
     'OBX|4|ST|s^S^L||two||||||F',
     'OBX|5|ST|s^S^L|2|three||||||F',
@@ -214,7 +215,7 @@ test('lines of one text are one observation; other repetitions are their own', (
   const values = result.resources
     .filter(({ resourceType }) => resourceType === 'Observation')
     .map(({ valueString }) => valueString);
-  expect(values).toEqual(['one\ntwo', 'one', 'two', 'three']);
+  expect(values).toEqual(['one\n\ntwo', 'one', 'two', 'three']);
   expect(result.resource('DiagnosticReport')).toMatchObject({ result: { length: 4 } });
 });
 

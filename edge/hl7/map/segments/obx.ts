@@ -161,10 +161,7 @@ function valueContributions(segments: readonly Segment[], context: MapContext): 
   const [segment] = segments;
   if (segment === undefined) return [];
   const isDeleted = segments.every((line) => line.field(5) === '""');
-  const values = joined(
-    segments.flatMap((line) => observedValues(line, context)),
-    segments.length,
-  );
+  const values = segments.length > 1 ? joined(segments, context) : observedValues(segment, context);
   if (isDeleted) return [...NO_VALUE, fixed('dataAbsentReason', null)];
   if (values.length === 0) {
     const reason = ABSENT.get(fieldText(segment, 11)?.toUpperCase() ?? '');
@@ -197,11 +194,14 @@ const NO_VALUE: readonly Contribution[] = [
   fixed(`extension ${VALUE_ATTACHMENT}`, null),
 ];
 
-/** Lines of a text that came as one OBX each become one text. */
-function joined(values: readonly ObservedValue[], lines: number): readonly ObservedValue[] {
-  if (lines < 2) return values;
-  const text = values.map(({ value }) => value?.['valueString']).filter((line) => typeof line === 'string');
-  return text.length === 0 ? [] : [{ value: { valueString: text.join('\n') } }];
+/** Lines of a text that came as one OBX each become one text; an empty line is a line. */
+function joined(segments: readonly Segment[], context: MapContext): readonly ObservedValue[] {
+  const lines = segments.map((line) => observedValues(line, context)[0]?.value?.['valueString']);
+  const valueString = lines
+    .map((line) => (typeof line === 'string' ? line : ''))
+    .join('\n')
+    .trim();
+  return valueString === '' ? [] : [{ value: { valueString } }];
 }
 
 /** The segments of one Observation. */
