@@ -44,6 +44,21 @@ const adt = (): string => {
   );
 };
 
+/** A discharge letter or a panel of many results: 100 KB, which no socket reads in one piece. */
+const RESULTS = 'OBX|1|NM|2951-2^Sodium^LN||140.10|mmol/L|135-145||||F|||20261101083000+0100\r'.repeat(1300);
+const large = (): string => adt() + RESULTS;
+
+interface Load {
+  readonly connections: number;
+  readonly message: () => string;
+  readonly size: string;
+}
+
+const LOADS: readonly Load[] = [
+  ...CONNECTIONS.map((connections) => ({ connections, message: adt, size: '' })),
+  { connections: 1, message: large, size: ', 100 KB' },
+];
+
 const row = (what: string, connections: number, m: MllpMeasured): Row => ({
   what,
   connections,
@@ -85,9 +100,9 @@ async function besideOthers(): Promise<Row[]> {
   ];
   try {
     const rows: Row[] = [];
-    for (const connections of CONNECTIONS) {
+    for (const { connections, message, size } of LOADS) {
       for (const [what, { port, pid }] of servers) {
-        rows.push(row(what, connections, await measureMllp({ port, pid, connections, message: adt })));
+        rows.push(row(what + size, connections, await measureMllp({ port, pid, connections, message })));
       }
     }
     return rows;
