@@ -7,6 +7,7 @@ import { Fault } from '../../shared/fault.ts';
 import type { Audience } from '../../shared/oauth/audience.ts';
 import type { Deps } from '../deps.ts';
 import { readBody } from '../http/body.ts';
+import { noteUse } from '../http/usage.ts';
 import type { CallerIdentity } from '../store/api-key.ts';
 import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
 import { keyringOf } from './keyring.ts';
@@ -100,6 +101,7 @@ export async function authenticate(deps: Deps, request: Request, audience: Audie
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     });
   }
+  noteUse(request, claims.site);
   return {
     site: claims.site,
     clientId: claims.client_id,

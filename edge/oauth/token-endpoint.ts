@@ -55,8 +55,12 @@ export async function tokenEndpoint(deps: Deps, clientKeys: ClientKeyring, attem
   checkGrantType(form);
   const client = await authenticateClient(deps, clientKeys, attempt, form, [endpoint]);
   const grant = chooseGrant(issuer, form, client);
+  const token = await issueAccessToken(keyringOf(deps.config), grant, deps.now());
+  const { requestId, sourceAddress } = attempt;
+  const { clientId, site } = grant;
+  deps.log({ level: 'info', event: 'token.issued', requestId, sourceAddress, clientId, site });
   return {
-    access_token: await issueAccessToken(keyringOf(deps.config), grant, deps.now()),
+    access_token: token,
     token_type: 'Bearer',
     expires_in: grant.ttlSeconds,
     scope: grant.scopes.join(' '),

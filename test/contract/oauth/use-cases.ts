@@ -4,7 +4,19 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose';
 import { describe, expect, test } from 'vitest';
 
-import { assertion, expectC, expectRefusal, expectToken, now, present, reasonKept, type Subject } from './subject.ts';
+import { until } from '../../stack/until.ts';
+import {
+  assertion,
+  expectC,
+  expectRefusal,
+  expectToken,
+  formOf,
+  now,
+  post,
+  present,
+  reasonKept,
+  type Subject,
+} from './subject.ts';
 
 export function useCases(subject: () => Subject): void {
   test('51: the same assertion twice', async () => {
@@ -116,6 +128,30 @@ export function useCases(subject: () => Subject): void {
     });
   });
 
+  test('the log says who got a token and who did not, and never shows a token or an assertion', async () => {
+    const key = await subject().createKey();
+    const issued = await present(subject(), await assertion(subject(), key));
+    const refused = await present(subject(), await assertion(subject(), key, { aud: 'x' }));
+    const line = (event: string, { requestId }: { requestId: string }) =>
+      until(event, () =>
+        subject()
+          .gateway.logs()
+          .find((text) => text.includes(event) && text.includes(requestId)),
+      );
+    const { clientId, site } = key;
+    expect(JSON.parse(await line('"token.issued"', issued))).toMatchObject({
+      clientId,
+      site,
+      sourceAddress: '127.0.0.1',
+    });
+    expect(JSON.parse(await line('"token.refused"', refused))).toMatchObject({ clientId, fault: 'aud' });
+    expect(
+      subject()
+        .gateway.logs()
+        .filter((text) => text.includes('eyJ')),
+    ).toEqual([]);
+  });
+
   describe('scope and audience', () => {
     const ask = async (form: Record<string, string | undefined>, options: object = {}) => {
       const key = await subject().createKey(options);
@@ -167,7 +203,6 @@ export function useCases(subject: () => Subject): void {
     });
 
     test('65: two audiences', async () => {
-      const { post, formOf } = await import('./subject.ts');
       const form = new URLSearchParams(formOf(await assertion(subject(), await subject().createKey()))).toString();
       const answer = await post(subject(), `${form}&audience=svc-fhir&audience=svc-hl7-http`);
       expectRefusal(answer, 400, 'invalid_request', /twice/);
