@@ -53,7 +53,7 @@ const SOURCES: Readonly<Record<Source, SourceSql>> = {
 };
 
 /** The lower, the fewer resources a criterion selects as a rule. */
-const RANK: Readonly<Record<Criterion['kind'], number>> = {
+const RANKS: Readonly<Record<Criterion['kind'], number>> = {
   id: 0,
   identifier: 1,
   patient: 2,
@@ -64,6 +64,13 @@ const RANK: Readonly<Record<Criterion['kind'], number>> = {
   gender: 7,
   'last-updated': 8,
 };
+/** The one token that most resources share: nearly every Condition on record is active. */
+const COMMON_TOKEN = 'clinical-status';
+
+function rankOf(criterion: Criterion): number {
+  const isCommon = criterion.kind === 'token' && criterion.param === COMMON_TOKEN;
+  return isCommon ? RANKS.gender : RANKS[criterion.kind];
+}
 
 function sourceOf(criterion: Criterion, type: ResourceType): Source {
   switch (criterion.kind) {
@@ -168,7 +175,7 @@ const DRIVER = 'd';
  */
 export function selectionSql(scope: SearchScope, criteria: readonly Criterion[], driver?: Source): Selection {
   const { type } = scope;
-  const ranked = criteria.toSorted((a, b) => RANK[a.kind] - RANK[b.kind]);
+  const ranked = criteria.toSorted((a, b) => rankOf(a) - rankOf(b));
   const first = ranked[0];
   const source = driver ?? (first === undefined ? 'resource' : sourceOf(first, type));
   const { from, id, repeats, within } = SOURCES[source];
