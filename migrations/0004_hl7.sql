@@ -185,7 +185,8 @@ begin
   insert into hl7_contribution (site_id, id, fields)
     select p_site, x.id, x.fields
       from json_to_recordset(p_effects -> 'contributions') as x(id uuid, fields text)
-    on conflict (site_id, id) do update set fields = excluded.fields;
+    on conflict (site_id, id) do update set fields = excluded.fields
+     where hl7_contribution.fields <> excluded.fields;
   for g in select x."from", x."to" from json_to_recordset(p_effects -> 'merges') as x("from" uuid, "to" uuid) loop
     perform hl7_merge(p_site, m."messageId", g."from", g."to");
   end loop;

@@ -47,6 +47,9 @@ export interface Ingested {
   readonly reading: Reading;
 }
 
+/** `ADT^A01` has seven characters; a header that is broken may hold anything. */
+const MAX_TYPE_LENGTH = 64;
+
 /** For the administrator; the ACK lists fewer. */
 const MAX_KEPT_FINDINGS = 1000;
 
@@ -163,7 +166,7 @@ async function store(
     source: source.kind,
     sourceAddress: source.address,
     requestId,
-    type: [messageType, triggerEvent].filter((part) => part !== undefined).join('^'),
+    type: [messageType, triggerEvent].filter(Boolean).join('^').slice(0, MAX_TYPE_LENGTH).toWellFormed(),
     outcome,
     errors: findings.slice(0, MAX_KEPT_FINDINGS),
     replay,

@@ -16,7 +16,9 @@ import {
 import type { Deps } from '../deps.ts';
 import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
 import { createSurface, type Surface } from '../http/surface.ts';
+import { noteUse } from '../http/usage.ts';
 import { allowedIps } from '../store/hl7.ts';
+import { noteSidecar } from '../store/sidecar.ts';
 import { readMessageBytes, TooLong } from './body.ts';
 import { ackControlId } from './decide.ts';
 import { ingest } from './ingest.ts';
@@ -27,18 +29,36 @@ import { claimsOf, verifySidecar } from './sidecar-token.ts';
 /** How long a sidecar may refuse by the ranges it was told: a key that was changed counts after that. */
 const RANGES_MAX_AGE_SECONDS = 15;
 
+/** The console shows which sidecars called lately; one note a minute is enough. */
+const SIDECAR_NOTE_MS = 60_000;
+
 export function createMllpIngest(deps: Deps): Surface {
   const app = createSurface(deps, 'mllp', '');
+  const noted = new Map<string, number>();
+
+  const noteSidecarCall = (issuer: string): void => {
+    const now = deps.now();
+    if (now - (noted.get(issuer) ?? -Infinity) < SIDECAR_NOTE_MS) return;
+    noted.set(issuer, now);
+    deps.background(deps.database.run(noteSidecar(issuer)));
+  };
 
   app.post(MLLP_MESSAGES_PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
     await claimsOf(deps, request); // before a stranger's body is read
     const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
-    const { src: address } = await verifySidecar(deps, request, bytes);
+    const { src: address, iss } = await verifySidecar(deps, request, bytes);
+    noteSidecarCall(iss);
 
     const refusals: Refusal[] = [];
-    const select = senderAt(address, (refusal) => void refusals.push(refusal));
+    const choose = senderAt(address, (refusal) => void refusals.push(refusal));
+    let site: string | undefined;
+    const select: typeof choose = (candidates, reading) => {
+      const sender = choose(candidates, reading);
+      site = sender?.site_id;
+      return sender;
+    };
     const ingested = await ingest(deps, {
       sender: { kind: 'address', select },
       bytes,
@@ -50,12 +70,14 @@ export function createMllpIngest(deps: Deps): Surface {
       if (refusal !== undefined) recordRefusals(deps, refusal, address, requestId);
       return refuse(readBytes(bytes, 'utf-8').header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
     }
+    if (site !== undefined) noteUse(request, site, ingested.outcome === 'AA' ? 'ok' : 'refused');
     deps.log({ level: 'info', event: 'hl7.message', requestId, detail: ingested.outcome });
     return answer(ingested.ack, 'keep');
   });
 
   app.get(MLLP_RANGES_PATH, async (c) => {
-    await verifySidecar(deps, c.req.raw, new Uint8Array(0));
+    const { iss } = await verifySidecar(deps, c.req.raw, new Uint8Array(0));
+    noteSidecarCall(iss);
     const rows = await deps.database.run(allowedIps());
     const answer: AllowedRanges = { ranges: rows.map(({ range }) => range), maxAgeSeconds: RANGES_MAX_AGE_SECONDS };
     return c.json(answer, 200, { 'Cache-Control': 'no-store' });

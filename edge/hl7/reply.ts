@@ -12,12 +12,12 @@ import { ackControlId } from './decide.ts';
 import type { Ingested } from './ingest.ts';
 
 /** Media types a message may have; the answer has the same. */
-export const MESSAGE_TYPES: readonly string[] = ['text/plain', 'application/hl7-v2', 'x-application/hl7-v2+er7'];
+export const MEDIA_TYPES: readonly string[] = ['text/plain', 'application/hl7-v2', 'x-application/hl7-v2+er7'];
 
-/** The message type of a request, or undefined when it is none of ours. */
-export function messageTypeOf(request: Request): string | undefined {
+/** The media type of a request, or undefined when it is none of ours. */
+export function mediaTypeOf(request: Request): string | undefined {
   const type = (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
-  return MESSAGE_TYPES.find((known) => known === type);
+  return MEDIA_TYPES.find((known) => known === type);
 }
 
 const STATUS: Readonly<Record<ApplicationCode, number>> = { AA: 200, AE: 422, AR: 422 };

@@ -9,7 +9,7 @@ import { createSurface, type Surface } from '../http/surface.ts';
 import { authenticate, requireScopes } from '../oauth/bearer.ts';
 import { readMessageBytes, TooLong } from './body.ts';
 import { ingest } from './ingest.ts';
-import { MESSAGE_TYPES, messageTypeOf, replyTo, replyToFault } from './reply.ts';
+import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault } from './reply.ts';
 
 const PATH = '/hl7/messages';
 
@@ -24,10 +24,10 @@ export function createHl7(deps: Deps): Surface {
     const requestId = c.get('requestId');
     const caller = await authenticate(deps, request, 'svc-hl7-http');
     requireScopes(caller, REQUIRED_SCOPES);
-    const type = messageTypeOf(request);
+    const type = mediaTypeOf(request);
     if (type === undefined) {
-      const message = `Content-Type must be one of ${MESSAGE_TYPES.join(', ')}`;
-      throw new Fault('unsupported-media-type', message, { headers: { 'Accept-Post': MESSAGE_TYPES.join(', ') } });
+      const message = `Content-Type must be one of ${MEDIA_TYPES.join(', ')}`;
+      throw new Fault('unsupported-media-type', message, { headers: { 'Accept-Post': MEDIA_TYPES.join(', ') } });
     }
     const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
     const ingested = await ingest(deps, {
@@ -60,7 +60,7 @@ export function createHl7(deps: Deps): Surface {
     const requestId = c.get('requestId');
     const { fault: thrown, header } = error instanceof TooLong ? error : { fault: error, header: undefined };
     const fault = faultOf(thrown, deps.log, 'hl7', requestId);
-    const type = messageTypeOf(c.req.raw) ?? 'text/plain';
+    const type = mediaTypeOf(c.req.raw) ?? 'text/plain';
     if (fault !== undefined) return replyToFault(fault, type, deps.now(), requestId, header);
     return new Response('internal error\n', { status: 500, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
   });

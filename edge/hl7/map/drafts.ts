@@ -4,6 +4,7 @@
  */
 import { isJsonObject, parseJson, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import {
+  isResourceType,
   parseStored,
   toWrite,
   type ResourceType,
@@ -60,10 +61,12 @@ export function createDrafts(found: readonly Found[]): Drafts {
   const at = (type: string, id: string): string => `${type}/${id}`;
 
   for (const { role, key, resource, contributions } of found) {
-    const { resourceType: type, id: _id, meta: _meta, ...content } = parseStored(resource);
+    const { type } = resource;
+    if (!isResourceType(type)) continue;
+    const { resourceType: _type, id: _id, meta: _meta, ...content } = parseStored(resource);
     const known = drafts.get(at(resource.type, resource.id));
     const draft: Draft = known ?? {
-      type: type as ResourceType,
+      type,
       id: resource.id,
       stored: resource,
       content,
