@@ -70,8 +70,8 @@ export function toCharts(rows: readonly UsageRow[], span: UsageSpan, nowMs: numb
         title: 'Latency',
         unit: 'ms',
         series: [
-          { label: 'half are faster than', values: times.map((time) => latency(time, 0.5)) },
-          { label: '95 % are faster than', values: times.map((time) => latency(time, 0.95)) },
+          { label: 'Median', values: times.map((time) => latency(time, 0.5)) },
+          { label: '95th percentile', values: times.map((time) => latency(time, 0.95)) },
         ],
       },
     ],

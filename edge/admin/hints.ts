@@ -25,13 +25,7 @@ const HINTS: Readonly<Record<string, string>> = {
   audience: 'Ask for svc-fhir or svc-hl7-http, and allow the audience and its protocol to this API key.',
   rate: 'Keep each token until it expires instead of asking for one per request.',
   unavailable: 'Try again: a part of the gateway could not be reached at that moment.',
-  protocol: 'Add the protocol hl7-mllp to this API key.',
-  address: 'Add the source address to the Allowed IPs of this API key.',
-  'source-address': 'Add the source address to the Allowed IPs of this API key.',
-  application: 'Make MSH-3 equal to the HL7 sender application of this API key, or clear that field.',
-  'sender-application': 'Make MSH-3 equal to the HL7 sender application of this API key, or clear that field.',
-  facility: 'Make MSH-4 equal to the HL7 sender facility of this API key, or clear that field.',
-  'sender-facility': 'Make MSH-4 equal to the HL7 sender facility of this API key, or clear that field.',
+  'no-key': 'Change the API key, or the sender, so that the reason no longer holds.',
   ambiguous: 'Narrow the Allowed IPs or set the sender fields, so that no other site has an equally fitting key.',
 };
 

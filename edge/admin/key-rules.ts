@@ -15,6 +15,8 @@ import { fetchJwks } from '../http/fetch-jwks.ts';
 
 const MAX_JWKS_CHARACTERS = 64 * 1024;
 
+type Looking = Pick<Deps, 'config' | 'fetch' | 'resolveHost'>;
+
 export interface Rules {
   readonly jwksUri: string | null;
   /** Text, already printed. */
@@ -39,21 +41,19 @@ export function jwksText(given: unknown): string | null {
   return printJson(given as Json);
 }
 
-/** Rules 1 and the like: what needs no look at keys. */
-export function checkTogether({ jwksUri, jwks, protocols, allowedIps }: Rules): Issue[] {
-  const issues: Issue[] = [];
+/** Rule 1: one JWKS, by URI or inline. */
+export function checkOneJwks(jwksUri: string | null, jwks: string | null): Issue[] {
   if (jwksUri === null && jwks === null) {
-    issues.push(
-      issue('jwksUri', 'give a JWKS URI, or paste the JWKS'),
-      issue('jwks', 'paste a JWKS, or give a JWKS URI'),
-    );
+    return [issue('jwksUri', 'give a JWKS URI, or paste the JWKS'), issue('jwks', 'paste a JWKS, or give a JWKS URI')];
   }
-  if (jwksUri !== null && jwks !== null) {
-    issues.push(
-      issue('jwksUri', 'is given together with jwks: clear one'),
-      issue('jwks', 'is given together with jwksUri: clear one'),
-    );
-  }
+  if (jwksUri === null || jwks === null) return [];
+  const both = (other: string) => `is given together with ${other}: clear one`;
+  return [issue('jwksUri', both('jwks')), issue('jwks', both('jwksUri'))];
+}
+
+/** What needs no look at keys. */
+export function checkTogether({ jwksUri, jwks, protocols, allowedIps }: Rules): Issue[] {
+  const issues = checkOneJwks(jwksUri, jwks);
   if (protocols.length === 0) issues.push(issue('protocols', 'at least one protocol is needed'));
   if (protocols.includes('hl7-mllp') && allowedIps.length === 0) {
     issues.push(issue('allowedIps', 'protocol hl7-mllp needs the addresses that may connect, or *'));
@@ -72,7 +72,7 @@ function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
   return [...problems.map((message) => issue(field, message)), ...dangerous];
 }
 
-async function lookAtUri(deps: Deps, uri: string): Promise<{ issues: Issue[]; findings: JwksFindings }> {
+async function lookAtUri(deps: Looking, uri: string): Promise<{ issues: Issue[]; findings: JwksFindings }> {
   const { config } = deps;
   const ownUrls = [
     config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
@@ -101,7 +101,7 @@ async function lookAtUri(deps: Deps, uri: string): Promise<{ issues: Issue[]; fi
  * @throws Fault `invalid` with every finding of `before` and of the keys
  */
 export async function checkJwksOf(
-  deps: Deps,
+  deps: Looking,
   { jwksUri, jwks }: Pick<Rules, 'jwksUri' | 'jwks'>,
   before: readonly Issue[],
 ): Promise<JwksFindings> {

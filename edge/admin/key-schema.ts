@@ -101,6 +101,11 @@ export const newKey = z.strictObject({
 });
 export type NewKey = z.infer<typeof newKey>;
 
+/** The two members of which one must be there, from whatever was sent. */
+export const jwksMembers = z
+  .object({ jwksUri: z.string().trim().nullable().catch(null), jwks: z.unknown() })
+  .catch({ jwksUri: null, jwks: null });
+
 /** What changes a key (RFC 7396): the members that change; null takes an optional one away. */
 export const keyChange = z.strictObject(keyMembers).partial();
 export type KeyChange = z.infer<typeof keyChange>;

@@ -5,10 +5,21 @@
 import { Fault } from '../../shared/fault.ts';
 import type { Deps } from '../deps.ts';
 import { type KeyRecord, type KeyRow, readKey, writeKey } from '../store/admin-key.ts';
-import { checkJwksOf, checkTogether, jwksText, type JwksFindings, refusal, thumbprintsOf } from './key-rules.ts';
-import { keyChange, newKey, type KeyChange } from './key-schema.ts';
+import {
+  checkJwksOf,
+  checkOneJwks,
+  checkTogether,
+  jwksText,
+  type JwksFindings,
+  refusal,
+  thumbprintsOf,
+} from './key-rules.ts';
+import { jwksMembers, keyChange, newKey, type KeyChange, type NewKey } from './key-schema.ts';
 import { parse } from './parse.ts';
 import { type Actor, requirePermission } from './permissions.ts';
+
+/** What of a runtime making keys needs: also a program without one. */
+export type KeyDeps = Pick<Deps, 'config' | 'database' | 'fetch' | 'resolveHost'>;
 
 export interface SavedKey {
   readonly key: KeyRow;
@@ -18,9 +29,9 @@ export interface SavedKey {
 export const noSuchKey = () => new Fault('not-found', 'no such API key');
 
 /** @throws Fault `invalid` naming each field; `forbidden` without the permission */
-export async function createKey(deps: Deps, actor: Actor, given: unknown): Promise<SavedKey> {
+export async function createKey(deps: KeyDeps, actor: Actor, given: unknown): Promise<SavedKey> {
   requirePermission(actor, 'site.api_keys.create');
-  const input = parse(newKey, given, 'invalid', 'the API key');
+  const input = parseNewKey(given);
   const record: KeyRecord = {
     name: input.name,
     status: input.status,
@@ -38,6 +49,19 @@ export async function createKey(deps: Deps, actor: Actor, given: unknown): Promi
   return save(deps, actor, `svc-${crypto.randomUUID()}`, null, record, record);
 }
 
+/** All findings at once: what is wrong with a member, and that there is no JWKS or one too many. */
+function parseNewKey(given: unknown): NewKey {
+  try {
+    return parse(newKey, given, 'invalid', 'the API key');
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const { jwksUri, jwks } = jwksMembers.parse(given);
+    const located = new Set(error.issues.map(({ at }) => at));
+    const issues = checkOneJwks(jwksUri === '' ? null : jwksUri, jwksText(jwks)).filter(({ at }) => !located.has(at));
+    throw refusal([...error.issues, ...issues]);
+  }
+}
+
 /** Which permission each kind of change needs: disabling is a right of its own. */
 function requireRights(actor: Actor, { status, ...others }: KeyChange): void {
   if (status === 'disabled') requirePermission(actor, 'site.api_keys.disable');
@@ -51,7 +75,7 @@ function requireRights(actor: Actor, { status, ...others }: KeyChange): void {
  * @throws Fault `not-found`, `precondition-failed` for another version, `invalid` naming each field
  */
 export async function changeKey(
-  deps: Deps,
+  deps: KeyDeps,
   actor: Actor,
   clientId: string,
   expected: readonly number[],
@@ -88,7 +112,7 @@ const anotherVersion = (version: number) =>
   new Fault('precondition-failed', `the key was changed meanwhile: it is now at version ${version}`);
 
 async function save(
-  deps: Deps,
+  deps: KeyDeps,
   actor: Actor,
   clientId: string,
   expected: readonly number[] | null,

@@ -3,19 +3,30 @@
  * response path, so that however many requests there are, one process writes one statement in that time.
  */
 
-/** One request; `site` is known once its caller is. */
-export interface Use {
+export type UseOutcome = 'ok' | 'refused' | 'failed';
+
+interface Use {
   readonly site: string;
-  readonly surface: 'token' | 'fhir' | 'hl7' | 'mllp';
-  readonly status: number;
-  readonly durationMs: number;
+  readonly outcome: UseOutcome | undefined;
+}
+
+/** Of requests under way: whose they are, as soon as that is known. */
+const uses = new WeakMap<Request, Use>();
+
+/**
+ * Says whose site a request is for, so that it is counted.
+ *
+ * @param outcome where the status does not tell it: an ACK over MLLP is always 200
+ */
+export function noteUse(request: Request, site: string, outcome?: UseOutcome): void {
+  uses.set(request, { site, outcome });
 }
 
 export interface UseCount {
   readonly site: string;
   readonly at: number;
-  readonly surface: Use['surface'];
-  readonly outcome: 'ok' | 'refused' | 'failed';
+  readonly surface: string;
+  readonly outcome: UseOutcome;
   requests: number;
   readonly latency: number[];
 }
@@ -33,14 +44,15 @@ const COLLECT_MS = 5_000;
 /** Beyond it new combinations are dropped until the next write: counts are no record. */
 const MAX_COUNTS = 1_000;
 
-const outcomeOf = (status: number): UseCount['outcome'] => {
+const outcomeOf = (status: number): UseOutcome => {
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'ok';
 };
 
-/** @returns the function that counts one request; it neither waits nor throws */
-export function createUsage(options: UsageOptions): (use: Use) => void {
-  const { now, background, boundsMs, write } = options;
+/** Counts one request that was answered, if its site is known. It neither waits nor throws. */
+export type CountUse = (request: Request, surface: string, status: number, durationMs: number) => void;
+
+export function createUsage({ now, background, boundsMs, write }: UsageOptions): CountUse {
   let counts = new Map<string, UseCount>();
   let collectingSince = -Infinity;
 
@@ -52,13 +64,15 @@ export function createUsage(options: UsageOptions): (use: Use) => void {
     await write(collected);
   };
 
-  return ({ site, surface, status, durationMs }) => {
-    const outcome = outcomeOf(status);
-    const key = `${site} ${surface} ${outcome}`;
+  return (request, surface, status, durationMs) => {
+    const use = uses.get(request);
+    if (use === undefined) return;
+    const outcome = use.outcome ?? outcomeOf(status);
+    const key = `${use.site} ${surface} ${outcome}`;
     const known = counts.get(key);
     if (known === undefined && counts.size >= MAX_COUNTS) return;
     const latency = Array.from({ length: boundsMs.length + 1 }, () => 0);
-    const count = known ?? { site, at: now(), surface, outcome, requests: 0, latency };
+    const count = known ?? { site: use.site, at: now(), surface, outcome, requests: 0, latency };
     const found = boundsMs.findIndex((bound) => durationMs <= bound);
     const step = found < 0 ? boundsMs.length : found;
     count.requests += 1;

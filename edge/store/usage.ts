@@ -14,7 +14,8 @@ export interface UsageCount {
   readonly site: string;
   /** Milliseconds since the epoch, somewhere in the quarter of an hour that is meant. */
   readonly at: number;
-  readonly surface: UsageSurface;
+  /** One of USAGE_SURFACES. */
+  readonly surface: string;
   readonly outcome: UsageOutcome;
   readonly requests: number;
   /** One more than LATENCY_BOUNDS_MS. */

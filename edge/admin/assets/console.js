@@ -17,6 +17,12 @@ const style = (name) => getComputedStyle(document.documentElement).getPropertyVa
 
 function draw(element) {
   const { times, series, unit } = JSON.parse(element.dataset.chart);
+  const [first, second] = times;
+  // Days have dates, quarters of an hour the time of day; in UTC like all times of the console.
+  const label = (time) => {
+    const at = new Date(time * 1000).toISOString();
+    return second - first < 86400 ? at.slice(11, 16) : at.slice(5, 10);
+  };
   const axis = { stroke: style('--quiet'), grid: { stroke: style('--line'), width: 1 }, ticks: { show: false } };
   const size = () => ({ width: element.clientWidth, height: element.clientHeight });
   element.replaceChildren();
@@ -27,7 +33,7 @@ function draw(element) {
       cursor: { drag: { x: false, y: false } },
       scales: { y: { range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05] } },
       axes: [
-        axis,
+        { ...axis, values: (_, values) => values.map(label) },
         { ...axis, size: 52, values: (_, values) => values.map((value) => (unit === 'ms' ? `${value} ms` : value)) },
       ],
       series: [

@@ -26,6 +26,21 @@ const NONE = <span class="quiet">none</span>;
 
 const listed = (items: readonly string[]) => (items.length === 0 ? NONE : items.join(', '));
 
+/** `Patient read, write` for the two scopes of a type. */
+const Scopes = ({ scopes }: { scopes: readonly string[] }) => {
+  if (scopes.length === 0) return <Badge tone="warn">none: no token is issued</Badge>;
+  const byType = Map.groupBy(scopes, (scope) => scope.slice(scope.indexOf('/') + 1, scope.indexOf('.')));
+  return (
+    <ul class="plain">
+      {[...byType].map(([type, named]) => (
+        <li>
+          {type} <span class="quiet">{named.map((scope) => scope.slice(scope.indexOf('.') + 1)).join(', ')}</span>
+        </li>
+      ))}
+    </ul>
+  );
+};
+
 const Facts = ({ keyRow: key }: { keyRow: KeyRow }) => (
   <dl class="facts">
     <Fact name="Client ID">
@@ -36,11 +51,7 @@ const Facts = ({ keyRow: key }: { keyRow: KeyRow }) => (
     </Fact>
     <Fact name="Protocols">{listed(key.protocols)}</Fact>
     <Fact name="Allowed scopes">
-      {key.allowed_scopes.length === 0 ? (
-        <Badge tone="warn">none: no token is issued</Badge>
-      ) : (
-        listed(key.allowed_scopes)
-      )}
+      <Scopes scopes={key.allowed_scopes} />
     </Fact>
     <Fact name="Allowed audiences">
       {key.allowed_audiences.length === 0 ? (

@@ -44,7 +44,7 @@ const ChartFigure = ({ chart, times }: { chart: Charts['charts'][number]; times:
         <li>
           <span class={`swatch series-${at + 1}`}></span>
           {label}
-          <strong>{chart.unit === 'ms' ? `at most ${highest(values)} ms` : total(values).toLocaleString('en')}</strong>
+          <strong>{chart.unit === 'ms' ? `up to ${highest(values)} ms` : total(values).toLocaleString('en')}</strong>
         </li>
       ))}
     </ul>

@@ -5,6 +5,13 @@ import type { List } from '../cursor.ts';
 import { hintFor } from '../hints.ts';
 import { Empty, Filter, Pager, Search, Select, When } from './ui.tsx';
 
+/** The checks of the token service, and the two reasons why an MLLP message has no key. */
+const CHECKS = [
+  ...Object.entries(REFUSAL_CODES).map(([value, label]) => ({ value, label })),
+  { value: 'no-key', label: 'no API key fits (MLLP)' },
+  { value: 'ambiguous', label: 'API keys of several sites fit (MLLP)' },
+];
+
 const SURFACES = { token: 'Token request', mllp: 'MLLP message' } as const;
 
 export const Refusals = ({ items, keyPath }: { items: readonly FoundRefusal[]; keyPath?: string }) => (
@@ -62,10 +69,7 @@ export const RefusalPage = ({ list, query, path, keyPath }: RefusalPageProps) =>
         name="code"
         label="Check"
         value={query['code'] ?? ''}
-        options={[
-          { value: '', label: 'any' },
-          ...Object.entries(REFUSAL_CODES).map(([value, label]) => ({ value, label })),
-        ]}
+        options={[{ value: '', label: 'any' }, ...CHECKS]}
       />
     </Filter>
     {(query['clientId'] ?? '') === '' ? null : (

@@ -46,7 +46,7 @@ export const Copyable = ({ text, label }: { text: string; label: string }) => (
 /** Program text that may be wide: it scrolls, also by keyboard. */
 export const Code = ({ text, label, copy = false }: { text: string; label: string; copy?: boolean }) => (
   <div class="code">
-    <pre tabindex={0} role="region" aria-label={label}>
+    <pre tabindex={0} role="group" aria-label={label}>
       <code>{text}</code>
     </pre>
     {copy ? (
@@ -57,9 +57,9 @@ export const Code = ({ text, label, copy = false }: { text: string; label: strin
   </div>
 );
 
-/** A table that scrolls in its own region when the window is narrow. */
+/** A table that scrolls by itself when the window is narrow. */
 export const Table = ({ label, head, children }: PropsWithChildren<{ label: string; head: readonly string[] }>) => (
-  <div class="table" tabindex={0} role="region" aria-label={label}>
+  <div class="table" tabindex={0} role="group" aria-label={label}>
     <table>
       <thead>
         <tr>

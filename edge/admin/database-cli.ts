@@ -1,0 +1,78 @@
+/**
+ * The database for commands on a machine: any PostgreSQL at DATABASE_URL, Neon's own included, over a connection. The
+ * same values come back as from platform/neon.ts, and the one error that a command can explain is a Fault.
+ */
+import pg from 'pg';
+import { z } from 'zod';
+
+import { Fault } from '../../shared/fault.ts';
+import type { Database, Param, Query, Results } from '../deps.ts';
+
+const INTEGER_OIDS = new Set([20, 21, 23]);
+const BOOLEAN_OID = 16;
+const TEXT_ARRAY_OID = 1009;
+
+/** One `text[]` literal; PostgreSQL quotes what needs it. */
+function parseTextArray(literal: string): string[] {
+  const items = literal.slice(1, -1).match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
+  return items.map((item) => (item.startsWith('"') ? item.slice(1, -1).replaceAll(/\\(.)/g, '$1') : item));
+}
+
+/** Integers, booleans and `text[]` are parsed; everything else stays text. */
+const types = {
+  getTypeParser:
+    (oid: number) =>
+    (text: string): unknown => {
+      if (INTEGER_OIDS.has(oid)) return Number(text);
+      if (oid === BOOLEAN_OID) return text === 't';
+      if (oid === TEXT_ARRAY_OID) return parseTextArray(text);
+      return text;
+    },
+};
+
+const ownError = z.object({ code: z.literal('GW409'), detail: z.string() });
+
+function toFault(error: unknown): unknown {
+  const { data } = ownError.safeParse(error);
+  if (data === undefined) return error;
+  const positions: unknown[] = JSON.parse(data.detail);
+  const issues = positions.map((at) => ({ code: data.code, message: 'conflict', at: String(at) }));
+  return new Fault('conflict', 'the request conflicts with another', { issues, cause: error });
+}
+
+const parameter = (value: Param): unknown => (value instanceof Uint8Array ? Buffer.from(value) : value);
+
+export interface CommandDatabase extends Database {
+  close(): Promise<void>;
+}
+
+/** @throws when the server cannot be reached */
+export async function connectDatabase(url: string): Promise<CommandDatabase> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+
+  const ask = async (query: Query): Promise<object[]> => {
+    const { rows } = await client.query({ text: query.text, values: query.params.map(parameter), types });
+    return rows;
+  };
+
+  return {
+    async run<Row extends object>(query: Query<Row>): Promise<Row[]> {
+      // The rows are what the query's author declared them to be: this is the door.
+      return (await ask(query)) as Row[];
+    },
+    async batch<const Queries extends readonly Query[]>(queries: Queries): Promise<Results<Queries>> {
+      const results: object[][] = [];
+      try {
+        await client.query('begin');
+        for (const query of queries) results.push(await ask(query));
+        await client.query('commit');
+      } catch (error) {
+        await client.query('rollback');
+        throw toFault(error);
+      }
+      return results as unknown as Results<Queries>;
+    },
+    close: () => client.end(),
+  };
+}

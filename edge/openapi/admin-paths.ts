@@ -1,0 +1,78 @@
+/** `/admin/api` in the OpenAPI document, made from the very operations that are its routes. */
+import { z } from 'zod';
+
+import { API_PATH, type Operation } from '../admin/operation.ts';
+import {
+  headerParameter,
+  type OperationObject,
+  type Parameter,
+  pathParameter,
+  type PathItem,
+  type Paths,
+  ref,
+  type ResponseObject,
+  type Schema,
+} from './model.ts';
+
+function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return rest;
+}
+
+const refused = (description: string): ResponseObject => ({
+  description,
+  content: { 'application/problem+json': { schema: ref('Problem') } },
+});
+
+function queryParameters(schema: z.ZodType | undefined): Parameter[] {
+  if (schema === undefined) return [];
+  const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return Object.entries(properties).map(([name, described]) => {
+    const { description, ...property }: Schema = typeof described === 'object' ? { ...described } : {};
+    return { name, in: 'query', schema: property, ...(typeof description === 'string' ? { description } : {}) };
+  });
+}
+
+function toOperation(operation: Operation): OperationObject {
+  const { method, path, permission, summary, description, query, body, answer, status = 200, needsIfMatch } = operation;
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  const [tag = ''] = path.slice(1).split('/');
+  const parameters = [
+    ...names.map((name) => pathParameter(name, name === 'clientId' ? 'The Client ID.' : 'The id.')),
+    ...queryParameters(query),
+    ...(needsIfMatch === true
+      ? [{ ...headerParameter('If-Match', 'The ETag that was read, or *.'), required: true }]
+      : []),
+  ];
+  const needs = `Needs the permission \`${permission}\`.`;
+  return {
+    tags: [`Administration: ${tag.replaceAll('-', ' ')}`],
+    summary,
+    description: description === undefined ? needs : `${description} ${needs}`,
+    operationId: `${method}${path.replaceAll(/[/{}-]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`,
+    security: [{ staffToken: [] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body, 'input') } } } }),
+    responses: {
+      [status]: { description: 'Done.', content: { 'application/json': { schema: toSchema(answer, 'output') } } },
+      '401': refused('Nobody is signed in, or the token is not valid.'),
+      '403': refused('The permission is missing.'),
+      ...(names.length === 0 ? {} : { '404': refused('The site has none of this id.') }),
+      ...(needsIfMatch === true
+        ? { '412': refused('It was changed meanwhile.'), '428': refused('If-Match is missing.') }
+        : {}),
+      ...(body === undefined ? {} : { '422': refused('The content is not acceptable: `errors` names the fields.') }),
+    },
+  };
+}
+
+export function adminPaths(operations: readonly Operation[]): Paths {
+  const paths: Record<string, PathItem> = {};
+  for (const operation of operations) {
+    const path = `${API_PATH}${operation.path}`;
+    paths[path] = { ...paths[path], [operation.method]: toOperation(operation) };
+  }
+  return paths;
+}

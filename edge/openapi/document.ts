@@ -1,0 +1,102 @@
+/**
+ * The OpenAPI 3.1 document of all surfaces that are configured, each with its own base URL. Made from the tables and
+ * schemas that the routes are made from.
+ */
+import type { Operation } from '../admin/operation.ts';
+import type { Config } from '../config.ts';
+import { adminPaths } from './admin-paths.ts';
+import { FHIR_PATHS } from './fhir-paths.ts';
+import { HL7_PATHS } from './hl7-paths.ts';
+import type { PathItem, Paths, Schema } from './model.ts';
+import { OAUTH_PATHS } from './oauth-paths.ts';
+
+const DESCRIPTION = `FHIR R4, OAuth 2.0 (SMART Backend Services) and HL7 v2 for the integrations of a site.
+
+1. An administrator of the site makes an API key in the console and gives you its Client ID.
+2. Sign a client assertion with your private key and get an access token at the token service.
+3. Send it as \`Authorization: Bearer …\` to the surface that its audience names.
+
+To try requests here, press *Authorize* and paste an access token.`;
+
+const object = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
+  type: 'object',
+  properties,
+  ...(required.length === 0 ? {} : { required }),
+});
+const text: Schema = { type: 'string' };
+
+const SCHEMAS: Readonly<Record<string, Schema>> = {
+  Resource: {
+    ...object({ resourceType: text, id: text, meta: { type: 'object' } }, ['resourceType']),
+    description: 'A FHIR R4 resource (4.0.1).',
+  },
+  Bundle: object({
+    resourceType: { const: 'Bundle' },
+    type: text,
+    entry: { type: 'array', items: { type: 'object' } },
+  }),
+  OperationOutcome: object({
+    resourceType: { const: 'OperationOutcome' },
+    issue: {
+      type: 'array',
+      items: object({ severity: text, code: text, diagnostics: text, expression: { type: 'array', items: text } }),
+    },
+  }),
+  OauthError: object({ error: text, error_description: text }, ['error']),
+  Problem: {
+    ...object(
+      {
+        type: text,
+        title: text,
+        status: { type: 'integer' },
+        detail: text,
+        requestId: text,
+        errors: { type: 'array', items: object({ field: text, pointer: text, code: text, detail: text }) },
+      },
+      ['type', 'title', 'status'],
+    ),
+    description: 'Problem details (RFC 9457).',
+  },
+};
+
+function withServer(paths: Paths, baseUrl: string | undefined): [string, PathItem & { servers: object[] }][] {
+  if (baseUrl === undefined) return [];
+  return Object.entries(paths).map(([path, item]) => [path, { servers: [{ url: baseUrl }], ...item }]);
+}
+
+/** @param operations those of `/admin/api` */
+export function openApiDocument(config: Config, operations: readonly Operation[]): object {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Integration gateway',
+      version: '1.0.0',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    paths: Object.fromEntries([
+      ...withServer(OAUTH_PATHS, config.INTEGRATION_OAUTH_PUBLIC_BASE_URL),
+      ...withServer(FHIR_PATHS, config.INTEGRATION_FHIR_PUBLIC_BASE_URL),
+      ...withServer(HL7_PATHS, config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL),
+      ...withServer(adminPaths(operations), config.ADMIN_PUBLIC_BASE_URL),
+    ]),
+    components: {
+      schemas: SCHEMAS,
+      securitySchemes: {
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'An access token of the token service, for FHIR and HL7.',
+        },
+        staffToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'An access token of the staff’s OpenID provider, for administration. Whoever is signed in to the console needs none.',
+        },
+      },
+    },
+  };
+}

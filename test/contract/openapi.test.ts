@@ -1,0 +1,96 @@
+/** The OpenAPI document against the gateway that serves it: what it says is there is there, and nothing dangles. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startConsole, type TestConsole } from '../stack/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { RUNTIMES } from '../stack/gateway.ts';
+import { createSite } from '../stack/seed.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[];
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+}
+
+const METHODS = ['get', 'post', 'put', 'patch'];
+
+describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
+  let db: TestDatabase;
+  let stack: TestConsole;
+  let document: Document;
+  let operations: { path: string; method: string; operation: Operation; server: string }[];
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startConsole(runtime, db, await createSite(db.client), {}, '/gateway');
+    const response = await fetch(`${stack.baseUrl}/docs/openapi.json`);
+    expect(response.headers.get('content-type')).toContain('application/vnd.oai.openapi+json');
+    document = (await response.json()) as Document;
+    operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      METHODS.filter((method) => method in item).map((method) => {
+        const [server] = item['servers'] as { url: string }[];
+        return { path, method, operation: item[method] as Operation, server: server?.url ?? '' };
+      }),
+    );
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  test('is OpenAPI 3.1 whose references resolve, whose ids are unique and whose parameters are declared', () => {
+    expect(document.openapi).toMatch(/^3\.1\./);
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
+    for (const [, name] of references) expect(document.components.schemas).toHaveProperty(name ?? '');
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { path, operation } of operations) {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+      expect(
+        declared.map(({ name }) => name),
+        path,
+      ).toEqual(named);
+      expect(Object.keys(operation.responses).length, path).toBeGreaterThan(0);
+    }
+    expect(operations.length).toBeGreaterThan(75);
+  });
+
+  test('names no path and no method that the gateway does not have', async () => {
+    const wrong: string[] = [];
+    for (const { path, method, server } of operations) {
+      const target = `${server}${path.replaceAll('{version}', '1').replaceAll(/\{\w+\}/g, randomUUID())}`;
+      const response = await fetch(target, { method: method.toUpperCase() });
+      // Without a token: whatever is there says so, or what it lacks; what is not there is 404 or 405.
+      if (![200, 400, 401, 415].includes(response.status)) wrong.push(`${method} ${target}: ${response.status}`);
+      await response.body?.cancel();
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('the page and its files come from here, with a strict policy', async () => {
+    const page = await fetch(`${stack.baseUrl}/docs`);
+    const text = await page.text();
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /default-src 'none'; script-src 'self'; style-src 'self'/,
+    );
+    const files = [...text.matchAll(/(?:src|href)="([^"]+\.(?:js|css|svg))"/g)].map(([, file]) => file ?? '');
+    expect(files).toHaveLength(5);
+    for (const file of files) {
+      const response = await fetch(new URL(file, stack.baseUrl));
+      expect([file, response.status, response.headers.get('x-content-type-options')]).toEqual([file, 200, 'nosniff']);
+      expect((await response.text()).length).toBeGreaterThan(0);
+    }
+    for (const bad of ['..%2fworker', 'nope.js', 'swagger-ui.html', 'console.css%00.js']) {
+      expect((await fetch(`${stack.baseUrl}/docs/assets/${bad}`)).status, bad).toBe(404);
+    }
+  });
+});

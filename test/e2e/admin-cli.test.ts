@@ -1,0 +1,125 @@
+/** `npm run admin` on a fresh database: from nothing to a key that could get a token, and what it says when it cannot. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { exportJWK, generateKeyPair } from 'jose';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { ROOT } from '../stack/build.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+
+let db: TestDatabase;
+let folder: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'admin-cli-'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await db.drop();
+});
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const admin = (...args: string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'], DATABASE_URL: db.url };
+    execFile(process.execPath, ['edge/admin/cli.ts', ...args], { cwd: ROOT, env }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    );
+  });
+
+interface Answer {
+  readonly site: string;
+  readonly clientId: string;
+}
+
+const json = ({ stdout, stderr }: Ended): Answer & readonly Answer[] => {
+  expect(stderr).toBe('');
+  return JSON.parse(stdout) as Answer & Answer[];
+};
+
+async function jwksFile(name: string): Promise<string> {
+  const { publicKey } = await generateKeyPair('ES256', { extractable: true });
+  const file = join(folder, name);
+  await writeFile(file, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: name, alg: 'ES256' }] }));
+  return file;
+}
+
+test('makes a site and a key, lists, disables and enables it, and keeps who did it', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'North', '--time-zone', 'Europe/Berlin'));
+  const [listed] = json(await admin('site', 'list'));
+  expect(listed).toMatchObject({ site, name: 'North', timeZone: 'Europe/Berlin' });
+
+  const jwks = await jwksFile('a.json');
+  const scopes = 'system/Patient.read,system/Patient.write';
+  const made = await admin(
+    'key',
+    'create',
+    '--site',
+    site,
+    '--name',
+    'Lab',
+    '--jwks',
+    jwks,
+    '--scopes',
+    scopes,
+    '--ttl',
+    '600',
+  );
+  const key = json(made);
+  expect(key).toMatchObject({
+    clientId: expect.stringMatching(/^svc-/),
+    allowedScopes: ['system/Patient.read', 'system/Patient.write'],
+    protocols: ['fhir'],
+    tokenTtlSeconds: 600,
+    jwksFindings: { keys: [{ type: 'EC P-256', usable: true }] },
+  });
+  const of = ['--site', site, '--client-id', key.clientId];
+  expect(json(await admin('key', 'disable', ...of))).toMatchObject({ status: 'disabled', version: 2 });
+  expect(json(await admin('key', 'enable', ...of))).toMatchObject({ status: 'active', version: 3 });
+  expect(json(await admin('key', 'list', '--site', site))).toMatchObject([
+    { clientId: key.clientId, status: 'active' },
+  ]);
+  const { rows } = await db.client.query<{ by: string }>('select by from api_key_change order by version');
+  expect(rows).toHaveLength(3);
+  expect(rows[0]?.by).toContain('npm run admin');
+
+  const again = await admin('key', 'create', '--site', site, '--name', 'Copy', '--jwks', jwks, '--scopes', scopes);
+  expect(again).toMatchObject({ code: 1, stdout: '' });
+  expect(again.stderr).toMatch(/jwks: the public key "a.json" already belongs to another API key/);
+});
+
+test.each([
+  [[], /Usage/],
+  [['site', 'destroy'], /there is no site destroy/],
+  [['site', 'create'], /--name is needed/],
+  [['site', 'create', '--name', 'X', '--time-zone', 'Mars'], /not an IANA name/],
+  [['key', 'create', '--site', 'x', '--name', 'A'], /site/],
+  [
+    [
+      'key',
+      'create',
+      '--site',
+      '0192f0c1-0000-7000-8000-000000000000',
+      '--name',
+      'A',
+      '--ttl',
+      '5',
+      '--scopes',
+      'fhir.read',
+    ],
+    /tokenTtlSeconds: must be at least 60[^]*allowedScopes: "fhir.read" is not a scope[^]*jwks: paste/,
+  ],
+])('%j says what is wrong and ends with 1', async (args, expected) => {
+  const ended = await admin(...args);
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended.stderr).toMatch(expected);
+});

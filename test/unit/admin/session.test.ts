@@ -1,0 +1,136 @@
+/** What guards the console: sealed cookies, requests of other sites, claims of a provider, conditions on versions. */
+import { describe, expect, test } from 'vitest';
+
+import { refuseCrossSite } from '../../../edge/admin/cross-site.ts';
+import { fromCursor, toCursor, toList, UUID_PART } from '../../../edge/admin/cursor.ts';
+import { readIfMatch } from '../../../edge/admin/if-match.ts';
+import { toActor } from '../../../edge/admin/permissions.ts';
+import { createSeal } from '../../../edge/admin/seal.ts';
+import { securityHeaders } from '../../../edge/admin/security-headers.ts';
+import { Fault } from '../../../shared/fault.ts';
+
+const NOW = 1_800_000_000_000;
+const SECRET = 'q'.repeat(43);
+
+describe('a sealed value', () => {
+  const seal = createSeal(SECRET, 'admin session');
+
+  test('is opened by the same secret and purpose until it expires', async () => {
+    const sealed = await seal.seal({ sub: 'a' }, NOW / 1000 + 60);
+    expect(await createSeal(SECRET, 'admin session').open(sealed, NOW)).toMatchObject({ sub: 'a' });
+    expect(await seal.open(sealed, NOW + 61_000)).toBeUndefined();
+    expect(await createSeal('r'.repeat(43), 'admin session').open(sealed, NOW)).toBeUndefined();
+    expect(await createSeal(SECRET, 'admin sign-in').open(sealed, NOW)).toBeUndefined();
+  });
+
+  test('cannot be read, changed or made by others', async () => {
+    const sealed = await seal.seal({ sub: 'secret-subject' }, NOW / 1000 + 60);
+    expect(atob(sealed.split('.')[3]?.replaceAll('-', '+').replaceAll('_', '/') ?? '')).not.toContain('secret-subject');
+    for (let at = 0; at < sealed.length; at += 7) {
+      const changed = `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`;
+      expect(await seal.open(changed, NOW)).toBeUndefined();
+    }
+    for (const forged of ['', 'x', 'a.b.c', 'a.b.c.d.e', `${sealed}.`])
+      expect(await seal.open(forged, NOW)).toBeUndefined();
+  });
+});
+
+describe('a request of another site', () => {
+  const OWN = 'https://console.example';
+  const post =
+    (headers: Record<string, string>, method = 'POST') =>
+    () =>
+      refuseCrossSite(new Request(`${OWN}/admin/keys`, { method, headers }), OWN);
+
+  test.each<[string, Record<string, string>]>([
+    ['its own page', { origin: OWN, 'sec-fetch-site': 'same-origin' }],
+    ['an older browser', { origin: OWN }],
+    ['a page without referrer', { 'sec-fetch-site': 'same-origin' }],
+  ])('is none when it comes from %s', (_, headers) => {
+    expect(post(headers)).not.toThrow();
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['nothing said', {}],
+    ['another origin', { origin: 'https://evil.example' }],
+    ['another origin of the same site', { origin: 'https://blog.console.example', 'sec-fetch-site': 'same-site' }],
+    ['a forged origin', { origin: OWN, 'sec-fetch-site': 'cross-site' }],
+    ['no origin', { origin: 'null', 'sec-fetch-site': 'same-origin' }],
+    ['http', { origin: 'http://console.example' }],
+  ])('is refused with %s', (_, headers) => {
+    expect(post(headers)).toThrow(Fault);
+    expect(post(headers, 'PATCH')).toThrow(Fault);
+    expect(post(headers, 'GET')).not.toThrow();
+  });
+});
+
+describe('claims of a provider', () => {
+  const site = '0192f0c1-0000-7000-8000-000000000000';
+
+  test.each([
+    [['site.api_keys.read', 'other'], ['site.api_keys.read']],
+    ['site.api_keys.read site.messages.read', ['site.api_keys.read', 'site.messages.read']],
+    ['site.api_keys.read,site.messages.read', ['site.api_keys.read', 'site.messages.read']],
+    [undefined, []],
+  ])('permissions %j are %j', (permissions, expected) => {
+    expect([...toActor({ sub: 'a', site, permissions }).permissions]).toEqual(expected);
+  });
+
+  test.each([{}, { sub: 'a' }, { sub: 'a', site: 'north' }, { sub: '', site }, { sub: 'a', site: [site] }])(
+    '%j is nobody',
+    (claims) => {
+      expect(() => toActor(claims)).toThrow(/site/);
+    },
+  );
+
+  test('the name is what the provider tells, else the subject', () => {
+    expect(toActor({ sub: 'a', site, email: 'a@example.org' }).name).toBe('a@example.org');
+    expect(toActor({ sub: 'a', site }).name).toBe('a');
+  });
+});
+
+test.each([
+  ['"3"', [3]],
+  ['W/"3"', [3]],
+  ['"1", "2"', [1, 2]],
+  ['*', []],
+])('If-Match %s is %j', (header, versions) => {
+  expect(readIfMatch(header)).toEqual(versions);
+});
+
+test.each(['', '3', '"a"', '"1" "2"', '"-1"', 'W/3'])('If-Match %s is malformed', (header) => {
+  expect(() => readIfMatch(header)).toThrow(/not an ETag/);
+});
+
+describe('cursors', () => {
+  const id = '0192f0c1-0000-7000-8000-000000000000';
+
+  test('come back as they were made, and only so', () => {
+    expect(fromCursor(toCursor([id]), UUID_PART)).toEqual([id]);
+    expect(fromCursor(undefined, UUID_PART)).toBeNull();
+    const bad = ['x', toCursor([]), toCursor([id, id]), toCursor(["' or 1=1"]), `${toCursor([id])}=`, 'bnVsbA'];
+    for (const cursor of bad) expect(() => fromCursor(cursor, UUID_PART), cursor).toThrow(/cursor/);
+  });
+
+  test('a list ends where nothing follows', () => {
+    const list = (rows: number[]) =>
+      toList(
+        rows,
+        2,
+        (row) => [String(row)],
+        (row) => row,
+      );
+    expect(list([1, 2])).toEqual({ items: [1, 2], next: null });
+    expect(list([1, 2, 3])).toEqual({ items: [1, 2], next: toCursor(['2']) });
+    expect(list([])).toEqual({ items: [], next: null });
+  });
+});
+
+test('pages have a policy without inline script, other hosts or frames', () => {
+  const policy = securityHeaders({ formOrigins: ['https://id.example'] })['Content-Security-Policy'] ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("form-action 'self' https://id.example");
+  expect(policy).not.toMatch(/unsafe|\*/);
+});

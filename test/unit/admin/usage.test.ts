@@ -1,0 +1,97 @@
+/** Counting requests for the charts, and what the charts make of the counts. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import { percentile, toCharts } from '../../../edge/admin/charts.ts';
+import { createUsage, noteUse, type UseCount } from '../../../edge/http/usage.ts';
+import { LATENCY_BOUNDS_MS } from '../../../edge/store/usage.ts';
+
+describe('counting', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
+  afterEach(() => void vi.useRealTimers());
+
+  const start = () => {
+    const written: (readonly UseCount[])[] = [];
+    const work: Promise<unknown>[] = [];
+    const count = createUsage({
+      now: () => Date.now(),
+      background: (promise) => void work.push(promise),
+      boundsMs: [10, 100],
+      write: async (counts) => void written.push(counts),
+    });
+    const use = (status: number, durationMs: number, site = 'a', outcome?: 'ok' | 'refused') => {
+      const request = new Request('https://gateway.example/');
+      noteUse(request, site, outcome);
+      count(request, 'fhir', status, durationMs);
+    };
+    return { count, use, written, work };
+  };
+
+  test('adds up by site and outcome, and writes once in a while', async () => {
+    const { use, written, work } = start();
+    use(200, 10);
+    use(200, 11);
+    use(404, 500);
+    use(503, 1, 'b');
+    use(200, 1, 'b', 'refused');
+    expect([work.length, written.length]).toEqual([1, 0]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(written).toHaveLength(1);
+    expect(written[0]).toMatchObject([
+      { site: 'a', outcome: 'ok', requests: 2, latency: [1, 1, 0], at: 1_000_000 },
+      { site: 'a', outcome: 'refused', requests: 1, latency: [0, 0, 1] },
+      { site: 'b', outcome: 'failed', requests: 1 },
+      { site: 'b', outcome: 'refused', requests: 1 },
+    ]);
+    use(200, 1);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(written[1]).toMatchObject([{ site: 'a', requests: 1 }]);
+  });
+
+  test('leaves out requests of nobody known', async () => {
+    const { count, written, work } = start();
+    count(new Request('https://gateway.example/'), 'fhir', 401, 1);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([work, written]).toEqual([[], []]);
+  });
+
+  test('begins again when a runtime has ended the work of an earlier request', () => {
+    const { use, work } = start();
+    use(200, 1);
+    // Time passes, but the timer never fires.
+    vi.setSystemTime(1_000_000 + 15_000);
+    use(200, 1);
+    expect(work).toHaveLength(2);
+  });
+});
+
+describe('charts', () => {
+  const histogram = (...counts: number[]) => [
+    ...counts,
+    ...Array(LATENCY_BOUNDS_MS.length + 1 - counts.length).fill(0),
+  ];
+
+  test.each([
+    [histogram(), 0.5, null],
+    [histogram(1), 0.5, 2],
+    [histogram(9, 1), 0.5, 2],
+    [histogram(9, 0, 0, 0, 1), 0.95, 50],
+    [[...Array(LATENCY_BOUNDS_MS.length).fill(0), 3], 0.5, 5000],
+  ])('the percentile of %j at %d is %s', (counts, share, expected) => {
+    expect(percentile(counts, share)).toBe(expected);
+  });
+
+  test('have a value for every step, also where nothing happened', () => {
+    const now = Date.UTC(2026, 10, 21, 12, 7);
+    const bucket = Date.UTC(2026, 10, 21, 11, 45) / 1000;
+    const latency = `{${histogram(0, 4).join(',')}}`;
+    const charts = toCharts([{ bucket, surface: 'fhir', outcome: 'ok', requests: 4, latency }], '24h', now);
+    expect(charts.times).toHaveLength(96);
+    expect(charts.times.at(-1)).toBe(Date.UTC(2026, 10, 21, 12, 0) / 1000);
+    const [answered, refused, slow] = charts.charts;
+    expect(answered?.series.map(({ label }) => label)).toEqual(['Tokens', 'FHIR', 'HL7 over HTTP', 'HL7 over MLLP']);
+    expect(answered?.series[1]?.values.slice(-3)).toEqual([0, 4, 0]);
+    expect(refused?.series.every(({ values }) => values.every((value) => value === 0))).toBe(true);
+    expect(slow?.series[0]?.values.slice(-3)).toEqual([null, 5, null]);
+    expect(toCharts([], '30d', now).times).toHaveLength(30);
+  });
+});
