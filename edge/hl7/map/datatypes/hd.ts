@@ -58,10 +58,12 @@ export function issuer({ system, namespace }: Authority): JsonObject {
  */
 export function entityIdentifier(part: Part | undefined, context: MapContext, type?: string): JsonObject | undefined {
   const value = textOf(part, 1);
-  if (value === undefined) return undefined;
+  if (part === undefined || value === undefined) return undefined;
+  // Some put a whole HD where EI.2 has only its name.
+  const hd = componentOf(part, 2);
   return members({
     type: type === undefined ? undefined : identifierType(type),
-    ...issuer(authority(textOf(part, 2), textOf(part, 3), context)),
+    ...issuer(authority(textOf(hd, 1), textOf(part, 3) ?? textOf(hd, 2), context)),
     value,
   });
 }
