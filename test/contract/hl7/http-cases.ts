@@ -27,16 +27,47 @@ export function httpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where control_id = 'H-1'`)).toBe(1);
   });
 
-  test('the patient is read over FHIR', async () => {
+  test('what messages made is found over FHIR, type by type', async () => {
     const { db, gateway, site } = subject();
-    await subject().post(`${msh('ADT^A01')}\n${pid('H2')}`);
+    await subject().post(`${msh('ADT^A01')}
+      ${pid('H2')}
+      AL1|1|DA|PEN^Penicillin^L|SV|Rash
+      DG1|1||I10^Hypertension^I10||20260101|F
+      PR1|1||99213^Visit^C4||202601010900`);
+    await subject().post(`${msh('ORU^R01')}
+      ${pid('H2')}
+      OBR|1||F-H2|24323-8^Panel^LN|||20260101||||||||||||||||||F
+      OBX|1|NM|2345-7^Glucose^LN||5.50|mg/dL^^UCUM|||||F`);
+    await subject().post(`${msh('MDM^T02')}
+      ${pid('H2')}
+      TXA|1|OP^Operative^L|TX|||||||||DOC-H2|||||AU
+      OBX|1|TX|OP^Operative^L||text||||||F`);
+
     const reader = await createApiKey(db.client, { site });
     const token = await getToken(gateway.oauthBaseUrl, reader, { audience: 'svc-fhir' });
-    const response = await fetch(`${gateway.fhirBaseUrl}/fhir/Patient?identifier=H2`, {
-      headers: { authorization: `Bearer ${token}`, accept: 'application/fhir+json' },
-    });
-    const bundle = (await response.json()) as { entry: { resource: object }[] };
-    expect(bundle.entry[0]?.resource).toMatchObject({ resourceType: 'Patient', birthDate: '1980-02-29' });
+    const search = async (query: string) => {
+      const headers = { authorization: `Bearer ${token}`, accept: 'application/fhir+json' };
+      const response = await fetch(`${gateway.fhirBaseUrl}/fhir/${query}`, { headers });
+      const text = await response.text();
+      const bundle = JSON.parse(text) as { entry?: { resource: { id: string } }[] };
+      return { text, resources: (bundle.entry ?? []).map(({ resource }) => resource) };
+    };
+    const { resources: patients } = await search('Patient?identifier=H2&name=doe&birthdate=1980-02-29');
+    expect(patients).toMatchObject([{ resourceType: 'Patient', gender: 'female' }]);
+    const patient = `Patient/${patients[0]?.id}`;
+    for (const query of [
+      `AllergyIntolerance?patient=${patient}&clinical-status=active&code=PEN`,
+      `Condition?patient=${patient}&clinical-status=active&code=http://hl7.org/fhir/sid/icd-10|I10`,
+      `Procedure?patient=${patient}&code=99213`,
+      `DiagnosticReport?patient=${patient}&status=final`,
+      `DocumentReference?patient=${patient}&type=OP`,
+    ]) {
+      const { resources } = await search(query);
+      expect({ query, found: resources.length }).toEqual({ query, found: 1 });
+    }
+    const { text, resources } = await search(`Observation?patient=${patient}&code=http://loinc.org|2345-7`);
+    expect(resources).toHaveLength(1);
+    expect(text).toContain('"value":5.50');
   });
 
   test('a message and a conditional create about one new patient at once make one', async () => {
