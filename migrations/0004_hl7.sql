@@ -97,7 +97,8 @@ begin
   update resource r
      set version = r.version + 1,
          last_updated = greatest(at, r.last_updated),
-         body = replace(r.body, '"Patient/' || p_from::text || '"', '"Patient/' || p_to::text || '"'),
+         body = regexp_replace(r.body, '"Patient/' || p_from::text || '(/_history/[^"]*)?"',
+           '"Patient/' || p_to::text || '"', 'g'),
          patient_id = p_to
    where r.site_id = p_site and r.patient_id = p_from;
 
