@@ -1,9 +1,10 @@
-/** The CapabilityStatement (FHIR R4 http, 3.1.0.7), made from the same table that routes and searches. */
+/** The CapabilityStatement (FHIR R4 http, 3.1.0.7), made from the same tables that route and search. */
 import type { JsonObject } from '../../shared/json.ts';
 import type { Config } from '../config.ts';
 import { RESOURCE_TYPES } from '../store/resource-type.ts';
+import { interactionCodes, SYSTEM_INTERACTIONS } from './interactions.ts';
 import { FHIR_JSON } from './media-type.ts';
-import { SERVED_TYPES, SYSTEM_INTERACTIONS, TYPE_INTERACTIONS } from './resource-types.ts';
+import { SERVED_TYPES } from './resource-types.ts';
 
 /** When what is said here last changed (CapabilityStatement.date). */
 const CHANGED = '2026-11-21';
@@ -29,7 +30,7 @@ function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
     documentation: `_sort: ${sorts.join(', ')}. Ids are assigned by the server. DELETE and PATCH are not supported.`,
-    interaction: TYPE_INTERACTIONS.map((code) => ({ code })),
+    interaction: interactionCodes().map((code) => ({ code })),
     versioning: 'versioned-update',
     readHistory: true,
     updateCreate: false,

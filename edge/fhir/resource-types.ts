@@ -1,12 +1,8 @@
 /**
- * The table of what this server serves: the seven types, what may be done with them, how they are searched and sorted.
- * Routes, searches and the CapabilityStatement all derive from it, so that none can promise what another lacks.
+ * The table of the seven types: how they are searched, sorted and cut. Searches and the CapabilityStatement derive from
+ * it, as both do from the table of interactions, so that none can promise what another lacks.
  */
 import type { ResourceType } from '../store/resource-type.ts';
-
-/** FHIR R4 http; the names are those of CapabilityStatement.rest.resource.interaction. */
-export const TYPE_INTERACTIONS = ['read', 'vread', 'history-instance', 'search-type', 'create', 'update'] as const;
-export const SYSTEM_INTERACTIONS = ['batch', 'transaction'] as const;
 
 /** How a parameter's value is read and what it is compared with; one reader each in search/criterion-of.ts. */
 export type ParameterKind =

@@ -1,4 +1,4 @@
-/** The FHIR surface: its routes as a table, and what every request goes through (FHIR R4 http, 3.1.0). */
+/** The FHIR surface: where its interactions are, and what every request goes through (FHIR R4 http, 3.1.0). */
 import type { Context, Handler } from 'hono';
 import { cors } from 'hono/cors';
 import { etag } from 'hono/etag';
@@ -6,117 +6,28 @@ import { etag } from 'hono/etag';
 import { Fault } from '../../shared/fault.ts';
 import { printJson } from '../../shared/json.ts';
 import type { Deps } from '../deps.ts';
-import { decodeUtf8, readBody } from '../http/body.ts';
 import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
 import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-configuration.ts';
 import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts';
 import { authenticate, challengeOf, requireScopes } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
-import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../store/resource-type.ts';
+import { isResourceType, RESOURCE_TYPES } from '../store/resource-type.ts';
 import { prepareBundle } from './bundle/bundle.ts';
 import { capabilityStatement } from './capability.ts';
 import { readJson } from './content.ts';
+import { type Call, HANDLERS } from './handlers.ts';
 import { type Answer, type Interaction, readScope, type RequestContext, writeScope } from './interaction.ts';
-import { acceptedType, FHIR_JSON, requireForm } from './media-type.ts';
+import { type InteractionName, TYPE_INTERACTIONS, type TypeInteraction } from './interactions.ts';
+import { acceptedType, FHIR_JSON } from './media-type.ts';
 import { outcomeOf } from './outcome.ts';
 import { preferOf } from './prefer.ts';
 import { pretty } from './pretty.ts';
-import { prepareHistory, prepareRead, prepareVread } from './read.ts';
 import { cursorSealer } from './search/cursor.ts';
-import { FORM_CONTROLS, type Pair } from './search/request.ts';
-import { prepareSearch } from './search/search.ts';
-import { prepareValidate } from './validate-operation.ts';
-import { draftConditionalUpdate, draftCreate, draftUpdate, planWrite } from './write.ts';
-import { prepareWrite } from './written.ts';
-
-/** One request, as its interaction sees it. */
-interface Call {
-  readonly deps: Deps;
-  readonly context: RequestContext;
-  readonly request: Request;
-  readonly pairs: readonly Pair[];
-  /** Of the path; `''` where it has none. */
-  readonly id: string;
-  readonly version: string;
-}
-
-type Prepare = (call: Call, type: ResourceType) => Promise<Interaction> | Interaction;
-
-interface Step {
-  readonly scope: (type: ResourceType) => string;
-  readonly prepare: Prepare;
-}
-
-const read = (prepare: Prepare): Step => ({ scope: readScope, prepare });
-const write = (prepare: Prepare): Step => ({ scope: writeScope, prepare });
 
 /** In a group of its own: the router anchors what it is given, not its alternatives. */
 const TYPE = `/fhir/:type{(?:${RESOURCE_TYPES.join('|')})}`;
 
-/** What may be done where; every other method is 405 with these in `Allow`. */
-const ROUTES: readonly (readonly [path: string, steps: { readonly [Method in 'GET' | 'POST' | 'PUT']?: Step }])[] = [
-  [
-    TYPE,
-    {
-      GET: read(({ context, pairs }, type) => prepareSearch(context, type, pairs)),
-      POST: write(async ({ deps, context, request }, type) => {
-        const draft = draftCreate(context, type, await readJson(deps, request), request.headers);
-        return prepareWrite(context, planWrite(context, draft));
-      }),
-      PUT: write(async ({ deps, context, request, pairs }, type) => {
-        const conditions = pairs.filter(([name]) => !FORM_CONTROLS.includes(name));
-        const query = new URLSearchParams(conditions.map(([name, value]) => [name, value])).toString();
-        const content = await readJson(deps, request);
-        const draft = draftConditionalUpdate(context, type, query, content, request.headers);
-        return prepareWrite(context, planWrite(context, draft));
-      }),
-    },
-  ],
-  [
-    `${TYPE}/_search`,
-    {
-      POST: read(async ({ deps, context, request, pairs }, type) =>
-        prepareSearch(context, type, [...pairs, ...(await formOf(deps, request))]),
-      ),
-    },
-  ],
-  [
-    // A plain $ would be an anchor to the router.
-    `${TYPE}/:operation{\\$validate}`,
-    {
-      POST: write(async ({ deps, context, request }, type) =>
-        prepareValidate(context, type, await readJson(deps, request)),
-      ),
-    },
-  ],
-  [
-    `${TYPE}/:id`,
-    {
-      GET: read(({ context, id, pairs, request }, type) => prepareRead(context, type, id, pairs, request.headers)),
-      PUT: write(async ({ deps, context, id, request }, type) => {
-        const draft = draftUpdate(context, type, id, await readJson(deps, request), request.headers);
-        return prepareWrite(context, planWrite(context, draft));
-      }),
-    },
-  ],
-  [`${TYPE}/:id/_history`, { GET: read(({ context, id, pairs }, type) => prepareHistory(context, type, id, pairs)) }],
-  [
-    `${TYPE}/:id/_history/:version`,
-    {
-      GET: read(({ context, id, version, pairs, request }, type) =>
-        prepareVread(context, type, id, version, pairs, request.headers),
-      ),
-    },
-  ],
-];
-
-/** The form of `POST _search`; a body may be missing, since the URL can hold parameters too. */
-async function formOf(deps: Deps, request: Request): Promise<Pair[]> {
-  const bytes = await readBody(request, deps.config.FHIR_MAX_BODY_BYTES);
-  if (bytes.byteLength === 0) return [];
-  requireForm(request.headers.get('content-type'));
-  return [...new URLSearchParams(decodeUtf8(bytes))];
-}
+const SCOPES = { read: readScope, write: writeScope } as const;
 
 /** Clinical data is for the caller alone (design decisions §4). */
 const PRIVATE = { 'Cache-Control': 'no-store, private' };
@@ -215,18 +126,22 @@ export function createFhir(deps: Deps): Surface {
     );
     app.all(path, notAllowed('POST'));
   }
-  for (const [path, steps] of ROUTES) {
-    for (const [method, { scope, prepare }] of Object.entries(steps)) {
-      app.on(method, path, (c) => {
+  const byPath = Map.groupBy<string, TypeInteraction & { name: InteractionName }>(
+    TYPE_INTERACTIONS,
+    ({ path }) => path,
+  );
+  for (const [path, interactions] of byPath) {
+    for (const { name, method, scope } of interactions) {
+      app.on(method, TYPE + path, (c) => {
         const type = c.req.param('type');
         if (!isResourceType(type)) throw new TypeError('the route lets only our types through');
         return serve(c, (call) => {
-          requireScopes(call.context.caller, [scope(type)]);
-          return prepare(call, type);
+          requireScopes(call.context.caller, [SCOPES[scope](type)]);
+          return HANDLERS[name](call, type);
         });
       });
     }
-    app.all(path, notAllowed(allowOf(Object.keys(steps))));
+    app.all(TYPE + path, notAllowed(allowOf(interactions.map(({ method }) => method))));
   }
 
   app.notFound(() =>

@@ -1,0 +1,62 @@
+/** What each interaction with a type does, as steps that prepare it; the table of interactions says where they are. */
+import type { Deps } from '../deps.ts';
+import { decodeUtf8, readBody } from '../http/body.ts';
+import type { ResourceType } from '../store/resource-type.ts';
+import { readJson } from './content.ts';
+import type { Interaction, RequestContext } from './interaction.ts';
+import type { InteractionName } from './interactions.ts';
+import { requireForm } from './media-type.ts';
+import { prepareHistory, prepareRead, prepareVread } from './read.ts';
+import { FORM_CONTROLS, type Pair } from './search/request.ts';
+import { prepareSearch } from './search/search.ts';
+import { prepareValidate } from './validate-operation.ts';
+import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate, planWrite } from './write.ts';
+import { prepareWrite } from './written.ts';
+
+/** One request, as its interaction sees it. */
+export interface Call {
+  readonly deps: Deps;
+  readonly context: RequestContext;
+  readonly request: Request;
+  /** The parameters of the URL. */
+  readonly pairs: readonly Pair[];
+  /** Of the path; `''` where it has none. */
+  readonly id: string;
+  readonly version: string;
+}
+
+export type Prepare = (call: Call, type: ResourceType) => Promise<Interaction> | Interaction;
+
+/** The form of `POST _search`; a body may be missing, since the URL can hold parameters too. */
+async function formOf({ deps, request }: Call): Promise<Pair[]> {
+  const bytes = await readBody(request, deps.config.FHIR_MAX_BODY_BYTES);
+  if (bytes.byteLength === 0) return [];
+  requireForm(request.headers.get('content-type'));
+  return [...new URLSearchParams(decodeUtf8(bytes))];
+}
+
+/** The parameters of `PUT [type]?…` that are conditions. */
+function conditionOf(pairs: readonly Pair[]): string {
+  const conditions = pairs.filter(([name]) => !FORM_CONTROLS.includes(name));
+  return new URLSearchParams(conditions.map(([name, value]) => [name, value])).toString();
+}
+
+const write = (context: RequestContext, draft: Draft): Interaction => prepareWrite(context, planWrite(context, draft));
+
+export const HANDLERS: Readonly<Record<InteractionName, Prepare>> = {
+  search: ({ context, pairs }, type) => prepareSearch(context, type, pairs),
+  searchByPost: async (call, type) => prepareSearch(call.context, type, [...call.pairs, ...(await formOf(call))]),
+  read: ({ context, id, pairs, request }, type) => prepareRead(context, type, id, pairs, request.headers),
+  vread: ({ context, id, version, pairs, request }, type) =>
+    prepareVread(context, type, id, version, pairs, request.headers),
+  history: ({ context, id, pairs }, type) => prepareHistory(context, type, id, pairs),
+  create: async ({ deps, context, request }, type) =>
+    write(context, draftCreate(context, type, await readJson(deps, request), request.headers)),
+  update: async ({ deps, context, id, request }, type) =>
+    write(context, draftUpdate(context, type, id, await readJson(deps, request), request.headers)),
+  conditionalUpdate: async ({ deps, context, pairs, request }, type) => {
+    const content = await readJson(deps, request);
+    return write(context, draftConditionalUpdate(context, type, conditionOf(pairs), content, request.headers));
+  },
+  validate: async ({ deps, context, request }, type) => prepareValidate(context, type, await readJson(deps, request)),
+};

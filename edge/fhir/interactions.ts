@@ -1,0 +1,37 @@
+/**
+ * The table of what may be done with each type, and where (FHIR R4 http, 3.1.0). Routes, `Allow`, scopes and the
+ * CapabilityStatement derive from it; what each does is in handlers.ts.
+ */
+
+export interface TypeInteraction {
+  readonly name: string;
+  /** CapabilityStatement.rest.resource.interaction.code; null for an operation. */
+  readonly code: 'read' | 'vread' | 'history-instance' | 'search-type' | 'create' | 'update' | null;
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Below `/fhir/[type]`. */
+  readonly path: string;
+  readonly scope: 'read' | 'write';
+}
+
+export const TYPE_INTERACTIONS = [
+  { name: 'search', code: 'search-type', method: 'GET', path: '', scope: 'read' },
+  { name: 'create', code: 'create', method: 'POST', path: '', scope: 'write' },
+  { name: 'conditionalUpdate', code: 'update', method: 'PUT', path: '', scope: 'write' },
+  { name: 'searchByPost', code: 'search-type', method: 'POST', path: '/_search', scope: 'read' },
+  // A plain $ would be an anchor to the router.
+  { name: 'validate', code: null, method: 'POST', path: '/:operation{\\$validate}', scope: 'write' },
+  { name: 'read', code: 'read', method: 'GET', path: '/:id', scope: 'read' },
+  { name: 'update', code: 'update', method: 'PUT', path: '/:id', scope: 'write' },
+  { name: 'history', code: 'history-instance', method: 'GET', path: '/:id/_history', scope: 'read' },
+  { name: 'vread', code: 'vread', method: 'GET', path: '/:id/_history/:version', scope: 'read' },
+] as const satisfies readonly TypeInteraction[];
+
+export type InteractionName = (typeof TYPE_INTERACTIONS)[number]['name'];
+
+/** What a Bundle posted to the root can be. */
+export const SYSTEM_INTERACTIONS = ['batch', 'transaction'] as const;
+
+/** The codes that a type has, each once. */
+export function interactionCodes(): string[] {
+  return [...new Set(TYPE_INTERACTIONS.flatMap(({ code }) => code ?? []))];
+}
