@@ -19,8 +19,11 @@ import { sha256Of } from './sha256.ts';
 /** Clocks of sidecar and edge may differ so much. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** Under which the single use of a sidecar's token is kept, beside those of the clients. */
-const JTI_CLIENT = 'mllp-sidecar';
+/**
+ * Under which the single use of a sidecar's token is kept, beside those of the clients: 64 names, since on Workers one
+ * name is one Durable Object, through which else every message of every site would pass.
+ */
+const jtiClient = (jtiHash: string): string => `mllp-sidecar-${jtiHash.charAt(0)}`;
 
 const BEARER = /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
 
@@ -28,24 +31,22 @@ const BEARER = /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
 const notThere = (cause?: unknown) => new Fault('not-found', 'no such path', { cause });
 
 /**
- * The claims of the sidecar that sent a request.
+ * Uses a token up, for the body it was signed for.
  *
  * @param body what was received
- * @throws Fault `not-found` for anybody else, `unavailable` when single use cannot be checked
+ * @throws Fault `not-found` for another body or a second use, `unavailable` when single use cannot be checked
  */
-export async function verifySidecar(deps: Deps, request: Request, body: Uint8Array): Promise<SidecarClaims> {
-  const claims = await claimsOf(deps, request);
+export async function useToken(deps: Deps, claims: SidecarClaims, body: Uint8Array): Promise<void> {
   if (claims.sha256 !== (await sha256Of(body))) throw notThere();
   const expires = claims.exp + CLOCK_TOLERANCE_SECONDS;
   const jtiHash = await sha256Of(new TextEncoder().encode(claims.jti));
   if (!(await deps.jtiStore.claim(JTI_CLIENT, jtiHash, expires, crypto.randomUUID()))) throw notThere();
-  return claims;
 }
 
 /**
- * Whether a request bears a sidecar's token at all, before its body is read.
+ * The claims of the sidecar that sent a request, checked before the body of a stranger is read.
  *
- * @throws Fault `not-found`
+ * @throws Fault `not-found` for anybody else
  */
 export async function claimsOf(deps: Deps, request: Request): Promise<SidecarClaims> {
   const keys = deps.config.MLLP_SIDECAR_KEYS;
