@@ -24,7 +24,7 @@ import { ackControlId } from './decide.ts';
 import { ingest } from './ingest.ts';
 import { recordRefusals, senderAt, type Refusal } from './mllp-sender.ts';
 import { readBytes } from './reading.ts';
-import { claimsOf, verifySidecar } from './sidecar-token.ts';
+import { claimsOf, useToken } from './sidecar-token.ts';
 
 /** How long a sidecar may refuse by the ranges it was told: a key that was changed counts after that. */
 const RANGES_MAX_AGE_SECONDS = 15;
@@ -46,9 +46,10 @@ export function createMllpIngest(deps: Deps): Surface {
   app.post(MLLP_MESSAGES_PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
-    await claimsOf(deps, request); // before a stranger's body is read
+    const claims = await claimsOf(deps, request);
     const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
-    const { src: address, iss } = await verifySidecar(deps, request, bytes);
+    await useToken(deps, claims, bytes);
+    const { src: address, iss } = claims;
     noteSidecarCall(iss);
 
     const refusals: Refusal[] = [];
@@ -76,8 +77,9 @@ export function createMllpIngest(deps: Deps): Surface {
   });
 
   app.get(MLLP_RANGES_PATH, async (c) => {
-    const { iss } = await verifySidecar(deps, c.req.raw, new Uint8Array(0));
-    noteSidecarCall(iss);
+    const claims = await claimsOf(deps, c.req.raw);
+    await useToken(deps, claims, new Uint8Array(0));
+    noteSidecarCall(claims.iss);
     const rows = await deps.database.run(allowedIps());
     const answer: AllowedRanges = { ranges: rows.map(({ range }) => range), maxAgeSeconds: RANGES_MAX_AGE_SECONDS };
     return c.json(answer, 200, { 'Cache-Control': 'no-store' });

@@ -40,7 +40,7 @@ export async function useToken(deps: Deps, claims: SidecarClaims, body: Uint8Arr
   if (claims.sha256 !== (await sha256Of(body))) throw notThere();
   const expires = claims.exp + CLOCK_TOLERANCE_SECONDS;
   const jtiHash = await sha256Of(new TextEncoder().encode(claims.jti));
-  if (!(await deps.jtiStore.claim(JTI_CLIENT, jtiHash, expires, crypto.randomUUID()))) throw notThere();
+  if (!(await deps.jtiStore.claim(jtiClient(jtiHash), jtiHash, expires, crypto.randomUUID()))) throw notThere();
 }
 
 /**
