@@ -25,3 +25,8 @@ declare module 'oidc-provider' {
     on(event: string, listener: (context: unknown, error: unknown) => void): this;
   }
 }
+
+declare module 'oidc-provider/lib/adapters/memory_adapter.js' {
+  /** @param clockTolerance seconds */
+  export function createMemoryAdapter(clockTolerance: number): object;
+}

@@ -8,6 +8,7 @@ import { createServer } from 'node:http';
 
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
+import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 
 import { freePort } from './free-port.ts';
 import { type Account, localAccounts } from './oidc-accounts.ts';
@@ -52,6 +53,8 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
   const jwk = { ...(await exportJWK(privateKey)), kid, alg: SIGNING_ALGORITHM, use: 'sig' };
 
   const provider = new Provider(issuer, {
+    // The default one, without the warning that it forgets: so it should.
+    adapter: createMemoryAdapter(0),
     jwks: { keys: [jwk] },
     cookies: { keys: [randomBytes(24).toString('base64url')] },
     clients: [

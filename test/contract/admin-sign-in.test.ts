@@ -1,0 +1,223 @@
+/** Signing in to the console and what its session is worth, over HTTP on both runtimes, against a real provider. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startConsole, type TestConsole } from '../stack/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { RUNTIMES } from '../stack/gateway.ts';
+import { createHttpBrowser, type HttpBrowser } from '../stack/http-browser.ts';
+import type { Account } from '../stack/oidc-accounts.ts';
+import { createApiKey, createSite } from '../stack/seed.ts';
+
+const SESSION = '__Host-gateway-session';
+
+describe.each(RUNTIMES)('signing in on %s', (runtime) => {
+  let db: TestDatabase;
+  let site: string;
+  let stack: TestConsole;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client, { name: '<North> & "co"' });
+    // Behind a path prefix, as behind a proxy.
+    stack = await startConsole(runtime, db, site, {}, '/gateway');
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  const host = () => new URL(stack.baseUrl).host;
+  const url = (path: string) => `${stack.baseUrl}${path}`;
+  const form = (
+    fields: Record<string, string>,
+    origin: string | undefined = new URL(stack.baseUrl).origin,
+  ): RequestInit => ({
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers: origin === undefined ? {} : { origin },
+  });
+
+  /** To the provider's form, in at the name and password, and back to the console's callback. */
+  const toCallback = async (browser: HttpBrowser, account: Account, path = '/admin'): Promise<string> => {
+    const begun = await browser.ask(url(path));
+    const signIn = await browser.ask(begun.headers.get('location') ?? '');
+    const authorize = await browser.ask(signIn.headers.get('location') ?? '');
+    const interaction = new URL(authorize.headers.get('location') ?? '', stack.oidc.issuer).href;
+    const { username, password } = account;
+    const posted = await browser.ask(interaction, {
+      method: 'POST',
+      body: new URLSearchParams({ username, password }),
+    });
+    const resumed = await browser.ask(posted.headers.get('location') ?? '');
+    return resumed.headers.get('location') ?? '';
+  };
+
+  const signIn = async (account = stack.oidc.admin): Promise<HttpBrowser> => {
+    const browser = createHttpBrowser();
+    const response = await browser.go(await toCallback(browser, account));
+    expect(response.status).toBe(200);
+    return browser;
+  };
+
+  test('brings one to the page that was asked for, with a cookie that only this host gets back', async () => {
+    const browser = createHttpBrowser();
+    const callback = await toCallback(browser, stack.oidc.admin, '/admin/keys?status=active');
+    expect(callback.startsWith(`${url('/admin/callback')}?`)).toBe(true);
+    const back = await browser.ask(callback);
+    expect(back.headers.get('location')).toBe(url('/admin/keys?status=active'));
+    const cookie = back.headers.getSetCookie().find((each) => each.startsWith(`${SESSION}=`)) ?? '';
+    expect(cookie).toMatch(/; HttpOnly/);
+    expect(cookie).toMatch(/; Secure/);
+    expect(cookie).toMatch(/; SameSite=Lax/);
+    expect(cookie).toMatch(/; Path=\/;|; Path=\/$/);
+    expect(cookie).toMatch(/Max-Age=28800/);
+    expect(cookie).not.toMatch(/Domain=/i);
+    const page = await browser.ask(url('/admin/keys'));
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    const text = await page.text();
+    expect(text).toContain('Alex Admin');
+    // Names are text, never markup; links have the prefix.
+    expect(text).toContain('&lt;North&gt; &amp; &quot;co&quot;');
+    expect(text).toContain('href="/gateway/admin/keys"');
+  });
+
+  test('sends a request with PKCE, state and nonce', async () => {
+    const response = await fetch(url('/admin/sign-in'), { redirect: 'manual' });
+    const parameters = new URL(response.headers.get('location') ?? '').searchParams;
+    expect(Object.fromEntries(parameters)).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      scope: 'openid profile',
+      redirect_uri: url('/admin/callback'),
+    });
+    for (const name of ['state', 'nonce', 'code_challenge'])
+      expect(parameters.get(name)?.length, name).toBeGreaterThan(40);
+  });
+
+  test('takes an answer once, and only by the browser that asked', async () => {
+    const browser = createHttpBrowser();
+    const callback = await toCallback(browser, stack.oidc.admin);
+    const stranger = await createHttpBrowser().ask(callback);
+    expect(stranger.status).toBe(403);
+    const altered = callback.replace(/state=[^&]+/, 'state=other');
+    const copy = createHttpBrowser();
+    copy.cookies.set(host(), new Map(browser.cookies.get(host())));
+    expect((await copy.ask(altered)).status).toBe(403);
+    expect((await browser.ask(callback)).status).toBe(302);
+    expect((await browser.ask(callback)).status).toBe(403);
+  });
+
+  test.each([
+    '//evil.example',
+    'https://evil.example',
+    '/admin//evil.example',
+    '/other',
+    '/admin\\evil',
+    'javascript:alert(1)',
+  ])('never leads to %s', async (returnTo) => {
+    const browser = createHttpBrowser();
+    const begun = await browser.ask(url(`/admin/sign-in?returnTo=${encodeURIComponent(returnTo)}`));
+    const authorize = await browser.ask(begun.headers.get('location') ?? '');
+    const interaction = new URL(authorize.headers.get('location') ?? '', stack.oidc.issuer).href;
+    const { username, password } = stack.oidc.admin;
+    const posted = await browser.ask(interaction, {
+      method: 'POST',
+      body: new URLSearchParams({ username, password }),
+    });
+    const resumed = await browser.ask(posted.headers.get('location') ?? '');
+    const back = await browser.ask(resumed.headers.get('location') ?? '');
+    expect(back.headers.get('location')).toBe(url('/admin'));
+  });
+
+  test('a session works on the API too; one that was changed, made up or is gone does not', async () => {
+    const browser = await signIn();
+    const jar = browser.cookies.get(host()) ?? new Map<string, string>();
+    const status = async () => (await browser.ask(url('/admin/api/api-keys'))).status;
+    expect(await status()).toBe(200);
+    const good = jar.get(SESSION) ?? '';
+    for (const bad of [`${good.slice(0, -2)}xx`, 'x', '', `${good}.x`]) {
+      jar.set(SESSION, bad);
+      expect(await status(), bad.slice(-4)).toBe(401);
+    }
+    jar.delete(SESSION);
+    expect(await status()).toBe(401);
+  });
+
+  test('another site cannot post with the session', async () => {
+    const browser = await signIn();
+    const { clientId } = await createApiKey(db.client, { site, name: 'Target' });
+    const disable = (init: RequestInit) => browser.ask(url(`/admin/keys/${clientId}/status`), init);
+    const fields = { status: 'disabled', version: '1' };
+    expect((await disable(form(fields, 'https://evil.example'))).status).toBe(403);
+    expect((await disable(form(fields, 'null'))).status).toBe(403);
+    const silent = { method: 'POST', body: new URLSearchParams(fields) };
+    expect((await disable(silent)).status).toBe(403);
+    const patch = (origin: string) =>
+      browser.ask(url(`/admin/api/api-keys/${clientId}`), {
+        method: 'PATCH',
+        body: '{"status":"disabled"}',
+        headers: { 'Content-Type': 'application/json', 'If-Match': '*', origin },
+      });
+    expect((await patch('https://evil.example')).status).toBe(403);
+    const { rows } = await db.client.query('select status from api_key where client_id = $1', [clientId]);
+    expect(rows).toEqual([{ status: 'active' }]);
+    expect((await disable(form(fields))).status).toBe(303);
+    const crossSiteRead = await browser.ask(url('/admin/api/api-keys'), {
+      headers: { origin: 'https://evil.example' },
+    });
+    expect(crossSiteRead.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('one who may only look can look, and no more', async () => {
+    const browser = await signIn(stack.oidc.reader);
+    const { clientId } = await createApiKey(db.client, { site, name: 'Seen' });
+    expect((await browser.ask(url(`/admin/keys/${clientId}`))).status).toBe(200);
+    for (const path of ['/admin/keys/new', `/admin/keys/${clientId}/edit`]) {
+      expect((await browser.ask(url(path))).status, path).toBe(403);
+    }
+    const posts: [string, Record<string, string>][] = [
+      ['/admin/keys', { name: 'X' }],
+      [`/admin/keys/${clientId}`, { name: 'X', version: '1' }],
+      [`/admin/keys/${clientId}/status`, { status: 'disabled', version: '1' }],
+      ['/admin/messages/0192f0c1-0000-7000-8000-000000000000/replay', {}],
+    ];
+    for (const [path, fields] of posts) expect((await browser.ask(url(path), form(fields))).status, path).toBe(403);
+  });
+
+  test("another site's key and message have no page", async () => {
+    const browser = await signIn();
+    const foreign = await createApiKey(db.client, { site: await createSite(db.client), name: 'Foreign' });
+    expect((await browser.ask(url(`/admin/keys/${foreign.clientId}`))).status).toBe(404);
+    expect((await browser.ask(url('/admin/messages/0192f0c1-0000-7000-8000-000000000000'))).status).toBe(404);
+  });
+
+  test('signing out ends the session, and only a post of our own page does it', async () => {
+    const browser = await signIn();
+    expect((await browser.ask(url('/admin/sign-out'), form({}, 'https://evil.example'))).status).toBe(403);
+    const out = await browser.ask(url('/admin/sign-out'), form({}));
+    expect(out.status).toBe(303);
+    expect(out.headers.get('location')).toContain(`${stack.oidc.issuer}/session/end`);
+    expect(browser.cookies.get(host())?.has(SESSION)).toBe(false);
+    expect((await browser.ask(url('/admin/keys'))).status).toBe(302);
+  });
+
+  test('what is in the database is text on every page', async () => {
+    const browser = await signIn();
+    const name = '<script>alert(1)</script>"\'';
+    const { clientId } = await createApiKey(db.client, {
+      site,
+      name,
+      senderApplication: '<img src=x onerror=alert(1)>',
+    });
+    for (const path of [
+      '/admin/keys',
+      `/admin/keys/${clientId}`,
+      `/admin/keys/${clientId}/edit`,
+      `/admin/keys?q=${encodeURIComponent(name)}`,
+    ]) {
+      const text = await (await browser.ask(url(path))).text();
+      expect(text, path).not.toContain('<script>alert');
+      expect(text, path).not.toContain('<img src=x');
+    }
+  });
+});
