@@ -71,21 +71,17 @@ interface Condition {
   readonly params: readonly (string | null)[];
 }
 
-/**
- * SQL: the key's Allowed IPs hold the address $1. PostgreSQL keeps the families apart, so that an IPv4 address is also
- * looked for as IPv4-mapped: a key that is not found here cannot be chosen, and another might.
- */
-const HOLDS_ADDRESS = `('*' = any (k.allowed_ips) or exists (
-    select from unnest(k.allowed_ips) a cross join unnest(array[$1, '::ffff:' || $1]) source
-     where case when pg_input_is_valid(a, 'inet') and pg_input_is_valid(source, 'inet')
-                then source::inet <<= a::inet end))`;
+/** SQL, with an index (migrations/0006_mllp_keys.sql): the key's Allowed IPs hold the address $1; a few more are found. */
+const HOLDS_ADDRESS = 'mllp_networks(k.allowed_ips) && mllp_networks_of($1)';
 const FILTERS_MATCH = `((k.hl7_sender_application is null or k.hl7_sender_application = $2)
     and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3))`;
-const HAS_FILTER = `(k.hl7_sender_application is not null or k.hl7_sender_facility is not null)`;
+/** SQL, with an index for each line: a filter is set, and those that are set match. */
+const NAMES_SENDER = `((k.hl7_sender_application = $2 and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3))
+    or (k.hl7_sender_facility = $3 and k.hl7_sender_application is null))`;
 /** Keys that may be meant. */
 const IS_ALLOWED = `(k.status = 'active' and 'hl7-mllp' = any (k.protocols) and ${HOLDS_ADDRESS} and ${FILTERS_MATCH})`;
 /** Those, and keys that nearly fit, so that a refusal can tell their administrators why not. */
-const IS_CONCERNED = `(${HOLDS_ADDRESS} or (${HAS_FILTER} and ${FILTERS_MATCH}))`;
+const IS_CONCERNED = `(${HOLDS_ADDRESS} or ${NAMES_SENDER})`;
 const IS_KNOWN = `(k.client_id = $1 and $2::text is null and $3::text is null)`;
 
 function keysOf(choice: SenderChoice): Condition {
