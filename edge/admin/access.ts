@@ -14,7 +14,7 @@ export interface Access {
    *
    * @throws Fault 401 without either, 403 without the permission or from another site's page
    */
-  api(c: Context, permission: Permission): Promise<Actor>;
+  api(c: Context, permission: Permission | readonly Permission[]): Promise<Actor>;
   /** Who looks at a page: sessions only. */
   page(c: Context, permission?: Permission): Promise<Session>;
 }

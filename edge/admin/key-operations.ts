@@ -101,8 +101,8 @@ export function keyOperations(deps: Deps): Operation[] {
     operation({
       method: 'patch',
       path: '/api-keys/{clientId}',
-      // What may be changed depends on the change: see keys.ts.
-      permission: 'site.api_keys.read',
+      // Which of them depends on the change: see keys.ts.
+      permission: ['site.api_keys.update', 'site.api_keys.disable'],
       summary: 'Change, disable or enable an API key',
       description:
         'Members that are left out stay as they are; null takes an optional one away. Disabling needs ' +

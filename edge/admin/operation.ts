@@ -33,8 +33,8 @@ interface Described<Query extends z.ZodType, Body extends z.ZodType> {
   readonly method: Method;
   /** Below `/admin/api`, parameters in braces: `/api-keys/{clientId}`. */
   readonly path: string;
-  /** To get in; an operation may ask for more once it knows what is asked. */
-  readonly permission: Permission;
+  /** To get in, any of these; an operation may ask for more once it knows what is asked. */
+  readonly permission: Permission | readonly Permission[];
   readonly summary: string;
   readonly description?: string;
   readonly query?: Query;

@@ -60,10 +60,10 @@ export function toActor(given: Readonly<Record<string, unknown>>): Actor {
   };
 }
 
-/** @throws Fault 403 naming the permission that is missing */
-export function requirePermission(actor: Actor, permission: Permission): void {
-  if (actor.permissions.has(permission)) return;
-  throw new Fault('forbidden', `this needs the permission ${permission}: ${PERMISSIONS[permission]}`, {
-    code: 'missing_permission',
-  });
+/** @throws Fault 403 naming the permission that is missing; of several any will do */
+export function requirePermission(actor: Actor, permission: Permission | readonly Permission[]): void {
+  const permissions = typeof permission === 'string' ? [permission] : permission;
+  if (permissions.some((each) => actor.permissions.has(each))) return;
+  const needed = permissions.map((each) => `${each} (${PERMISSIONS[each]})`).join(' or ');
+  throw new Fault('forbidden', `this needs the permission ${needed}`, { code: 'missing_permission' });
 }

@@ -44,7 +44,8 @@ function toOperation(operation: Operation): OperationObject {
       ? [{ ...headerParameter('If-Match', 'The ETag that was read, or *.'), required: true }]
       : []),
   ];
-  const needs = `Needs the permission \`${permission}\`.`;
+  const permissions = typeof permission === 'string' ? [permission] : permission;
+  const needs = `Needs the permission ${permissions.map((each) => `\`${each}\``).join(' or ')}.`;
   return {
     tags: [`Administration: ${tag.replaceAll('-', ' ')}`],
     summary,

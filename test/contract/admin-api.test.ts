@@ -382,7 +382,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       const without = await ask(PERMISSIONS.filter((each) => each !== permission));
       expect(without.status).toBe(403);
       expect((await json<Problem>(without)).detail).toContain(permission);
-      expect((await ask(PERMISSIONS)).status).not.toBe(403);
+      expect((await ask([permission])).status).not.toBe(403);
       expect((await call(method, target, body, {}, '')).status).toBe(401);
     });
 

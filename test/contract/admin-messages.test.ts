@@ -1,0 +1,235 @@
+/** Messages, workbench and charts of the JSON API, on both runtimes, with messages that really came in. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { clientAssertion, getToken, requestToken } from '../stack/client.ts';
+import { startConsole, type TestConsole } from '../stack/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { RUNTIMES } from '../stack/gateway.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/seed.ts';
+import { until } from '../stack/until.ts';
+
+const adt = (control: string, mrn: string, processing = 'P'): string =>
+  `MSH|^~\\&|ADT|EAST|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|${processing}|2.5.1\r` +
+  `EVN|A04|20261101083000+0100\rPID|1||${mrn}^^^EAST^MR||Lovelace^Ada||19701231|F\r`;
+
+interface MessageItem {
+  readonly messageId: string;
+  readonly controlId: string;
+  readonly outcome: string;
+}
+
+interface List<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+interface Chart {
+  readonly title: string;
+  readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
+}
+
+describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
+  let db: TestDatabase;
+  let site: string;
+  let stack: TestConsole;
+  let token: string;
+  let key: ApiKey;
+  let foreignKey: ApiKey;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client, { name: 'North' });
+    const otherSite = await createSite(db.client, { name: 'South' });
+    stack = await startConsole(runtime, db, site);
+    token = await stack.oidc.adminToken();
+    key = await createApiKey(db.client, { site, protocols: ['hl7'] });
+    foreignKey = await createApiKey(db.client, { site: otherSite, protocols: ['hl7'] });
+    for (const [sender, text, status] of [
+      [key, adt('M-1', 'P-1'), 200],
+      [key, adt('M-2', 'P-2'), 200],
+      [key, adt('M-3', 'P-3', 'X'), 422],
+      [foreignKey, adt('M-4', 'P-4'), 200],
+    ] as const) {
+      expect((await send(sender, text)).status, text).toBe(status);
+    }
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  const send = async (sender: ApiKey, body: string): Promise<Response> => {
+    const access = await getToken(stack.gateway.oauthBaseUrl, sender, { audience: 'svc-hl7-http' });
+    const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain' };
+    return fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, { method: 'POST', headers, body });
+  };
+
+  const call = async <T>(path: string, body?: unknown, expected = 200): Promise<T> => {
+    const response = await fetch(`${stack.baseUrl}/admin/api${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    expect(response.status, path).toBe(expected);
+    return (await response.json()) as T;
+  };
+
+  const listed = async (query: string): Promise<string[]> =>
+    (await call<List<MessageItem>>(`/messages${query}`)).items.map(({ controlId }) => controlId);
+
+  const find = async (control: string): Promise<MessageItem> => {
+    const { items } = await call<List<MessageItem>>(`/messages?q=${control}`);
+    const [found] = items;
+    if (found === undefined) throw new Error(`${control} is not in the log`);
+    return found;
+  };
+
+  test('the log has those of the site, the newest first, by filters and page by page', async () => {
+    expect(await listed('')).toEqual(['M-3', 'M-2', 'M-1']);
+    expect(await listed('?outcome=AR')).toEqual(['M-3']);
+    expect(await listed('?type=ADT%5EA04&q=east')).toHaveLength(3);
+    expect(await listed('?type=ORU')).toEqual([]);
+    expect(await listed('?q=M-2')).toEqual(['M-2']);
+    expect(await listed('?q=M-4')).toEqual([]);
+    expect(await listed(`?clientId=${foreignKey.clientId}`)).toEqual([]);
+    expect(await listed('?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).toEqual([]);
+    const first = await call<List<MessageItem>>('/messages?limit=2');
+    const second = await call<List<MessageItem>>(`/messages?limit=2&cursor=${first.next}`);
+    expect([...first.items, ...second.items].map(({ controlId }) => controlId)).toEqual(['M-3', 'M-2', 'M-1']);
+    expect(second.next).toBeNull();
+  });
+
+  test('one message has its segments by name, what it made, its ACK and its errors', async () => {
+    const { messageId } = await find('M-1');
+    const message = await call<Record<string, unknown>>(`/messages/${messageId}`);
+    expect(message).toMatchObject({ outcome: 'AA', clientId: key.clientId, source: 'http', errors: [], problem: null });
+    expect(message['ack']).toMatch(/\nMSA\|AA\|M-1/);
+    expect(message['resources']).toMatchObject([{ reference: expect.stringMatching(/^Patient\//), version: 1 }]);
+    expect(message['segments']).toMatchObject([
+      { id: 'MSH', name: 'Message Header' },
+      { id: 'EVN' },
+      {
+        id: 'PID',
+        fields: [
+          { path: 'PID-1' },
+          { path: 'PID-3', name: 'Patient Identifier List', value: 'P-1^^^EAST^MR' },
+          { path: 'PID-5', name: 'Patient Name', value: 'Lovelace^Ada' },
+          { path: 'PID-7' },
+          { path: 'PID-8' },
+        ],
+      },
+    ]);
+    const refused = await call<Record<string, unknown>>(`/messages/${(await find('M-3')).messageId}`);
+    expect(refused).toMatchObject({ outcome: 'AR', resources: [], errors: [{ code: '202', severity: 'E' }] });
+  });
+
+  test('a message that was refused is accepted when it is replayed after the cause is gone', async () => {
+    const { messageId } = await find('M-3');
+    await db.client.query(`update site set processing_ids = '{P,X}' where site_id = $1`, [site]);
+    const replayed = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
+    expect(replayed).toMatchObject({ messageId, outcome: 'AA', ack: expect.stringContaining('MSA|AA|M-3') });
+    expect(await find('M-3')).toMatchObject({ outcome: 'AA' });
+    await db.client.query(`update site set processing_ids = '{P}' where site_id = $1`, [site]);
+  });
+
+  test("another site's message cannot be read or replayed", async () => {
+    const { rows } = await db.client.query<{ message_id: string }>(
+      `select message_id from hl7_message where control_id = 'M-4'`,
+    );
+    await call(`/messages/${rows[0]?.message_id}`, undefined, 404);
+    await call(`/messages/${rows[0]?.message_id}/replay`, {}, 404);
+    await call('/messages/not-an-id', undefined, 404);
+  });
+
+  test('an assertion is explained check by check and not used up', async () => {
+    const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
+    const assertion = await clientAssertion(key, endpoint);
+    const explained = await call<{ accepted: boolean; checks: { code: string; result: string }[] }>(
+      '/workbench/assertion',
+      { assertion },
+    );
+    expect(explained.accepted).toBe(true);
+    expect(explained.checks.filter(({ result }) => result === 'failed')).toEqual([]);
+    const used = { client_assertion: assertion, audience: 'svc-hl7-http' };
+    expect((await requestToken(stack.gateway.oauthBaseUrl, key, used)).status).toBe(200);
+
+    const now = Math.floor(Date.now() / 1000);
+    const bad = await clientAssertion(key, 'https://elsewhere.example', {
+      header: { typ: 'at+jwt' },
+      claims: { exp: now - 412, iat: now - 500, jti: 7 },
+    });
+    const { checks } = await call<{ checks: { code: string; result: string; reason: string }[] }>(
+      '/workbench/assertion',
+      { assertion: bad },
+    );
+    const failed = checks.filter(({ result }) => result === 'failed').map(({ code }) => code);
+    expect(failed).toEqual(['typ', 'aud', 'exp', 'iat', 'jti']);
+    expect(checks.find(({ code }) => code === 'exp')?.reason).toMatch(/exp is 41\d s in the past/);
+    const { rows } = await db.client.query('select count(*)::int as refusals from refusal');
+    expect(rows).toEqual([{ refusals: 0 }]);
+  });
+
+  test("an assertion of another site's client is as unknown as one of nobody", async () => {
+    const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
+    const explain = async (clientId: string) => {
+      const assertion = await clientAssertion({ clientId, privateJwk: foreignKey.privateJwk }, endpoint);
+      const { checks } = await call<{ checks: { code: string; reason: string | null }[] }>('/workbench/assertion', {
+        assertion,
+      });
+      return checks.map(({ code, reason }) => [code, reason]);
+    };
+    expect(await explain(foreignKey.clientId)).toEqual(await explain('svc-00000000-0000-4000-8000-000000000000'));
+    const garbage = await call<{ accepted: boolean }>('/workbench/assertion', { assertion: 'garbage' });
+    expect(garbage.accepted).toBe(false);
+  });
+
+  test('a message is tried without being stored', async () => {
+    const tried = await call<Record<string, unknown>>('/workbench/message', {
+      clientId: key.clientId,
+      message: adt('TRY-1', 'P-9').replaceAll('\r', '\n'),
+    });
+    expect(tried).toMatchObject({ outcome: 'AA', resources: [{ resourceType: 'Patient', birthDate: '1970-12-31' }] });
+    expect(tried['ack']).toMatch(/MSA\|AA\|TRY-1/);
+    const broken = await call<Record<string, unknown>>('/workbench/message', {
+      clientId: key.clientId,
+      message: 'PID|1',
+    });
+    expect(broken).toMatchObject({ outcome: 'AR', segments: [], resources: [] });
+    expect(await listed('?q=TRY-1')).toEqual([]);
+  });
+
+  test('a resource is validated, each fault at its place', async () => {
+    expect(await call('/workbench/resource', { resourceType: 'Patient', gender: 'female' })).toEqual({
+      valid: true,
+      issues: [],
+    });
+    const { issues } = await call<{ issues: { at: string }[] }>('/workbench/resource', {
+      resourceType: 'Patient',
+      gender: 'x',
+      birthDate: '31.12.1970',
+    });
+    expect(issues.map(({ at }) => at)).toEqual(['Patient.gender', 'Patient.birthDate']);
+  });
+
+  test('what went on is in the charts soon after', async () => {
+    const totals = await until('the charts show the messages', async () => {
+      const { charts } = await call<{ charts: Chart[] }>('/usage');
+      const total = (title: string, label: string): number =>
+        charts
+          .find((chart) => chart.title === title)
+          ?.series.find((series) => series.label === label)
+          ?.values.reduce<number>((sum, value) => sum + (value ?? 0), 0) ?? 0;
+      const ok = total('Answered requests', 'HL7 over HTTP');
+      return ok >= 2
+        ? {
+            ok,
+            tokens: total('Answered requests', 'Tokens'),
+            refused: total('Refused and failed requests', 'HL7 over HTTP'),
+          }
+        : false;
+    });
+    // Three messages of this site came in, the fourth is another site's.
+    expect(totals).toMatchObject({ ok: 2, refused: 1 });
+    expect(totals.tokens).toBeGreaterThanOrEqual(3);
+  });
+});

@@ -1,0 +1,100 @@
+/** The programs that the console shows for an API key, run as they are: what they print is what the gateway answers. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { exportPKCS8, exportJWK, generateKeyPair } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { examplesFor } from '../../edge/admin/examples.ts';
+import { readConfig } from '../../edge/config.ts';
+import type { KeyRow } from '../../edge/store/admin-key.ts';
+import { readJwks } from '../../shared/oauth/jwks.ts';
+import { ROOT } from '../stack/build.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { startGateway, type Gateway } from '../stack/gateway.ts';
+import { ALL_SCOPES, createApiKey, createSite } from '../stack/seed.ts';
+
+let db: TestDatabase;
+let gateway: Gateway;
+let site: string;
+let folder: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  site = await createSite(db.client);
+  gateway = await startGateway({ runtime: 'deno', database: db });
+  folder = await mkdtemp(join(tmpdir(), 'key-examples-'));
+  // `npm install jose`, which this machine has already.
+  await symlink(`${ROOT}node_modules`, join(folder, 'node_modules'));
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(folder, { recursive: true, force: true });
+  await db.drop();
+});
+
+const run = (command: string, args: string[]): Promise<string> =>
+  new Promise((resolve) => {
+    execFile(command, args, { cwd: folder }, (error, stdout, stderr) =>
+      resolve(`${stdout}${stderr}${error?.message ?? ''}`),
+    );
+  });
+
+/** Whether the command ends well on this machine. */
+const isThere = (command: string, ...args: string[]): Promise<boolean> =>
+  new Promise((resolve) => void execFile(command, args, (error) => resolve(error === null)));
+
+async function examples(alg: string, protocol: 'fhir' | 'hl7') {
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "it's-1", alg }] };
+  await writeFile(join(folder, 'private.pem'), await exportPKCS8(privateKey));
+  const { clientId } = await createApiKey(db.client, { site, jwks, protocols: [protocol] });
+  const key: KeyRow = {
+    client_id: clientId,
+    name: 'Example',
+    status: 'active',
+    jwks_uri: null,
+    jwks: JSON.stringify(jwks),
+    token_ttl_seconds: 300,
+    allowed_scopes: ALL_SCOPES,
+    allowed_audiences: [],
+    protocols: [protocol],
+    allowed_ips: [],
+    hl7_sender_application: null,
+    hl7_sender_facility: null,
+    version: 1,
+    created_at: '',
+    updated_at: '',
+    last_refusal: null,
+  };
+  const config = readConfig({
+    ...gateway.secrets.env,
+    DATABASE_URL: db.url,
+    INTEGRATION_OAUTH_PUBLIC_BASE_URL: gateway.oauthBaseUrl,
+    INTEGRATION_FHIR_PUBLIC_BASE_URL: gateway.fhirBaseUrl,
+    INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: gateway.hl7BaseUrl,
+  });
+  const found = examplesFor(key, readJwks(key.jwks ?? '').keys, config);
+  const textOf = (start: string): string => found.find(({ title }) => title.startsWith(start))?.text ?? '';
+  return { curl: textOf('curl'), node: textOf('Node'), python: textOf('Python') };
+}
+
+const EXPECTED = { fhir: /"type": ?"searchset"/, hl7: /MSA\|AA\|1/ } as const;
+
+describe.each(['RS256', 'RS384', 'ES256', 'ES384', 'EdDSA'])('for a key of %s', (alg) => {
+  test.each(['fhir', 'hl7'] as const)('the programs work on %s', async (protocol) => {
+    const { curl, node, python } = await examples(alg, protocol);
+    if (await isThere('sh', '-c', 'command -v curl && command -v openssl && command -v xxd')) {
+      await writeFile(join(folder, 'example.sh'), curl);
+      expect(await run('sh', ['example.sh'])).toMatch(EXPECTED[protocol]);
+    }
+    await writeFile(join(folder, 'example.mjs'), node);
+    expect(await run(process.execPath, ['example.mjs'])).toMatch(EXPECTED[protocol]);
+    if (await isThere('python3', '-c', 'import jwt, requests, cryptography')) {
+      await writeFile(join(folder, 'example.py'), python);
+      expect(await run('python3', ['example.py'])).toMatch(EXPECTED[protocol]);
+    }
+  });
+});
