@@ -6,6 +6,7 @@ import { ackDecision } from '../../shared/hl7/ack-mode.ts';
 import { buildAck } from '../../shared/hl7/ack.ts';
 import type { Header } from '../../shared/hl7/header.ts';
 import { Fault } from '../../shared/fault.ts';
+import { canonicalRange } from '../../shared/ip.ts';
 import {
   MLLP_CONNECTION_HEADER,
   MLLP_CONTENT_TYPE,
@@ -81,7 +82,8 @@ export function createMllpIngest(deps: Deps): Surface {
     await useToken(deps, claims, new Uint8Array(0));
     noteSidecarCall(claims.iss);
     const rows = await deps.database.run(allowedIps());
-    const answer: AllowedRanges = { ranges: rows.map(({ range }) => range), maxAgeSeconds: RANGES_MAX_AGE_SECONDS };
+    const ranges = new Set(rows.flatMap(({ range }) => canonicalRange(range) ?? []));
+    const answer: AllowedRanges = { ranges: [...ranges], maxAgeSeconds: RANGES_MAX_AGE_SECONDS };
     return c.json(answer, 200, { 'Cache-Control': 'no-store' });
   });
 

@@ -99,12 +99,14 @@ export function mllpCases(subject: () => Subject): void {
     expect(reply.errors).toEqual(['E 100 MSH^1', 'E 101 MSH^1^10']);
   });
 
-  test('the allowed ranges are told', async () => {
+  test('the allowed ranges are told, each once and in one spelling', async () => {
     await mllpKey(['2001:db8::/32', '10.0.0.0/8']);
+    await mllpKey(['2001:DB8:0::1/32', '10.1.2.3/8', '::ffff:10.0.0.0/104']);
     const reply = await subject().forward('', {}, { method: 'GET', path: '/internal/mllp/allowed-ranges' });
     expect(reply.status).toBe(200);
     const { ranges, maxAgeSeconds } = JSON.parse(reply.text) as { ranges: string[]; maxAgeSeconds: number };
     expect(ranges).toEqual(expect.arrayContaining(['2001:db8::/32', '10.0.0.0/8']));
+    expect(ranges.filter((range) => /^10\.|^2001:/i.test(range))).toHaveLength(2);
     expect(maxAgeSeconds).toBeGreaterThan(0);
   });
 
