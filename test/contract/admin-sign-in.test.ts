@@ -19,7 +19,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     db = await createTestDatabase();
     site = await createSite(db.client, { name: '<North> & "co"' });
     // Behind a path prefix, as behind a proxy.
-    stack = await startConsole(runtime, db, site, {}, '/gateway');
+    stack = await startConsole(runtime, db, site, { prefix: '/gateway' });
   });
   afterAll(async () => {
     await stack.stop();

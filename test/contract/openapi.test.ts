@@ -30,7 +30,7 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
 
   beforeAll(async () => {
     db = await createTestDatabase();
-    stack = await startConsole(runtime, db, await createSite(db.client), {}, '/gateway');
+    stack = await startConsole(runtime, db, await createSite(db.client), { prefix: '/gateway' });
     const response = await fetch(`${stack.baseUrl}/docs/openapi.json`);
     expect(response.headers.get('content-type')).toContain('application/vnd.oai.openapi+json');
     document = (await response.json()) as Document;

@@ -49,8 +49,7 @@ describe.skipIf(isBrowserMissing())('the console in a browser', () => {
       allowedIps: ['10.1.0.0/16', '2001:db8::/32'],
     });
     stack = await startConsole('workerd', db, site, {
-      INTEGRATION_HL7_MTTP_DOMAIN: 'hl7.north.example',
-      INTEGRATION_HL7_MTTP_PORT: '2575',
+      env: { INTEGRATION_HL7_MTTP_DOMAIN: 'hl7.north.example', INTEGRATION_HL7_MTTP_PORT: '2575' },
     });
     browser = await startBrowser();
   });

@@ -12,13 +12,18 @@ export interface TestConsole {
   stop(): Promise<void>;
 }
 
-/** @param prefix a path before `/admin`, as behind a proxy */
+export interface ConsoleOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** A path before `/admin`, as behind a proxy. */
+  readonly prefix?: string;
+  readonly caCertificate?: string;
+}
+
 export async function startConsole(
   runtime: Runtime,
   database: TestDatabase,
   site: string,
-  env: Readonly<Record<string, string>> = {},
-  prefix = '',
+  { env = {}, prefix = '', ...more }: ConsoleOptions = {},
 ): Promise<TestConsole> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}${prefix}`;
@@ -29,6 +34,7 @@ export async function startConsole(
     database,
     port,
     prefix,
+    ...more,
     env: { ...oidc.env, ADMIN_PUBLIC_BASE_URL: baseUrl, ...docs, ...env },
   });
   return {

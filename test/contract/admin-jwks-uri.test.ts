@@ -1,0 +1,111 @@
+/** A JWKS URI as the console saves it: fetched once, what is there is shown, and what must not be trusted is refused. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { makeAuthority } from '../stack/certificate.ts';
+import { startConsole, type TestConsole } from '../stack/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { RUNTIMES } from '../stack/gateway.ts';
+import { createSite } from '../stack/seed.ts';
+import { type Behaviour, jwks, type KeyHost, startKeyHost } from './oauth/key-host.ts';
+
+const authority = makeAuthority();
+
+async function pairOf(kid: string): Promise<{ open: JWK; closed: JWK }> {
+  const pair = await generateKeyPair('ES256', { extractable: true });
+  const closed = { ...(await exportJWK(pair.privateKey)), kid };
+  return { open: { ...(await exportJWK(pair.publicKey)), kid }, closed };
+}
+
+describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
+  let folder: string;
+  let host: KeyHost;
+  let db: TestDatabase;
+  let stack: TestConsole;
+  let token: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gateway-authority-'));
+    const caCertificate = join(folder, 'authority.pem');
+    await writeFile(caCertificate, authority.certificate);
+    host = await startKeyHost(authority.issue(['127.0.0.1']));
+    db = await createTestDatabase();
+    const env = { JWKS_TRUSTED_HOSTS: '127.0.0.1' };
+    stack = await startConsole(runtime, db, await createSite(db.client), { env, caCertificate });
+    token = await stack.oidc.adminToken();
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await host.stop();
+    await db.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  const create = async (members: object): Promise<{ status: number; body: Record<string, unknown> }> => {
+    const response = await fetch(`${stack.baseUrl}/admin/api/api-keys`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'Remote', tokenTtlSeconds: 60, allowedScopes: 'system/Patient.read', ...members }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  const serve = (behaviour: Behaviour): { path: string; uri: string } => {
+    const path = `/${randomUUID()}`;
+    return { path, uri: host.serve(path, behaviour) };
+  };
+
+  test('is fetched once, and what was found is told', async () => {
+    const { path, uri } = serve(jwks([(await pairOf('a')).open, { kty: 'OKP', crv: 'X25519', x: 'AA', kid: 'x' }]));
+    const { status, body } = await create({ jwksUri: uri });
+    expect([status, host.fetches(path)]).toEqual([201, 1]);
+    expect(body['jwksFindings']).toMatchObject({
+      unreachable: null,
+      keys: [
+        { kid: 'a', type: 'EC P-256', size: 256, usable: true, reason: null },
+        { kid: 'x', usable: false, reason: expect.stringContaining('not supported') },
+      ],
+    });
+  });
+
+  test.each<[string, () => Promise<Behaviour>, RegExp]>([
+    ['a private key', async () => jwks([(await pairOf('a')).closed]), /PRIVATE key/],
+    ['a shared secret', async () => jwks([{ kty: 'oct', k: 'AAAA' }]), /shared secret/],
+    ['no keys', async () => jwks([]), /no keys/],
+    ['no JSON', async () => (response) => response.writeHead(200).end('hello'), /not valid JSON/],
+  ])('with %s is refused', async (_, behaviour, expected) => {
+    const { status, body } = await create({ jwksUri: serve(await behaviour()).uri });
+    expect(status).toBe(422);
+    expect(body['errors']).toMatchObject([
+      { field: 'jwksUri' },
+      ...(Array.isArray(body['errors']) ? body['errors'].slice(1) : []),
+    ]);
+    expect(JSON.stringify(body['errors'])).toMatch(expected);
+  });
+
+  test.each<[string, Behaviour]>([
+    ['answers 404', (response) => response.writeHead(404).end()],
+    ['redirects', (response) => response.writeHead(302, { location: 'https://example.com/' }).end()],
+    ['answers with a page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>')],
+  ])('whose host %s is saved, and that is told', async (_, behaviour) => {
+    const { status, body } = await create({ jwksUri: serve(behaviour).uri });
+    expect(status).toBe(201);
+    expect(body['jwksFindings']).toMatchObject({ unreachable: expect.any(String), keys: [] });
+  });
+
+  test("with a key that another client has inline is refused; the gateway's own host too", async () => {
+    const { open } = await pairOf('shared');
+    expect((await create({ jwks: { keys: [open] } })).status).toBe(201);
+    const { status, body } = await create({ jwksUri: serve(jwks([open])).uri });
+    expect([status, body['errors']]).toMatchObject([
+      422,
+      [{ field: 'jwksUri', detail: expect.stringContaining('"shared"') }],
+    ]);
+    const own = stack.baseUrl.replace('http:', 'https:');
+    expect((await create({ jwksUri: `${own}/oauth2/jwks` })).status).toBe(422);
+  });
+});
