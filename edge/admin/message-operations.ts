@@ -59,7 +59,7 @@ export const messageFilter = {
     .string()
     .max(200)
     .default('')
-    .meta({ description: 'The control id, or part of the sending application or facility.' }),
+    .meta({ description: 'The control id; where none has it, part of the sending application or facility.' }),
   from: z.union([z.literal(''), z.iso.datetime({ offset: true })]).default(''),
   to: z.union([z.literal(''), z.iso.datetime({ offset: true })]).default(''),
 };

@@ -7,7 +7,7 @@ export interface MessageFilter {
   readonly type: string;
   readonly outcome: string;
   readonly clientId: string;
-  /** MSH-10 exactly, or part of the sending application or facility. */
+  /** MSH-10 exactly; where no message has it, part of the sending application or facility. */
   readonly text: string;
   /** Instants, '' for open. */
   readonly from: string;
@@ -32,6 +32,21 @@ const COLUMNS = `m.message_id, to_char(m.received_at at time zone 'UTC', 'YYYY-M
       m.source, m.source_address, m.client_id, k.name as key_name, m.sending_application, m.sending_facility,
       m.control_id, m.message_type, m.outcome`;
 
+/** One page of the messages that fulfil `condition`; parameters as `listMessages` gives them. */
+const page = (condition: string) => `(select ${COLUMNS}
+      from hl7_message m join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
+     where m.site_id = $1::uuid and ($2 = '' or starts_with(m.message_type, $2)) and ($3 = '' or m.outcome = $3)
+       and ($4 = '' or m.client_id = $4) and ${condition}
+       and ($6::timestamptz is null or m.received_at >= $6::timestamptz)
+       and ($7::timestamptz is null or m.received_at < $7::timestamptz)
+       and ($8::timestamptz is null or (m.received_at, m.message_id) < ($8::timestamptz, $9::uuid))
+     order by m.received_at desc, m.message_id desc limit $10::int)`;
+
+const BY_CONTROL_ID = 'm.control_id = $5';
+/** Only where no message has the text as its control id: that is found by an index, a part of a name is not. */
+const BY_SENDER = `strpos(lower(m.sending_application || ' ' || m.sending_facility), lower($5)) > 0
+       and not exists (select from hl7_message x where x.site_id = $1::uuid and x.control_id = $5)`;
+
 /**
  * Messages of a site, the newest first.
  *
@@ -43,16 +58,13 @@ export function listMessages(
   after: readonly string[] | null,
   limit: number,
 ): Query<MessageRow> {
+  const text =
+    filter.text === ''
+      ? page(`$5 = ''`)
+      : `select * from (${page(BY_CONTROL_ID)} union all ${page(BY_SENDER)}) q
+         order by received_at desc, message_id desc limit $10::int`;
   return {
-    text: `select ${COLUMNS}
-      from hl7_message m join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
-     where m.site_id = $1::uuid and ($2 = '' or starts_with(m.message_type, $2)) and ($3 = '' or m.outcome = $3)
-       and ($4 = '' or m.client_id = $4)
-       and ($5 = '' or m.control_id = $5 or strpos(lower(m.sending_application || ' ' || m.sending_facility), lower($5)) > 0)
-       and ($6::timestamptz is null or m.received_at >= $6::timestamptz)
-       and ($7::timestamptz is null or m.received_at < $7::timestamptz)
-       and ($8::timestamptz is null or (m.received_at, m.message_id) < ($8::timestamptz, $9::uuid))
-     order by m.received_at desc, m.message_id desc limit $10::int`,
+    text,
     params: [
       site,
       filter.type,

@@ -288,6 +288,22 @@ describe.skipIf(isBrowserMissing())('the console in a browser', () => {
   test('every page is light, in our own hands and readable in both colour schemes and widths', async () => {
     await sendMessage(message('E2E-2', 'M-2'));
     await sendMessage(message('E2E-3', 'M-3').replace('P|2.5.1', 'X|2.5.1'));
+    const { clientId } = await createApiKey(db.client, { site, name: 'Radiology', status: 'disabled' });
+    await db.client.query(
+      `insert into usage (site_id, bucket, surface, outcome, requests, latency)
+       select $1, date_bin('15 minutes', now(), 'epoch') - n * interval '15 minutes', s, o, 40 + (n * 37) % 60,
+              '{0,0,10,20,8,2,0,0,0,0,0,0}'
+         from generate_series(1, 95) n, unnest('{token,fhir,hl7,mllp}'::text[]) s, unnest('{ok,refused}'::text[]) o
+        where o = 'ok' or n % 9 = 0`,
+      [site],
+    );
+    await db.client.query(
+      `select refusal_add($1, gen_random_uuid(), 'token', 'request-1', '192.0.2.1', 'kid',
+         'kid "b" is not in the JWKS, which has "a"'),
+              refusal_add($1, gen_random_uuid(), 'mllp', 'request-2', '198.51.100.7', 'no-key',
+         'the source address 198.51.100.7 is not among the Allowed IPs')`,
+      [clientId],
+    );
     const { rows } = await db.client.query<{ message_id: string }>('select message_id from hl7_message limit 1');
     const paths = {
       overview: '/admin',

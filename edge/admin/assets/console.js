@@ -33,7 +33,7 @@ function draw(element) {
       cursor: { drag: { x: false, y: false } },
       scales: { y: { range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05] } },
       axes: [
-        { ...axis, values: (_, values) => values.map(label) },
+        { ...axis, size: 30, values: (_, values) => values.map(label) },
         { ...axis, size: 52, values: (_, values) => values.map((value) => (unit === 'ms' ? `${value} ms` : value)) },
       ],
       series: [
