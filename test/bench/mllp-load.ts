@@ -46,10 +46,13 @@ async function exchange(socket: Socket, message: string): Promise<string> {
 
 /** @throws when a connection breaks: what is measured is a server that answers */
 export async function measureMllp({ port, pid, connections, message }: MllpLoad): Promise<MllpMeasured> {
+  let isOver = false;
   const sockets = await Promise.all(
     Array.from({ length: connections }, async () => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       await once(socket, 'connect');
+      // Else who waits for data waits for ever.
+      socket.once('close', () => isOver || socket.emit('error', new Error('the server closed a connection')));
       return socket;
     }),
   );
@@ -75,6 +78,7 @@ export async function measureMllp({ port, pid, connections, message }: MllpLoad)
   await phase(MEASURE_MS, true);
   const seconds = (performance.now() - started) / 1000;
   const cpu = (cpuMicros(pid) - before) / times.length;
+  isOver = true;
   for (const socket of sockets) socket.destroy();
 
   times.sort((a, b) => a - b);
