@@ -30,7 +30,7 @@ try {
     log.info('mllp.stopping');
     void sidecar.stop().then(() => {
       log.info('mllp.stopped');
-      process.exitCode = 0;
+      process.exit(0);
     });
   };
   process.on('SIGTERM', stop);
@@ -41,5 +41,6 @@ try {
     { code: errorCode(error), detail: error instanceof Error ? error.message : undefined },
     'mllp.start-failed',
   );
-  process.exitCode = 1;
+  // One of the two ports may listen already.
+  process.exit(1);
 }
