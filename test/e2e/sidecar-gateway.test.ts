@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
+import { MAX_HL7_MESSAGE_BYTES } from '../../shared/mllp-contract.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
 import { RUNTIMES, startGateway, type Gateway } from '../stack/gateway.ts';
 import { connectPeer, frame, msaOf, type MllpPeer } from '../stack/mllp-peer.ts';
@@ -107,6 +108,25 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     );
     expect(new Set(together).size).toBe(1);
     expect(await storedIn('R2')).toHaveLength(1);
+  });
+
+  test('a message of 1 MiB is stored; one byte more is AR, and the connection goes on', async () => {
+    const ofLength = (controlId: string, bytes: number): string => {
+      const start = `${adt(controlId)}ZZZ|`;
+      return `${start}${'x'.repeat(bytes - start.length - 1)}\r`;
+    };
+    const peer = await from('192.0.2.1');
+    expect(msaOf(await peer.exchange(ofLength('M1', MAX_HL7_MESSAGE_BYTES)))).toEqual({ code: 'AA', controlId: 'M1' });
+    expect(msaOf(await peer.exchange(ofLength('M2', MAX_HL7_MESSAGE_BYTES + 1)))).toEqual({
+      code: 'AR',
+      controlId: 'M2',
+    });
+    expect(msaOf(await peer.exchange(adt('M3')))).toEqual({ code: 'AA', controlId: 'M3' });
+    const { rows } = await database.client.query<{ bytes: number }>(
+      `select octet_length(raw) as bytes from hl7_message where control_id = 'M1'`,
+    );
+    expect(rows).toEqual([{ bytes: MAX_HL7_MESSAGE_BYTES }]);
+    expect(await storedIn('M2')).toEqual([]);
   });
 
   test('the sidecar’s key taken from the edge: nothing is acknowledged, and readiness says why', async () => {
