@@ -1,9 +1,11 @@
 /** The workbench over JSON: an assertion, a message or a resource is looked at, and nothing is stored or used up. */
 import { z } from 'zod';
 
-import { type Json, printJson } from '../../shared/json.ts';
+import { Fault } from '../../shared/fault.ts';
+import { isJsonObject, type Json, printJson } from '../../shared/json.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import type { Deps } from '../deps.ts';
+import { listKeys } from '../store/admin-key.ts';
 import { noSuchKey } from './keys.ts';
 import { ackErrorItem, segmentItem } from './message-operations.ts';
 import { type Operation, operation } from './operation.ts';
@@ -56,9 +58,29 @@ export function viewDryRun(result: DryRunResult, bytes: Uint8Array) {
 export const messageBytes = (pasted: string): Uint8Array =>
   new TextEncoder().encode(pasted.replaceAll(/\r\n|\n/g, '\r'));
 
+/** The resource itself, also where it is a member of what was sent. */
+function resourceOf(given: unknown): Json {
+  // What parseJson gave, passed through a schema that takes anything.
+  const body = given as Json;
+  const isWrapped = isJsonObject(body) && body['resourceType'] === undefined && isJsonObject(body['resource']);
+  return isWrapped ? (body['resource'] ?? null) : body;
+}
+
 /** @throws Fault `not-found` for a Client ID that is none */
 export function requireClientId(clientId: string): void {
   if (!clientId.startsWith('svc-') || !isUuid(clientId.slice(4))) throw noSuchKey();
+}
+
+/** @throws Fault `not-found` where the site has no key that may send messages */
+async function newestSender(deps: Deps, site: string): Promise<string> {
+  const active = (protocol: string) => ({ text: '', status: 'active', protocol });
+  const [[http], [mllp]] = await deps.database.batch([
+    listKeys(site, active('hl7'), null, 1),
+    listKeys(site, active('hl7-mllp'), null, 1),
+  ]);
+  const found = http ?? mllp;
+  if (found === undefined) throw new Fault('not-found', 'the site has no API key that may send HL7 messages');
+  return found.client_id;
 }
 
 export function workbenchOperations(deps: Deps, workbench: Workbench): Operation[] {
@@ -86,7 +108,9 @@ export function workbenchOperations(deps: Deps, workbench: Workbench): Operation
       permission: 'site.messages.read',
       summary: 'What an HL7 message would do if this key had sent it: segments, resources, ACK',
       body: z.strictObject({
-        clientId: text.meta({ description: 'The key whose settings and scopes hold.' }),
+        clientId: text
+          .optional()
+          .meta({ description: 'The key whose settings and scopes hold; left out: the newest active key for HL7.' }),
         message: text.meta({ description: 'Segments separated by carriage return or line feed.' }),
       }),
       maxBodyBytes: 2 * deps.config.HL7_MAX_MESSAGE_BYTES,
@@ -99,9 +123,10 @@ export function workbenchOperations(deps: Deps, workbench: Workbench): Operation
         resources: z.array(z.looseObject({ resourceType: text })),
       }),
       async handle({ actor, body: { clientId, message }, requestId }) {
-        requireClientId(clientId);
+        const sender = clientId ?? (await newestSender(deps, actor.site));
+        requireClientId(sender);
         const bytes = messageBytes(message);
-        const result = await workbench.dryRun({ site: actor.site, clientId }, bytes, requestId);
+        const result = await workbench.dryRun({ site: actor.site, clientId: sender }, bytes, requestId);
         return { body: viewDryRun(result, bytes) };
       },
     }),
@@ -110,15 +135,14 @@ export function workbenchOperations(deps: Deps, workbench: Workbench): Operation
       path: '/workbench/resource',
       permission: 'site.api_keys.read',
       summary: 'Validate a FHIR resource: every fault, each at its place',
-      body: z.unknown().meta({ type: 'object', description: 'The resource.' }),
+      body: z.unknown().meta({ type: 'object', description: 'The resource, or `{ "resource": … }`.' }),
       maxBodyBytes: deps.config.FHIR_MAX_BODY_BYTES,
       answer: z.object({
         valid: z.boolean(),
         issues: z.array(z.object({ code: text, message: text, at: text.optional() })),
       }),
       async handle({ body }) {
-        // What parseJson gave, passed through a schema that takes anything.
-        const issues = workbench.validate(body as Json);
+        const issues = workbench.validate(resourceOf(body));
         return { body: { valid: issues.length === 0, issues } };
       },
     }),

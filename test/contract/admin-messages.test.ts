@@ -195,6 +195,8 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       message: 'PID|1',
     });
     expect(broken).toMatchObject({ outcome: 'AR', segments: [], resources: [] });
+    const newest = await call<Record<string, unknown>>('/workbench/message', { message: adt('TRY-1', 'P-9') });
+    expect(newest).toMatchObject({ outcome: 'AA' });
     expect(await listed('?q=TRY-1')).toEqual([]);
   });
 
@@ -203,6 +205,8 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       valid: true,
       issues: [],
     });
+    const wrapped = { resource: { resourceType: 'Patient', gender: 'female' } };
+    expect(await call('/workbench/resource', wrapped)).toEqual({ valid: true, issues: [] });
     const { issues } = await call<{ issues: { at: string }[] }>('/workbench/resource', {
       resourceType: 'Patient',
       gender: 'x',

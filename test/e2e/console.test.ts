@@ -249,6 +249,22 @@ describe.skipIf(isBrowserMissing())('the console in a browser', () => {
     await context.close();
   });
 
+  test('the console is used with the keyboard alone, and without its script', async () => {
+    const { context, page } = await signIn(stack.oidc.admin);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe('Skip to content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe('New API key');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#name');
+    await context.close();
+    const plain = await signIn(stack.oidc.admin, { javaScriptEnabled: false });
+    await plain.page.goto(`${stack.baseUrl}/admin`);
+    expect(await plain.page.textContent('#main')).toContain('active API keys');
+    await plain.context.close();
+  });
+
   test('signing out ends the session here and at the provider', async () => {
     const { context, page } = await signIn(stack.oidc.admin);
     await page.click('text=Sign out');

@@ -82,7 +82,8 @@ export function addKeyPages(app: Surface, { deps, access }: Console): void {
       >
         {fault === undefined ? null : (
           <Notice tone="bad">
-            {fault.kind === 'invalid' ? 'Not saved: look at the fields marked below.' : `Not saved: ${fault.message}.`}
+            {fault.kind === 'invalid' ? 'Not saved: look at the fields marked below.' : `Not saved: ${fault.message}. `}
+            {fault.kind === 'invalid' ? null : <a href={`${path}/edit`}>Edit it as it is now</a>}
           </Notice>
         )}
         <KeyForm
