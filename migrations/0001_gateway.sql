@@ -125,12 +125,15 @@ create table resource (
   meta text not null,
   body text not null,
   patient_id uuid,
-  patient_type text generated always as (case when patient_id is null then null else 'Patient' end) stored,
-  primary key (site_id, type, id),
-  foreign key (site_id, patient_type, patient_id) references resource (site_id, type, id)
+  patient_type text generated always as (case when patient_id is null then null else 'Patient' end) stored
 );
 create index resource_of_patient on resource (site_id, patient_id, type, id) where patient_id is not null;
 create index resource_last_updated on resource (site_id, type, last_updated, id);
+-- The primary key after the indexes that hold the same columns. For a site that the statistics do not know yet the
+-- planner expects one row whichever index it takes, and of equally good ones it takes the newest: this one must be.
+alter table resource
+  add primary key (site_id, type, id),
+  add foreign key (site_id, patient_type, patient_id) references resource (site_id, type, id);
 
 -- The versions before the current one.
 create table resource_history (

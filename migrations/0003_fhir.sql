@@ -1,13 +1,17 @@
 -- The FHIR API: indexes in the order in which pages are walked, and writes that depend on what is found.
 
 -- The id before the system, so that the resources with one code or identifier value come out of the index in page
--- order, whatever their system; codes and values that several systems share are rare.
+-- order, whatever their system; codes and values that several systems share are rare. The index for look-ups by id begins
+-- with it, so that it is never taken for another search, and is newer than the primary key: see resource in 0001.
 alter table resource_identifier
   drop constraint resource_identifier_pkey,
   add primary key (site_id, type, value, id, system);
 alter table resource_token
   drop constraint resource_token_pkey,
   add primary key (site_id, type, param, code, id, system);
+drop index resource_identifier_of, resource_token_of;
+create index resource_identifier_of on resource_identifier (id, site_id, type);
+create index resource_token_of on resource_token (id, site_id, type);
 
 -- Folded text is compared byte by byte: the same order and the same speed under every locale. '' stands for an absent
 -- birth date, so that a page cursor can compare rows.
@@ -16,6 +20,10 @@ alter table patient_search
   alter column name_sort type text collate "C",
   alter column birth_date type text collate "C",
   alter column birth_date set not null;
+
+-- Newer than the indexes that hold the same columns: see resource in 0001.
+alter table patient_search drop constraint patient_search_pkey, add primary key (site_id, id);
+alter table report drop constraint report_pkey, add primary key (site_id, report_id);
 
 -- A search must not have to read a list of pending entries first.
 alter index patient_search_names set (fastupdate = off);

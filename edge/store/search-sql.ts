@@ -18,7 +18,7 @@ export interface SearchScope {
   readonly type: ResourceType;
 }
 
-export type Source = 'resource' | 'identifier' | 'token' | 'patient' | 'report';
+export type Source = 'resource' | 'identifier' | 'token' | 'patient' | 'report' | 'study';
 
 interface SourceSql {
   /** `from` item with the alias given. */
@@ -44,11 +44,20 @@ const SOURCES: Readonly<Record<Source, SourceSql>> = {
     within: (scope, a) => `${a}.site_id = ${scope.site}`,
   },
   report: {
-    // A report belongs to a study, a study to a patient (spec.md, DiagnosticReport search).
-    from: (a) => `report ${a} join study ${a}_study using (site_id, study_id)`,
+    from: (a) => `report ${a}`,
     id: (a) => `${a}.report_id`,
     repeats: false,
     within: (scope, a) => `${a}.site_id = ${scope.site}`,
+  },
+  study: {
+    // A report belongs to a study, a study to a patient (spec.md, DiagnosticReport search). The offset keeps it a
+    // look-up for each study.
+    from: (a) => `study ${a}_study cross join lateral (
+      select o.report_id from report o
+       where o.site_id = ${a}_study.site_id and o.study_id = ${a}_study.study_id offset 0) ${a}`,
+    id: (a) => `${a}.report_id`,
+    repeats: false,
+    within: (scope, a) => `${a}_study.site_id = ${scope.site}`,
   },
 };
 
@@ -78,7 +87,7 @@ function sourceOf(criterion: Criterion, type: ResourceType): Source {
     case 'last-updated':
       return 'resource';
     case 'patient':
-      return type === 'DiagnosticReport' ? 'report' : 'resource';
+      return type === 'DiagnosticReport' ? 'study' : 'resource';
     case 'identifier':
       return 'identifier';
     case 'token':
@@ -171,13 +180,20 @@ export interface Selection {
 const DRIVER = 'd';
 
 /**
- * @param driver the table to walk, where the sort demands one; undefined: the most selective criterion's
+ * Who decides in which order the criteria are looked at. `fixed`: the most selective one drives and the others are
+ * probes, row by row, whatever the statistics say or do not know yet. `free`: the planner. A table: it is walked, for
+ * its order, unless the planner finds something better.
  */
-export function selectionSql(scope: SearchScope, criteria: readonly Criterion[], driver?: Source): Selection {
+export type Plan = 'fixed' | 'free' | Source;
+
+export function selectionSql(scope: SearchScope, criteria: readonly Criterion[], plan: Plan): Selection {
   const { type } = scope;
   const ranked = criteria.toSorted((a, b) => rankOf(a) - rankOf(b));
   const first = ranked[0];
-  const source = driver ?? (first === undefined ? 'resource' : sourceOf(first, type));
+  const walked = plan === 'fixed' || plan === 'free' ? undefined : plan;
+  const source = walked ?? (first === undefined ? 'resource' : sourceOf(first, type));
+  // An offset keeps PostgreSQL from turning the probe into a join.
+  const barrier = plan === 'fixed' ? ' offset 0' : '';
   const { from, id, repeats, within } = SOURCES[source];
   // Conditions on a row: every one of a table with one row for a resource; of the others the first only, because two
   // codes that must both be there are in two rows.
@@ -192,7 +208,7 @@ export function selectionSql(scope: SearchScope, criteria: readonly Criterion[],
       const alias = `p${index}`;
       const probe = SOURCES[sourceOf(criterion, type)];
       return `exists (select from ${probe.from(alias)} where ${probe.within(scope, alias)} and ${probe.id(alias)} = ${id(DRIVER)}
-        and ${conditionSql(criterion, alias, type, scope.bind)})`;
+        and ${conditionSql(criterion, alias, type, scope.bind)}${barrier})`;
     }),
   ];
   return { from: from(DRIVER), where: where.join('\n   and '), id: id(DRIVER), repeats };

@@ -51,7 +51,7 @@ export function binder(): { readonly params: Param[]; readonly bind: Bind } {
 function idsSql(scope: SearchScope, { criteria, sort, after, limit }: PageSelection): string {
   const { bind } = scope;
   const by = sort.by === 'id' ? undefined : SORTS[sort.by];
-  const { from, where, id, repeats } = selectionSql(scope, criteria, by?.source);
+  const { from, where, id, repeats } = selectionSql(scope, criteria, by === undefined ? 'fixed' : by.source);
   const direction = sort.descending ? 'desc' : 'asc';
   const beyond = sort.descending ? '<' : '>';
   if (by === undefined) {
@@ -72,10 +72,12 @@ export function searchPage(selection: PageSelection): Query<PageRow> {
   const { params, bind } = binder();
   const scope = { bind, site: `${bind(selection.site)}::uuid`, type: selection.type };
   const direction = selection.sort.descending ? 'desc' : 'asc';
+  // The lateral with a limit is a look-up for each row: no estimate can make a scan of it.
   // A sort key in its text form sorts as its column does: ISO instants and text by bytes.
   const rows = `select r.type, r.id, r.version, r.last_updated, r.meta, r.body, k.sort_key
     from (${idsSql(scope, selection)}) k
-    join resource r on r.site_id = ${scope.site} and r.type = '${scope.type}' and r.id = k.id`;
+   cross join lateral (
+     select x.* from resource x where x.site_id = ${scope.site} and x.type = '${scope.type}' and x.id = k.id limit 1) r`;
   const order = `p.sort_key collate "C" ${direction}, p.id ${direction}`;
   return { text: withinBudget(rows, order), params };
 }
@@ -86,7 +88,7 @@ export function searchCount(
   criteria: readonly Criterion[],
 ): Query<{ total: number }> {
   const { params, bind } = binder();
-  const { from, where, id, repeats } = selectionSql({ bind, site: `${bind(site)}::uuid`, type }, criteria);
+  const { from, where, id, repeats } = selectionSql({ bind, site: `${bind(site)}::uuid`, type }, criteria, 'free');
   return {
     text: `select count(${repeats ? 'distinct ' : ''}${id})::integer as total from ${from} where ${where}`,
     params,
@@ -95,6 +97,6 @@ export function searchCount(
 
 /** SQL: the ids that match, two at most, which is as many as a condition needs to see (R4 http, conditional create). */
 export function matchesSql(scope: SearchScope, criteria: readonly Criterion[]): string {
-  const { from, where, id, repeats } = selectionSql(scope, criteria);
+  const { from, where, id, repeats } = selectionSql(scope, criteria, 'fixed');
   return `select ${repeats ? 'distinct ' : ''}${id} as id from ${from} where ${where} limit 2`;
 }

@@ -62,7 +62,6 @@ export interface FailedRow {
   readonly outcome: string;
 }
 
-/** The `type` at a row's position stands in the rows themselves. */
 const WRITTEN = `w.part, w.ordinal, w.outcome, w.id, coalesce(r.version, w.version) as version,
        ${instantOf('coalesce(r.last_updated, w.last_updated)')} as last_updated, r.meta, r.body`;
 
@@ -72,6 +71,12 @@ function matchesJson(bind: Bind, site: string, conditions: readonly Condition[])
     ({ type, criteria }, n) => `(select ${n} as n, m.id from (${matchesSql({ bind, site, type }, criteria)}) m)`,
   );
   return `(select coalesce(json_agg(json_build_array(f.n, f.id)), '[]'::json) from (${each.join(' union all ')}) f)`;
+}
+
+/** The resource that a conditional create found; the limit makes it a look-up by key, whatever the planner expects. */
+function matchedSql(site: string, type: string): string {
+  return `select x.* from resource x
+    where w.outcome = 'matched' and x.site_id = ${site} and x.type = ${type} and x.id = w.id limit 1`;
 }
 
 function conditionsJson(conditions: readonly Condition[], from = 0): object[] {
@@ -95,7 +100,7 @@ export function writeTransaction(siteId: string, { writes, conditions }: Transac
   const text = `select ${WRITTEN}
   from resource_transaction(${site}, ${rows}, ${bind(JSON.stringify(conditionsJson(conditions)))}::json,
          ${matchesJson(bind, site, conditions)}) w
-  left join resource r on w.outcome = 'matched' and r.site_id = ${site} and r.type = ${rows} -> w.ordinal ->> 'type' and r.id = w.id
+  left join lateral (${matchedSql(site, `${rows} -> w.ordinal ->> 'type'`)}) r on true
  order by w.part, w.ordinal`;
   return { text, params };
 }
@@ -120,8 +125,7 @@ export function writeBatch(siteId: string, entries: readonly Transaction[]): Que
   );
   const text = `select w.entry, ${WRITTEN}
   from resource_batch(${site}, ${argument}, ${matches}) w
-  left join resource r on w.outcome = 'matched' and r.site_id = ${site} and r.id = w.id
-    and r.type = ${argument} -> w.entry -> 'rows' -> w.ordinal ->> 'type'
+  left join lateral (${matchedSql(site, `${argument} -> w.entry -> 'rows' -> w.ordinal ->> 'type'`)}) r on true
  order by w.entry, w.part, w.ordinal`;
   return { text, params };
 }
