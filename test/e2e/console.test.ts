@@ -160,14 +160,21 @@ describe.skipIf(isBrowserMissing())('the console in a browser', () => {
     const second = await context.newPage();
     for (const each of [page, second]) await each.goto(`${stack.baseUrl}/admin/keys/${clientId}/edit`);
     await page.fill('#name', 'First');
-    await page.click('text=Save');
+    await page.click('button:has-text("Save")');
     await page.waitForSelector('text=The change is saved');
     await second.fill('#name', 'Second');
-    await second.click('text=Save');
-    await second.waitForSelector('text=changed meanwhile');
+    for (const _ of ['once', 'again']) {
+      const [answer] = await Promise.all([
+        second.waitForResponse((response) => response.request().method() === 'POST'),
+        second.click('button:has-text("Save")'),
+      ]);
+      expect(answer.status()).toBe(409);
+      await second.waitForSelector('text=changed meanwhile');
+    }
     await lookAt(second);
-    await second.click('text=Save');
-    await second.waitForSelector('text=changed meanwhile');
+    await second.click('text=Edit it as it is now');
+    await second.waitForSelector('#name');
+    expect(await second.inputValue('#name')).toBe('First');
     const { rows } = await db.client.query('select name from api_key where client_id = $1', [clientId]);
     expect(rows).toEqual([{ name: 'First' }]);
     await context.close();

@@ -5,7 +5,7 @@ import type { FoundRefusal } from '../../store/admin-refusal.ts';
 import type { Example } from '../examples.ts';
 import type { JwksFindings } from '../key-rules.ts';
 import { viewChange } from '../key-view.ts';
-import { prettyJson } from './key-form.tsx';
+import { prettyJson } from './key-fields.ts';
 import { Refusals } from './refusal-list.tsx';
 import { Badge, Code, Copyable, Empty, Fact, KeyStatus, Table, When } from './ui.tsx';
 
