@@ -252,7 +252,9 @@ begin
     from rows from (json_to_recordset(p_rows) as (mode text, patient uuid)) with ordinality x(mode, patient, n)
    where x.mode <> 'keep' and x.patient is not null
      and (x.patient = any (created)) is not true
-     and not exists (select from resource p where p.site_id = p_site and p.type = 'Patient' and p.id = x.patient);
+     -- The offset keeps it a look-up for each row: as a join it could read every patient of the site.
+     and not exists (select from resource p
+                      where p.site_id = p_site and p.type = 'Patient' and p.id = x.patient offset 0);
   if missing is not null then
     raise exception 'a referenced patient is not in the site' using errcode = 'GW422', detail = missing::text;
   end if;

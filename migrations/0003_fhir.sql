@@ -34,7 +34,7 @@ alter index patient_search_names set (fastupdate = off);
 --
 -- p_rows: as of resource_write. Where a row depends on a condition, its id is the condition's placeholder, a new uuid
 -- that also stands in every text that refers to it, and its mode is '?' followed by the placeholder.
--- p_conditions: [{ n, kind: 'create' | 'update' | 'reference', placeholder, required: id | null, local: [uuid] }], in
+-- p_conditions: [{ n, kind: 'create' | 'update' | 'reference', type, placeholder, required: id | null, local: [uuid] }], in
 -- the order in which they are resolved. local: resources of the same request that would match as well.
 -- p_matches: [[n, id]], what the site has, two at most for each condition.
 --
@@ -61,8 +61,8 @@ begin
   select array_agg(x.id) into row_ids from json_to_recordset(p_rows) x(id uuid);
   part := 'condition';
   for c in
-    select x.* from rows from (json_to_recordset(p_conditions) as (n integer, kind text, placeholder uuid, required text,
-             local json)) with ordinality x(n, kind, placeholder, required, local, position)
+    select x.* from rows from (json_to_recordset(p_conditions) as (n integer, kind text, type text, placeholder uuid,
+             required text, local json)) with ordinality x(n, kind, type, placeholder, required, local, position)
      order by x.position
   loop
     found := array(
@@ -71,7 +71,8 @@ begin
       select coalesce((resolved ->> (l #>> '{}'))::uuid, (l #>> '{}')::uuid) from json_array_elements(c.local) l
        where (l #>> '{}')::uuid <> all (kept)
          and ((l #>> '{}')::uuid = any (row_ids)
-           or exists (select from resource s where s.site_id = p_site and s.id = (l #>> '{}')::uuid)));
+           or exists (select from resource s
+                        where s.site_id = p_site and s.type = c.type and s.id = (l #>> '{}')::uuid)));
     target := found[1];
     ordinal := c.n;
     id := target;

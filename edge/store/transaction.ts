@@ -80,9 +80,10 @@ function matchedSql(site: string, type: string): string {
 }
 
 function conditionsJson(conditions: readonly Condition[], from = 0): object[] {
-  return conditions.map(({ kind, placeholder, required, local }, n) => ({
+  return conditions.map(({ kind, type, placeholder, required, local }, n) => ({
     n: from + n,
     kind,
+    type,
     placeholder,
     required,
     local,
