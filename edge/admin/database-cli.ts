@@ -7,28 +7,7 @@ import { z } from 'zod';
 
 import { Fault } from '../../shared/fault.ts';
 import type { Database, Param, Query, Results } from '../deps.ts';
-
-const INTEGER_OIDS = new Set([20, 21, 23]);
-const BOOLEAN_OID = 16;
-const TEXT_ARRAY_OID = 1009;
-
-/** One `text[]` literal; PostgreSQL quotes what needs it. */
-function parseTextArray(literal: string): string[] {
-  const items = literal.slice(1, -1).match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
-  return items.map((item) => (item.startsWith('"') ? item.slice(1, -1).replaceAll(/\\(.)/g, '$1') : item));
-}
-
-/** Integers, booleans and `text[]` are parsed; everything else stays text. */
-const types = {
-  getTypeParser:
-    (oid: number) =>
-    (text: string): unknown => {
-      if (INTEGER_OIDS.has(oid)) return Number(text);
-      if (oid === BOOLEAN_OID) return text === 't';
-      if (oid === TEXT_ARRAY_OID) return parseTextArray(text);
-      return text;
-    },
-};
+import { columnTypes } from '../store/column-types.ts';
 
 const ownError = z.object({ code: z.literal('GW409'), detail: z.string() });
 
@@ -52,7 +31,7 @@ export async function connectDatabase(url: string): Promise<CommandDatabase> {
   await client.connect();
 
   const ask = async (query: Query): Promise<object[]> => {
-    const { rows } = await client.query({ text: query.text, values: query.params.map(parameter), types });
+    const { rows } = await client.query({ text: query.text, values: query.params.map(parameter), types: columnTypes });
     return rows;
   };
 

@@ -9,7 +9,7 @@ import { isJsonObject, type Json, printJson } from '../../shared/json.ts';
 import { checkJwksUri } from '../../shared/oauth/jwks-uri.ts';
 import { isPublicAddress } from '../../shared/public-address.ts';
 import { type CheckedJwks, type CheckedKey, readJwks } from '../../shared/oauth/jwks.ts';
-import { quote } from '../../shared/oauth/reason.ts';
+import { quote } from '../../shared/quote.ts';
 import type { Deps } from '../deps.ts';
 import { fetchJwks } from '../http/fetch-jwks.ts';
 

@@ -5,7 +5,8 @@
 import type { AssertionAlgorithm } from '../../shared/oauth/algorithms.ts';
 import { chooseKeys } from '../../shared/oauth/choose-key.ts';
 import type { CompactJws } from '../../shared/oauth/compact-jws.ts';
-import { quote, type Reason } from '../../shared/oauth/reason.ts';
+import type { Reason } from '../../shared/oauth/reason.ts';
+import { quote } from '../../shared/quote.ts';
 import type { ClientRow } from '../store/client.ts';
 import type { ClientKeyring, ClientKeys } from './client-keys.ts';
 import { isSignedByOne } from './signature.ts';

@@ -3,7 +3,7 @@
  * another encoding or with a control character is refused, where general parsers take what they get.
  */
 import { Fault } from '../../shared/fault.ts';
-import { quote } from '../../shared/oauth/reason.ts';
+import { quote } from '../../shared/quote.ts';
 import { decodeUtf8, readBody } from '../http/body.ts';
 import { refuseRequest } from './refused.ts';
 

@@ -1,6 +1,6 @@
 /** The token endpoint (RFC 6749 §4.4, RFC 7523 §2.2): one grant, one way to authenticate, a short-lived access token. */
 import { chooseAudience } from '../../shared/oauth/audience.ts';
-import { quote } from '../../shared/oauth/reason.ts';
+import { quote } from '../../shared/quote.ts';
 import { grantScopes } from '../../shared/oauth/scope.ts';
 import type { Deps } from '../deps.ts';
 import { oauthAddresses } from '../http/smart-configuration.ts';

@@ -7,6 +7,7 @@ import { neon, neonConfig, NeonDbError } from '@neondatabase/serverless';
 import { Fault, type FaultKind } from '../../shared/fault.ts';
 import type { Config } from '../config.ts';
 import type { Database, Param, Query, Results } from '../deps.ts';
+import { columnTypes } from '../store/column-types.ts';
 
 /** SQLSTATEs that say something about the request; those of class GW are raised by our own functions (migrations). */
 const FAULTS: Readonly<Record<string, { kind: FaultKind; message: string; code?: string }>> = {
@@ -62,34 +63,12 @@ function parameter(value: Param): string | number | boolean | null {
   return `{${value.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
 }
 
-const INTEGER_OIDS = new Set([20, 21, 23]);
-const BOOLEAN_OID = 16;
-const TEXT_ARRAY_OID = 1009;
-
-/** One `text[]` literal; PostgreSQL quotes what needs it. */
-function parseTextArray(literal: string): string[] {
-  const items = literal.slice(1, -1).match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
-  return items.map((item) => (item.startsWith('"') ? item.slice(1, -1).replace(/\\(.)/g, '$1') : item));
-}
-
-/** Integers, booleans and `text[]` are parsed; everything else stays text: no time zone or float of the driver's. */
-const types = {
-  getTypeParser:
-    (oid: number) =>
-    (text: string): unknown => {
-      if (INTEGER_OIDS.has(oid)) return Number(text);
-      if (oid === BOOLEAN_OID) return text === 't';
-      if (oid === TEXT_ARRAY_OID) return parseTextArray(text);
-      return text;
-    },
-};
-
 /** @param config the connection string, and the endpoint to post to when it is not Neon's own */
 export function neonDatabase(config: Pick<Config, 'DATABASE_URL' | 'DATABASE_FETCH_ENDPOINT'>): Database {
   const endpoint = config.DATABASE_FETCH_ENDPOINT;
   if (endpoint !== undefined) neonConfig.fetchEndpoint = endpoint;
   const connect = neon(config.DATABASE_URL);
-  const prepare = (query: Query) => connect.query(query.text, query.params.map(parameter), { types });
+  const prepare = (query: Query) => connect.query(query.text, query.params.map(parameter), { types: columnTypes });
 
   return {
     async run<Row extends object>(query: Query<Row>): Promise<Row[]> {
@@ -102,7 +81,7 @@ export function neonDatabase(config: Pick<Config, 'DATABASE_URL' | 'DATABASE_FET
     },
     async batch<const Queries extends readonly Query[]>(queries: Queries): Promise<Results<Queries>> {
       try {
-        return (await connect.transaction(queries.map(prepare), { types })) as unknown as Results<Queries>;
+        return (await connect.transaction(queries.map(prepare), { types: columnTypes })) as unknown as Results<Queries>;
       } catch (error) {
         throw toFault(error);
       }

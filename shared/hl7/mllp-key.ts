@@ -4,7 +4,7 @@
  * and for each key that nearly fitted there is a sentence for its administrator.
  */
 import { parseAddress, parseRange, rangeContains } from '../ip.ts';
-import { quote } from '../oauth/reason.ts';
+import { quote } from '../quote.ts';
 
 export interface MllpKey {
   readonly clientId: string;

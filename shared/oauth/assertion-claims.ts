@@ -3,7 +3,8 @@
  * passed in. Single use of the `jti` is not decided here: that needs a store.
  */
 import type { Json, JsonObject } from '../json.ts';
-import { quote, type Reason, type RefusalCode } from './reason.ts';
+import type { Reason, RefusalCode } from './reason.ts';
+import { quote } from '../quote.ts';
 
 export interface ClaimContext {
   /** The client the assertion was looked up by. */

@@ -1,7 +1,8 @@
 /** The header of a client assertion (RFC 7515 §4, RFC 8725 §3.1, §3.10, §3.11): one small check for each rule. */
 import type { JsonObject } from '../json.ts';
 import { ASSERTION_ALGORITHM_NAMES, isAssertionAlgorithm } from './algorithms.ts';
-import { quote, type Reason, type RefusalCode } from './reason.ts';
+import type { Reason, RefusalCode } from './reason.ts';
+import { quote } from '../quote.ts';
 
 export interface HeaderContext {
   /** The registered JWKS URI of the client, null when its JWKS is inline or the client is unknown. */

@@ -5,7 +5,8 @@
 import type { JsonObject } from '../json.ts';
 import { type AssertionAlgorithm, keyNeed } from './algorithms.ts';
 import type { CheckedKey } from './jwks.ts';
-import { quote, quoteAll, type Reason } from './reason.ts';
+import { quote, quoteAll } from '../quote.ts';
+import type { Reason } from './reason.ts';
 
 export type ChosenKeys = { readonly keys: readonly CheckedKey[] } | Reason;
 

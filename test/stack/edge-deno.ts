@@ -1,12 +1,10 @@
 /** The gateway under `deno serve`, as a process of its own. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 
 import { buildAssets } from '../../edge/admin/build-assets.ts';
 import { ROOT } from './build.ts';
 import type { Edge, EdgeOptions } from './gateway.ts';
+import { spawnLogged } from './logged.ts';
 import { until } from './until.ts';
 
 /** The program itself, not the package's launcher, which would stand between us and its signals. */
@@ -17,37 +15,39 @@ function denoBinary(): string {
   return `${folder}/${platform}/deno`;
 }
 
-export async function startDenoEdge(options: EdgeOptions): Promise<Edge> {
+export async function startDenoEdge(options: EdgeOptions): Promise<Edge & { exited: Promise<number | null> }> {
   await buildAssets();
   const { tokenPerClient, tokenPerAddress, perKey } = options.rateLimits;
   const args = ['serve', '--allow-net', '--allow-env', '--allow-read=dist', '--host', '127.0.0.1', '--port'];
-  const child = spawn(denoBinary(), [...args, String(options.port), 'edge/platform/deno.ts'], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...process.env,
-      ...options.env,
-      RATE_LIMIT_TOKEN_PER_CLIENT: String(tokenPerClient),
-      RATE_LIMIT_TOKEN_PER_ADDRESS: String(tokenPerAddress),
-      RATE_LIMIT_PER_KEY: String(perKey),
-      NO_COLOR: '1',
-      DENO_NO_UPDATE_CHECK: '1',
-      ...(options.caCertificate === undefined ? {} : { DENO_CERT: options.caCertificate }),
-    },
-  });
-  const logs: string[] = [];
-  createInterface(child.stdout).on('line', (line) => logs.push(line));
-  createInterface(child.stderr).on('line', (line) => logs.push(line));
-  const ended = once(child, 'exit');
-
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-    await ended;
+  const env = {
+    ...process.env,
+    ...options.env,
+    RATE_LIMIT_TOKEN_PER_CLIENT: String(tokenPerClient),
+    RATE_LIMIT_TOKEN_PER_ADDRESS: String(tokenPerAddress),
+    RATE_LIMIT_PER_KEY: String(perKey),
+    NO_COLOR: '1',
+    DENO_NO_UPDATE_CHECK: '1',
+    ...(options.caCertificate === undefined ? {} : { DENO_CERT: options.caCertificate }),
   };
+  const command = [denoBinary(), ...args, String(options.port), 'edge/platform/deno.ts'];
+  const { child, exited, logs } = spawnLogged(command, { cwd: ROOT, env, log: options.log });
+  let ended = false;
+  void exited.then(() => (ended = true));
   await until('deno serve answers', async () => {
-    if (child.exitCode !== null) throw new Error(`deno ended with ${child.exitCode}:\n${logs.join('\n')}`);
+    if (ended) throw new Error(`deno ended:\n${logs.join('\n')}`);
     const response = await fetch(`http://127.0.0.1:${options.port}/healthz`).catch(() => undefined);
     return response?.ok === true;
   });
-  return { stop: () => end('SIGTERM'), kill: () => end('SIGKILL'), logs: () => logs };
+  return {
+    exited,
+    async stop() {
+      child.stdin.end();
+      await exited;
+    },
+    async kill() {
+      if (!ended && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      await exited;
+    },
+    logs: () => logs,
+  };
 }

@@ -40,6 +40,8 @@ export interface EdgeOptions {
   readonly persistDir?: string | undefined;
   readonly caCertificate?: string | undefined;
   readonly rateLimits: { readonly tokenPerClient: number; readonly tokenPerAddress: number; readonly perKey: number };
+  /** Gets each line the gateway logs, as it is logged (deno). */
+  readonly log?: (line: string) => void;
 }
 
 export interface Edge {

@@ -54,6 +54,8 @@ export interface StackDescription {
   readonly mllp: { readonly host: string; readonly port: number };
   readonly databaseUrl: string;
   readonly admin: { readonly username: string; readonly password: string };
+  /** May look at everything and change nothing. */
+  readonly reader: { readonly username: string; readonly password: string };
   readonly adminToken: string;
   readonly site: string;
   readonly otherSite: string;

@@ -1,11 +1,8 @@
 /** The MLLP sidecar as a process of its own, as it is deployed: environment in, JSON lines out. */
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-
 import type { JWK } from 'jose';
 
 import { ROOT } from './build.ts';
-import { spawnGuarded } from './guard.ts';
+import { spawnLogged } from './logged.ts';
 import { until } from './until.ts';
 
 export interface SidecarOptions {
@@ -16,6 +13,8 @@ export interface SidecarOptions {
   readonly port?: number;
   readonly healthPort?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Gets each line as it is logged. */
+  readonly log?: (line: string) => void;
 }
 
 export interface SidecarProcess {
@@ -35,9 +34,6 @@ export interface SidecarProcess {
 }
 
 const HOST = '127.0.0.1';
-/** A local stack may run for weeks. */
-const MAX_LINES = 10_000;
-
 interface Listening {
   readonly port: number;
   readonly healthPort: number;
@@ -56,19 +52,10 @@ export async function startSidecar(options: SidecarOptions): Promise<SidecarProc
     SIDECAR_PRIVATE_KEY: JSON.stringify(options.privateKey),
     ...options.env,
   };
-  // The guard hands on standard error only; exec keeps the process the guard watches.
-  const toStderr = ['-c', 'exec "$0" "$@" >&2', process.execPath, `${ROOT}sidecar/main.ts`];
-  const child = spawnGuarded('/bin/sh', toStderr, { signal: 'TERM', cwd: ROOT, env });
-  const logs: string[] = [];
-  createInterface(child.stderr).on('line', (line) => {
-    logs.push(line);
-    if (logs.length > MAX_LINES) logs.shift();
-  });
+  const command = [process.execPath, `${ROOT}sidecar/main.ts`];
+  const { child, exited, logs } = spawnLogged(command, { cwd: ROOT, env, log: options.log });
   let ended = false;
-  const exited = once(child, 'exit').then(([code]) => {
-    ended = true;
-    return typeof code === 'number' ? code : null;
-  });
+  void exited.then(() => (ended = true));
 
   const listening = await until('the sidecar listens', () => {
     const line = logs.find((each) => each.includes('"event":"mllp.listening"'));

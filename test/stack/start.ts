@@ -2,6 +2,7 @@
  * `npm start`: the whole gateway on one machine with nothing preinstalled. Parts start in order, each with a line that
  * says so; Ctrl-C stops them in reverse. Data stays in `.local` until `npm run reset`.
  */
+import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
@@ -52,6 +53,12 @@ async function part<T extends Part>(name: string, start: () => Promise<T>): Prom
     if (!stopping) void stopAll(1, `${name} ended by itself; its log is in ${LOCAL_FOLDER}`);
   });
   return result;
+}
+
+/** Lines appended to a file of the part's name. */
+function logFile(name: string): (line: string) => void {
+  const file = createWriteStream(`${LOCAL_FOLDER}/${name}.log`, { flags: 'a' });
+  return (line) => void file.write(`${line}\n`);
 }
 
 async function stopAll(code: number, why?: string): Promise<void> {
@@ -105,6 +112,7 @@ async function start(): Promise<void> {
           port: ports.EDGE_PORT,
           env,
           rateLimits: { tokenPerClient: 1_000_000, tokenPerAddress: 1_000_000, perKey: 1_000_000 },
+          log: logFile('edge'),
         })
       : startWranglerEdge({ port: ports.EDGE_PORT, env, folder: LOCAL_FOLDER }),
   );
@@ -114,6 +122,7 @@ async function start(): Promise<void> {
       privateKey: secrets.sidecarPrivateKey,
       port: ports.MLLP_PORT,
       healthPort: ports.SIDECAR_HEALTH_PORT,
+      log: logFile('sidecar'),
     }),
   );
   await part('Demo data', async () => {
@@ -130,6 +139,7 @@ async function start(): Promise<void> {
     mllp: { host: '127.0.0.1', port: ports.MLLP_PORT },
     databaseUrl: postgres.url,
     admin: oidc.admin,
+    reader: oidc.reader,
     adminToken: await oidc.adminToken(),
     ...demo,
   };

@@ -1,0 +1,26 @@
+/** What somebody sent, fit to stand in a sentence for an administrator: shortened, and without tricks. */
+import { type Json, printJson } from './json.ts';
+
+const MAX_QUOTED_CHARACTERS = 120;
+/** What could change how a line reads: C1 controls, directional marks, line separators. JSON escapes the rest. */
+const INVISIBLE = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** A value as the caller sent it, fit for a sentence: `"a"`, `12`, `nothing` when it is absent. */
+export function quote(value: Json | undefined): string {
+  if (value === undefined) return 'nothing';
+  const shortened =
+    typeof value === 'string' && value.length > MAX_QUOTED_CHARACTERS
+      ? `${value.slice(0, MAX_QUOTED_CHARACTERS)}…`
+      : value;
+  const text = printJson(shortened).replace(
+    INVISIBLE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return text.length > 2 * MAX_QUOTED_CHARACTERS ? `${text.slice(0, 2 * MAX_QUOTED_CHARACTERS)}…` : text;
+}
+
+/** `"a", "b" and 3 more`. */
+export function quoteAll(values: readonly string[], most = 5): string {
+  const shown = values.slice(0, most).map(quote).join(', ');
+  return values.length > most ? `${shown} and ${values.length - most} more` : shown;
+}
