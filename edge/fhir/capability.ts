@@ -1,7 +1,7 @@
 /** The CapabilityStatement (FHIR R4 http, 3.1.0.7), made from the same tables that route and search. */
 import type { JsonObject } from '../../shared/json.ts';
 import type { Config } from '../config.ts';
-import { RESOURCE_TYPES } from '../store/resource-type.ts';
+import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { interactionCodes, SYSTEM_INTERACTIONS } from './interactions.ts';
 import { FHIR_JSON } from './media-type.ts';
 import { SERVED_TYPES } from './resource-types.ts';

@@ -3,7 +3,7 @@ import { Fault } from '../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../shared/json.ts';
 import type { Deps } from '../deps.ts';
 import { decodeUtf8, readBody } from '../http/body.ts';
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { requireJsonBody } from './media-type.ts';
 import { validate } from './validate/validate.ts';
 

@@ -1,6 +1,6 @@
 /** `_elements`: the asked-for top-level elements and what no reader may miss (FHIR R4 search, 3.1.1.5.9). */
 import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { SERVED_TYPES } from './resource-types.ts';
 import { resourceType } from './validate/definitions.ts';
 

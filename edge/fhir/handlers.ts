@@ -1,7 +1,7 @@
 /** What each interaction with a type does, as steps that prepare it; the table of interactions says where they are. */
 import type { Deps } from '../deps.ts';
 import { decodeUtf8, readBody } from '../http/body.ts';
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { readJson } from './content.ts';
 import type { Interaction, RequestContext } from './interaction.ts';
 import type { InteractionName } from './interactions.ts';

@@ -6,7 +6,7 @@ import type { Fault } from '../../shared/fault.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { Query, Results } from '../deps.ts';
 import type { Caller } from '../oauth/bearer.ts';
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Prefer } from './prefer.ts';
 import type { CursorSealer } from './search/cursor.ts';
 

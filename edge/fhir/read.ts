@@ -2,7 +2,7 @@
 import { Fault, type Issue } from '../../shared/fault.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { toPage } from '../store/page.ts';
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { currentVersion, historyPage, readResource, readVersion } from '../store/version.ts';
 import { etagOf, isNotModified, type RequestHeaders } from './conditional-headers.ts';
 import {

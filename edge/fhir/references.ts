@@ -5,7 +5,7 @@
 import { Fault, type Issue } from '../../shared/fault.ts';
 import { isJsonObject, type JsonObject } from '../../shared/json.ts';
 import { isUuid } from '../../shared/uuid.ts';
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { patientIdOf } from '../store/search-rows.ts';
 import { SERVED_TYPES } from './resource-types.ts';
 import { mapStrings } from './strings.ts';

@@ -1,7 +1,7 @@
 /** A resource as the body of an answer, with the headers that go with a version (FHIR R4 http, 3.1.0.1.5, 3.1.0.2). */
 import { type JsonObject, printJson } from '../../shared/json.ts';
 import { parseStored, renderResource, type StoredResource } from '../store/resource.ts';
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { etagOf, lastModifiedOf } from './conditional-headers.ts';
 import { subset } from './elements.ts';
 import type { Answer, RequestContext } from './interaction.ts';

@@ -2,7 +2,7 @@
  * The table of the seven types: how they are searched, sorted and cut. Searches and the CapabilityStatement derive from
  * it, as both do from the table of interactions, so that none can promise what another lacks.
  */
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 
 /** How a parameter's value is read and what it is compared with; one reader each in search/criterion-of.ts. */
 export type ParameterKind =

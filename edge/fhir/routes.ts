@@ -11,7 +11,7 @@ import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-confi
 import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts';
 import { authenticate, challengeOf, requireScopes } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
-import { isResourceType, RESOURCE_TYPES } from '../store/resource-type.ts';
+import { isResourceType, RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { prepareBundle } from './bundle/bundle.ts';
 import { capabilityStatement } from './capability.ts';
 import { readJson } from './content.ts';

@@ -2,7 +2,7 @@
 import { Fault, type Issue } from '../../shared/fault.ts';
 import { isJsonObject, type Json } from '../../shared/json.ts';
 import { printJson } from '../../shared/json.ts';
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { type Interaction, interaction, type RequestContext } from './interaction.ts';
 import { outcome } from './outcome.ts';
 import { relativeReferences, requirePatientReference } from './references.ts';

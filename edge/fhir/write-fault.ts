@@ -1,6 +1,6 @@
 /** What the database refuses of a write, in the words and at the place that the writer can act on. */
 import { Fault, type Issue } from '../../shared/fault.ts';
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import type { ConditionOutcome } from '../store/transaction.ts';
 import { issuesOf } from './outcome.ts';
 import { patientPath, unknownPatient } from './references.ts';

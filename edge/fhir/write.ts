@@ -9,7 +9,7 @@ import { isUuid, uuidv7 } from '../../shared/uuid.ts';
 import type { Criterion } from '../store/criterion.ts';
 import { identifierKey } from '../store/lock.ts';
 import { toWrite } from '../store/resource.ts';
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Condition, TransactionWrite } from '../store/transaction.ts';
 import { ifMatchOf, type RequestHeaders } from './conditional-headers.ts';
 import { requireValid } from './content.ts';

@@ -1,5 +1,5 @@
 /** One small resource of each type, valid as it stands once the patient's id is filled in: what "Try it out" begins with. */
-import type { ResourceType } from '../store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 
 const patient = { reference: 'Patient/00000000-0000-0000-0000-000000000000' };
 const coded = (system: string, code: string, display: string) => ({ coding: [{ system, code, display }] });

@@ -1,6 +1,6 @@
 /** The FHIR API in the OpenAPI document, made from the table that routes, searches and the CapabilityStatement use. */
 import { SERVED_TYPES } from '../fhir/resource-types.ts';
-import { RESOURCE_TYPES, type ResourceType } from '../store/resource-type.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { EXAMPLES } from './fhir-examples.ts';
 import {
   headerParameter,

@@ -1,7 +1,7 @@
 /** Locks on what identifies a resource before it has an id, so that of two writers who both find nothing one creates. */
 import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 
 /**
  * The key to lock for an identifier's value, whatever its system: `v` and `s|v` must exclude each other, and so must a

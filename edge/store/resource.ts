@@ -4,11 +4,9 @@
  */
 import { isJsonObject, type JsonObject, parseJson, printMembers } from '../../shared/json.ts';
 import type { Query } from '../deps.ts';
-import { isResourceType, type ResourceType } from './resource-type.ts';
+import { isResourceType, type ResourceType } from '../../shared/resource-type.ts';
 import { type SearchRows, searchRows } from './search-rows.ts';
 import { sql } from './sql.ts';
-
-export { isResourceType, RESOURCE_TYPES, type ResourceType } from './resource-type.ts';
 
 /** `create`: a new id. `update`: an id the site has, else GW404. `upsert`: either. */
 export type WriteMode = 'create' | 'update' | 'upsert';

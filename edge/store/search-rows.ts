@@ -5,7 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { fold, spellNames } from './fold.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 
 /** `[system, value]`; an absent system or value is `''`. */
 export type IdentifierRow = readonly [system: string, value: string];

@@ -5,7 +5,7 @@
  */
 import type { Param } from '../deps.ts';
 import type { Criterion, Interval, Token } from './criterion.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 
 /** Adds a parameter and returns its placeholder. */
 export type Bind = (value: Param) => string;

@@ -3,7 +3,7 @@ import type { Param, Query } from '../deps.ts';
 import type { Criterion } from './criterion.ts';
 import { type PageRow, withinBudget } from './page.ts';
 import { instantOf } from './resource.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { type Bind, type SearchScope, selectionSql, type Source } from './search-sql.ts';
 
 export type SortKey = 'id' | 'last-updated' | 'name' | 'birthdate';

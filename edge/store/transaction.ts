@@ -5,7 +5,7 @@
 import type { Query } from '../deps.ts';
 import type { Criterion } from './criterion.ts';
 import { instantOf, type ResourceWrite, type WriteMode, type WriteOutcome } from './resource.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { binder, matchesSql } from './search.ts';
 import type { Bind } from './search-sql.ts';
 import { sql } from './sql.ts';

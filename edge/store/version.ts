@@ -2,7 +2,7 @@
 import type { Query } from '../deps.ts';
 import { type PageRow, withinBudget } from './page.ts';
 import { instantOf, type StoredResource } from './resource.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { binder } from './search.ts';
 
 const COLUMNS = 'type, id, version, last_updated, meta, body';

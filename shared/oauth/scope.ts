@@ -2,17 +2,7 @@
  * Scopes (spec.md, "Scopes"): the fourteen names that can be granted, the spellings a request may use for them (SMART
  * App Launch 2.2, "Scopes for requesting FHIR Resources"), and what is granted of a request.
  */
-
-/** The seven resource types of the service. */
-export const RESOURCE_TYPES = [
-  'Patient',
-  'Condition',
-  'AllergyIntolerance',
-  'Observation',
-  'Procedure',
-  'DiagnosticReport',
-  'DocumentReference',
-] as const;
+import { RESOURCE_TYPES } from '../resource-type.ts';
 
 /** All that can be granted, in the order in which a token lists them. */
 export const SCOPES: readonly string[] = RESOURCE_TYPES.flatMap((type) => [

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Criterion, Token } from '../../edge/store/criterion.ts';
 import { fold, spellNames } from '../../edge/store/fold.ts';
-import type { ResourceType } from '../../edge/store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { searchPage, type Sort } from '../../edge/store/search.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
 import { createSite } from '../stack/seed.ts';

@@ -7,7 +7,7 @@ import { neonDatabase } from '../../edge/platform/neon.ts';
 import type { Criterion } from '../../edge/store/criterion.ts';
 import { toPage } from '../../edge/store/page.ts';
 import { parseStored, renderResource, toWrite, type WriteMode, writeResources } from '../../edge/store/resource.ts';
-import type { ResourceType } from '../../edge/store/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { searchCount, searchPage } from '../../edge/store/search.ts';
 import { type Condition, writeBatch, writeTransaction } from '../../edge/store/transaction.ts';
 import { currentVersion, historyPage, readResource, readVersion } from '../../edge/store/version.ts';

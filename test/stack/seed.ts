@@ -4,15 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Client } from 'pg';
 
-export const ALL_SCOPES: readonly string[] = [
-  'Patient',
-  'Condition',
-  'AllergyIntolerance',
-  'Observation',
-  'Procedure',
-  'DiagnosticReport',
-  'DocumentReference',
-].flatMap((type) => [`system/${type}.read`, `system/${type}.write`]);
+import { SCOPES } from '../../shared/oauth/scope.ts';
+
+export { SCOPES as ALL_SCOPES } from '../../shared/oauth/scope.ts';
 
 export interface SiteOptions {
   readonly name?: string;
@@ -82,7 +76,7 @@ export async function createApiKey(client: Pick<Client, 'query'>, options: ApiKe
       options.jwksUri ?? null,
       jwks,
       options.tokenTtlSeconds ?? 300,
-      options.scopes ?? ALL_SCOPES,
+      options.scopes ?? SCOPES,
       options.audiences ?? [],
       options.protocols ?? ['fhir', 'hl7'],
       options.allowedIps ?? [],

@@ -1,6 +1,6 @@
 /** The form of an API key: every field of the record, its rule and its error beside it; scopes and the like as choices. */
 import { AUDIENCES, PROTOCOLS } from '../../../shared/oauth/audience.ts';
-import { RESOURCE_TYPES } from '../../../shared/oauth/scope.ts';
+import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../key-schema.ts';
 import { Choices, described, Errors, type FieldErrors, Text } from './fields.tsx';
 import type { KeyFields } from './key-fields.ts';

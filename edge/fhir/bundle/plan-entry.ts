@@ -1,6 +1,6 @@
 /** An entry of a bundle as the interaction that its method and URL name: the same as over HTTP, in the same code. */
 import { Fault } from '../../../shared/fault.ts';
-import { isResourceType, type ResourceType } from '../../store/resource-type.ts';
+import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
 import type { RequestHeaders } from '../conditional-headers.ts';
 import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';

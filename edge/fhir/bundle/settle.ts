@@ -5,7 +5,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
-import { isResourceType } from '../../store/resource-type.ts';
+import { isResourceType } from '../../../shared/resource-type.ts';
 import type { Condition } from '../../store/transaction.ts';
 import type { RequestContext } from '../interaction.ts';
 import { criteriaOf } from '../search/request.ts';

@@ -6,7 +6,7 @@
 import type { Issue } from '../../../shared/fault.ts';
 import { Fault } from '../../../shared/fault.ts';
 import type { Criterion } from '../../store/criterion.ts';
-import type { ResourceType } from '../../store/resource-type.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Sort, SortKey } from '../../store/search.ts';
 import { elementNames } from '../elements.ts';
 import type { Prefer } from '../prefer.ts';

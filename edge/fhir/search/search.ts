@@ -1,7 +1,7 @@
 /** search-type (FHIR R4 http, 3.1.0.10): a page of what matches, with links that lead through all of it. */
 import { printJson } from '../../../shared/json.ts';
 import { toPage } from '../../store/page.ts';
-import type { ResourceType } from '../../store/resource-type.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
 import { searchCount, searchPage } from '../../store/search.ts';
 import { type Answer, bundleText, type Interaction, interaction, type RequestContext } from '../interaction.ts';
 import { outcome } from '../outcome.ts';

@@ -2,7 +2,7 @@
  * What a message is about, before anything is looked up: its patients, and for each the resources its segments stand
  * for, with their keys. Finds missing and misplaced segments and fields; maps nothing.
  */
-import type { ResourceType } from '../../store/resource.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import { groupsOf } from '../../../shared/hl7/groups.ts';
 import type { Message, Segment } from '../../../shared/hl7/message.ts';

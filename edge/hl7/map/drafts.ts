@@ -3,14 +3,8 @@
  * written in the end. It knows nothing of segments.
  */
 import { isJsonObject, parseJson, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
-import {
-  isResourceType,
-  parseStored,
-  toWrite,
-  type ResourceType,
-  type ResourceWrite,
-  type StoredResource,
-} from '../../store/resource.ts';
+import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
+import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import type { Contribution } from './field-map.ts';
 import { givenBy, merge, type Given } from './merge.ts';
 

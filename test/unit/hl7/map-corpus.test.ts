@@ -5,7 +5,7 @@ import { decide } from '../../../edge/hl7/decide.ts';
 import { readBytes } from '../../../edge/hl7/reading.ts';
 import type { SenderSettings } from '../../../edge/hl7/settings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
-import { RESOURCE_TYPES } from '../../../edge/store/resource.ts';
+import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { corpus } from './corpus.ts';
 
 const SETTINGS: SenderSettings = {

@@ -4,7 +4,7 @@ import type { Found } from '../../../edge/hl7/map/drafts.ts';
 import { readBytes } from '../../../edge/hl7/reading.ts';
 import type { SenderSettings } from '../../../edge/hl7/settings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
-import { RESOURCE_TYPES } from '../../../edge/store/resource.ts';
+import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { parseJson, printJson, type JsonObject } from '../../../shared/json.ts';
 
 export const SETTINGS: SenderSettings = {
