@@ -1,13 +1,34 @@
-/** A TCP port on the loopback interface that nobody listens on at this moment, for programs that cannot take port 0. */
+/**
+ * A TCP port on the loopback interface that nobody listens on, for programs that cannot take port 0. It is below the
+ * range from which systems take the ports of outgoing connections and of port 0 (32768 on Linux), so that it is still
+ * free when the program gets to it.
+ */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
+const LOWEST = 10_000;
+/** The local stack's own ports begin at 28080 (local.ts). */
+const HIGHEST = 28_000;
+const given = new Set<number>();
+
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  for (;;) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+/** True when nobody listens on the port of the loopback interface. */
+export async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const outcome = Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
+  server.listen(port, '127.0.0.1');
+  const free = await outcome;
+  if (!free) return false;
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('a listening TCP server has no port');
-  return address.port;
+  return true;
 }

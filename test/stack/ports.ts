@@ -1,18 +1,5 @@
 /** A port that another program holds is a clear message before anything has started. */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const outcome = Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
-  server.listen(port, '127.0.0.1');
-  const free = await outcome;
-  if (free) {
-    server.close();
-    await once(server, 'close');
-  }
-  return free;
-}
+import { isFree } from './free-port.ts';
 
 /**
  * @param ports names of environment variables and the ports they stand for
