@@ -1,7 +1,7 @@
 /** Sites and API keys put into a database directly, for the local stack's demo data and for tests. */
 import { randomUUID } from 'node:crypto';
 
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Client } from 'pg';
 
 import { SCOPES } from '../../shared/oauth/scope.ts';
@@ -63,7 +63,7 @@ export async function createApiKey(client: Pick<Client, 'query'>, options: ApiKe
   const kid = `${clientId.slice(4, 12)}-1`;
   const privateJwk = { ...(await exportJWK(pair.privateKey)), kid, alg, use: 'sig' };
   const publicJwk = { ...(await exportJWK(pair.publicKey)), kid, alg, use: 'sig' };
-  const jwks = options.jwksUri === undefined ? JSON.stringify(options.jwks ?? { keys: [publicJwk] }) : null;
+  const jwks = options.jwksUri === undefined ? (options.jwks ?? { keys: [publicJwk] }) : null;
   await client.query(
     `insert into api_key (site_id, client_id, name, status, jwks_uri, jwks, token_ttl_seconds, allowed_scopes,
        allowed_audiences, protocols, allowed_ips, hl7_sender_application, hl7_sender_facility)
@@ -74,7 +74,7 @@ export async function createApiKey(client: Pick<Client, 'query'>, options: ApiKe
       options.name ?? 'Test key',
       options.status ?? 'active',
       options.jwksUri ?? null,
-      jwks,
+      jwks === null ? null : JSON.stringify(jwks),
       options.tokenTtlSeconds ?? 300,
       options.scopes ?? SCOPES,
       options.audiences ?? [],
@@ -84,5 +84,13 @@ export async function createApiKey(client: Pick<Client, 'query'>, options: ApiKe
       options.senderFacility ?? null,
     ],
   );
+  // As the console does: a public key belongs to one client. Tests may bend a JWKS until it has no thumbprint.
+  for (const jwk of options.jwks === undefined && jwks !== null ? jwks.keys : []) {
+    await client.query(`insert into api_key_thumbprint (thumbprint, site_id, client_id) values ($1, $2, $3)`, [
+      await calculateJwkThumbprint(jwk),
+      options.site,
+      clientId,
+    ]);
+  }
   return { site: options.site, clientId, privateJwk };
 }
