@@ -4,6 +4,8 @@
  */
 import { z } from 'zod';
 
+import { baseUrl, givenVariables, jsonText } from '../shared/environment.ts';
+
 /** The six names of the specification, spelt as it spells them. */
 export const ENDPOINT_NAMES = [
   'INTEGRATION_OAUTH_PUBLIC_BASE_URL',
@@ -15,13 +17,6 @@ export const ENDPOINT_NAMES = [
 ] as const;
 export type EndpointName = (typeof ENDPOINT_NAMES)[number];
 
-const baseUrl = z
-  .string()
-  .refine((text) => URL.canParse(text), 'is not a URL')
-  .refine((text) => /^https?:/.test(text), 'must be http or https')
-  .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment')
-  .transform((text) => text.replace(/\/+$/, ''));
-
 const privateJwk = z.looseObject({
   kty: z.literal('EC'),
   crv: z.literal('P-256'),
@@ -31,16 +26,6 @@ const privateJwk = z.looseObject({
   kid: z.string().min(1),
 });
 const publicJwk = z.looseObject({ kty: z.string(), kid: z.string().min(1) });
-
-const jsonText = z.string().transform((text, context) => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    context.addIssue({ code: 'custom', message: 'is not JSON' });
-    return z.NEVER;
-  }
-});
 
 const bytes = (fallback: number) => z.coerce.number().int().min(1024).default(fallback);
 
@@ -101,9 +86,7 @@ export class ConfigError extends Error {
  * @throws ConfigError naming every variable that is missing or wrong, never a value
  */
 export function readConfig(env: Readonly<Record<string, unknown>>): Config {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => typeof value === 'string' && value.trim() !== ''),
-  );
+  const given = givenVariables(env);
   const parsed = environment.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new ConfigError(

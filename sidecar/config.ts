@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { baseUrl, givenVariables, jsonText } from '../shared/environment.ts';
 import { parseRange } from '../shared/ip.ts';
 import { MAX_HL7_MESSAGE_BYTES } from '../shared/mllp-contract.ts';
 
@@ -17,16 +18,6 @@ const seconds = (fallback: number) =>
     .default(fallback)
     .transform((value) => value * 1000);
 
-const jsonText = z.string().transform((text, context) => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    context.addIssue({ code: 'custom', message: 'is not JSON' });
-    return z.NEVER;
-  }
-});
-
 const es256PrivateJwk = z.looseObject(
   {
     kty: z.literal('EC'),
@@ -38,12 +29,6 @@ const es256PrivateJwk = z.looseObject(
   },
   'must be a private EC P-256 JWK with a kid',
 );
-
-const edgeUrl = z
-  .string()
-  .refine((text) => URL.canParse(text) && /^https?:/.test(text), 'must be an http or https URL')
-  .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment')
-  .transform((text) => text.replace(/\/+$/, ''));
 
 const ranges = z
   .string()
@@ -59,7 +44,7 @@ const environment = z.object({
   MLLP_HOST: z.string().min(1).optional(),
   /** 2575 is HL7's own (IANA). 0: a free one, which the log line `mllp.listening` names. */
   MLLP_PORT: port(2575),
-  EDGE_URL: edgeUrl,
+  EDGE_URL: baseUrl,
   /** `iss` of the sidecar's tokens, shown to the administrator. */
   SIDECAR_NAME: z.string().min(1).max(255).default('mllp-sidecar'),
   SIDECAR_PRIVATE_KEY: jsonText.pipe(es256PrivateJwk),
@@ -154,9 +139,7 @@ export class SidecarConfigError extends Error {
  * @throws SidecarConfigError naming every variable that is missing or wrong, never a value
  */
 export function readSidecarConfig(env: Readonly<Record<string, string | undefined>>): SidecarConfig {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
-  );
+  const given = givenVariables(env);
   const parsed = environment.safeParse(given);
   const problems = [
     ...(parsed.error?.issues ?? []).map(({ path, message }) => {
