@@ -32,17 +32,3 @@ export interface RefusalRow {
   readonly code: string;
   readonly reason: string;
 }
-
-/**
- * The refusals of a key, newest first.
- *
- * @param before the last refusal_id of the page before, or null
- */
-export function refusalsOf(site: string, clientId: string, before: string | null, limit: number): Query<RefusalRow> {
-  return sql<RefusalRow>`select refusal_id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at,
-      surface, request_id, source_address, code, reason
-    from refusal
-    where site_id = ${site}::uuid and client_id = ${clientId} and at > now() - interval '90 days'
-      and (${before}::uuid is null or refusal_id < ${before}::uuid)
-    order by refusal_id desc limit ${limit}::int`;
-}

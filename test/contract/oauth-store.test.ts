@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { neonDatabase } from '../../edge/platform/neon.ts';
 import { findClient } from '../../edge/store/client.ts';
-import { recordRefusal, refusalsOf } from '../../edge/store/refusal.ts';
+import { findRefusals } from '../../edge/store/admin-refusal.ts';
+import { recordRefusal } from '../../edge/store/refusal.ts';
 import { claimJti, isTokenLive, revokeToken } from '../../edge/store/token.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
@@ -14,6 +15,8 @@ import { createApiKey, createSite } from '../stack/seed.ts';
 let db: TestDatabase;
 let database: ReturnType<typeof neonDatabase>;
 let site: string;
+
+const ofKey = (clientId: string) => ({ clientId, surface: '', code: '', text: '' });
 
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -37,7 +40,7 @@ describe('refusals', () => {
   test('are kept with all that explains them', async () => {
     const { clientId } = await createApiKey(db.client, { site });
     await database.run(refusal(clientId));
-    const [row] = await database.run(refusalsOf(site, clientId, null, 10));
+    const [row] = await database.run(findRefusals(site, ofKey(clientId), null, 10));
     expect(row).toMatchObject({ surface: 'token', request_id: 'request-1', code: 'aud', reason: 'aud was "a"' });
     expect(row?.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
@@ -56,11 +59,11 @@ describe('refusals', () => {
     for (let i = 0; i < 520; i += 20) {
       await database.batch(Array.from({ length: 20 }, (_, k) => refusal(clientId, `number ${i + k}`)));
     }
-    const rows = await database.run(refusalsOf(site, clientId, null, 1000));
+    const rows = await database.run(findRefusals(site, ofKey(clientId), null, 1000));
     expect(rows).toHaveLength(500);
     expect(rows[0]?.reason).toBe('number 519');
     expect(rows.at(-1)?.reason).toBe('number 20');
-    expect(await database.run(refusalsOf(site, other, null, 10))).toHaveLength(1);
+    expect(await database.run(findRefusals(site, ofKey(other), null, 10))).toHaveLength(1);
   });
 
   test('go after 90 days, and pages follow one another', async () => {
@@ -70,8 +73,8 @@ describe('refusals', () => {
       `update refusal set at = now() - interval '91 days' where client_id = $1 and reason = 'number 0'`,
       [clientId],
     );
-    const [newest] = await database.run(refusalsOf(site, clientId, null, 1));
-    const rest = await database.run(refusalsOf(site, clientId, newest?.refusal_id ?? null, 10));
+    const [newest] = await database.run(findRefusals(site, ofKey(clientId), null, 1));
+    const rest = await database.run(findRefusals(site, ofKey(clientId), newest?.refusal_id ?? null, 10));
     expect([newest?.reason, ...rest.map((row) => row.reason)]).toEqual(['number 2', 'number 1']);
     await database.run(refusal(clientId));
     const { rows } = await db.client.query(`select from refusal where at < now() - interval '90 days'`);
