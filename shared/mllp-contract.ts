@@ -21,9 +21,8 @@ export const MAX_HL7_MESSAGE_BYTES = 1024 * 1024;
 
 export const MLLP_CONTENT_TYPE = 'application/hl7-v2';
 
-/** Response header: what the sidecar does with the connection after it wrote the ACK. */
+/** Response header: what the sidecar does with the connection after it wrote the ACK, `keep` or `close`. */
 export const MLLP_CONNECTION_HEADER = 'mllp-connection';
-export const mllpConnectionAction = z.enum(['keep', 'close']);
 
 /**
  * The claims of the sidecar's JWT. `src` is the peer's address as the listener saw it (after PROXY protocol, if any),
