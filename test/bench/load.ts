@@ -1,6 +1,7 @@
 /** A load generator of bounded length: so many connections, each asking again as soon as it was answered. */
-import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+
+import { cpuMicros } from './cpu.ts';
 
 export interface Call {
   readonly method?: string;
@@ -21,15 +22,6 @@ export interface Measured {
 
 const WARM_UP_MS = 1_000;
 const MEASURE_MS = 4_000;
-/** Linux counts a process's CPU time in ticks of 10 ms (proc(5), fields 14 and 15). */
-const TICK_MICROS = 10_000;
-
-function cpuMicros(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
-}
 
 function send(agent: Agent, baseUrl: string, call: Call): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,8 @@
 /** A load generator for MLLP: so many connections, each sending its next message when the last one was acknowledged. */
-import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+
+import { cpuMicros } from './cpu.ts';
 
 export interface MllpMeasured {
   readonly perSecond: number;
@@ -23,15 +24,6 @@ export interface MllpLoad {
 
 const WARM_UP_MS = 1_000;
 const MEASURE_MS = 3_000;
-/** Linux counts a process's CPU time in ticks of 10 ms (proc(5), fields 14 and 15). */
-const TICK_MICROS = 10_000;
-
-function cpuMicros(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
-}
 
 /** Sends one message and resolves with its ACK; frames end where the chunk does, since nothing is pipelined. */
 async function exchange(socket: Socket, message: string): Promise<string> {

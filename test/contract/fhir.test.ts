@@ -1,7 +1,7 @@
 /** The FHIR API's contract over HTTP, the same cases on workerd and on Deno. */
-import { afterAll, beforeAll, describe } from 'vitest';
+import { describe } from 'vitest';
 
-import { RUNTIMES } from '../stack/gateway.ts';
+import { onRuntimes } from './on-runtimes.ts';
 import { bundleCases } from './fhir/bundle-cases.ts';
 import { clientCases } from './fhir/client-cases.ts';
 import { conditionalCases } from './fhir/conditional-cases.ts';
@@ -11,19 +11,9 @@ import { isolationCases } from './fhir/isolation-cases.ts';
 import { pagingCases } from './fhir/paging-cases.ts';
 import { resourceCases } from './fhir/resource-cases.ts';
 import { searchCases } from './fhir/search-cases.ts';
-import { startSubject, type Subject } from './fhir/subject.ts';
+import { startSubject } from './fhir/subject.ts';
 
-describe.each(RUNTIMES)('on %s', (runtime) => {
-  let started: Subject | undefined;
-  const subject = (): Subject => {
-    if (started === undefined) throw new Error('the gateway has not started');
-    return started;
-  };
-  beforeAll(async () => {
-    started = await startSubject(runtime);
-  });
-  afterAll(() => started?.stop());
-
+onRuntimes(startSubject, (subject) => {
   describe('resources', () => resourceCases(subject));
   describe('search', () => searchCases(subject));
   describe('paging', () => pagingCases(subject));
