@@ -25,12 +25,9 @@ export const RECOMMENDED: Delimiters = {
   truncation: '',
 };
 
-/** The segments whose first two fields declare the separators. */
-const DECLARING: ReadonlySet<string> = new Set(['MSH', 'FHS', 'BHS']);
-
 /** Whether fields 1 and 2 of this segment are the separators themselves and must be neither split nor unescaped. */
 export function declaresDelimiters(id: string): boolean {
-  return DECLARING.has(id);
+  return id === 'MSH' || id === 'FHS' || id === 'BHS';
 }
 
 // ASCII punctuation: a letter or digit would split data, `"` would make `""` ambiguous, and a character beyond ASCII
@@ -40,12 +37,13 @@ const USABLE = /^[!#-/:-@[-`{-~]$/;
 /**
  * Reads the separators from the first line of a message.
  *
- * @param line from `MSH`, `FHS` or `BHS` on, without its line end
+ * @param text from `MSH`, `FHS` or `BHS` on, with CR between its lines
  * @throws Fault 100 when it begins with no such segment; 101 when MSH-1 or MSH-2 is missing; 102 when a separator is
  *   no punctuation, is given twice, or MSH-2 has not 3 to 5 characters
  */
-export function readDelimiters(line: string): Delimiters {
-  if (line.startsWith('MSH|^~\\&|')) return RECOMMENDED;
+export function readDelimiters(text: string): Delimiters {
+  if (text.startsWith('MSH|^~\\&|')) return RECOMMENDED;
+  const [line = ''] = text.split('\r', 1);
   const id = line.slice(0, 3);
   if (!declaresDelimiters(id)) {
     throw hl7Fault('100', 'MSH^1', 'the message does not begin with an MSH segment', 'no-msh', 'malformed');

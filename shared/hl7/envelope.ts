@@ -4,14 +4,14 @@
  */
 import type { Fault } from '../fault.ts';
 import { hl7Fault } from './error-code.ts';
-import { segmentsNamed, type Message } from './message.ts';
+import { type Message } from './message.ts';
 import { locate } from './value.ts';
 
 export type Envelope = 'message' | 'batch' | 'several messages';
 
 export function envelopeOf(message: Message): Envelope {
   if (message.segments.some(({ id }) => id === 'FHS' || id === 'BHS')) return 'batch';
-  return segmentsNamed(message, 'MSH').length > 1 ? 'several messages' : 'message';
+  return message.named('MSH').length > 1 ? 'several messages' : 'message';
 }
 
 /** Why a body is not one message: Fault 200 for a batch, 100 at the second MSH; undefined when it is one. */
@@ -20,7 +20,7 @@ export function envelopeFault(message: Message): Fault | undefined {
   if (first !== undefined) {
     return hl7Fault('200', locate(first), 'batches are not accepted: send each message by itself', 'batch');
   }
-  const second = segmentsNamed(message, 'MSH')[1];
+  const second = message.named('MSH')[1];
   if (second === undefined) return undefined;
   return hl7Fault('100', locate(second), 'a second MSH: send each message by itself', 'several-messages');
 }

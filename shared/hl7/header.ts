@@ -5,7 +5,7 @@
 import { latin1, type Charset } from './charset.ts';
 import { RECOMMENDED, type Delimiters } from './delimiters.ts';
 import type { Issue } from '../fault.ts';
-import { firstSegment, readMessage, type Message, type Segment } from './message.ts';
+import { readMessage, type Message, type Segment } from './message.ts';
 import { rawAt, valueAt } from './value.ts';
 
 /** Text fields are undefined when absent, empty or `""`. */
@@ -42,9 +42,9 @@ export interface Header {
  * The header of a message. A batch is headed by its first MSH, or by FHS or BHS when it holds none: their fields 3 to
  * 7 have the meaning of MSH's, and their control id is field 11.
  */
-export function readHeader(message: Message): Header {
-  const segment = firstSegment(message, 'MSH') ?? message.segments[0];
-  const { delimiters, charset } = message;
+export function readHeader(message: Message, charset = message.charset): Header {
+  const segment = message.first('MSH') ?? message.segments[0];
+  const { delimiters } = message;
   if (segment === undefined) return { ...NO_HEADER, delimiters, charset };
 
   const isBatch = segment.id !== 'MSH';
@@ -85,8 +85,7 @@ export function salvageHeader(bytes: Uint8Array): Header {
   if (from < 0) return NO_HEADER;
   const line = start.slice(from).split(/[\r\n]/, 1)[0] ?? '';
   try {
-    const message = readMessage(line);
-    return readHeader({ ...message, charset: 'iso-8859-1' });
+    return readHeader(readMessage(line), 'iso-8859-1');
   } catch {
     return NO_HEADER;
   }

@@ -1,5 +1,5 @@
 /**
- * A message as a list of segments that split their fields only when asked (HL7 v2.5.1 §2.5). It knows separators,
+ * A message as a list of segments that find their fields only when asked (HL7 v2.5.1 §2.5). It knows separators,
  * not meaning: any segment name is read, Z segments and misspelt ones alike. Values are read with `value.ts`.
  */
 import type { Charset } from './charset.ts';
@@ -7,17 +7,120 @@ import { decodeMessage } from './decode.ts';
 import { readDelimiters, type Delimiters } from './delimiters.ts';
 import { hl7Fault } from './error-code.ts';
 import type { Syntax } from './escapes.ts';
-import { isSegmentId, Segment } from './segment.ts';
+import { isSegmentId, Segment, type Source } from './segment.ts';
+import { separatorsOf, type Separators } from './separators.ts';
 import { locate } from './value.ts';
 
 export { isSegmentId, type Segment };
 
-export interface Message {
+/**
+ * Reading finds where the lines are; a segment is made when it is asked for, because most readers want a few of many.
+ */
+export class Message implements Source {
   /** Decoded, without byte order mark and without what stood before the first segment. */
   readonly text: string;
   readonly delimiters: Delimiters;
   readonly charset: Charset;
-  readonly segments: readonly Segment[];
+  /** The text with CR between its segments. */
+  readonly lines: string;
+  readonly separators: Separators;
+  // Where each segment starts and ends in it: two numbers a segment.
+  readonly #bounds: readonly number[];
+  // By index, those that have been asked for.
+  readonly #made: (Segment | undefined)[] = [];
+  #all: readonly Segment[] | undefined;
+
+  /** Messages are made by `readMessage`. */
+  constructor(text: string, lines: string, bounds: readonly number[], { delimiters, charset }: Syntax) {
+    this.text = text;
+    this.delimiters = delimiters;
+    this.charset = charset;
+    this.lines = lines;
+    this.separators = separatorsOf(delimiters);
+    this.#bounds = bounds;
+  }
+
+  /** Every segment, in order. */
+  get segments(): readonly Segment[] {
+    return (this.#all ??= this.#makeAll());
+  }
+
+  /** The first segment of a name such as `PID`. */
+  first(id: string): Segment | undefined {
+    if (id.length !== 3) return this.segments.find((segment) => segment.id === id);
+    const index = this.#find(id, 0);
+    return index < 0 ? undefined : this.#segment(index, id, 1);
+  }
+
+  /** The segments of a name such as `OBX`, in order. */
+  named(id: string): Segment[] {
+    if (id.length !== 3) return this.segments.filter((segment) => segment.id === id);
+    const segments: Segment[] = [];
+    for (let index = this.#find(id, 0); index >= 0; index = this.#find(id, index + 1)) {
+      segments.push(this.#segment(index, id, segments.length + 1));
+    }
+    return segments;
+  }
+
+  // The index of the next segment of a name of three characters, or -1.
+  #find(id: string, from: number): number {
+    const { lines } = this;
+    const bounds = this.#bounds;
+    const first = id.charCodeAt(0);
+    const second = id.charCodeAt(1);
+    const third = id.charCodeAt(2);
+    for (let at = from * 2; at < bounds.length; at = (at + 2) | 0) {
+      const start = bounds[at] ?? 0;
+      if (
+        lines.charCodeAt(start) === first &&
+        lines.charCodeAt(start + 1) === second &&
+        lines.charCodeAt(start + 2) === third &&
+        this.#isIdEnd(at / 2, start + 3)
+      ) {
+        return at / 2;
+      }
+    }
+    return -1;
+  }
+
+  #makeAll(): Segment[] {
+    const counts = new Map<string, number>();
+    return Array.from({ length: this.#bounds.length / 2 }, (_, index) => {
+      const id = this.#idAt(index);
+      const counted = isSegmentId(id) ? id : '';
+      const sequence = (counts.get(counted) ?? 0) + 1;
+      counts.set(counted, sequence);
+      return this.#segment(index, id, sequence);
+    });
+  }
+
+  #segment(index: number, id: string, sequence: number): Segment {
+    return (this.#made[index] ??= new Segment(id, sequence, index, this, this.#start(index), this.#end(index)));
+  }
+
+  #start(index: number): number {
+    return this.#bounds[index * 2] ?? 0;
+  }
+
+  #end(index: number): number {
+    return this.#bounds[index * 2 + 1] ?? 0;
+  }
+
+  #isIdEnd(index: number, at: number): boolean {
+    return at === this.#end(index) || this.lines.charCodeAt(at) === this.separators.field;
+  }
+
+  // What stands before the first separator, whether or not it is a name.
+  #idAt(index: number): string {
+    const start = this.#start(index);
+    if (this.#isIdEnd(index, start + 3)) {
+      const id = this.lines.slice(start, start + 3);
+      if (isSegmentId(id)) return id;
+    }
+    const line = this.lines.slice(start, this.#end(index));
+    const to = line.indexOf(this.delimiters.field);
+    return to < 0 ? line : line.slice(0, to);
+  }
 }
 
 export interface ReadOptions {
@@ -43,11 +146,10 @@ export function readMessage(input: Uint8Array | string, options: ReadOptions = {
       : decodeMessage(input, options.defaultCharset);
   const text = withoutLead(decoded.text);
   const lines = text.includes('\n') ? text.replaceAll('\r\n', '\r').replaceAll('\n', '\r') : text;
-  const end = lines.indexOf('\r');
-  const delimiters = readDelimiters(end < 0 ? lines : lines.slice(0, end));
-  const segments = segmentsOf(lines, { delimiters, charset: decoded.charset });
-  if (text.includes('\0')) throw nulFault(segments);
-  return { text, delimiters, charset: decoded.charset, segments };
+  const delimiters = readDelimiters(lines);
+  const message = new Message(text, lines, boundsOf(lines), { delimiters, charset: decoded.charset });
+  if (text.includes('\0')) throw nulFault(message);
+  return message;
 }
 
 // A mark in a string, white space, and the start of an MLLP frame that a sender left in a body.
@@ -56,23 +158,16 @@ function withoutLead(text: string): string {
   return text.startsWith('MSH') ? text : text.replace(/^[\ufeff\u000b\s]+/, '');
 }
 
-function segmentsOf(text: string, syntax: Syntax): Segment[] {
-  const segments: Segment[] = [];
-  const counts = new Map<string, number>();
-  for (let start = 0; start < text.length;) {
-    const next = text.indexOf('\r', start);
-    const end = next < 0 ? text.length : next;
-    if (!isBlank(text, start, end)) {
-      if (segments.length === MAX_SEGMENTS) throw tooMany(segments);
-      const id = idAt(text, start, end, syntax.delimiters.field);
-      const counted = isSegmentId(id) ? id : '';
-      const sequence = (counts.get(counted) ?? 0) + 1;
-      counts.set(counted, sequence);
-      segments.push(new Segment(id, sequence, segments.length, syntax, text, start, end));
-    }
+function boundsOf(lines: string): number[] {
+  const bounds: number[] = [];
+  for (let start = 0; start < lines.length;) {
+    const next = lines.indexOf('\r', start);
+    const end = next < 0 ? lines.length : next;
+    if (!isBlank(lines, start, end)) bounds.push(start, end);
+    if (bounds.length > MAX_SEGMENTS * 2) throw tooMany(lines.slice(0, 3));
     start = end + 1;
   }
-  return segments;
+  return bounds;
 }
 
 // Empty, white space, or the end of an MLLP frame on a line of its own.
@@ -83,33 +178,15 @@ function isBlank(text: string, start: number, end: number): boolean {
   return true;
 }
 
-function idAt(text: string, start: number, end: number, separator: string): string {
-  const id = text.slice(start, start + 3);
-  if (isSegmentId(id) && (end === start + 3 || text.startsWith(separator, start + 3))) return id;
-  const line = text.slice(start, end);
-  const to = line.indexOf(separator);
-  return to < 0 ? line : line.slice(0, to);
-}
-
-const tooMany = (segments: readonly Segment[]) => {
+const tooMany = (header: string) => {
   const message = `the message has more than ${MAX_SEGMENTS} segments`;
-  return hl7Fault('207', `${segments[0]?.id ?? 'MSH'}^1`, message, 'too-many-segments', 'too-large');
+  return hl7Fault('207', `${header}^1`, message, 'too-many-segments', 'too-large');
 };
 
 // PostgreSQL cannot store NUL in a text, and no character set of HL7 gives it a meaning.
-function nulFault(segments: readonly Segment[]) {
+function nulFault({ segments }: Message) {
   const holder = segments.find((segment) => segment.raw.includes('\0'));
   const field = holder?.fields().findIndex((raw) => raw.includes('\0')) ?? 0;
   const at = holder === undefined ? 'MSH^1' : locate(holder, ...(field > 0 ? [field] : []));
   return hl7Fault('102', at, 'the message holds a NUL character', 'nul', 'malformed');
-}
-
-/** The segments of one name, in order. */
-export function segmentsNamed(message: Message, id: string): Segment[] {
-  return message.segments.filter((segment) => segment.id === id);
-}
-
-/** The first segment of a name. */
-export function firstSegment(message: Message, id: string): Segment | undefined {
-  return message.segments.find((segment) => segment.id === id);
 }

@@ -3,7 +3,7 @@
  * write a position for people; code that reads many values uses `value.ts` with numbers.
  */
 import { Fault } from '../fault.ts';
-import type { Message, Segment } from './message.ts';
+import type { Message } from './message.ts';
 import { valueAt, type Value } from './value.ts';
 
 export interface Path {
@@ -41,11 +41,7 @@ export function parsePath(path: string): Path {
 /** The value at a path; undefined when the segment or any step to it is absent. */
 export function readPath(message: Message, path: string | Path): Value {
   const parsed = typeof path === 'string' ? parsePath(path) : path;
-  const { field, repetition, component, subcomponent } = parsed;
-  const segment = segmentAt(message, parsed.segment, parsed.sequence);
+  const { sequence, field, repetition, component, subcomponent } = parsed;
+  const segment = sequence === 1 ? message.first(parsed.segment) : message.named(parsed.segment)[sequence - 1];
   return segment === undefined ? undefined : valueAt(segment, field, repetition, component, subcomponent);
-}
-
-function segmentAt(message: Message, id: string, sequence: number): Segment | undefined {
-  return message.segments.find((segment) => segment.id === id && segment.sequence === sequence);
 }

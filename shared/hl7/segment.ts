@@ -1,19 +1,49 @@
 /**
- * One segment: a stretch of its message's text that finds its fields when first asked (HL7 v2.5.1 §2.5.2). A class,
- * because a message has hundreds of them and none should carry closures of its own. Values are read with `value.ts`.
+ * One segment: a stretch of its message's text in which a value is found when it is asked for (HL7 v2.5.1 §2.5.2).
+ * A class, because a message has hundreds of them and none should carry closures of its own. It is read by its numbers
+ * with `value.ts`.
  */
-import { declaresDelimiters } from './delimiters.ts';
-import type { Syntax } from './escapes.ts';
+import { declaresDelimiters, type Delimiters } from './delimiters.ts';
+import { unescape, type Syntax } from './escapes.ts';
+import type { Separators } from './separators.ts';
 
 /** Whether a name has the form of a segment's (§2.5.2). `__proto__` has not, nor has the rest of a broken line. */
 export function isSegmentId(id: string): boolean {
-  if (id.length !== 3 || !isCapital(id.charCodeAt(0))) return false;
-  const [second, third] = [id.charCodeAt(1), id.charCodeAt(2)];
-  return (isCapital(second) || isDigit(second)) && (isCapital(third) || isDigit(third));
+  return id.length === 3 && isCapital(id.charCodeAt(0)) && isAlphanumeric(id, 1) && isAlphanumeric(id, 2);
 }
 
+const isAlphanumeric = (id: string, at: number): boolean => isCapital(id.charCodeAt(at)) || isDigit(id.charCodeAt(at));
 const isCapital = (code: number): boolean => code >= 0x41 && code <= 0x5a;
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+/** The text that holds a segment, and how it is to be read. */
+export interface Source extends Syntax {
+  /** The message with CR between its segments. */
+  readonly lines: string;
+  readonly separators: Separators;
+}
+
+/** The longest message whose values are found by `scan`; few are a tenth of it. */
+export const MAX_SCANNED = 64 * 1024;
+
+// The characters of the message that was read last, one byte each, with 0 for those beyond ASCII, which separate
+// nothing. In an array of bytes that is a constant of this very module V8 finds a character in half the time of
+// `charCodeAt`, and to make an array for each message would cost more than to read it.
+const CODES = new Uint8Array(MAX_SCANNED);
+let holder: Source | undefined;
+const encoder = new TextEncoder();
+
+function hold(source: Source): void {
+  const { lines } = source;
+  const { read, written } = encoder.encodeInto(lines, CODES);
+  if (read !== lines.length || written !== lines.length) {
+    for (let at = 0; at < lines.length; at += 1) {
+      const code = lines.charCodeAt(at);
+      CODES[at] = code < 0x80 ? code : 0;
+    }
+  }
+  holder = source;
+}
 
 export class Segment {
   /** What stands before the first field separator: `PID`, `ZPI`. */
@@ -22,67 +52,161 @@ export class Segment {
   readonly sequence: number;
   /** Position among all segments, from 0. */
   readonly index: number;
-  readonly syntax: Syntax;
-  /** The message with CR between its segments; this one is `start` (inclusive) to `end` (exclusive) of it. */
-  readonly text: string;
+  /** The message; this segment is `start` (inclusive) to `end` (exclusive) of its lines. */
+  readonly source: Source;
   readonly start: number;
   readonly end: number;
   /** MSH, FHS or BHS: fields 1 and 2 are the separators themselves, neither split nor unescaped. */
   readonly isDeclaring: boolean;
-  // Where each field starts, the id being field 0; every field ends one separator before the next starts.
-  #starts: readonly number[] | undefined;
+  // Where the last reading was, because the next is nearly always behind it: at a component of the first repetition of
+  // the field that stands behind so many separators, from where to where. Going back starts from the beginning.
+  #place = 0;
+  #component = 1;
+  #from: number;
+  #to: number;
 
-  constructor(id: string, sequence: number, index: number, syntax: Syntax, text: string, start: number, end: number) {
+  constructor(id: string, sequence: number, index: number, source: Source, start: number, end: number) {
     this.id = id;
     this.sequence = sequence;
     this.index = index;
-    this.syntax = syntax;
-    this.text = text;
+    this.source = source;
     this.start = start;
     this.end = end;
     this.isDeclaring = declaresDelimiters(id);
+    this.#from = start;
+    this.#to = start + id.length;
+  }
+
+  get syntax(): Syntax {
+    return this.source;
   }
 
   /** As it was sent, without its line end. */
   get raw(): string {
-    return this.text.slice(this.start, this.end);
+    return this.source.lines.slice(this.start, this.end);
   }
 
   /** Raw fields by their HL7 number: `fields()[5]` of PID is PID-5, `fields()[1]` of MSH is the field separator. */
   fields(): string[] {
-    const fields = this.raw.split(this.syntax.delimiters.field);
+    const separator = this.#delimiters.field;
+    const fields = this.raw.split(separator);
     // MSH-1 is the separator between MSH and MSH-2 itself (§2.15.9.1).
-    if (this.isDeclaring) fields.splice(1, 0, this.syntax.delimiters.field);
+    if (this.isDeclaring) fields.splice(1, 0, separator);
     return fields;
   }
 
   /** One raw field; undefined when the segment ends before it. */
   field(number: number): string | undefined {
-    if (number === 1 && this.isDeclaring) return this.syntax.delimiters.field;
-    const start = this.fieldStart(number);
-    return start < 0 ? undefined : this.text.slice(start, this.fieldEnd(number));
+    if (number === 1 && this.isDeclaring) return this.#delimiters.field;
+    const start = this.#seek(this.#placeOf(number));
+    if (start < 0) return undefined;
+    const { lines } = this.source;
+    const next = lines.indexOf(this.#delimiters.field, start);
+    return lines.slice(start, next < 0 || next > this.end ? this.end : next);
   }
 
-  /** Where a field starts in `text`; -1 when the segment ends before it. Not for MSH-1, which stands between fields. */
-  fieldStart(number: number): number {
-    this.#starts ??= this.#findFields();
-    return this.#starts[number > 1 && this.isDeclaring ? number - 1 : number] ?? -1;
+  /**
+   * The text at a position, all numbers from 1: `undefined` absent, `null` for `""`. What `valueAt` calls for messages
+   * of up to `MAX_SCANNED` characters.
+   *
+   * The hot path of every mapping: it looks at each character once, goes on where the last reading stopped, and makes
+   * no string but the value. `| 0` tells V8 that a number is an integer, without which the loop takes twice as long.
+   */
+  scan(field: number, repetition: number, component: number, subcomponent: number): string | null | undefined {
+    const { lines, separators } = this.source;
+    let place = field | 0;
+    if (this.isDeclaring) {
+      if (place <= 2) return repetition === 1 && component === 1 && subcomponent === 1 ? this.field(field) : undefined;
+      place = (place - 1) | 0;
+    }
+    // What is still to be passed at each level; to meet an outer separator before the inner are passed is absence.
+    let r = repetition | 0;
+    let c = component | 0;
+    let s = subcomponent | 0;
+    let from: number;
+    if (place === this.#place && r === 1 && c >= this.#component) {
+      from = this.#from | 0;
+      c = (c - this.#component + 1) | 0;
+    } else {
+      from = this.#seek(place) | 0;
+      if (from < 0) return undefined;
+    }
+
+    if (holder !== this.source) hold(this.source);
+    const { mask } = separators;
+    const end = this.end | 0;
+    let isEscaped = false;
+    let to = from;
+    for (; to < end; to = (to + 1) | 0) {
+      const code = CODES[to] ?? 0;
+      if (((1 << code) & mask) === 0) continue;
+      if (code === separators.field) break;
+      if (code === separators.component) {
+        if (r > 1) continue;
+        if (c === 1) break;
+        c = (c - 1) | 0;
+      } else if (code === separators.subcomponent) {
+        if (r > 1 || c > 1) continue;
+        if (s === 1) break;
+        s = (s - 1) | 0;
+      } else if (code === separators.repetition) {
+        if (r === 1) break;
+        r = (r - 1) | 0;
+      } else {
+        if (code === separators.escape) isEscaped = true;
+        continue;
+      }
+      from = (to + 1) | 0;
+      isEscaped = false;
+    }
+    if (r !== 1 || c !== 1 || s !== 1) return undefined;
+
+    if (repetition === 1 && subcomponent === 1) {
+      this.#place = place;
+      this.#component = component;
+      this.#from = from;
+      this.#to = to;
+    }
+    const raw = lines.slice(from, to);
+    if (raw === '""') return null;
+    return isEscaped ? unescape(raw, this.source) : raw;
   }
 
-  /** Where a field that is there ends in `text`. */
-  fieldEnd(number: number): number {
-    this.#starts ??= this.#findFields();
-    const next = this.#starts[number > 1 && this.isDeclaring ? number : number + 1];
-    return next === undefined ? this.end : next - 1;
+  get #delimiters(): Delimiters {
+    return this.source.delimiters;
   }
 
-  // In a string of its own: in the whole text a search would run beyond the segment, and many short segments would
-  // make that quadratic.
-  #findFields(): number[] {
-    const { raw, start } = this;
-    const separator = this.syntax.delimiters.field;
-    const starts = [start];
-    for (let at = raw.indexOf(separator); at >= 0; at = raw.indexOf(separator, at + 1)) starts.push(start + at + 1);
-    return starts;
+  // MSH-2 stands behind the first separator, as PID-1 does.
+  #placeOf(field: number): number {
+    return this.isDeclaring && field > 0 ? field - 1 : field;
+  }
+
+  // Where the field behind so many separators starts; -1 when the segment ends before it. A search that runs beyond the
+  // end stops at the next separator there is, and a segment without any makes none (its id is all of it), so that many
+  // of them cannot make the reading of a message quadratic.
+  #seek(place: number): number {
+    if (place < this.#place || (place === this.#place && this.#component > 1)) this.#rewind();
+    if (place === this.#place) return this.#from;
+    const { lines, separators, delimiters } = this.source;
+    const end = this.end | 0;
+    let start = this.#to | 0;
+    for (let at = this.#place | 0; at < place; at = (at + 1) | 0) {
+      if (start >= end) return -1;
+      const next = lines.charCodeAt(start) === separators.field ? start : lines.indexOf(delimiters.field, start);
+      if (next < 0 || next >= end) return -1;
+      start = (next + 1) | 0;
+    }
+    this.#place = place;
+    this.#component = 1;
+    this.#from = start;
+    this.#to = start;
+    return start;
+  }
+
+  #rewind(): void {
+    this.#place = 0;
+    this.#component = 1;
+    this.#from = this.start;
+    this.#to = this.start + this.id.length;
   }
 }

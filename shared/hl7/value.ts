@@ -3,15 +3,15 @@
  * Four results: `undefined` absent, `''` empty (leave what is stored), `null` for `""` (delete what is stored), text.
  */
 import { unescape } from './escapes.ts';
-import { isSegmentId, type Segment } from './segment.ts';
+import { isSegmentId, MAX_SCANNED, type Segment } from './segment.ts';
 
 /** Absent: nothing at that position was sent, not even its separator. Empty: sent with nothing in it. */
 export type Value = string | null | undefined;
 
-export type Presence = 'absent' | 'empty' | 'null' | 'value';
-
 /** HL7's explicit null (§2.5.3). */
 const NULL = '""';
+
+export type Presence = 'absent' | 'empty' | 'null' | 'value';
 
 export function presenceOf(value: Value): Presence {
   if (value === undefined) return 'absent';
@@ -22,54 +22,11 @@ export function presenceOf(value: Value): Presence {
 /**
  * The text at a position. A level that is not given is its first: a receiver of a later version reads the first
  * component of what once was a simple field (§2.8.2).
- *
- * The hot path of every mapping: it scans the message's text once, and only the value itself becomes a string.
  */
 export function valueAt(segment: Segment, field: number, repetition = 1, component = 1, subcomponent = 1): Value {
-  if (isVerbatim(segment, field)) return rawAt(segment, field, repetition, component, subcomponent);
-  const fieldStart = segment.fieldStart(field);
-  if (fieldStart < 0) return undefined;
-
-  const { text, syntax } = segment;
-  const { delimiters } = syntax;
-  const betweenRepetitions = delimiters.repetition.charCodeAt(0);
-  const betweenComponents = delimiters.component.charCodeAt(0);
-  // No character has code -1.
-  const betweenSubcomponents = delimiters.subcomponent === '' ? -1 : delimiters.subcomponent.charCodeAt(0);
-  const mark = delimiters.escape.charCodeAt(0);
-  const fieldEnd = segment.fieldEnd(field);
-
-  // What is still to be passed at each level; to meet an outer separator before the inner are passed is absence.
-  let r = repetition;
-  let c = component;
-  let s = subcomponent;
-  let start = fieldStart;
-  let isEscaped = false;
-  let at = fieldStart;
-  for (; at < fieldEnd; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === betweenComponents) {
-      if (r > 1) continue;
-      if (c === 1) break;
-      c -= 1;
-    } else if (code === betweenSubcomponents) {
-      if (r > 1 || c > 1) continue;
-      if (s === 1) break;
-      s -= 1;
-    } else if (code === betweenRepetitions) {
-      if (r === 1) break;
-      r -= 1;
-    } else {
-      if (code === mark) isEscaped = true;
-      continue;
-    }
-    start = at + 1;
-    isEscaped = false;
-  }
-  if (r !== 1 || c !== 1 || s !== 1) return undefined;
-  const raw = text.slice(start, at);
-  if (raw === NULL) return null;
-  return isEscaped ? unescape(raw, syntax) : raw;
+  if (segment.source.lines.length <= MAX_SCANNED) return segment.scan(field, repetition, component, subcomponent);
+  const raw = rawAt(segment, field, repetition, component, subcomponent);
+  return isVerbatim(segment, field) ? raw : leafOrAbsent(raw, segment);
 }
 
 /**
