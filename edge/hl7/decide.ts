@@ -9,6 +9,7 @@ import { readTimestamp } from '../../shared/hl7/time.ts';
 import type { Header } from '../../shared/hl7/header.ts';
 import { Fault } from '../../shared/fault.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
+import { FAILED } from '../store/hl7.ts';
 import type { Found } from './map/drafts.ts';
 import { tooLongEntries } from './map/index-limit.ts';
 import { mapMessage, type Effects } from './map/message.ts';
@@ -46,6 +47,23 @@ export function decide(input: DecisionInput): Decision {
   const effects = isRefused(findings) ? NO_EFFECTS : (mapped ?? NO_EFFECTS);
   return { ...reply(input, findings), findings, effects };
 }
+
+/**
+ * The answer to a message that a fault of ours keeps from being processed. It is stored and refused, because a sender
+ * that got no answer would send it for ever, and nothing behind it.
+ */
+export function decideFailed(input: DecisionInput): Decision {
+  const findings = [...input.reading.findings, FAILURE];
+  return { ...reply(input, findings), findings, effects: NO_EFFECTS };
+}
+
+const FAILURE: AckError = {
+  code: '207',
+  severity: 'E',
+  at: 'MSH^1',
+  message: 'a fault of the gateway: the message is kept and can be processed again, or sent again',
+  reason: FAILED,
+};
 
 const REUSED: AckError = {
   code: '205',

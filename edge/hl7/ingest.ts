@@ -11,7 +11,7 @@ import { uuidv7 } from '../../shared/uuid.ts';
 import type { Deps, Query } from '../deps.ts';
 import type { CallerIdentity } from '../store/api-key.ts';
 import { bytesOfHex, storedMessage, storeMessage, type NewMessage } from '../store/hl7.ts';
-import { decide, type Decision } from './decide.ts';
+import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
 import {
   findForAddress,
   findForCaller,
@@ -109,7 +109,7 @@ export async function dryRun(
   const find = findForKey(deps, key.site, key.clientId, await sha256Of(bytes));
   const located = await locateMessage(bytes, find);
   if (located === undefined) throw new Fault('not-found', 'no such API key');
-  const decision = decisionOn(deps, located, uuidv7(deps.now()), requestId, false);
+  const decision = decide(decisionInput(deps, located, uuidv7(deps.now()), requestId, false));
   const { outcome, ack, findings, effects } = decision;
   return { outcome, ack, findings, resources: effects.resources, reading: located.reading };
 }
@@ -122,31 +122,62 @@ interface Turn {
 
 type TurnRequest = Pick<IngestRequest, 'bytes' | 'source' | 'requestId'>;
 
-async function takeTurns(deps: Deps, request: TurnRequest, find: Find, turn: Turn): Promise<Ingested | undefined> {
+async function takeTurns(deps: Deps, request: TurnRequest, find: Find, first: Turn): Promise<Ingested | undefined> {
+  let turn = first;
   for (let count = 0; count < MAX_TURNS; count += 1) {
     const located = await locateMessage(request.bytes, find);
     if (located === undefined) return undefined;
     const { reading, context } = located;
-    const { seen_outcome: outcome, seen_ack: ack } = context.sender;
-    if (outcome !== null && !turn.replay) return { status: 'seen', outcome, ack: bytesOrNull(ack), reading };
-    const decision = decisionOn(deps, located, turn.messageId, request.requestId, turn.replay);
-    const stored = await store(deps, request, located, decision, turn);
+    const { seen_id: seenId, seen_outcome: outcome, seen_ack: ack, has_seen_failed: hasFailed } = context.sender;
+    if (seenId !== null && outcome !== null && !turn.replay) {
+      if (!hasFailed) return { status: 'seen', outcome, ack: bytesOrNull(ack), reading };
+      turn = { ...turn, messageId: seenId, replay: true };
+    }
+    const input = decisionInput(deps, located, turn.messageId, request.requestId, turn.replay);
+    const stored = await storeDecision(deps, request, located, input, turn);
     if (stored !== undefined) return { ...stored, reading };
   }
   throw new Fault('unavailable', 'too many messages about the same patient at once');
 }
 
-function decisionOn(
+function decisionInput(
   deps: Deps,
   { reading, context }: Located,
   messageId: string,
   requestId: string,
   isReplay: boolean,
-): Decision {
+): DecisionInput {
   const { sender, found } = context;
   const isControlIdReused = sender.is_control_id_reused && !isReplay;
   const settings = settingsOf(sender);
-  return decide({ reading, settings, found, isControlIdReused, messageId, requestId, nowMs: deps.now() });
+  return { reading, settings, found, isControlIdReused, messageId, requestId, nowMs: deps.now() };
+}
+
+/** Where we fail, or the database fails to take what we made of it, the message is stored without effects. */
+async function storeDecision(
+  deps: Deps,
+  request: TurnRequest,
+  located: Located,
+  input: DecisionInput,
+  turn: Turn,
+): Promise<Omit<Ingested, 'reading'> | undefined> {
+  const fail = (error: unknown) => {
+    deps.log({ level: 'error', event: 'bug', surface: 'hl7', requestId: request.requestId, error });
+    return store(deps, request, located, decideFailed(input), turn);
+  };
+  let decision: Decision;
+  try {
+    decision = decide(input);
+  } catch (error) {
+    return fail(error);
+  }
+  try {
+    return await store(deps, request, located, decision, turn);
+  } catch (error) {
+    // A Fault says what is to be done: the sender tries again, or is not who it was.
+    if (error instanceof Fault) throw error;
+    return fail(error);
+  }
 }
 
 /** The second round trip; undefined when what was found has passed and nothing was stored. */

@@ -46,6 +46,8 @@ export interface SenderRow {
   readonly seen_outcome: ApplicationCode | null;
   /** Hexadecimal. */
   readonly seen_ack: string | null;
+  /** They were stored, but the gateway failed to process them (`FAILED`). */
+  readonly has_seen_failed: boolean;
   /** Other bytes with the same MSH-3, MSH-4 and MSH-10 are stored. */
   readonly is_control_id_reused: boolean;
 }
@@ -58,6 +60,9 @@ export interface MatchRow extends StoredResource {
   /** Of all rows of this key; given back to `storeMessage`. */
   readonly state: string;
 }
+
+/** The reason, in a message's errors, that the gateway itself is to blame. */
+export const FAILED = 'gateway-failed';
 
 /** Which keys a query is about: one that is known, or those that an MLLP message may be of. */
 export type SenderChoice =
@@ -101,6 +106,7 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
       coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
       coalesce(k.hl7_processing_ids, s.processing_ids) as processing_ids,
       seen.message_id as seen_id, seen.outcome as seen_outcome, encode(seen.ack, 'hex') as seen_ack,
+      coalesce(seen.errors::text like '%"${FAILED}"%', false) as has_seen_failed,
       $6::text <> '' and exists (
         select from hl7_message m where m.site_id = k.site_id and m.client_id = k.client_id
            and m.sending_application = $4 and m.sending_facility = $5 and m.control_id = $6 and m.sha256 <> $7

@@ -88,6 +88,53 @@ describe('a patient', () => {
   });
 });
 
+describe('a message that the gateway fails to process', () => {
+  const FAILED = { outcome: 'AE', errors: ['E 207 MSH^1'] };
+  const storedOf = async (controlId: string) =>
+    (await site.messages()).filter(({ control_id }) => control_id === controlId).map(({ outcome }) => outcome);
+
+  test('is stored and refused, changes nothing, and is processed when it comes again', async () => {
+    await site.send(`${msh('ADT^A01')}\n${pid('P20', 'Before^Name')}`);
+    const [before] = await patient('P20');
+    const setBody = (body: string) =>
+      site.db.client.query('update resource set body = $3 where site_id = $1 and id = $2 returning version', [
+        site.site,
+        before?.id,
+        body,
+      ]);
+    const { rows } = await site.db.client.query<{ body: string }>('select body from resource where id = $1', [
+      before?.id,
+    ]);
+
+    await setBody('"identifier":[broken');
+    const message = `${msh('ADT^A08', 'fails')}\n${pid('P20', 'After^Name')}`;
+    expect(await site.send(message)).toMatchObject({ status: 'stored', ...FAILED });
+    expect(await site.send(message)).toMatchObject(FAILED);
+    expect(await storedOf('fails')).toEqual(['AE']);
+    // What comes behind it is not held up.
+    expect(await site.send(`${msh('ADT^A01')}\n${pid('P21')}`)).toMatchObject({ outcome: 'AA' });
+
+    await setBody(rows[0]?.body ?? '');
+    const again = await site.send(message);
+    expect(again).toMatchObject({ status: 'stored', outcome: 'AA', errors: [] });
+    expect(await storedOf('fails')).toEqual(['AA']);
+    expect(await patient('P20')).toMatchObject([{ version: 2, name: [{ family: 'After' }] }]);
+    expect(await site.send(message)).toMatchObject({ status: 'seen', text: again.text });
+  });
+
+  test('so is one whose effects the database does not take', async () => {
+    await site.db.client.query(`alter table resource add constraint no_trouble check (body not like '%Trouble%')`);
+    const message = `${msh('ADT^A01', 'not-taken')}\n${pid('P22', 'Trouble^Jane')}`;
+    expect(await site.send(message)).toMatchObject(FAILED);
+    expect(await storedOf('not-taken')).toEqual(['AE']);
+    expect(await patient('P22')).toEqual([]);
+
+    await site.db.client.query('alter table resource drop constraint no_trouble');
+    expect(await site.send(message)).toMatchObject({ status: 'stored', outcome: 'AA' });
+    expect(await patient('P22')).toHaveLength(1);
+  });
+});
+
 describe('retransmission', () => {
   test('gets the same ACK byte for byte and changes nothing', async () => {
     const message = `${msh('ADT^A01', 'again')}\n${pid('P6')}`;
