@@ -5,6 +5,7 @@
 import { charsetNamed, decodeText, latin1, type Charset } from './charset.ts';
 import { declaresDelimiters } from './delimiters.ts';
 import { hl7Fault } from './error-code.ts';
+import { pathOf } from './path.ts';
 
 export interface Decoded {
   /** Without byte order mark. */
@@ -85,7 +86,7 @@ const isLineEnd = (byte: number | undefined): boolean => byte === 0x0d || byte =
 
 function undecodable(bytes: Uint8Array, charset: Charset) {
   const at = whereUndecodable(bytes, charset);
-  return hl7Fault('102', at, `the bytes at ${at} are not ${charset}`, 'undecodable-bytes', 'malformed');
+  return hl7Fault('102', at, `the bytes of ${pathOf(at)} are not ${charset}`, 'undecodable-bytes', 'malformed');
 }
 
 // Only when decoding has failed: lines, then fields, are decoded one by one to name the place.

@@ -38,6 +38,14 @@ export function parsePath(path: string): Path {
   };
 }
 
+/** A place as ERR-2 writes it (`PID^1^3^2^1`), for people: `PID-3[2].1`. */
+export function pathOf(place: string): string {
+  const [segment = '', sequence, field, repetition, ...below] = place.split('^');
+  const which = (number: string | undefined): string => (number === undefined || number === '1' ? '' : `[${number}]`);
+  if (field === undefined) return segment + which(sequence);
+  return [`${segment}${which(sequence)}-${field}${which(repetition)}`, ...below].join('.');
+}
+
 /** The value at a path; undefined when the segment or any step to it is absent. */
 export function readPath(message: Message, path: string | Path): Value {
   const parsed = typeof path === 'string' ? parsePath(path) : path;

@@ -3,6 +3,7 @@
  * §2.A.22 DTM; FHIR R4 date, dateTime, time). It knows no clock; the offset of a time zone is asked of `zone.ts`.
  */
 import { hl7Fault } from './error-code.ts';
+import { pathOf } from './path.ts';
 import { offsetInZone } from './zone.ts';
 
 /** A point in time as precise as it was sent. */
@@ -126,4 +127,4 @@ function clock(hour: number, minute = 0, second = 0, fraction = ''): string {
 
 const digits = (number: number, width = 2): string => String(number).padStart(width, '0');
 
-const wrong = (at: string, what: string) => hl7Fault('102', at, `the value at ${at} is ${what}`, 'bad-time');
+const wrong = (at: string, what: string) => hl7Fault('102', at, `${pathOf(at)} is ${what}`, 'bad-time');

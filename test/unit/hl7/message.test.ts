@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Fault } from '../../../shared/fault.ts';
 import { groupsOf } from '../../../shared/hl7/groups.ts';
 import { MAX_SEGMENTS, readMessage, type Message } from '../../../shared/hl7/message.ts';
-import { parsePath, readPath } from '../../../shared/hl7/path.ts';
+import { parsePath, pathOf, readPath } from '../../../shared/hl7/path.ts';
 import { MAX_SCANNED } from '../../../shared/hl7/segment.ts';
 import {
   child,
@@ -74,6 +74,19 @@ describe('readPath', () => {
       expect(() => parsePath(path)).toThrow(Fault);
     },
   );
+});
+
+describe('pathOf', () => {
+  it.each([
+    ['MSH^1', 'MSH'],
+    ['OBX^3', 'OBX[3]'],
+    ['PID^1^7', 'PID-7'],
+    ['PID^1^7^1^1', 'PID-7.1'],
+    ['OBX^3^5^2^4^1', 'OBX[3]-5[2].4.1'],
+    ['???^2^1', '???[2]-1'],
+  ])('%s is %s', (place, path) => {
+    expect(pathOf(place)).toBe(path);
+  });
 });
 
 describe('the four results', () => {
