@@ -77,10 +77,6 @@ export class Segment {
     this.#to = start + id.length;
   }
 
-  get syntax(): Syntax {
-    return this.source;
-  }
-
   /** As it was sent, without its line end. */
   get raw(): string {
     return this.source.lines.slice(this.start, this.end);

@@ -45,7 +45,7 @@ export function rawAt(
   if (isVerbatim(segment, field)) {
     return repetition === 1 && (component ?? 1) === 1 && (subcomponent ?? 1) === 1 ? raw : undefined;
   }
-  const { delimiters } = segment.syntax;
+  const { delimiters } = segment.source;
   raw = piece(raw, delimiters.repetition, repetition);
   if (raw === undefined || component === undefined) return raw;
   raw = piece(raw, delimiters.component, component);
@@ -73,7 +73,7 @@ export interface Part {
 export function repetitions(segment: Segment, field: number): Part[] {
   const raw = segment.field(field);
   if (raw === undefined || raw === '') return [];
-  const raws = isVerbatim(segment, field) ? [raw] : raw.split(segment.syntax.delimiters.repetition);
+  const raws = isVerbatim(segment, field) ? [raw] : raw.split(segment.source.delimiters.repetition);
   return raws.map((raw, at) => ({ segment, field, repetition: at + 1, component: 0, raw }));
 }
 
@@ -86,7 +86,7 @@ export function repetition(segment: Segment, field: number, number = 1): Part | 
 /** The nth child of a part: of a repetition the component (its first subcomponent), of a component the subcomponent. */
 export function child(part: Part, number: number): Value {
   if (isVerbatim(part.segment, part.field)) return number === 1 ? part.raw : undefined;
-  const { component, subcomponent } = part.segment.syntax.delimiters;
+  const { component, subcomponent } = part.segment.source.delimiters;
   if (part.component > 0) return leafOrAbsent(piece(part.raw, subcomponent, number), part.segment);
   const raw = piece(part.raw, component, number);
   return raw === undefined ? undefined : leafOrAbsent(piece(raw, subcomponent, 1), part.segment);
@@ -95,7 +95,7 @@ export function child(part: Part, number: number): Value {
 /** The nth component of a repetition as a part of its own, such as the HD in PID-3.4; undefined when absent. */
 export function componentOf(part: Part, number: number): Part | undefined {
   if (part.component > 0 || isVerbatim(part.segment, part.field)) return undefined;
-  const raw = piece(part.raw, part.segment.syntax.delimiters.component, number);
+  const raw = piece(part.raw, part.segment.source.delimiters.component, number);
   return raw === undefined ? undefined : { ...part, component: number, raw };
 }
 
@@ -130,7 +130,7 @@ export function locatePart(part: Part, number?: number): string {
 const isVerbatim = (segment: Segment, field: number): boolean => field <= 2 && segment.isDeclaring;
 
 function leaf(raw: string, segment: Segment): string | null {
-  return raw === NULL ? null : unescape(raw, segment.syntax);
+  return raw === NULL ? null : unescape(raw, segment.source);
 }
 
 function leafOrAbsent(raw: string | undefined, segment: Segment): Value {

@@ -32,7 +32,7 @@ interface Position {
 
 /** Every position at which a segment has something, separators themselves excepted. */
 function* positionsOf(segment: Segment): Iterable<Position> {
-  const { component, subcomponent } = segment.syntax.delimiters;
+  const { component, subcomponent } = segment.source.delimiters;
   for (let field = segment.isDeclaring ? 3 : 1; field < segment.fields().length; field += 1) {
     for (const { repetition, raw } of repetitions(segment, field)) {
       for (const [c, content] of raw.split(component).entries()) {

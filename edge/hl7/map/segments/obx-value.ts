@@ -59,7 +59,7 @@ const structured: Reader = (part, { unit, unitText }) =>
 
 /** Row 25 and `NA[SampledData]` 3 to 7: the numbers one after the other; how far apart they are, v2 does not say. */
 const sampled: Reader = (part) => {
-  const all = part.raw.split(part.segment.syntax.delimiters.component).map((_, at) => textOf(part, at + 1) ?? '');
+  const all = part.raw.split(part.segment.source.delimiters.component).map((_, at) => textOf(part, at + 1) ?? '');
   return all.every((sample) => decimal(sample) !== undefined) ? string(all.join(' ')) : undefined;
 };
 
