@@ -4,7 +4,7 @@
  */
 import type { Fault } from '../fault.ts';
 import { hl7Fault } from './error-code.ts';
-import { type Message } from './message.ts';
+import type { Message } from './message.ts';
 import { locate } from './value.ts';
 
 export type Envelope = 'message' | 'batch' | 'several messages';

@@ -103,18 +103,14 @@ export class Segment {
 
   /**
    * The text at a position, all numbers from 1: `undefined` absent, `null` for `""`. What `valueAt` calls for messages
-   * of up to `MAX_SCANNED` characters.
+   * of up to `MAX_SCANNED` characters, and not for the fields that declare the separators.
    *
    * The hot path of every mapping: it looks at each character once, goes on where the last reading stopped, and makes
    * no string but the value. `| 0` tells V8 that a number is an integer, without which the loop takes twice as long.
    */
   scan(field: number, repetition: number, component: number, subcomponent: number): string | null | undefined {
     const { lines, separators } = this.source;
-    let place = field | 0;
-    if (this.isDeclaring) {
-      if (place <= 2) return repetition === 1 && component === 1 && subcomponent === 1 ? this.field(field) : undefined;
-      place = (place - 1) | 0;
-    }
+    const place = this.#placeOf(field) | 0;
     // What is still to be passed at each level; to meet an outer separator before the inner are passed is absence.
     let r = repetition | 0;
     let c = component | 0;

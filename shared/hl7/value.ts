@@ -24,9 +24,9 @@ export function presenceOf(value: Value): Presence {
  * component of what once was a simple field (§2.8.2).
  */
 export function valueAt(segment: Segment, field: number, repetition = 1, component = 1, subcomponent = 1): Value {
+  if (isVerbatim(segment, field)) return rawAt(segment, field, repetition, component, subcomponent);
   if (segment.source.lines.length <= MAX_SCANNED) return segment.scan(field, repetition, component, subcomponent);
-  const raw = rawAt(segment, field, repetition, component, subcomponent);
-  return isVerbatim(segment, field) ? raw : leafOrAbsent(raw, segment);
+  return leafOrAbsent(rawAt(segment, field, repetition, component, subcomponent), segment);
 }
 
 /**
