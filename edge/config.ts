@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { baseUrl, givenVariables, jsonText } from '../shared/environment.ts';
+import { baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 
 /** The six names of the specification, spelt as it spells them. */
 export const ENDPOINT_NAMES = [
@@ -70,17 +70,6 @@ export type Config = z.infer<typeof environment>;
 export type PrivateJwk = z.infer<typeof privateJwk>;
 export type PublicJwk = z.infer<typeof publicJwk>;
 
-/** Not a Fault: nothing a caller did. The platform logs `problems` and answers 503. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(`configuration:\n  ${problems.join('\n  ')}`);
-    this.problems = problems;
-  }
-}
-
 /**
  * @param env names to values; an empty value counts as absent
  * @throws ConfigError naming every variable that is missing or wrong, never a value
@@ -89,10 +78,5 @@ export function readConfig(env: Readonly<Record<string, unknown>>): Config {
   const given = givenVariables(env);
   const parsed = environment.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw new ConfigError(
-    parsed.error.issues.map((issue) => {
-      const name = String(issue.path[0]);
-      return given[name] === undefined ? `${name} is missing` : `${name} ${issue.message}`;
-    }),
-  );
+  throw new ConfigError(problemsOf(given, parsed.error));
 }

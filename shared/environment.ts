@@ -26,3 +26,22 @@ export function givenVariables(env: Readonly<Record<string, unknown>>): Record<s
     Object.entries(env).filter(([, value]) => typeof value === 'string' && value.trim() !== ''),
   );
 }
+
+/** Not a Fault: nothing a caller did. Names every variable that is missing or wrong, never a value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`configuration:\n  ${problems.join('\n  ')}`);
+    this.problems = problems;
+  }
+}
+
+/** What `ConfigError` says of the variables that a schema refused. */
+export function problemsOf(given: Readonly<Record<string, unknown>>, error: z.ZodError | undefined): string[] {
+  return (error?.issues ?? []).map(({ path, message }) => {
+    const name = String(path[0]);
+    return given[name] === undefined ? `${name} is missing` : `${name} ${message}`;
+  });
+}

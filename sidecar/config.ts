@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { baseUrl, givenVariables, jsonText } from '../shared/environment.ts';
+import { baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { parseRange } from '../shared/ip.ts';
 import { MAX_HL7_MESSAGE_BYTES } from '../shared/mllp-contract.ts';
 
@@ -124,33 +124,20 @@ export interface SidecarConfig {
   readonly shutdownGraceMs: number;
 }
 
-export class SidecarConfigError extends Error {
-  override readonly name = 'SidecarConfigError';
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(`configuration:\n  ${problems.join('\n  ')}`);
-    this.problems = problems;
-  }
-}
-
 /**
  * @param env names to values; an empty value counts as absent
- * @throws SidecarConfigError naming every variable that is missing or wrong, never a value
+ * @throws ConfigError naming every variable that is missing or wrong, never a value
  */
 export function readSidecarConfig(env: Readonly<Record<string, string | undefined>>): SidecarConfig {
   const given = givenVariables(env);
   const parsed = environment.safeParse(given);
   const problems = [
-    ...(parsed.error?.issues ?? []).map(({ path, message }) => {
-      const name = String(path[0]);
-      return given[name] === undefined ? `${name} is missing` : `${name} ${message}`;
-    }),
+    ...problemsOf(given, parsed.error),
     ...NEEDS.filter(([name, other]) => given[name] !== undefined && given[other] === undefined).map(
       ([name, other]) => `${other} is missing: ${name} needs it`,
     ),
   ];
-  if (!parsed.success || problems.length > 0) throw new SidecarConfigError([...new Set(problems)]);
+  if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)]);
   const value = parsed.data;
   return {
     host: value.MLLP_HOST,

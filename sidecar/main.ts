@@ -1,5 +1,6 @@
 /** The sidecar as a program: environment in, signals handled, JSON lines out. Ends with 1 when it cannot start. */
-import { readSidecarConfig, SidecarConfigError, type SidecarConfig } from './config.ts';
+import { ConfigError } from '../shared/environment.ts';
+import { readSidecarConfig, type SidecarConfig } from './config.ts';
 import { createLog, errorCode } from './log.ts';
 import { runSidecar } from './sidecar.ts';
 
@@ -7,7 +8,7 @@ function configuration(): SidecarConfig {
   try {
     return readSidecarConfig(process.env);
   } catch (error) {
-    if (!(error instanceof SidecarConfigError)) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     createLog('info').fatal({ problems: error.problems }, 'mllp.configuration');
     process.exit(1);
   }

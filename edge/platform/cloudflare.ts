@@ -5,7 +5,8 @@ import { env, waitUntil } from 'cloudflare:workers';
 
 import { logLine, type Log } from '../../shared/log.ts';
 import { createApp, type App } from '../app.ts';
-import { ConfigError, readConfig } from '../config.ts';
+import { ConfigError } from '../../shared/environment.ts';
+import { readConfig } from '../config.ts';
 import { durableJtiStore, type JtiStore } from './cloudflare/jti-store.ts';
 import { bindingRateLimiter } from './cloudflare/rate-limiter.ts';
 import { neonDatabase } from './neon.ts';

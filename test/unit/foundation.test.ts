@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { ConfigError, readConfig } from '../../edge/config.ts';
+import { readConfig } from '../../edge/config.ts';
+import { ConfigError } from '../../shared/environment.ts';
 import { Fault } from '../../shared/fault.ts';
 import { JsonNumber, parseJson, printJson } from '../../shared/json.ts';
 import { logLine } from '../../shared/log.ts';

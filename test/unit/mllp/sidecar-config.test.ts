@@ -1,7 +1,8 @@
 /** The sidecar's environment: defaults, every problem at once, and never a value in a problem. */
 import { describe, expect, test } from 'vitest';
 
-import { readSidecarConfig, SidecarConfigError } from '../../../sidecar/config.ts';
+import { ConfigError } from '../../../shared/environment.ts';
+import { readSidecarConfig } from '../../../sidecar/config.ts';
 import { makeSecrets } from '../../stack/secrets.ts';
 
 const { sidecarPrivateKey } = await makeSecrets();
@@ -12,7 +13,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
     readSidecarConfig(env);
     return [];
   } catch (error) {
-    if (error instanceof SidecarConfigError) return error.problems;
+    if (error instanceof ConfigError) return error.problems;
     throw error;
   }
 }
