@@ -8,6 +8,7 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { Fault } from '../../shared/fault.ts';
+import { isTimeZone } from '../../shared/hl7/zone.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import { type Config, readConfig } from '../config.ts';
 import { listKeys } from '../store/admin-key.ts';
@@ -130,14 +131,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'key disable': setStatus('disabled'),
   'key enable': setStatus('active'),
 };
-
-function isTimeZone(name: string): boolean {
-  try {
-    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
 
 /** What to say of a failure: each finding on a line of its own, by the field's name. */
 function explain(error: unknown): string {

@@ -1,23 +1,15 @@
 /**
  * The database for commands on a machine: any PostgreSQL at DATABASE_URL, Neon's own included, over a connection. The
- * same values come back as from platform/neon.ts, and the one error that a command can explain is a Fault.
+ * same values come back as from platform/neon.ts, and the same errors are Faults.
  */
 import pg from 'pg';
-import { z } from 'zod';
 
-import { Fault } from '../../shared/fault.ts';
 import type { Database, Param, Query, Results } from '../deps.ts';
 import { columnTypes } from '../store/column-types.ts';
+import { faultOfState } from '../store/sqlstate.ts';
 
-const ownError = z.object({ code: z.literal('GW409'), detail: z.string() });
-
-function toFault(error: unknown): unknown {
-  const { data } = ownError.safeParse(error);
-  if (data === undefined) return error;
-  const positions: unknown[] = JSON.parse(data.detail);
-  const issues = positions.map((at) => ({ code: data.code, message: 'conflict', at: String(at) }));
-  return new Fault('conflict', 'the request conflicts with another', { issues, cause: error });
-}
+const toFault = (error: unknown): unknown =>
+  error instanceof pg.DatabaseError ? (faultOfState(error.code ?? '', error.detail, error) ?? error) : error;
 
 const parameter = (value: Param): unknown => (value instanceof Uint8Array ? Buffer.from(value) : value);
 

@@ -1,46 +1,23 @@
 /**
- * The database over Neon's HTTP driver, and the one place where its errors become Faults. A batch is one transaction
+ * The database over Neon's HTTP driver, whose errors become Faults here. A batch is one transaction
  * and one HTTP request. The driver retries nothing, and neither do we: a caller knows what may be repeated.
  */
 import { neon, neonConfig, NeonDbError } from '@neondatabase/serverless';
 
-import { Fault, type FaultKind } from '../../shared/fault.ts';
+import { Fault } from '../../shared/fault.ts';
 import type { Config } from '../config.ts';
 import type { Database, Param, Query, Results } from '../deps.ts';
 import { columnTypes } from '../store/column-types.ts';
+import { faultOfState } from '../store/sqlstate.ts';
 
-/** SQLSTATEs that say something about the request; those of class GW are raised by our own functions (migrations). */
-const FAULTS: Readonly<Record<string, { kind: FaultKind; message: string; code?: string }>> = {
-  GW401: { kind: 'unauthenticated', message: 'the token is no longer valid', code: 'invalid_token' },
-  GW404: { kind: 'not-found', message: 'no such resource' },
-  GW409: { kind: 'conflict', message: 'the request conflicts with another' },
-  GW412: { kind: 'precondition-failed', message: 'the resource has another version' },
-  GW422: { kind: 'invalid', message: 'a referenced resource is not in the site', code: 'not-found' },
-  '40001': { kind: 'unavailable', message: 'busy, try again' },
-  '40P01': { kind: 'unavailable', message: 'busy, try again' },
-  '55P03': { kind: 'unavailable', message: 'busy, try again' },
-  '57014': { kind: 'unavailable', message: 'the database took too long' },
-};
 /** Connection failure, insufficient resources, operator intervention, system error (PostgreSQL appendix A). */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
-
-/** The detail of our own SQLSTATEs is a JSON array of positions: safe to show. */
-function positions(error: NeonDbError): string[] {
-  const parsed: unknown = error.code?.startsWith('GW') && error.detail ? JSON.parse(error.detail) : [];
-  return Array.isArray(parsed) ? parsed.map(String) : [];
-}
 
 function toFault(error: unknown): unknown {
   if (!(error instanceof NeonDbError)) return error;
   const state = error.code ?? '';
-  const known = FAULTS[state];
-  if (known !== undefined) {
-    return new Fault(known.kind, known.message, {
-      ...(known.code === undefined ? {} : { code: known.code }),
-      issues: positions(error).map((at) => ({ code: state, message: known.message, at })),
-      cause: error,
-    });
-  }
+  const known = faultOfState(state, error.detail, error);
+  if (known !== undefined) return known;
   // Without an SQLSTATE the endpoint itself could not be reached or did not speak to PostgreSQL.
   if (state === '' || UNAVAILABLE_CLASSES.has(state.slice(0, 2))) {
     return new Fault('unavailable', 'the database cannot be reached', { cause: error });
