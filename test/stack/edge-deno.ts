@@ -30,24 +30,11 @@ export async function startDenoEdge(options: EdgeOptions): Promise<Edge & { exit
     ...(options.caCertificate === undefined ? {} : { DENO_CERT: options.caCertificate }),
   };
   const command = [denoBinary(), ...args, String(options.port), 'edge/platform/deno.ts'];
-  const { child, exited, logs } = spawnLogged(command, { cwd: ROOT, env, log: options.log });
-  let ended = false;
-  void exited.then(() => (ended = true));
+  const { exited, hasEnded, stop, kill, logs } = spawnLogged(command, { cwd: ROOT, env, log: options.log });
   await until('deno serve answers', async () => {
-    if (ended) throw new Error(`deno ended:\n${logs.join('\n')}`);
+    if (hasEnded()) throw new Error(`deno ended:\n${logs.join('\n')}`);
     const response = await fetch(`http://127.0.0.1:${options.port}/healthz`).catch(() => undefined);
     return response?.ok === true;
   });
-  return {
-    exited,
-    async stop() {
-      child.stdin.end();
-      await exited;
-    },
-    async kill() {
-      if (!ended && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      await exited;
-    },
-    logs: () => logs,
-  };
+  return { exited, stop, kill, logs: () => logs };
 }

@@ -1,11 +1,10 @@
 /** The edge under `wrangler dev`, for the local stack: rebuilt and reloaded when a source file changes. */
 import { openSync, createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { once } from 'node:events';
 
 import { ROOT } from './build.ts';
 import type { Edge } from './gateway.ts';
-import { spawnGuarded } from './guard.ts';
+import { lifeOf, spawnGuarded } from './guard.ts';
 import { until } from './until.ts';
 
 export interface WranglerOptions {
@@ -20,7 +19,7 @@ const START_TIMEOUT_MS = 60_000;
 /** Resolves when the edge answers. @throws with the log's place when it ends before that */
 export async function startWranglerEdge(
   options: WranglerOptions,
-): Promise<Omit<Edge, 'logs'> & { exited: Promise<void> }> {
+): Promise<Omit<Edge, 'logs'> & { exited: Promise<number | null> }> {
   const envFile = `${options.folder}/edge.env`;
   const logFile = `${options.folder}/edge.log`;
   const lines = Object.entries(options.env).map(([name, value]) => `${name}='${value}'`);
@@ -38,28 +37,15 @@ export async function startWranglerEdge(
     env: { ...process.env, WRANGLER_SEND_METRICS: 'false', CI: '1', NO_COLOR: '1' },
   });
   child.stderr.pipe(createWriteStream(logFile, { flags: 'a' }));
-  const exited = once(child, 'exit').then(() => undefined);
-
-  let ended = false;
-  void exited.then(() => (ended = true));
+  const { exited, hasEnded, stop, kill } = lifeOf(child);
   await until(
     'wrangler dev answers',
     async () => {
-      if (ended) throw new Error(`wrangler dev ended; see ${logFile}`);
+      if (hasEnded()) throw new Error(`wrangler dev ended; see ${logFile}`);
       const response = await fetch(`http://127.0.0.1:${options.port}/healthz`).catch(() => undefined);
       return response?.ok === true;
     },
     START_TIMEOUT_MS,
   );
-  return {
-    exited,
-    async stop() {
-      child.stdin.end();
-      await exited;
-    },
-    async kill() {
-      if (child.pid !== undefined && !ended) process.kill(-child.pid, 'SIGKILL');
-      await exited;
-    },
-  };
+  return { exited, stop, kill };
 }

@@ -4,6 +4,7 @@
  * exit hook that SIGKILL would skip. Needs a POSIX shell (Linux, macOS).
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Writable } from 'node:stream';
 
@@ -60,4 +61,35 @@ export function spawnGuarded(command: string, args: readonly string[], options: 
   // The program may go first; a pipe that breaks then is no error of ours.
   child.stdin.on('error', () => undefined);
   return child;
+}
+
+/** The life of a guarded program. */
+export interface Life {
+  /** Settles when the program has ended, with its exit code (null: a signal). */
+  readonly exited: Promise<number | null>;
+  readonly hasEnded: () => boolean;
+  /** In good order. */
+  readonly stop: () => Promise<void>;
+  /** SIGKILL, at once, to the guard's group: the shell, its watcher and the program. */
+  readonly kill: () => Promise<void>;
+}
+
+export function lifeOf(child: Guarded): Life {
+  let ended = false;
+  const exited = once(child, 'exit').then(([code]) => {
+    ended = true;
+    return typeof code === 'number' ? code : null;
+  });
+  return {
+    exited,
+    hasEnded: () => ended,
+    async stop() {
+      child.stdin.end();
+      await exited;
+    },
+    async kill() {
+      if (!ended && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      await exited;
+    },
+  };
 }

@@ -1,8 +1,7 @@
 /** A guarded program whose lines, of standard output and standard error, are kept and handed on. */
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-import { type Guarded, spawnGuarded } from './guard.ts';
+import { type Life, lifeOf, spawnGuarded } from './guard.ts';
 
 export interface LoggedOptions {
   readonly cwd: string;
@@ -11,11 +10,7 @@ export interface LoggedOptions {
   readonly log?: ((line: string) => void) | undefined;
 }
 
-export interface Logged {
-  /** Closing its stdin ends the program (SIGTERM); its process group is the guard, its watcher and the program. */
-  readonly child: Guarded;
-  /** Settles when the program has ended, with its exit code (null: a signal). */
-  readonly exited: Promise<number | null>;
+export interface Logged extends Life {
   /** The last ten thousand lines. */
   readonly logs: readonly string[];
 }
@@ -34,6 +29,5 @@ export function spawnLogged(command: readonly string[], options: LoggedOptions):
     if (logs.length > MAX_LINES) logs.shift();
     options.log?.(line);
   });
-  const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : null));
-  return { child, exited, logs };
+  return { ...lifeOf(child), logs };
 }

@@ -53,13 +53,11 @@ export async function startSidecar(options: SidecarOptions): Promise<SidecarProc
     ...options.env,
   };
   const command = [process.execPath, `${ROOT}sidecar/main.ts`];
-  const { child, exited, logs } = spawnLogged(command, { cwd: ROOT, env, log: options.log });
-  let ended = false;
-  void exited.then(() => (ended = true));
+  const { exited, hasEnded, stop, kill, logs } = spawnLogged(command, { cwd: ROOT, env, log: options.log });
 
   const listening = await until('the sidecar listens', () => {
     const line = logs.find((each) => each.includes('"event":"mllp.listening"'));
-    if (line === undefined && ended) throw new Error(`the sidecar ended:\n${logs.join('\n')}`);
+    if (line === undefined && hasEnded()) throw new Error(`the sidecar ended:\n${logs.join('\n')}`);
     return line === undefined ? undefined : (JSON.parse(line) as Listening);
   });
 
@@ -68,15 +66,8 @@ export async function startSidecar(options: SidecarOptions): Promise<SidecarProc
     port: listening.port,
     healthPort: listening.healthPort,
     pid: listening.pid,
-    async stop() {
-      child.stdin.end();
-      await exited;
-    },
-    async kill() {
-      // The guard's group: the shell, its watcher and the sidecar.
-      if (!ended && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      await exited;
-    },
+    stop,
+    kill,
     exited,
     logs: () => logs,
   };

@@ -3,17 +3,8 @@ import { expect, test } from 'vitest';
 
 import { isJsonObject, type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../../../shared/json.ts';
 import { readExamples } from '../../unit/fhir/examples.ts';
-import { expectOutcome, patient, type Subject } from './subject.ts';
+import { expectOutcome, patient, type Subject, TYPES } from './subject.ts';
 
-const TYPES = [
-  'Patient',
-  'Condition',
-  'AllergyIntolerance',
-  'Observation',
-  'Procedure',
-  'DiagnosticReport',
-  'DocumentReference',
-];
 /** Invalid by R4 itself (test/unit/fhir/validate-examples.test.ts says why). */
 const INVALID = ['Observation-clinical-gender.json'];
 

@@ -5,17 +5,7 @@ import { getToken } from '../../stack/client.ts';
 import { createApiKey } from '../../stack/seed.ts';
 import { describe, expect, test } from 'vitest';
 
-import { type Body, expectOutcome, linkOf, observation, patient, type Subject } from './subject.ts';
-
-const TYPES = [
-  'Patient',
-  'Condition',
-  'AllergyIntolerance',
-  'Observation',
-  'Procedure',
-  'DiagnosticReport',
-  'DocumentReference',
-];
+import { type Body, expectOutcome, linkOf, observation, patient, type Subject, TYPES } from './subject.ts';
 
 export function httpCases(subject: () => Subject): void {
   const call: Subject['call'] = (...args) => subject().call(...args);

@@ -128,6 +128,17 @@ export function expectOutcome(reply: Reply, status: number, code: string, place?
   expect(places).toContain(place);
 }
 
+/** The seven of the specification, written out: what the gateway says of itself is held against them. */
+export const TYPES = [
+  'Patient',
+  'Condition',
+  'AllergyIntolerance',
+  'Observation',
+  'Procedure',
+  'DiagnosticReport',
+  'DocumentReference',
+];
+
 export const patient = (value: string, more: Body = {}): Body => ({
   resourceType: 'Patient',
   identifier: [{ system: 'urn:mrn', value }],
