@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/{unit,contract,e2e}/**/*.test.ts'],
-    globalSetup: ['test/stack/global-setup.ts'],
-    reporters: ['default', './test/stack/closing-line.ts'],
+    globalSetup: ['test/stack/tools/global-setup.ts'],
+    reporters: ['default', './test/stack/tools/closing-line.ts'],
     // Two cores: more workers only wait for each other, and each contract file starts two runtimes.
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -11,8 +11,8 @@ import { gzipSync } from 'node:zlib';
 
 import { build } from 'esbuild';
 
-import { freePort } from '../stack/free-port.ts';
-import { until } from '../stack/until.ts';
+import { freePort } from '../stack/services/free-port.ts';
+import { until } from '../stack/services/until.ts';
 import { validateOften } from './fhir-validate-worker.ts';
 
 export interface Row {

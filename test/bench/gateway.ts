@@ -11,11 +11,11 @@ import { join } from 'node:path';
 import { Client, Pool } from 'pg';
 
 import { migrate } from '../../migrations/run.ts';
-import { ASSERTION_TYPE, clientAssertion, getToken } from '../stack/client.ts';
-import { startNeonEndpoint } from '../stack/neon-endpoint.ts';
-import { startPostgres } from '../stack/postgres.ts';
-import { makeSecrets } from '../stack/secrets.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
+import { ASSERTION_TYPE, clientAssertion, getToken } from '../stack/services/client.ts';
+import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
+import { startPostgres } from '../stack/services/postgres.ts';
+import { makeSecrets } from '../stack/services/secrets.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { measure, type Call, type Measured } from './load.ts';
 import { serveWorker } from './workerd.ts';
 

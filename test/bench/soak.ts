@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 
-import { runFaults } from '../stack/faults.ts';
+import { runFaults } from '../stack/tools/faults.ts';
 
 const DEFAULT_MINUTES = '10';
 

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-import { ROOT, workerScript } from '../stack/build.ts';
-import { freePort } from '../stack/free-port.ts';
-import { until } from '../stack/until.ts';
+import { ROOT, workerScript } from '../stack/services/build.ts';
+import { freePort } from '../stack/services/free-port.ts';
+import { until } from '../stack/services/until.ts';
 
 const HELLO = `export default { fetch: () => new Response('{"ok":true}') };`;
 const NO_LIMIT = `import { WorkerEntrypoint } from 'cloudflare:workers';

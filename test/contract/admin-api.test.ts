@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { getToken, requestToken } from '../stack/client.ts';
-import { type TestConsole, startConsole } from '../stack/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { RUNTIMES } from '../stack/gateway.ts';
-import { PERMISSIONS } from '../stack/oidc-accounts.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
-import { until } from '../stack/until.ts';
+import { getToken, requestToken } from '../stack/services/client.ts';
+import { type TestConsole, startConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
 
 interface Problem {
   readonly status: number;

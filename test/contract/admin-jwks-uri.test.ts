@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { makeAuthority } from '../stack/certificate.ts';
-import { startConsole, type TestConsole } from '../stack/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { RUNTIMES } from '../stack/gateway.ts';
-import { createSite } from '../stack/seed.ts';
+import { makeAuthority } from '../stack/services/certificate.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { createSite } from '../stack/services/seed.ts';
 import { type Behaviour, jwks, type KeyHost, startKeyHost } from './oauth/key-host.ts';
 
 const authority = makeAuthority();

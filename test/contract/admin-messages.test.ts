@@ -1,12 +1,12 @@
 /** Messages, workbench and charts of the JSON API, on both runtimes, with messages that really came in. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { clientAssertion, getToken, requestToken } from '../stack/client.ts';
-import { startConsole, type TestConsole } from '../stack/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { RUNTIMES } from '../stack/gateway.ts';
-import { type ApiKey, createApiKey, createSite } from '../stack/seed.ts';
-import { until } from '../stack/until.ts';
+import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
 
 const adt = (control: string, mrn: string, processing = 'P'): string =>
   `MSH|^~\\&|ADT|EAST|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|${processing}|2.5.1\r` +

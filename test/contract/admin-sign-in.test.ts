@@ -1,12 +1,12 @@
 /** Signing in to the console and what its session is worth, over HTTP on both runtimes, against a real provider. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startConsole, type TestConsole } from '../stack/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { RUNTIMES } from '../stack/gateway.ts';
-import { createHttpBrowser, type HttpBrowser } from '../stack/http-browser.ts';
-import type { Account } from '../stack/oidc-accounts.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
+import type { Account } from '../stack/services/oidc-accounts.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
 
 const SESSION = '__Host-gateway-session';
 

@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { getToken } from '../stack/client.ts';
-import { createTestDatabase } from '../stack/database.ts';
-import { type Gateway, type GatewayOptions, RUNTIMES, startGateway } from '../stack/gateway.ts';
-import { startNeonEndpoint } from '../stack/neon-endpoint.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
+import { getToken } from '../stack/services/client.ts';
+import { createTestDatabase } from '../stack/tools/database.ts';
+import { type Gateway, type GatewayOptions, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
 
 const ended: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -8,8 +8,8 @@ import type { Criterion, Token } from '../../edge/store/criterion.ts';
 import { fold, spellNames } from '../../edge/store/fold.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { searchPage, type Sort } from '../../edge/store/search.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { createSite } from '../stack/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { createSite } from '../stack/services/seed.ts';
 import { populate, withoutGuards } from './fhir/population.ts';
 
 // `npm run test:plans` shows the same at a million patients and among a thousand sites, which takes minutes.

@@ -14,8 +14,8 @@ import { currentVersion, historyPage, readResource, readVersion } from '../../ed
 import type { Fault } from '../../shared/fault.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { createSite } from '../stack/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { createSite } from '../stack/services/seed.ts';
 
 let db: TestDatabase;
 let database: ReturnType<typeof neonDatabase>;

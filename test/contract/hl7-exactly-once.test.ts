@@ -11,12 +11,12 @@ import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 
 import { migrate } from '../../migrations/run.ts';
-import { getToken } from '../stack/client.ts';
-import { RUNTIMES, startGateway, type Gateway, type Runtime } from '../stack/gateway.ts';
-import { startNeonEndpoint } from '../stack/neon-endpoint.ts';
-import { startPostgres, UNSAFE_BUT_FAST } from '../stack/postgres.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
-import { until } from '../stack/until.ts';
+import { getToken } from '../stack/services/client.ts';
+import { RUNTIMES, startGateway, type Gateway, type Runtime } from '../stack/tools/gateway.ts';
+import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
+import { startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
 import { bytesOf, msh } from './hl7/site.ts';
 
 const MESSAGES = 1000;

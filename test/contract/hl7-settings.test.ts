@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { dryRun, reprocess } from '../../edge/hl7/ingest.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { bytesOf, createHl7Site, msh, type Hl7Site } from './hl7/site.ts';
 
 let db: TestDatabase;

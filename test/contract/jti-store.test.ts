@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { until } from '../stack/until.ts';
+import { until } from '../stack/services/until.ts';
 
 interface Claims {
   claim(hash: string, expires: number, attempt: string): Promise<boolean>;

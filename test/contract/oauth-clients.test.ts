@@ -9,8 +9,8 @@ import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { RUNTIMES } from '../stack/gateway.ts';
-import { until } from '../stack/until.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { until } from '../stack/services/until.ts';
 import { now, startSubject, type Subject } from './oauth/subject.ts';
 
 async function signingKey(jwk: JWK): Promise<CryptoKey> {

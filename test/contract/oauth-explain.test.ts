@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClientKeyring } from '../../edge/oauth/client-keys.ts';
 import { explainAssertion } from '../../edge/oauth/explain-assertion.ts';
 import { neonDatabase } from '../../edge/platform/neon.ts';
-import { clientAssertion } from '../stack/client.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { makeSecrets } from '../stack/secrets.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
+import { clientAssertion } from '../stack/services/client.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { makeSecrets } from '../stack/services/secrets.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { testDeps } from '../unit/oauth/deps.ts';
 
 const ENDPOINT = 'https://oauth.test/base/oauth2/token';

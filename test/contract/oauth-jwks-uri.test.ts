@@ -7,9 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { makeAuthority } from '../stack/certificate.ts';
-import { RUNTIMES } from '../stack/gateway.ts';
-import { until } from '../stack/until.ts';
+import { makeAuthority } from '../stack/services/certificate.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { until } from '../stack/services/until.ts';
 import { type Behaviour, jwks, type KeyHost, startKeyHost } from './oauth/key-host.ts';
 import {
   assertion,

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOauth } from '../../edge/oauth/routes.ts';
 import { postgresJtiStore } from '../../edge/platform/deno/jti-store.ts';
 import { neonDatabase } from '../../edge/platform/neon.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { clientAssertion, ASSERTION_TYPE } from '../stack/client.ts';
-import { makeSecrets } from '../stack/secrets.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { clientAssertion, ASSERTION_TYPE } from '../stack/services/client.ts';
+import { makeSecrets } from '../stack/services/secrets.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { testDeps } from '../unit/oauth/deps.ts';
 
 const URI = 'https://keys.example.org/jwks';

@@ -9,12 +9,12 @@ import { decodeProtectedHeader } from 'jose';
 import { describe, expect, test } from 'vitest';
 
 import { newRing, publishKey, retireOthers, signWithNewest, type SigningRing } from '../../edge/oauth/ring-rotation.ts';
-import { createTestDatabase } from '../stack/database.ts';
-import { freePort } from '../stack/free-port.ts';
-import { RUNTIMES, startGateway } from '../stack/gateway.ts';
-import { makeSecrets } from '../stack/secrets.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
-import { until } from '../stack/until.ts';
+import { createTestDatabase } from '../stack/tools/database.ts';
+import { freePort } from '../stack/services/free-port.ts';
+import { RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+import { makeSecrets } from '../stack/services/secrets.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
 import {
   assertion,
   expectRefusal,

@@ -9,8 +9,8 @@ import { findRefusals } from '../../edge/store/admin-refusal.ts';
 import { recordRefusal } from '../../edge/store/refusal.ts';
 import { claimJti, isTokenLive, revokeToken } from '../../edge/store/token.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
 
 let db: TestDatabase;
 let database: ReturnType<typeof neonDatabase>;

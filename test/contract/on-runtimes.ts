@@ -1,7 +1,7 @@
 /** The same cases on workerd and on Deno: each runtime is started once, and the cases ask for it when they run. */
 import { afterAll, beforeAll, describe } from 'vitest';
 
-import { type Runtime, RUNTIMES } from '../stack/gateway.ts';
+import { type Runtime, RUNTIMES } from '../stack/tools/gateway.ts';
 
 /**
  * @param start what the cases are about, started anew for each runtime

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startConsole, type TestConsole } from '../stack/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { RUNTIMES } from '../stack/gateway.ts';
-import { createSite } from '../stack/seed.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { createSite } from '../stack/services/seed.ts';
 
 interface Operation {
   readonly operationId: string;

@@ -6,10 +6,10 @@ import { request } from 'node:http';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { getToken } from '../stack/client.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { type Gateway, RUNTIMES, startGateway } from '../stack/gateway.ts';
-import { type ApiKey, createApiKey, createSite } from '../stack/seed.ts';
+import { getToken } from '../stack/services/client.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { type Gateway, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 
 interface Answer {
   readonly status: number;

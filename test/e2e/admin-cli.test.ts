@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { ROOT } from '../stack/build.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { ROOT } from '../stack/services/build.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let db: TestDatabase;
 let folder: string;

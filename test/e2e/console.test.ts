@@ -10,13 +10,13 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { isBrowserMissing, startBrowser } from '../stack/browser.ts';
-import { clientAssertion, getToken, requestToken } from '../stack/client.ts';
-import { startConsole, type TestConsole } from '../stack/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import type { Account } from '../stack/oidc-accounts.ts';
-import { ALL_SCOPES, type ApiKey, createApiKey, createSite } from '../stack/seed.ts';
-import { until } from '../stack/until.ts';
+import { isBrowserMissing, startBrowser } from '../stack/tools/browser.ts';
+import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import type { Account } from '../stack/services/oidc-accounts.ts';
+import { ALL_SCOPES, type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
 
 const MAX_PAGE_BYTES = 200 * 1024;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

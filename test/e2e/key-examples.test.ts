@@ -11,10 +11,10 @@ import { examplesFor } from '../../edge/admin/examples.ts';
 import { readConfig } from '../../edge/config.ts';
 import type { KeyRow } from '../../edge/store/admin-key.ts';
 import { readJwks } from '../../shared/oauth/jwks.ts';
-import { ROOT } from '../stack/build.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { startGateway, type Gateway } from '../stack/gateway.ts';
-import { ALL_SCOPES, createApiKey, createSite } from '../stack/seed.ts';
+import { ROOT } from '../stack/services/build.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { startGateway, type Gateway } from '../stack/tools/gateway.ts';
+import { ALL_SCOPES, createApiKey, createSite } from '../stack/services/seed.ts';
 
 let db: TestDatabase;
 let gateway: Gateway;

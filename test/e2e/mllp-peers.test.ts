@@ -1,10 +1,10 @@
 /** Senders of others, unchanged, through the sidecar into the database: they accept our ACKs, original and enhanced. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { startGateway, type Gateway } from '../stack/gateway.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
-import { startSidecar, type SidecarProcess } from '../stack/sidecar.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { startGateway, type Gateway } from '../stack/tools/gateway.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { startSidecar, type SidecarProcess } from '../stack/services/sidecar.ts';
 import { isInstalled, PEERS } from './mllp-peers.ts';
 
 const MODES = [

@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'vitest';
 
-import { runFaults } from '../stack/faults.ts';
-import { RUNTIMES } from '../stack/gateway.ts';
+import { runFaults } from '../stack/tools/faults.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
 
 test.each(RUNTIMES)(
   'kill -9 of every part in turn, on %s',

@@ -5,11 +5,11 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { MAX_HL7_MESSAGE_BYTES } from '../../shared/mllp-contract.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
-import { RUNTIMES, startGateway, type Gateway } from '../stack/gateway.ts';
-import { connectPeer, frame, msaOf, type MllpPeer } from '../stack/mllp-peer.ts';
-import { createApiKey, createSite } from '../stack/seed.ts';
-import { startSidecar, type SidecarProcess } from '../stack/sidecar.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES, startGateway, type Gateway } from '../stack/tools/gateway.ts';
+import { connectPeer, frame, msaOf, type MllpPeer } from '../stack/tools/mllp-peer.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { startSidecar, type SidecarProcess } from '../stack/services/sidecar.ts';
 
 const adt = (controlId: string, application = 'ADT', facility = 'EAST'): string =>
   `MSH|^~\\&|${application}|${facility}|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${controlId}|P|2.5.1\r` +

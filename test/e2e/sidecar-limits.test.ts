@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
-import { acknowledge, controlIdOf, message } from '../stack/edge-double.ts';
-import { frame, msaOf, type MllpPeer } from '../stack/mllp-peer.ts';
-import { setUpSidecar } from '../stack/sidecar-setup.ts';
-import { sidecarMetrics } from '../stack/sidecar-metrics.ts';
-import { until } from '../stack/until.ts';
+import { acknowledge, controlIdOf, message } from '../stack/tools/edge-double.ts';
+import { frame, msaOf, type MllpPeer } from '../stack/tools/mllp-peer.ts';
+import { setUpSidecar } from '../stack/tools/sidecar-setup.ts';
+import { sidecarMetrics } from '../stack/tools/sidecar-metrics.ts';
+import { until } from '../stack/services/until.ts';
 
 const MIB = 1024 * 1024;
 

@@ -10,10 +10,10 @@ import { promisify } from 'node:util';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { ROOT } from '../stack/build.ts';
-import { message, startEdgeDouble } from '../stack/edge-double.ts';
-import { connectPeer, msaOf } from '../stack/mllp-peer.ts';
-import { makeSecrets } from '../stack/secrets.ts';
+import { ROOT } from '../stack/services/build.ts';
+import { message, startEdgeDouble } from '../stack/tools/edge-double.ts';
+import { connectPeer, msaOf } from '../stack/tools/mllp-peer.ts';
+import { makeSecrets } from '../stack/services/secrets.ts';
 
 const run = promisify(execFile);
 const PROGRAM = `${ROOT}sidecar/main.ts`;

@@ -8,10 +8,10 @@ import { connect as connectTls } from 'node:tls';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { makeAuthority } from '../stack/certificate.ts';
-import { message } from '../stack/edge-double.ts';
-import { frame, msaOf } from '../stack/mllp-peer.ts';
-import { setUpSidecar } from '../stack/sidecar-setup.ts';
+import { makeAuthority } from '../stack/services/certificate.ts';
+import { message } from '../stack/tools/edge-double.ts';
+import { frame, msaOf } from '../stack/tools/mllp-peer.ts';
+import { setUpSidecar } from '../stack/tools/sidecar-setup.ts';
 
 const BALANCER = { MLLP_PROXY_PROTOCOL_FROM: '127.0.0.2, 10.0.0.0/8' };
 const FROM_BALANCER = { localAddress: '127.0.0.2' };

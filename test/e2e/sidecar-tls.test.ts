@@ -7,11 +7,11 @@ import type { ConnectionOptions, TLSSocket } from 'node:tls';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { makeAuthority, type Authority, type Certificate } from '../stack/certificate.ts';
-import { message } from '../stack/edge-double.ts';
-import { msaOf, type MllpPeer } from '../stack/mllp-peer.ts';
-import { setUpSidecar } from '../stack/sidecar-setup.ts';
-import { until } from '../stack/until.ts';
+import { makeAuthority, type Authority, type Certificate } from '../stack/services/certificate.ts';
+import { message } from '../stack/tools/edge-double.ts';
+import { msaOf, type MllpPeer } from '../stack/tools/mllp-peer.ts';
+import { setUpSidecar } from '../stack/tools/sidecar-setup.ts';
+import { until } from '../stack/services/until.ts';
 
 const HOST = '127.0.0.1';
 

@@ -6,10 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { describe, expect, test } from 'vitest';
 
-import { acknowledge, controlIdOf, message, type DoubleReply, type Forwarded } from '../stack/edge-double.ts';
-import { frame, msaOf } from '../stack/mllp-peer.ts';
-import { setUpSidecar } from '../stack/sidecar-setup.ts';
-import { until } from '../stack/until.ts';
+import { acknowledge, controlIdOf, message, type DoubleReply, type Forwarded } from '../stack/tools/edge-double.ts';
+import { frame, msaOf } from '../stack/tools/mllp-peer.ts';
+import { setUpSidecar } from '../stack/tools/sidecar-setup.ts';
+import { until } from '../stack/services/until.ts';
 
 /** A reply that waits until the test says so. */
 function held(): { readonly wait: Promise<void>; readonly release: () => void } {

@@ -12,12 +12,12 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { ROOT } from '../stack/build.ts';
-import { clientAssertion, getToken, requestToken } from '../stack/client.ts';
-import { freePort } from '../stack/free-port.ts';
-import type { StackClient, StackDescription } from '../stack/local.ts';
-import { assertPortsFree } from '../stack/ports.ts';
-import { until } from '../stack/until.ts';
+import { ROOT } from '../stack/services/build.ts';
+import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
+import { freePort } from '../stack/services/free-port.ts';
+import type { StackClient, StackDescription } from '../stack/start/local.ts';
+import { assertPortsFree } from '../stack/start/ports.ts';
+import { until } from '../stack/services/until.ts';
 
 const PORT_NAMES = [
   'EDGE_PORT',
@@ -40,7 +40,7 @@ interface LocalStack {
 async function startStack(edge: string, folder: string, ports: Record<string, number>): Promise<LocalStack> {
   const given = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]));
   const env = { ...process.env, LOCAL_FOLDER: folder, ...given };
-  const child = spawn(process.execPath, ['test/stack/start.ts', '--edge', edge], { cwd: ROOT, env });
+  const child = spawn(process.execPath, ['test/stack/start/start.ts', '--edge', edge], { cwd: ROOT, env });
   let output = '';
   child.stdout.on('data', (chunk) => (output += String(chunk)));
   child.stderr.on('data', (chunk) => (output += String(chunk)));

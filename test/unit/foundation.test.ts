@@ -8,7 +8,7 @@ import { Fault } from '../../shared/fault.ts';
 import { JsonNumber, parseJson, printJson } from '../../shared/json.ts';
 import { logLine } from '../../shared/log.ts';
 import { isUuid, uuidv7 } from '../../shared/uuid.ts';
-import { makeSecrets } from '../stack/secrets.ts';
+import { makeSecrets } from '../stack/services/secrets.ts';
 
 describe('JSON without loss', () => {
   test.each(['1.50', '1e2', '123456789012345678', '-0.0', '0.10', '1E+2', '-0'])(

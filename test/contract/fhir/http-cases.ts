@@ -1,8 +1,8 @@
 /** What HTTP asks of every address: who may, which methods, discovery, limits; one round trip each; no bug shows. */
 import { randomUUID } from 'node:crypto';
 
-import { getToken } from '../../stack/client.ts';
-import { createApiKey } from '../../stack/seed.ts';
+import { getToken } from '../../stack/services/client.ts';
+import { createApiKey } from '../../stack/services/seed.ts';
 import { describe, expect, test } from 'vitest';
 
 import { type Body, expectOutcome, linkOf, observation, patient, type Subject, TYPES } from './subject.ts';

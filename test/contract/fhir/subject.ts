@@ -2,10 +2,10 @@
 import type { Client } from 'pg';
 import { expect } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
-import { getToken } from '../../stack/client.ts';
-import { type Gateway, type Runtime, startGateway } from '../../stack/gateway.ts';
-import { type ApiKey, createApiKey, createSite } from '../../stack/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { getToken } from '../../stack/services/client.ts';
+import { type Gateway, type Runtime, startGateway } from '../../stack/tools/gateway.ts';
+import { type ApiKey, createApiKey, createSite } from '../../stack/services/seed.ts';
 
 /** JSON as a test reads it: of every shape, and looked into at once. */
 // oxlint-disable-next-line typescript/no-explicit-any

@@ -1,8 +1,8 @@
 /** `POST /hl7/messages`: who may send, what is taken, and that the status never contradicts the ACK. */
 import { expect, test } from 'vitest';
 
-import { getToken } from '../../stack/client.ts';
-import { createApiKey } from '../../stack/seed.ts';
+import { getToken } from '../../stack/services/client.ts';
+import { createApiKey } from '../../stack/services/seed.ts';
 import { msh } from './site.ts';
 import { replyOf, type Subject } from './subject.ts';
 

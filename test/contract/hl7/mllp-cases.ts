@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 
 import { expect, test } from 'vitest';
 
-import { until } from '../../stack/until.ts';
-import { createApiKey, createSite } from '../../stack/seed.ts';
+import { until } from '../../stack/services/until.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { bytesOf, msh } from './site.ts';
 import { sidecarToken, type Subject } from './subject.ts';
 

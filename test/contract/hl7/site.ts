@@ -5,8 +5,8 @@ import { ingest, type Ingested } from '../../../edge/hl7/ingest.ts';
 import type { Deps } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { isJsonObject, parseJson, type JsonObject } from '../../../shared/json.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
-import { createApiKey, createSite, type ApiKeyOptions, type SiteOptions } from '../../stack/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createApiKey, createSite, type ApiKeyOptions, type SiteOptions } from '../../stack/services/seed.ts';
 import { testDeps } from '../../unit/oauth/deps.ts';
 
 export interface Hl7Site {

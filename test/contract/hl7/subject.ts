@@ -2,10 +2,10 @@
 import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
 
 import { SIDECAR_TOKEN_AUDIENCE, SIDECAR_TOKEN_TYPE } from '../../../shared/mllp-contract.ts';
-import { getToken } from '../../stack/client.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
-import { startGateway, type Gateway, type Runtime } from '../../stack/gateway.ts';
-import { type ApiKey, createApiKey, createSite } from '../../stack/seed.ts';
+import { getToken } from '../../stack/services/client.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { startGateway, type Gateway, type Runtime } from '../../stack/tools/gateway.ts';
+import { type ApiKey, createApiKey, createSite } from '../../stack/services/seed.ts';
 import { bytesOf, errorsOf } from './site.ts';
 
 export interface Reply {

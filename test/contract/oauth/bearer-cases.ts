@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { decodeJwt, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import type { ApiKey } from '../../stack/seed.ts';
+import type { ApiKey } from '../../stack/services/seed.ts';
 import { assertion, expectC, expectRefusal, expectToken, formOf, now, post, present, type Subject } from './subject.ts';
 
 const MESSAGE = 'MSH|^~\\&|A|B|C|D|20260101000000||ADT^A01|1|P|2.5.1\r';

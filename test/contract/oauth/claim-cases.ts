@@ -1,7 +1,7 @@
 /** Rows 44-50 of what is refused: claims, over HTTP. The full table is in the unit tests; here is what an integrator sees. */
 import { beforeAll, expect, test } from 'vitest';
 
-import type { ApiKey } from '../../stack/seed.ts';
+import type { ApiKey } from '../../stack/services/seed.ts';
 import { assertion, expectRefusal, expectToken, now, present, reasonKept, type Subject } from './subject.ts';
 
 type Claims = Readonly<Record<string, unknown>>;

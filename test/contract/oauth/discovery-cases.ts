@@ -2,7 +2,7 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
 
-import { ALL_SCOPES } from '../../stack/seed.ts';
+import { ALL_SCOPES } from '../../stack/services/seed.ts';
 import { assertion, expectToken, present, type Subject } from './subject.ts';
 
 type Document = Readonly<Record<string, unknown>>;

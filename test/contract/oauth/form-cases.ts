@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 
-import { ASSERTION_TYPE } from '../../stack/client.ts';
+import { ASSERTION_TYPE } from '../../stack/services/client.ts';
 import {
   assertion,
   expectC,

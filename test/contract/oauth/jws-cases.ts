@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import type { ApiKey } from '../../stack/seed.ts';
+import type { ApiKey } from '../../stack/services/seed.ts';
 import {
   assertion,
   claimsOf,

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 
 import type { JWK } from 'jose';
 
-import type { Certificate } from '../../stack/certificate.ts';
+import type { Certificate } from '../../stack/services/certificate.ts';
 
 export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
 

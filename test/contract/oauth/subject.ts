@@ -4,11 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { importJWK, type JWK } from 'jose';
 import { expect } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
-import { type Gateway, type GatewayOptions, startGateway } from '../../stack/gateway.ts';
-import { type ApiKey, type ApiKeyOptions, createApiKey, createSite } from '../../stack/seed.ts';
-import { ASSERTION_TYPE } from '../../stack/client.ts';
-import { until } from '../../stack/until.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { type Gateway, type GatewayOptions, startGateway } from '../../stack/tools/gateway.ts';
+import { type ApiKey, type ApiKeyOptions, createApiKey, createSite } from '../../stack/services/seed.ts';
+import { ASSERTION_TYPE } from '../../stack/services/client.ts';
+import { until } from '../../stack/services/until.ts';
 
 export interface Subject {
   readonly gateway: Gateway;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose';
 import { describe, expect, test } from 'vitest';
 
-import { until } from '../../stack/until.ts';
+import { until } from '../../stack/services/until.ts';
 import {
   assertion,
   expectC,

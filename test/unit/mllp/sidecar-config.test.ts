@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { ConfigError } from '../../../shared/environment.ts';
 import { readSidecarConfig } from '../../../sidecar/config.ts';
-import { makeSecrets } from '../../stack/secrets.ts';
+import { makeSecrets } from '../../stack/services/secrets.ts';
 
 const { sidecarPrivateKey } = await makeSecrets();
 const NEEDED = { EDGE_URL: 'https://edge.example', SIDECAR_PRIVATE_KEY: JSON.stringify(sidecarPrivateKey) };

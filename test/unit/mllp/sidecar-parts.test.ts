@@ -20,7 +20,7 @@ import {
   SIDECAR_TOKEN_TYPE,
   sidecarClaims,
 } from '../../../shared/mllp-contract.ts';
-import { makeSecrets } from '../../stack/secrets.ts';
+import { makeSecrets } from '../../stack/services/secrets.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 

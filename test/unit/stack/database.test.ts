@@ -2,7 +2,7 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { Client } from 'pg';
 import { expect, inject, test } from 'vitest';
-import { createTestDatabase } from '../../stack/database.ts';
+import { createTestDatabase } from '../../stack/tools/database.ts';
 
 test('databases are migrated, apart from each other, and dropped while in use', async () => {
   const statements: number[] = [];

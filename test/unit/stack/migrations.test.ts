@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { SCHEMA_VERSION } from '../../../edge/store/schema-version.ts';
 import { readMigrations } from '../../../migrations/files.ts';
 import { migrate } from '../../../migrations/run.ts';
-import { type Postgres, startPostgres, UNSAFE_BUT_FAST } from '../../stack/postgres.ts';
+import { type Postgres, startPostgres, UNSAFE_BUT_FAST } from '../../stack/services/postgres.ts';
 
 const RUNNER = join(import.meta.dirname, '../../../migrations/run.ts');
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { neon, NeonDbError, neonConfig } from '@neondatabase/serverless';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type NeonEndpoint, startNeonEndpoint } from '../../stack/neon-endpoint.ts';
-import type { NeonRequest } from '../../stack/neon-request.ts';
-import { type Postgres, startPostgres, UNSAFE_BUT_FAST } from '../../stack/postgres.ts';
+import { type NeonEndpoint, startNeonEndpoint } from '../../stack/services/neon-endpoint.ts';
+import type { NeonRequest } from '../../stack/services/neon-request.ts';
+import { type Postgres, startPostgres, UNSAFE_BUT_FAST } from '../../stack/services/postgres.ts';
 
 let dataDir: string;
 let postgres: Postgres;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPostgres, UNSAFE_BUT_FAST } from '../../stack/postgres.ts';
+import { startPostgres, UNSAFE_BUT_FAST } from '../../stack/services/postgres.ts';
 
 // One for all: making a cluster is what takes time.
 let dataDir: string;
@@ -82,7 +82,7 @@ test('a setting that PostgreSQL does not know is said', async () => {
 });
 
 test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('it ends with a parent that ends by %s', async (signal) => {
-  const module = new URL('../../stack/postgres.ts', import.meta.url);
+  const module = new URL('../../stack/services/postgres.ts', import.meta.url);
   const parent = spawn(process.execPath, [
     '--input-type=module',
     '--eval',

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { sendersOf } from '../../../edge/store/hl7.ts';
 import { parseAddress, parseRange, printAddress, rangeContains } from '../../../shared/ip.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
-import { createSite } from '../../stack/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createSite } from '../../stack/services/seed.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -16,8 +16,8 @@ import {
   SIDECAR_TOKEN_TYPE,
   sidecarClaims,
   type SidecarClaims,
-} from '../../shared/mllp-contract.ts';
-import type { Secrets } from './secrets.ts';
+} from '../../../shared/mllp-contract.ts';
+import type { Secrets } from '../services/secrets.ts';
 
 export interface Forwarded {
   readonly text: string;

@@ -3,10 +3,10 @@ import { onTestFinished } from 'vitest';
 
 import { startEdgeDouble, type EdgeDouble } from './edge-double.ts';
 import { connectPeer, type MllpPeer, type PeerOptions } from './mllp-peer.ts';
-import { makeSecrets } from './secrets.ts';
+import { makeSecrets } from '../services/secrets.ts';
 import { sidecarMetrics } from './sidecar-metrics.ts';
-import { startSidecar, type SidecarProcess } from './sidecar.ts';
-import { until } from './until.ts';
+import { startSidecar, type SidecarProcess } from '../services/sidecar.ts';
+import { until } from '../services/until.ts';
 
 export interface SidecarSetup {
   readonly edge: EdgeDouble;

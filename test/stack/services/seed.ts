@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Client } from 'pg';
 
-import { SCOPES } from '../../shared/oauth/scope.ts';
+import { SCOPES } from '../../../shared/oauth/scope.ts';
 
-export { SCOPES as ALL_SCOPES } from '../../shared/oauth/scope.ts';
+export { SCOPES as ALL_SCOPES } from '../../../shared/oauth/scope.ts';
 
 export interface SiteOptions {
   readonly name?: string;

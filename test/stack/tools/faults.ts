@@ -9,17 +9,17 @@ import { join } from 'node:path';
 
 import { Client } from 'pg';
 
-import { migrate } from '../../migrations/run.ts';
+import { migrate } from '../../../migrations/run.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../services/free-port.ts';
 import { startGateway, type Runtime } from './gateway.ts';
-import { startNeonEndpoint } from './neon-endpoint.ts';
-import { startPostgres } from './postgres.ts';
+import { startNeonEndpoint } from '../services/neon-endpoint.ts';
+import { startPostgres } from '../services/postgres.ts';
 import { runSender, type SenderReport } from './resending-sender.ts';
-import { makeSecrets } from './secrets.ts';
-import { createApiKey, createSite } from './seed.ts';
-import { startSidecar } from './sidecar.ts';
-import { until } from './until.ts';
+import { makeSecrets } from '../services/secrets.ts';
+import { createApiKey, createSite } from '../services/seed.ts';
+import { startSidecar } from '../services/sidecar.ts';
+import { until } from '../services/until.ts';
 
 export interface FaultOptions {
   readonly runtime: Runtime;

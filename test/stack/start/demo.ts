@@ -3,9 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 
 import { Client } from 'pg';
 
-import { getToken } from './client.ts';
+import { getToken } from '../services/client.ts';
 import type { StackClient } from './local.ts';
-import { ALL_SCOPES, createApiKey, createSite, type ApiKeyOptions } from './seed.ts';
+import { ALL_SCOPES, createApiKey, createSite, type ApiKeyOptions } from '../services/seed.ts';
 
 export interface Demo {
   readonly site: string;

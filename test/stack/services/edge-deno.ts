@@ -1,9 +1,9 @@
 /** The gateway under `deno serve`, as a process of its own. */
 import { readdirSync } from 'node:fs';
 
-import { buildAssets } from '../../edge/admin/build-assets.ts';
+import { buildAssets } from '../../../edge/admin/build-assets.ts';
 import { ROOT } from './build.ts';
-import type { Edge, EdgeOptions } from './gateway.ts';
+import type { Edge, EdgeOptions } from './edge.ts';
 import { spawnLogged } from './logged.ts';
 import { until } from './until.ts';
 

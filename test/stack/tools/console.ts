@@ -1,8 +1,8 @@
 /** A gateway with its console and the staff's OpenID provider, for tests. */
 import type { TestDatabase } from './database.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../services/free-port.ts';
 import { type Gateway, type Runtime, startGateway } from './gateway.ts';
-import { type OidcProvider, startOidcProvider } from './oidc-provider.ts';
+import { type OidcProvider, startOidcProvider } from '../services/oidc-provider.ts';
 
 export interface TestConsole {
   readonly gateway: Gateway;

@@ -1,5 +1,5 @@
 /** A port that another program holds is a clear message before anything has started. */
-import { isFree } from './free-port.ts';
+import { isFree } from '../services/free-port.ts';
 
 /**
  * @param ports names of environment variables and the ports they stand for

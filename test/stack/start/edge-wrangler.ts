@@ -2,10 +2,10 @@
 import { openSync, createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 
-import { ROOT } from './build.ts';
-import type { Edge } from './gateway.ts';
-import { lifeOf, spawnGuarded } from './guard.ts';
-import { until } from './until.ts';
+import { ROOT } from '../services/build.ts';
+import type { Edge } from '../services/edge.ts';
+import { lifeOf, spawnGuarded } from '../services/guard.ts';
+import { until } from '../services/until.ts';
 
 export interface WranglerOptions {
   readonly port: number;

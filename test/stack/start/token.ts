@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 
-import { clientAssertion, getToken } from './client.ts';
+import { clientAssertion, getToken } from '../services/client.ts';
 import { STACK_FILE, type StackDescription } from './local.ts';
 
 const [what, name = 'demo'] = process.argv.slice(2);

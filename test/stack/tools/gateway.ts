@@ -2,10 +2,11 @@
  * The gateway as tests see it: an address and nothing else. The same cases run on both runtimes; what differs is how
  * each is started, stopped and killed.
  */
-import { startDenoEdge } from './edge-deno.ts';
+import type { Edge, EdgeOptions } from '../services/edge.ts';
+import { startDenoEdge } from '../services/edge-deno.ts';
 import { startWorkerdEdge } from './edge-workerd.ts';
-import { freePort } from './free-port.ts';
-import { makeSecrets, type Secrets } from './secrets.ts';
+import { freePort } from '../services/free-port.ts';
+import { makeSecrets, type Secrets } from '../services/secrets.ts';
 
 export type Runtime = 'workerd' | 'deno';
 export const RUNTIMES: readonly Runtime[] = ['workerd', 'deno'];
@@ -31,26 +32,6 @@ export interface GatewayOptions {
     readonly perKey?: number;
   };
   readonly secrets?: Secrets;
-}
-
-/** What a runtime is started with. */
-export interface EdgeOptions {
-  readonly port: number;
-  readonly env: Readonly<Record<string, string>>;
-  readonly persistDir?: string | undefined;
-  readonly caCertificate?: string | undefined;
-  readonly rateLimits: { readonly tokenPerClient: number; readonly tokenPerAddress: number; readonly perKey: number };
-  /** Gets each line the gateway logs, as it is logged (deno). */
-  readonly log?: (line: string) => void;
-}
-
-export interface Edge {
-  /** In good order. */
-  stop(): Promise<void>;
-  /** SIGKILL, at once: what was in memory is gone. */
-  kill(): Promise<void>;
-  /** Lines the gateway logged so far. */
-  logs(): readonly string[];
 }
 
 export interface Gateway extends Edge {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { TestProject } from 'vitest/node';
-import { migrate } from '../../migrations/run.ts';
-import { startPostgres, UNSAFE_BUT_FAST } from './postgres.ts';
+import { migrate } from '../../../migrations/run.ts';
+import { startPostgres, UNSAFE_BUT_FAST } from '../services/postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 import { until } from './until.ts';
 
-export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const BUILD_TIMEOUT_MS = 120_000;
 

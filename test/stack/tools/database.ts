@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { type NeonEndpoint, startNeonEndpoint } from './neon-endpoint.ts';
-import type { NeonRequest } from './neon-request.ts';
+import { type NeonEndpoint, startNeonEndpoint } from '../services/neon-endpoint.ts';
+import type { NeonRequest } from '../services/neon-request.ts';
 
 export interface TestDatabase {
   /** For `neon(url)`, `DATABASE_URL` of the edge, or any PostgreSQL client. */

@@ -6,17 +6,17 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
-import { migrate } from '../../migrations/run.ts';
+import { migrate } from '../../../migrations/run.ts';
 import { demoData, demoKeys } from './demo.ts';
-import { startDenoEdge } from './edge-deno.ts';
+import { startDenoEdge } from '../services/edge-deno.ts';
 import { startWranglerEdge } from './edge-wrangler.ts';
 import { LOCAL_FOLDER, readPorts, STACK_FILE, type StackDescription } from './local.ts';
-import { startNeonEndpoint } from './neon-endpoint.ts';
-import { startOidcProvider } from './oidc-provider.ts';
+import { startNeonEndpoint } from '../services/neon-endpoint.ts';
+import { startOidcProvider } from '../services/oidc-provider.ts';
 import { assertPortsFree } from './ports.ts';
-import { startPostgres } from './postgres.ts';
-import { localSecrets } from './secrets.ts';
-import { startSidecar } from './sidecar.ts';
+import { startPostgres } from '../services/postgres.ts';
+import { localSecrets } from '../services/secrets.ts';
+import { startSidecar } from '../services/sidecar.ts';
 
 const { values: options } = parseArgs({
   options: { edge: { type: 'string', default: 'workers' } },

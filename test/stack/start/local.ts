@@ -1,7 +1,7 @@
 /** The local stack's addresses and files: ports from the environment, everything it keeps below `.local`. */
 import type { JWK } from 'jose';
 
-import { ROOT } from './build.ts';
+import { ROOT } from '../services/build.ts';
 
 /** `LOCAL_FOLDER` puts a second stack beside the first. */
 export const LOCAL_FOLDER = process.env['LOCAL_FOLDER'] ?? `${ROOT}.local`;

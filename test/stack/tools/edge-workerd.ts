@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 
 import { inject } from 'vitest';
 
-import { ROOT, workerScript } from './build.ts';
-import type { Edge, EdgeOptions } from './gateway.ts';
+import { ROOT, workerScript } from '../services/build.ts';
+import type { Edge, EdgeOptions } from '../services/edge.ts';
 
 /** Our child processes that are workerd; Linux only, which is where tests run. */
 function workerdChildren(): Set<number> {

@@ -1,0 +1,21 @@
+/** What every way to run the edge is started with, and what it answers: in workerd, under Deno, under Wrangler. */
+
+/** What a runtime is started with. */
+export interface EdgeOptions {
+  readonly port: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly persistDir?: string | undefined;
+  readonly caCertificate?: string | undefined;
+  readonly rateLimits: { readonly tokenPerClient: number; readonly tokenPerAddress: number; readonly perKey: number };
+  /** Gets each line the gateway logs, as it is logged (deno). */
+  readonly log?: (line: string) => void;
+}
+
+export interface Edge {
+  /** In good order. */
+  stop(): Promise<void>;
+  /** SIGKILL, at once: what was in memory is gone. */
+  kill(): Promise<void>;
+  /** Lines the gateway logged so far. */
+  logs(): readonly string[];
+}
