@@ -1,5 +1,5 @@
 /** What the console's workbench needs of the other slices, put together here because no slice imports another. */
-import type { Workbench } from './admin/workbench.ts';
+import type { Workbench } from './admin/workbench/workbench.ts';
 import type { Deps } from './deps.ts';
 import { validate } from './fhir/validate/validate.ts';
 import { dryRun, reprocess } from './hl7/ingest.ts';

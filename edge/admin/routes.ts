@@ -2,24 +2,28 @@
  * The console and its JSON API (design decisions, section 6) as a table of contents. Errors are problem details below
  * `/admin/api`, pages elsewhere.
  */
-import type { Deps } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';
+import type { Deps } from '../deps.ts';
+import { addAssets } from '../http/assets.ts';
 import { faultOf } from '../http/fault-status.ts';
+import { problem } from '../http/problem.ts';
 import { createSurface, type Surface } from '../http/surface.ts';
-import { createAccess } from './access.ts';
-import { addAssets } from './assets.ts';
-import { keyOperations } from './key-operations.ts';
-import { messageOperations } from './message-operations.ts';
-import { addOperations, API_PATH, type Operation } from './operation.ts';
-import { overviewOperations } from './overview-operations.ts';
-import { addPages } from './pages/routes.tsx';
-import { errorPage } from './pages/error.tsx';
-import { problem } from './problem.ts';
-import { createProvider } from './provider.ts';
-import { createSessions } from './session.ts';
-import { addSignIn } from './sign-in.ts';
-import { workbenchOperations } from './workbench-operations.ts';
-import type { Workbench } from './workbench.ts';
+import { addOperations, API_PATH, type Operation } from './api/operation.ts';
+import { keyOperations } from './keys/operations.ts';
+import { addKeyPages } from './keys/routes.tsx';
+import { messageOperations } from './messages/operations.ts';
+import { addMessagePages } from './messages/routes.tsx';
+import { overviewOperations } from './overview/operations.ts';
+import { addOverview } from './overview/routes.tsx';
+import { createAccess } from './staff/access.ts';
+import { createProvider } from './staff/provider.ts';
+import { createSessions } from './staff/session.ts';
+import { addSignIn } from './staff/sign-in.ts';
+import type { Console } from './web/console.ts';
+import { errorPage } from './web/error.tsx';
+import { workbenchOperations } from './workbench/operations.ts';
+import { addWorkbench } from './workbench/routes.tsx';
+import type { Workbench } from './workbench/workbench.ts';
 
 /** Everything of `/admin/api`, also for the OpenAPI document. */
 export function adminOperations(deps: Deps, workbench: Workbench): Operation[] {
@@ -40,7 +44,11 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addSignIn(app, deps, findProvider, sessions, access);
   addOperations(app, access, adminOperations(deps, workbench));
   addAssets(app, deps, '/admin/assets');
-  addPages(app, { deps, workbench, access });
+  const console: Console = { deps, workbench, access };
+  addOverview(app, console);
+  addKeyPages(app, console);
+  addMessagePages(app, console);
+  addWorkbench(app, console);
 
   const isApi = (path: string) => path === API_PATH || path.startsWith(`${API_PATH}/`);
 

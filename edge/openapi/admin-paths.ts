@@ -1,7 +1,7 @@
 /** `/admin/api` in the OpenAPI document, made from the very operations that are its routes. */
 import { z } from 'zod';
 
-import { API_PATH, type Operation } from '../admin/operation.ts';
+import { API_PATH, type Operation } from '../admin/api/operation.ts';
 import {
   headerParameter,
   type OperationObject,

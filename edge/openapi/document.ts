@@ -2,7 +2,7 @@
  * The OpenAPI 3.1 document of all surfaces that are configured, each with its own base URL. Made from the tables and
  * schemas that the routes are made from.
  */
-import type { Operation } from '../admin/operation.ts';
+import type { Operation } from '../admin/api/operation.ts';
 import type { Config } from '../config.ts';
 import { adminPaths } from './admin-paths.ts';
 import { FHIR_PATHS } from './fhir-paths.ts';

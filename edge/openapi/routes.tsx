@@ -4,10 +4,10 @@
  */
 import { html } from 'hono/html';
 
-import { addAssets } from '../admin/assets.ts';
-import type { Operation } from '../admin/operation.ts';
-import { problem } from '../admin/problem.ts';
-import { securityHeaders } from '../admin/security-headers.ts';
+import { addAssets } from '../http/assets.ts';
+import type { Operation } from '../admin/api/operation.ts';
+import { problem } from '../http/problem.ts';
+import { securityHeaders } from '../http/security-headers.ts';
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';

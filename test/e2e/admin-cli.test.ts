@@ -31,8 +31,11 @@ interface Ended {
 const admin = (...args: string[]): Promise<Ended> =>
   new Promise((resolve) => {
     const env = { PATH: process.env['PATH'], DATABASE_URL: db.url };
-    execFile(process.execPath, ['edge/admin/cli.ts', ...args], { cwd: ROOT, env }, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    execFile(
+      process.execPath,
+      ['edge/platform/node/admin-cli.ts', ...args],
+      { cwd: ROOT, env },
+      (error, stdout, stderr) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
     );
   });
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { exportPKCS8, exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { examplesFor } from '../../edge/admin/examples.ts';
+import { examplesFor } from '../../edge/admin/keys/examples.ts';
 import { readConfig } from '../../edge/config.ts';
 import type { KeyRow } from '../../edge/store/admin-key.ts';
 import { readJwks } from '../../shared/oauth/jwks.ts';

@@ -1,7 +1,7 @@
 /** The gateway under `deno serve`, as a process of its own. */
 import { readdirSync } from 'node:fs';
 
-import { buildAssets } from '../../../edge/admin/build-assets.ts';
+import { buildAssets } from '../../../edge/platform/node/build-assets.ts';
 import { ROOT } from './build.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
 import { spawnLogged } from './logged.ts';

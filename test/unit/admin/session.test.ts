@@ -1,12 +1,12 @@
 /** What guards the console: sealed cookies, requests of other sites, claims of a provider, conditions on versions. */
 import { describe, expect, test } from 'vitest';
 
-import { refuseCrossSite } from '../../../edge/admin/cross-site.ts';
-import { fromCursor, toCursor, toList, UUID_PART } from '../../../edge/admin/cursor.ts';
-import { readIfMatch } from '../../../edge/admin/if-match.ts';
-import { toActor } from '../../../edge/admin/permissions.ts';
-import { createSeal } from '../../../edge/admin/seal.ts';
-import { securityHeaders } from '../../../edge/admin/security-headers.ts';
+import { refuseCrossSite } from '../../../edge/admin/staff/cross-site.ts';
+import { fromCursor, toCursor, toList, UUID_PART } from '../../../edge/admin/api/cursor.ts';
+import { readIfMatch } from '../../../edge/admin/api/if-match.ts';
+import { toActor } from '../../../edge/admin/staff/permissions.ts';
+import { createSeal } from '../../../edge/admin/staff/seal.ts';
+import { securityHeaders } from '../../../edge/http/security-headers.ts';
 import { Fault } from '../../../shared/fault.ts';
 
 const NOW = 1_800_000_000_000;

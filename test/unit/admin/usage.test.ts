@@ -1,7 +1,7 @@
 /** Counting requests for the charts, and what the charts make of the counts. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { percentile, toCharts } from '../../../edge/admin/charts.ts';
+import { percentile, toCharts } from '../../../edge/admin/overview/charts.ts';
 import { createUsage, noteUse, type UseCount } from '../../../edge/http/usage.ts';
 import { LATENCY_BOUNDS_MS } from '../../../edge/store/usage.ts';
 

@@ -1,11 +1,11 @@
 /** What administrators read: hints for every refusal, HL7's own names, changes of a key, programs for a key. */
 import { describe, expect, test } from 'vitest';
 
-import { examplesFor } from '../../../edge/admin/examples.ts';
-import { hintFor } from '../../../edge/admin/hints.ts';
-import { fieldName, segmentName } from '../../../edge/admin/hl7-names.ts';
-import { viewChange } from '../../../edge/admin/key-view.ts';
-import { viewAck, viewMessage } from '../../../edge/admin/segments.ts';
+import { examplesFor } from '../../../edge/admin/keys/examples.ts';
+import { hintFor } from '../../../edge/admin/refusals/hints.ts';
+import { fieldName, segmentName } from '../../../edge/admin/messages/hl7-names.ts';
+import { viewChange } from '../../../edge/admin/keys/view.ts';
+import { viewAck, viewMessage } from '../../../edge/admin/messages/segments.ts';
 import { readConfig } from '../../../edge/config.ts';
 import type { KeyRow } from '../../../edge/store/admin-key.ts';
 import { REFUSAL_CODES } from '../../../shared/oauth/reason.ts';

@@ -7,7 +7,7 @@ import { readConfig } from '../../../edge/config.ts';
 import { signingRing } from '../../../edge/oauth/ring-rotation.ts';
 import { readSidecarConfig } from '../../../sidecar/config.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../../edge/platform/keys-cli.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../../edge/platform/node/keys-cli.ts', import.meta.url));
 
 function run(command: string, input = '', env: Record<string, string> = {}) {
   const { TOKEN_SIGNING_KEYS: _, ...rest } = process.env;

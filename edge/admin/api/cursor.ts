@@ -1,0 +1,60 @@
+/** Cursors of lists: where the next page begins, opaque to whoever passes them on. */
+import { z } from 'zod';
+
+import { Fault } from '../../../shared/fault.ts';
+import { decodeBase64url, encodeBase64url } from '../../../shared/oauth/base64url.ts';
+
+export function toCursor(position: readonly string[]): string {
+  return encodeBase64url(new TextEncoder().encode(JSON.stringify(position)));
+}
+
+const malformed = () =>
+  new Fault('malformed', 'the cursor is not one of ours', {
+    issues: [{ code: 'invalid', message: 'must be the `next` of an earlier page', at: 'cursor' }],
+  });
+
+/**
+ * @param shape what each part of the position looks like
+ * @throws Fault `malformed` for anything that toCursor has not made
+ */
+export function fromCursor(cursor: string | undefined, ...shape: readonly RegExp[]): string[] | null {
+  if (cursor === undefined || cursor === '') return null;
+  const bytes = decodeBase64url(cursor);
+  if (bytes === undefined) throw malformed();
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    throw malformed();
+  }
+  const { data } = z.array(z.string()).length(shape.length).safeParse(parsed);
+  if (data === undefined || !shape.every((pattern, part) => pattern.test(data[part] ?? ''))) throw malformed();
+  return data;
+}
+
+export const UUID_PART = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const INSTANT_PART = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/;
+export const CLIENT_ID_PART = /^svc-[0-9a-f-]{36}$/;
+export const NUMBER_PART = /^\d{1,9}$/;
+
+export interface List<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+/**
+ * A page from rows that are one more than asked for, the last only telling that there is a next page.
+ *
+ * @param position where a row stands in the list's order
+ */
+export function toList<Row, T>(
+  rows: readonly Row[],
+  limit: number,
+  position: (row: Row) => readonly string[],
+  item: (row: Row) => T,
+): List<T> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const next = rows.length > limit && last !== undefined ? toCursor(position(last)) : null;
+  return { items: shown.map(item), next };
+}

@@ -1,0 +1,120 @@
+/**
+ * An operation of `/admin/api` as a value: its path, what it needs, its schemas and what it does. Routes and the OpenAPI
+ * document are both made from these, so that neither can say what the other does not.
+ */
+import type { Context } from 'hono';
+import { z } from 'zod';
+
+import { Fault } from '../../../shared/fault.ts';
+import type { Surface } from '../../http/surface.ts';
+import type { Access } from '../staff/access.ts';
+import { parse, readJson } from './parse.ts';
+import type { Actor, Permission } from '../staff/permissions.ts';
+
+export type Method = 'get' | 'post' | 'patch';
+
+/** What an operation is called with: everything parsed. */
+export interface Call<Query, Body> {
+  readonly actor: Actor;
+  readonly query: Query;
+  readonly body: Body;
+  /** A parameter of the path. */
+  readonly param: (name: string) => string;
+  readonly header: (name: string) => string | undefined;
+  readonly requestId: string;
+}
+
+export interface Answer {
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Described<Query extends z.ZodType, Body extends z.ZodType> {
+  readonly method: Method;
+  /** Below `/admin/api`, parameters in braces: `/api-keys/{clientId}`. */
+  readonly path: string;
+  /** To get in, any of these; an operation may ask for more once it knows what is asked. */
+  readonly permission: Permission | readonly Permission[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly maxBodyBytes?: number;
+  /** Of the answer, for the document. */
+  readonly answer: z.ZodType;
+  /** 200 unless said. */
+  readonly status?: 200 | 201;
+  readonly needsIfMatch?: boolean;
+  readonly handle: (call: Call<z.infer<Query>, z.infer<Body>>) => Promise<Answer>;
+}
+
+/** The same with its handler's types closed over. */
+export interface Operation extends Omit<Described<z.ZodType, z.ZodType>, 'handle'> {
+  readonly run: (c: Context, access: Access, requestId: string) => Promise<Response>;
+}
+
+const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
+const noQuery = z.strictObject({});
+
+export function operation<Query extends z.ZodType, Body extends z.ZodType>(
+  described: Described<Query, Body>,
+): Operation {
+  const { handle, ...rest } = described;
+  return {
+    ...rest,
+    async run(c, access, requestId) {
+      const actor = await access.api(c, described.permission);
+      const query = parse(described.query ?? noQuery, c.req.query(), 'malformed', 'the query');
+      const given =
+        described.body === undefined
+          ? undefined
+          : await readJson(c.req.raw, described.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+      const body = described.body === undefined ? undefined : parse(described.body, given);
+      const answer = await handle({
+        actor,
+        // What the schemas of this operation gave is what its handler was declared to take.
+        query: query as z.infer<Query>,
+        body: body as z.infer<Body>,
+        param: (name) => c.req.param(name) ?? '',
+        header: (name) => c.req.header(name),
+        requestId,
+      });
+      const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...answer.headers };
+      return new Response(JSON.stringify(answer.body), { status: described.status ?? 200, headers });
+    },
+  };
+}
+
+export const API_PATH = '/admin/api';
+
+const toRoute = (path: string): string => `${API_PATH}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+
+/** Adds the routes; a method that a path does not have is 405 with `Allow` (RFC 9110 §15.5.6). */
+export function addOperations(app: Surface, access: Access, operations: readonly Operation[]): void {
+  for (const each of operations) {
+    app.on(each.method.toUpperCase(), toRoute(each.path), (c) => each.run(c, access, c.get('requestId')));
+  }
+  for (const path of new Set(operations.map((each) => each.path))) {
+    const methods = operations.filter((each) => each.path === path).map(({ method }) => method.toUpperCase());
+    app.all(toRoute(path), () => {
+      throw new Fault('method-not-allowed', `this path takes ${methods.join(', ')}`, {
+        headers: { Allow: methods.join(', ') },
+      });
+    });
+  }
+}
+
+/** What lists take: how many, and from where. */
+export const paging = {
+  limit: z.coerce
+    .number({ error: 'must be a number from 1 to 200' })
+    .int()
+    .min(1, 'must be a number from 1 to 200')
+    .max(200, 'must be a number from 1 to 200')
+    .default(50)
+    .meta({ description: 'How many at most.' }),
+  cursor: z.string().optional().meta({ description: 'The `next` of the page before.' }),
+};
+
+export const listOf = (item: z.ZodType) =>
+  z.object({ items: z.array(item), next: z.string().nullable().meta({ description: 'The cursor of the next page.' }) });

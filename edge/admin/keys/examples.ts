@@ -1,0 +1,233 @@
+/**
+ * Programs that work for one API key as it is: its Client ID, its algorithm and kid, the addresses of this deployment.
+ * Their text is all there is here; that they run is tested.
+ */
+import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
+import type { Config } from '../../config.ts';
+import type { KeyRow } from '../../store/admin-key.ts';
+
+export interface Example {
+  readonly title: string;
+  readonly text: string;
+}
+
+interface Signing {
+  readonly alg: string;
+  readonly kid: string | undefined;
+  /** Shell that reads the signing input on standard input and writes the raw signature. */
+  readonly openssl: string;
+}
+
+/** An ECDSA signature of openssl is DER; a JWS wants the two numbers side by side (RFC 7518 §3.4). */
+const ecdsa = (hash: string, digits: number) =>
+  `openssl dgst -${hash} -sign private.pem -binary | openssl asn1parse -inform DER |\n` +
+  `    sed -n 's/.*INTEGER *://p' | while read -r n; do printf '%${digits}s' "$n" | tr ' ' 0; done | xxd -r -p`;
+
+const SIGNING: Readonly<Record<string, Omit<Signing, 'kid'>>> = {
+  RSA: { alg: 'RS384', openssl: 'openssl dgst -sha384 -sign private.pem -binary' },
+  'EC P-256': { alg: 'ES256', openssl: ecdsa('sha256', 64) },
+  'EC P-384': { alg: 'ES384', openssl: ecdsa('sha384', 96) },
+  'OKP Ed25519': {
+    alg: 'EdDSA',
+    // Ed25519 signs a file, not a stream.
+    openssl: 'cat > signing-input && openssl pkeyutl -sign -rawin -inkey private.pem -in signing-input',
+  },
+};
+
+function signingOf(keys: readonly CheckedKey[]): Signing {
+  const key = keys.find(({ usable }) => usable);
+  const { alg: own } = key?.jwk ?? {};
+  const found = SIGNING[key?.type ?? 'RSA'] ?? SIGNING['RSA'] ?? { alg: 'RS384', openssl: '' };
+  const isRsa = typeof own === 'string' && /^RS(?:256|384)$/.test(own);
+  const openssl = isRsa ? found.openssl.replace('sha384', `sha${own.slice(2)}`) : found.openssl;
+  return { alg: isRsa ? own : found.alg, openssl, kid: key?.kid };
+}
+
+interface Facts {
+  readonly clientId: string;
+  readonly endpoint: string;
+  readonly scope: string;
+  readonly audience: string;
+  readonly signing: Signing;
+  /** What is done with the token. */
+  readonly use: Use;
+}
+
+interface Use {
+  readonly curl: string;
+  readonly node: string;
+  readonly python: string;
+}
+
+const HL7_LINES = [
+  'MSH|^~\\&|SENDER|FACILITY|GATEWAY|GATEWAY|20260101120000+0000||ADT^A04^ADT_A01|1|P|2.5.1',
+  'EVN|A04|20260101120000+0000',
+  'PID|1||12345^^^FACILITY^MR||Doe^Jane||19700101|F',
+];
+
+function fhirUse(base: string): Use {
+  const url = `${base}/fhir/Patient?_count=5`;
+  return {
+    curl: `curl -s -H "Authorization: Bearer $token" -H 'Accept: application/fhir+json' '${url}'`,
+    node: `const answer = await fetch('${url}', {\n  headers: { Authorization: \`Bearer \${access_token}\`, Accept: 'application/fhir+json' },\n});\nconsole.log(answer.status, await answer.text());`,
+    python: `answer = requests.get("${url}",\n    headers={"Authorization": "Bearer " + token, "Accept": "application/fhir+json"})\nprint(answer.status_code, answer.text)`,
+  };
+}
+
+function hl7Use(base: string): Use {
+  const url = `${base}/hl7/messages`;
+  const quoted = (quote: string) =>
+    HL7_LINES.map((line) => `${quote}${line.replaceAll('\\', '\\\\')}${quote}`).join(',\n  ');
+  return {
+    curl: `printf '%s\\r' \\\n  ${HL7_LINES.map((line) => `'${line}'`).join(' \\\n  ')} |\n  curl -s -H "Authorization: Bearer $token" -H 'Content-Type: text/plain' --data-binary @- '${url}'`,
+    node: `const message = [\n  ${quoted("'")},\n].join('\\r');\nconst answer = await fetch('${url}', {\n  method: 'POST',\n  headers: { Authorization: \`Bearer \${access_token}\`, 'Content-Type': 'text/plain' },\n  body: message,\n});\nconsole.log(answer.status, await answer.text());`,
+    python: `message = "\\r".join([\n  ${quoted('"')},\n])\nanswer = requests.post("${url}", data=message.encode(),\n    headers={"Authorization": "Bearer " + token, "Content-Type": "text/plain"})\nprint(answer.status_code, answer.text)`,
+  };
+}
+
+function curl({ clientId, endpoint, scope, audience, signing, use }: Facts): string {
+  const kid = signing.kid === undefined ? '' : `,"kid":${JSON.stringify(signing.kid).replaceAll("'", `'\\''`)}`;
+  return `#!/bin/sh
+# Needs curl, openssl and xxd.
+base64url() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }
+sign() {
+  ${signing.openssl}
+}
+now=$(date +%s)
+header=$(printf '%s' '{"alg":"${signing.alg}","typ":"JWT"${kid}}' | base64url)
+claims=$(printf '{"iss":"%s","sub":"%s","aud":"%s","jti":"%s","iat":%d,"exp":%d}' \\
+  '${clientId}' '${clientId}' '${endpoint}' "$(openssl rand -hex 16)" "$now" $((now + 120)) | base64url)
+signature=$(printf '%s.%s' "$header" "$claims" | sign | base64url)
+token=$(curl -s '${endpoint}' \\
+  --data-urlencode 'grant_type=client_credentials' \\
+  --data-urlencode 'scope=${scope}' \\
+  --data-urlencode 'audience=${audience}' \\
+  --data-urlencode 'client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer' \\
+  --data-urlencode "client_assertion=$header.$claims.$signature" |
+  sed -n 's/.*"access_token" *: *"\\([^"]*\\)".*/\\1/p')
+${use.curl}
+`;
+}
+
+function node({ clientId, endpoint, scope, audience, signing, use }: Facts): string {
+  const kid = signing.kid === undefined ? '' : `, kid: ${JSON.stringify(signing.kid)}`;
+  return `// npm install jose
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { importPKCS8, SignJWT } from 'jose';
+
+const key = await importPKCS8(readFileSync('private.pem', 'utf8'), '${signing.alg}');
+const assertion = await new SignJWT({})
+  .setProtectedHeader({ alg: '${signing.alg}', typ: 'JWT'${kid} })
+  .setIssuer('${clientId}')
+  .setSubject('${clientId}')
+  .setAudience('${endpoint}')
+  .setJti(randomUUID())
+  .setIssuedAt()
+  .setExpirationTime('2m')
+  .sign(key);
+const response = await fetch('${endpoint}', {
+  method: 'POST',
+  body: new URLSearchParams({
+    grant_type: 'client_credentials',
+    scope: '${scope}',
+    audience: '${audience}',
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: assertion,
+  }),
+});
+const { access_token } = await response.json();
+${use.node}
+`;
+}
+
+function python({ clientId, endpoint, scope, audience, signing, use }: Facts): string {
+  const headers =
+    signing.kid === undefined ? '{"typ": "JWT"}' : `{"typ": "JWT", "kid": ${JSON.stringify(signing.kid)}}`;
+  return `# pip install "pyjwt[crypto]" requests
+import time, uuid
+import jwt, requests
+
+now = int(time.time())
+assertion = jwt.encode(
+    {"iss": "${clientId}", "sub": "${clientId}", "aud": "${endpoint}",
+     "jti": str(uuid.uuid4()), "iat": now, "exp": now + 120},
+    open("private.pem").read(), algorithm="${signing.alg}", headers=${headers})
+token = requests.post("${endpoint}", data={
+    "grant_type": "client_credentials",
+    "scope": "${scope}",
+    "audience": "${audience}",
+    "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+    "client_assertion": assertion,
+}).json()["access_token"]
+${use.python}
+`;
+}
+
+function mllp(key: KeyRow, config: Config): Example[] {
+  const host = config.INTEGRATION_HL7_MTTP_DOMAIN;
+  const port = config.INTEGRATION_HL7_MTTP_PORT;
+  if (!key.protocols.includes('hl7-mllp') || host === undefined || port === undefined) return [];
+  const [msh = '', ...rest] = HL7_LINES;
+  const sender = msh
+    .replace('SENDER', key.hl7_sender_application ?? 'SENDER')
+    .replace('FACILITY', key.hl7_sender_facility ?? 'FACILITY');
+  const lines = [sender, ...rest].map((line) => `    ${JSON.stringify(line)},`).join('\n');
+  const text = `# Needs nothing but Python. The address it runs from must be among the Allowed IPs.
+import socket
+
+message = "\\r".join([
+${lines}
+]) + "\\r"
+with socket.create_connection(("${host}", ${port})) as connection:
+    connection.sendall(b"\\x0b" + message.encode() + b"\\x1c\\r")
+    answer = b""
+    while not answer.endswith(b"\\x1c\\r"):
+        received = connection.recv(65536)
+        if not received:
+            break
+        answer += received
+print(answer.strip(b"\\x0b\\x1c\\r").decode().replace("\\r", "\\n"))
+`;
+  return [{ title: 'Python: a message over MLLP', text }];
+}
+
+/** @param keys what was found in the JWKS: the first usable one is the key that signs */
+export function examplesFor(key: KeyRow, keys: readonly CheckedKey[], config: Config): Example[] {
+  const oauth = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
+  const surfaces = [
+    {
+      protocol: 'fhir',
+      audience: 'svc-fhir',
+      what: 'the FHIR API',
+      base: config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
+      use: fhirUse,
+    },
+    {
+      protocol: 'hl7',
+      audience: 'svc-hl7-http',
+      what: 'HL7 over HTTP',
+      base: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
+      use: hl7Use,
+    },
+  ];
+  const signing = signingOf(keys);
+  const programs = surfaces.flatMap(({ protocol, audience, what, base, use }) => {
+    const isAllowed = key.allowed_audiences.length === 0 || key.allowed_audiences.includes(audience);
+    if (oauth === undefined || base === undefined || !key.protocols.includes(protocol) || !isAllowed) return [];
+    const facts: Facts = {
+      clientId: key.client_id,
+      endpoint: `${oauth}/oauth2/token`,
+      scope: key.allowed_scopes.join(' '),
+      audience,
+      signing,
+      use: use(base),
+    };
+    return [
+      { title: `curl and openssl: ${what}`, text: curl(facts) },
+      { title: `Node with jose: ${what}`, text: node(facts) },
+      { title: `Python with PyJWT: ${what}`, text: python(facts) },
+    ];
+  });
+  return [...programs, ...mllp(key, config)];
+}

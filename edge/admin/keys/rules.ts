@@ -1,0 +1,149 @@
+/**
+ * The rules of the API key record that need more than one member (spec.md, "API key record", rules 1 to 3): one JWKS, by
+ * URI or inline, that is safe to trust. Each finding names its field.
+ */
+import { calculateJwkThumbprint } from 'jose';
+
+import { Fault, type Issue } from '../../../shared/fault.ts';
+import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';
+import { checkJwksUri } from '../../../shared/oauth/jwks-uri.ts';
+import { isPublicAddress } from '../../../shared/public-address.ts';
+import { type CheckedJwks, type CheckedKey, readJwks } from '../../../shared/oauth/jwks.ts';
+import { quote } from '../../../shared/quote.ts';
+import type { Deps } from '../../deps.ts';
+import { fetchJwks } from '../../http/fetch-jwks.ts';
+
+const MAX_JWKS_CHARACTERS = 64 * 1024;
+
+type Looking = Pick<Deps, 'config' | 'fetch' | 'resolveHost'>;
+
+export interface Rules {
+  readonly jwksUri: string | null;
+  /** Text, already printed. */
+  readonly jwks: string | null;
+  readonly protocols: readonly string[];
+  readonly allowedIps: readonly string[];
+}
+
+/** What was found in the JWKS that a key names or holds. */
+export interface JwksFindings {
+  readonly keys: readonly CheckedKey[];
+  /** Why the JWKS URI could not be looked at now; it is then only stored. */
+  readonly unreachable?: string;
+}
+
+const issue = (at: string, message: string): Issue => ({ code: 'invalid', message, at });
+
+/** The inline JWKS as the text that is stored; null for none. */
+export function jwksText(given: unknown): string | null {
+  if (given === null || given === undefined || given === '') return null;
+  if (typeof given === 'string') return given.trim() === '' ? null : given.trim();
+  return printJson(given as Json);
+}
+
+/** Rule 1: one JWKS, by URI or inline. */
+export function checkOneJwks(jwksUri: string | null, jwks: string | null): Issue[] {
+  if (jwksUri === null && jwks === null) {
+    return [issue('jwksUri', 'give a JWKS URI, or paste the JWKS'), issue('jwks', 'paste a JWKS, or give a JWKS URI')];
+  }
+  if (jwksUri === null || jwks === null) return [];
+  const both = (other: string) => `is given together with ${other}: clear one`;
+  return [issue('jwksUri', both('jwks')), issue('jwks', both('jwksUri'))];
+}
+
+/** What needs no look at keys. */
+export function checkTogether({ jwksUri, jwks, protocols, allowedIps }: Rules): Issue[] {
+  const issues = checkOneJwks(jwksUri, jwks);
+  if (protocols.length === 0) issues.push(issue('protocols', 'at least one protocol is needed'));
+  if (protocols.includes('hl7-mllp') && allowedIps.length === 0) {
+    issues.push(issue('allowedIps', 'protocol hl7-mllp needs the addresses that may connect, or *'));
+  }
+  return issues;
+}
+
+/** A JWKS that must not be trusted, though some of its keys could be used (design decisions, section 6). */
+function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
+  const dangerous = keys
+    .map((key, at) => ({ ...key, at }))
+    .filter(({ dangerous: isDangerous }) => isDangerous)
+    .map(({ kid, at, type, reason }) =>
+      issue(field, `key ${kid === undefined ? at + 1 : quote(kid)} (${type}): ${reason}`),
+    );
+  return [...problems.map((message) => issue(field, message)), ...dangerous];
+}
+
+async function lookAtUri(deps: Looking, uri: string): Promise<{ issues: Issue[]; findings: JwksFindings }> {
+  const { config } = deps;
+  const ownUrls = [
+    config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
+    config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
+    config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
+    config.INTEGRATION_DOCS_URL,
+    config.ADMIN_PUBLIC_BASE_URL,
+  ].filter((url) => url !== undefined);
+  const refused = (message: string) => ({ issues: [issue('jwksUri', message)], findings: { keys: [] } });
+  const problem = checkJwksUri(uri, { ownUrls, trustedHosts: config.JWKS_TRUSTED_HOSTS });
+  if (problem !== undefined) return refused(problem);
+  const { hostname } = new URL(uri);
+  if (!config.JWKS_TRUSTED_HOSTS.includes(hostname)) {
+    const addresses = await deps.resolveHost(hostname).catch(() => []);
+    if (!addresses.every(isPublicAddress)) return refused('its host name leads to a private address');
+  }
+  const fetched = await fetchJwks(deps, uri);
+  // A host that cannot be reached now may be tomorrow: the key is saved, and the finding shown.
+  if ('reason' in fetched) return { issues: [], findings: { keys: [], unreachable: fetched.reason } };
+  return { issues: checkKeys('jwksUri', fetched.jwks), findings: { keys: fetched.jwks.keys } };
+}
+
+/**
+ * Looks at the keys: the inline JWKS, or what the JWKS URI holds now.
+ *
+ * @throws Fault `invalid` with every finding of `before` and of the keys
+ */
+export async function checkJwksOf(
+  deps: Looking,
+  { jwksUri, jwks }: Pick<Rules, 'jwksUri' | 'jwks'>,
+  before: readonly Issue[],
+): Promise<JwksFindings> {
+  const issues = [...before];
+  let findings: JwksFindings = { keys: [] };
+  if (jwks !== null && jwks.length > MAX_JWKS_CHARACTERS) {
+    issues.push(issue('jwks', `must have at most ${MAX_JWKS_CHARACTERS} characters`));
+  } else if (jwks !== null) {
+    const checked = readJwks(jwks);
+    issues.push(...checkKeys('jwks', checked));
+    findings = { keys: checked.keys };
+  } else if (jwksUri !== null) {
+    const looked = await lookAtUri(deps, jwksUri);
+    issues.push(...looked.issues);
+    findings = looked.findings;
+  }
+  if (issues.length > 0) throw refusal(issues);
+  return findings;
+}
+
+export function refusal(issues: readonly Issue[]): Fault {
+  const fields = [...new Set(issues.map(({ at }) => at))].join(', ');
+  return new Fault('invalid', `the API key is not acceptable: ${fields}`, { issues });
+}
+
+export interface Thumbprints {
+  readonly owned: readonly string[];
+  readonly foreign: readonly string[];
+  /** What the key at a position of owned, then foreign, calls itself. */
+  readonly names: readonly string[];
+}
+
+/** RFC 7638 thumbprints of the usable keys: an inline one belongs to this client, another's at a URI is refused. */
+export async function thumbprintsOf(findings: JwksFindings, isInline: boolean): Promise<Thumbprints> {
+  const usable = findings.keys.filter(({ usable: isUsable, jwk }) => isUsable && isJsonObject(jwk));
+  const thumbprints = await Promise.all(
+    usable.map(({ jwk }) => {
+      const { kty, crv, n, e, x, y } = jwk;
+      const members = Object.entries({ kty, crv, n, e, x, y }).filter(([, value]) => typeof value === 'string');
+      return calculateJwkThumbprint(Object.fromEntries(members));
+    }),
+  );
+  const names = usable.map(({ kid }, at) => (kid === undefined ? `number ${at + 1}` : quote(kid)));
+  return isInline ? { owned: thumbprints, foreign: [], names } : { owned: [], foreign: thumbprints, names };
+}

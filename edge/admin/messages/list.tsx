@@ -1,0 +1,67 @@
+/** The log of HL7 messages. */
+import type { MessageRow } from '../../store/admin-message.ts';
+import type { List } from '../api/cursor.ts';
+import { Empty, Filter, Outcome, Pager, Search, Select, Table, When } from '../web/ui.tsx';
+
+interface MessageListProps {
+  readonly list: List<MessageRow>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly path: string;
+}
+
+export const MessageList = ({ list, query, path }: MessageListProps) => (
+  <>
+    <Filter label="Messages">
+      <Search label="Control id, application or facility" value={query['q'] ?? ''} />
+      <label>
+        <span>Type</span>
+        <input name="type" value={query['type'] ?? ''} placeholder="ADT^A04" size={10} />
+      </label>
+      <Select
+        name="outcome"
+        label="Outcome"
+        value={query['outcome'] ?? ''}
+        options={[
+          { value: '', label: 'any' },
+          { value: 'AA', label: 'AA accepted' },
+          { value: 'AE', label: 'AE error' },
+          { value: 'AR', label: 'AR rejected' },
+        ]}
+      />
+      <label>
+        <span>From (UTC)</span>
+        <input type="datetime-local" name="from" value={query['from'] ?? ''} />
+      </label>
+      <label>
+        <span>To (UTC)</span>
+        <input type="datetime-local" name="to" value={query['to'] ?? ''} />
+      </label>
+    </Filter>
+    {list.items.length === 0 ? (
+      <Empty>No message was found.</Empty>
+    ) : (
+      <Table label="Messages" head={['Received', 'Type', 'Control id', 'Sender', 'API key', 'By', 'Outcome']}>
+        {list.items.map((message) => (
+          <tr>
+            <th scope="row">
+              <a href={`${path}/${message.message_id}`}>
+                <When at={message.received_at} />
+              </a>
+            </th>
+            <td>{message.message_type || <span class="quiet">unreadable</span>}</td>
+            <td>
+              <code>{message.control_id}</code>
+            </td>
+            <td>{[message.sending_application, message.sending_facility].filter(Boolean).join(' / ')}</td>
+            <td>{message.key_name}</td>
+            <td>{message.source}</td>
+            <td>
+              <Outcome outcome={message.outcome} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+    )}
+    <Pager path={path} query={query} next={list.next} />
+  </>
+);

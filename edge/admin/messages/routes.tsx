@@ -1,0 +1,79 @@
+/** `/admin/messages`: the log of HL7 messages, one of them, and replay. */
+import { Fault } from '../../../shared/fault.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import type { Surface } from '../../http/surface.ts';
+import { listMessages } from '../../store/admin-message.ts';
+import { fromCursor, INSTANT_PART, toList, UUID_PART } from '../api/cursor.ts';
+import { findMessage } from './operations.ts';
+import type { Console } from '../web/console.ts';
+import { linkTo, Page, respond } from '../web/layout.tsx';
+import { MessageList } from './list.tsx';
+import { MessagePage } from './page.tsx';
+import { Notice } from '../web/ui.tsx';
+
+const PAGE_ITEMS = 50;
+const PLACE = '/admin/messages';
+
+/** What `datetime-local` sends, read as UTC; anything else finds as if it were not given. */
+const instant = (local: string | undefined): string =>
+  local !== undefined && /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/.test(local) && !Number.isNaN(Date.parse(`${local}Z`))
+    ? `${local}Z`
+    : '';
+
+export function addMessagePages(app: Surface, { deps, workbench, access }: Console): void {
+  const { config } = deps;
+  const path = linkTo(config, PLACE);
+
+  app.get(PLACE, async (c) => {
+    const session = await access.page(c, 'site.messages.read');
+    const query = c.req.query();
+    const after = fromCursor(query['cursor'], INSTANT_PART, UUID_PART);
+    const filter = {
+      type: query['type'] ?? '',
+      outcome: query['outcome'] ?? '',
+      clientId: query['clientId'] ?? '',
+      text: query['q'] ?? '',
+      from: instant(query['from']),
+      to: instant(query['to']),
+    };
+    const rows = await deps.database.run(listMessages(session.actor.site, filter, after, PAGE_ITEMS + 1));
+    const list = toList(
+      rows,
+      PAGE_ITEMS,
+      (row) => [row.received_at, row.message_id],
+      (row) => row,
+    );
+    const page = (
+      <Page title="Messages" config={config} session={session} place={PLACE}>
+        <MessageList {...{ list, query, path }} />
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.get(`${PLACE}/:id`, async (c) => {
+    const session = await access.page(c, 'site.messages.read');
+    const message = await findMessage(deps, session.actor.site, c.req.param('id'));
+    const page = (
+      <Page title={`Message ${message.controlId}`} config={config} session={session} place={PLACE}>
+        {c.req.query('replayed') === undefined ? null : (
+          <Notice tone="good">The message was replayed. What is shown is its new outcome.</Notice>
+        )}
+        <MessagePage
+          {...{ message, path }}
+          keyPath={linkTo(config, '/admin/keys')}
+          mayReplay={session.actor.permissions.has('site.messages.replay')}
+        />
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.post(`${PLACE}/:id/replay`, async (c) => {
+    const session = await access.page(c, 'site.messages.replay');
+    const id = c.req.param('id');
+    if (!isUuid(id)) throw new Fault('not-found', 'no such message');
+    await workbench.replay(session.actor.site, id, c.get('requestId'));
+    return c.redirect(`${path}/${id}?replayed=1`, 303);
+  });
+}

@@ -1,0 +1,49 @@
+/** Messages as the JSON API and the pages show them. */
+import { decodeBase64 } from './base64.ts';
+import type { MessageDetailRow, MessageResourceRow, MessageRow } from '../../store/admin-message.ts';
+import { viewAck, viewMessage } from './segments.ts';
+
+export function viewMessageRow(row: MessageRow) {
+  return {
+    messageId: row.message_id,
+    receivedAt: row.received_at,
+    source: row.source,
+    sourceAddress: row.source_address,
+    clientId: row.client_id,
+    sendingApplication: row.sending_application,
+    sendingFacility: row.sending_facility,
+    controlId: row.control_id,
+    messageType: row.message_type,
+    outcome: row.outcome,
+  };
+}
+
+/** One error of the ACK: ERR-3, ERR-4, ERR-8, ERR-2. */
+export interface MessageError {
+  readonly code?: string;
+  readonly severity?: string;
+  readonly message?: string;
+  readonly at?: string;
+}
+
+export function viewMessageDetail(row: MessageDetailRow, resources: readonly MessageResourceRow[]) {
+  const errors: MessageError[] = JSON.parse(row.errors);
+  const ack = row.ack === null ? null : decodeBase64(row.ack);
+  const { text, segments, problem } = viewMessage(decodeBase64(row.raw), row.default_charset);
+  return {
+    ...viewMessageRow(row),
+    requestId: row.request_id,
+    sha256: row.sha256,
+    text,
+    segments,
+    problem,
+    ack: viewAck(ack),
+    errors,
+    resources: resources.map(({ type, id, version, current_version: currentVersion }) => ({
+      reference: `${type}/${id}`,
+      version,
+      currentVersion,
+    })),
+  };
+}
+export type MessageDetail = ReturnType<typeof viewMessageDetail>;

@@ -1,0 +1,69 @@
+/** What staff may do, by the names their provider puts into the claim `permissions` (design decisions, section 6). */
+import { z } from 'zod';
+
+import { Fault } from '../../../shared/fault.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+
+export const PERMISSIONS = {
+  'site.api_keys.read': 'see API keys, their history and why they were refused',
+  'site.api_keys.create': 'create API keys',
+  'site.api_keys.update': 'change and enable API keys',
+  'site.api_keys.disable': 'disable API keys',
+  'site.messages.read': 'see HL7 messages, which hold patient data',
+  'site.messages.replay': 'replay HL7 messages',
+  'site.endpoints.read': 'see the endpoints and charts',
+} as const;
+export type Permission = keyof typeof PERMISSIONS;
+
+const isPermission = (value: string): value is Permission => Object.hasOwn(PERMISSIONS, value);
+
+/** Whoever signed in or brought a token. An administrator sees one site. */
+export interface Actor {
+  readonly subject: string;
+  /** For people: the name, or the subject where the provider tells none. */
+  readonly name: string;
+  readonly site: string;
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+/** Providers send a list or, as OAuth does with scopes, one text with spaces. */
+const permissionsClaim = z.union([
+  z.array(z.string()),
+  z.string().transform((text) => text.split(/[\s,]+/).filter((item) => item !== '')),
+]);
+
+const claims = z.object({
+  sub: z.string().min(1),
+  name: z.string().optional(),
+  preferred_username: z.string().optional(),
+  email: z.string().optional(),
+  site: z.string(),
+  permissions: permissionsClaim.default([]),
+});
+
+/** True where a provider has told neither of the two claims: they may be at its userinfo endpoint. */
+export function lacksOwnClaims(given: Readonly<Record<string, unknown>>): boolean {
+  return given['site'] === undefined || given['permissions'] === undefined;
+}
+
+/** @throws Fault `forbidden` when the claims name no site */
+export function toActor(given: Readonly<Record<string, unknown>>): Actor {
+  const { data } = claims.safeParse(given);
+  if (data === undefined || !isUuid(data.site)) {
+    throw new Fault('forbidden', 'your account has no site: the claim "site" of the OpenID provider must be a site id');
+  }
+  return {
+    subject: data.sub,
+    name: data.name ?? data.preferred_username ?? data.email ?? data.sub,
+    site: data.site,
+    permissions: new Set(data.permissions.filter(isPermission)),
+  };
+}
+
+/** @throws Fault 403 naming the permission that is missing; of several any will do */
+export function requirePermission(actor: Actor, permission: Permission | readonly Permission[]): void {
+  const permissions = typeof permission === 'string' ? [permission] : permission;
+  if (permissions.some((each) => actor.permissions.has(each))) return;
+  const needed = permissions.map((each) => `${each} (${PERMISSIONS[each]})`).join(' or ');
+  throw new Fault('forbidden', `this needs the permission ${needed}`, { code: 'missing_permission' });
+}

@@ -1,0 +1,107 @@
+/**
+ * The staff's OpenID provider as this console knows it: discovered once an hour, spoken to by oauth4webapi. Plain http is
+ * for a provider on this very machine, as in the local stack.
+ */
+import * as oauth from 'oauth4webapi';
+
+import { Fault } from '../../../shared/fault.ts';
+import type { Config } from '../../config.ts';
+import type { Deps } from '../../deps.ts';
+
+const DISCOVERY_MAX_AGE_MS = 3600 * 1000;
+const TIMEOUT_MS = 10_000;
+const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+interface FetchOptions {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly redirect: 'manual';
+  readonly body?: URLSearchParams | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** What oauth4webapi takes with every request, whatever its method. */
+export interface HttpOptions {
+  [oauth.customFetch]: (url: string, options: FetchOptions) => Promise<Response>;
+  [oauth.allowInsecureRequests]: boolean;
+  signal: () => AbortSignal;
+}
+
+export interface Provider {
+  readonly server: oauth.AuthorizationServer;
+  readonly client: oauth.Client;
+  readonly authentication: oauth.ClientAuth;
+  /** Given to every request to the provider. */
+  readonly http: HttpOptions;
+  readonly clientId: string;
+}
+
+export type FindProvider = () => Promise<Provider>;
+
+export interface OidcSettings {
+  readonly baseUrl: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  /** The `aud` of Bearer tokens for `/admin/api`. */
+  readonly audience: string;
+}
+
+/** @throws Fault `unavailable` naming what is not configured */
+export function oidcSettings(config: Config): OidcSettings {
+  const { ADMIN_PUBLIC_BASE_URL, ADMIN_OIDC_ISSUER, ADMIN_OIDC_CLIENT_ID } = config;
+  if (ADMIN_PUBLIC_BASE_URL === undefined || ADMIN_OIDC_ISSUER === undefined || ADMIN_OIDC_CLIENT_ID === undefined) {
+    throw new Fault(
+      'unavailable',
+      'the console is not configured: ADMIN_PUBLIC_BASE_URL, ADMIN_OIDC_ISSUER and ADMIN_OIDC_CLIENT_ID are needed',
+    );
+  }
+  return {
+    baseUrl: ADMIN_PUBLIC_BASE_URL,
+    issuer: ADMIN_OIDC_ISSUER,
+    clientId: ADMIN_OIDC_CLIENT_ID,
+    clientSecret: config.ADMIN_OIDC_CLIENT_SECRET,
+    audience: config.ADMIN_OIDC_AUDIENCE ?? `${ADMIN_PUBLIC_BASE_URL}/admin/api`,
+  };
+}
+
+function httpOptions(deps: Deps, issuer: string): HttpOptions {
+  return {
+    [oauth.customFetch]: (url, { body, ...options }) =>
+      deps.fetch(url, { ...options, ...(body === undefined ? {} : { body }) }),
+    [oauth.allowInsecureRequests]: LOOPBACK.has(new URL(issuer).hostname),
+    signal: () => AbortSignal.timeout(TIMEOUT_MS),
+  };
+}
+
+/** RFC 6749 §2.3.1: Basic, unless the provider says it only takes the secret in the form. */
+function clientAuthentication(server: oauth.AuthorizationServer, secret: string | undefined): oauth.ClientAuth {
+  if (secret === undefined) return oauth.None();
+  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  return methods.includes('client_secret_basic') ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
+}
+
+export function createProvider(deps: Deps): FindProvider {
+  let known: { provider: Provider; until: number } | undefined;
+  return async () => {
+    if (known !== undefined && deps.now() < known.until) return known.provider;
+    const settings = oidcSettings(deps.config);
+    const http = httpOptions(deps, settings.issuer);
+    try {
+      const issuer = new URL(settings.issuer);
+      const response = await oauth.discoveryRequest(issuer, { ...http, algorithm: 'oidc' });
+      const server = await oauth.processDiscoveryResponse(issuer, response);
+      const provider = {
+        server,
+        client: { client_id: settings.clientId, [oauth.clockTolerance]: 30 },
+        authentication: clientAuthentication(server, settings.clientSecret),
+        http,
+        clientId: settings.clientId,
+      };
+      known = { provider, until: deps.now() + DISCOVERY_MAX_AGE_MS };
+      return provider;
+    } catch (error) {
+      throw new Fault('unavailable', 'the OpenID provider cannot be reached', { cause: error });
+    }
+  };
+}

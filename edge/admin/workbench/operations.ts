@@ -1,0 +1,150 @@
+/** The workbench over JSON: an assertion, a message or a resource is looked at, and nothing is stored or used up. */
+import { z } from 'zod';
+
+import { Fault } from '../../../shared/fault.ts';
+import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import type { Deps } from '../../deps.ts';
+import { listKeys } from '../../store/admin-key.ts';
+import { noSuchKey } from '../keys/keys.ts';
+import { ackErrorItem, segmentItem } from '../messages/operations.ts';
+import { type Operation, operation } from '../api/operation.ts';
+import { viewAck, viewMessage } from '../messages/segments.ts';
+import type { AssertionExplanation, DryRunResult, Workbench } from './workbench.ts';
+
+const text = z.string();
+
+const check = z.object({
+  code: text,
+  title: text,
+  result: z.enum(['passed', 'failed', 'skipped']),
+  reason: text.nullable(),
+  seen: text.nullable(),
+});
+
+/** Whether the token endpoint would accept the assertion, and each of its checks. */
+export function viewExplanation({ accepted, clientId, header, claims, checks }: AssertionExplanation) {
+  return {
+    accepted,
+    clientId,
+    header: header === null ? null : plain(header),
+    claims: claims === null ? null : plain(claims),
+    checks: checks.map(({ code, title, result, reason, seen }) => ({
+      code,
+      title,
+      result,
+      reason: reason ?? null,
+      seen: seen ?? null,
+    })),
+  };
+}
+
+/** Numbers kept digit for digit become plain ones here: this is for people to look at. */
+const plain = (value: Json): unknown => JSON.parse(printJson(value));
+
+export function viewDryRun(result: DryRunResult, bytes: Uint8Array) {
+  const { segments, problem } = viewMessage(bytes, null);
+  return {
+    outcome: result.outcome,
+    ack: viewAck(result.ack),
+    errors: result.findings,
+    segments,
+    problem,
+    resources: result.resources.map(plain),
+  };
+}
+
+/** Line feeds of a text area are the segments' ends. */
+export const messageBytes = (pasted: string): Uint8Array =>
+  new TextEncoder().encode(pasted.replaceAll(/\r\n|\n/g, '\r'));
+
+/** The resource itself, also where it is a member of what was sent. */
+function resourceOf(given: unknown): Json {
+  // What parseJson gave, passed through a schema that takes anything.
+  const body = given as Json;
+  const isWrapped = isJsonObject(body) && body['resourceType'] === undefined && isJsonObject(body['resource']);
+  return isWrapped ? (body['resource'] ?? null) : body;
+}
+
+/** @throws Fault `not-found` for a Client ID that is none */
+export function requireClientId(clientId: string): void {
+  if (!clientId.startsWith('svc-') || !isUuid(clientId.slice(4))) throw noSuchKey();
+}
+
+/** @throws Fault `not-found` where the site has no key that may send messages */
+async function newestSender(deps: Deps, site: string): Promise<string> {
+  const active = (protocol: string) => ({ text: '', status: 'active', protocol });
+  const [[http], [mllp]] = await deps.database.batch([
+    listKeys(site, active('hl7'), null, 1),
+    listKeys(site, active('hl7-mllp'), null, 1),
+  ]);
+  const found = http ?? mllp;
+  if (found === undefined) throw new Fault('not-found', 'the site has no API key that may send HL7 messages');
+  return found.client_id;
+}
+
+export function workbenchOperations(deps: Deps, workbench: Workbench): Operation[] {
+  return [
+    operation({
+      method: 'post',
+      path: '/workbench/assertion',
+      permission: 'site.api_keys.read',
+      summary: 'Make each check of the token endpoint on an assertion',
+      body: z.strictObject({ assertion: text.max(16 * 1024).meta({ description: 'The signed JWT.' }) }),
+      answer: z.object({
+        accepted: z.boolean(),
+        clientId: text.nullable(),
+        header: z.looseObject({}).nullable(),
+        claims: z.looseObject({}).nullable(),
+        checks: z.array(check),
+      }),
+      async handle({ actor, body: { assertion } }) {
+        return { body: viewExplanation(await workbench.explainAssertion(actor.site, assertion.trim())) };
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/workbench/message',
+      permission: 'site.messages.read',
+      summary: 'What an HL7 message would do if this key had sent it: segments, resources, ACK',
+      body: z.strictObject({
+        clientId: text
+          .optional()
+          .meta({ description: 'The key whose settings and scopes hold; left out: the newest active key for HL7.' }),
+        message: text.meta({ description: 'Segments separated by carriage return or line feed.' }),
+      }),
+      maxBodyBytes: 2 * deps.config.HL7_MAX_MESSAGE_BYTES,
+      answer: z.object({
+        outcome: z.enum(['AA', 'AE', 'AR']),
+        ack: text.nullable(),
+        errors: z.array(ackErrorItem),
+        segments: z.array(segmentItem),
+        problem: text.nullable(),
+        resources: z.array(z.looseObject({ resourceType: text })),
+      }),
+      async handle({ actor, body: { clientId, message }, requestId }) {
+        const sender = clientId ?? (await newestSender(deps, actor.site));
+        requireClientId(sender);
+        const bytes = messageBytes(message);
+        const result = await workbench.dryRun({ site: actor.site, clientId: sender }, bytes, requestId);
+        return { body: viewDryRun(result, bytes) };
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/workbench/resource',
+      permission: 'site.api_keys.read',
+      summary: 'Validate a FHIR resource: every fault, each at its place',
+      body: z.unknown().meta({ type: 'object', description: 'The resource, or `{ "resource": … }`.' }),
+      maxBodyBytes: deps.config.FHIR_MAX_BODY_BYTES,
+      answer: z.object({
+        valid: z.boolean(),
+        issues: z.array(z.object({ code: text, message: text, at: text.optional() })),
+      }),
+      async handle({ body }) {
+        const issues = workbench.validate(resourceOf(body));
+        return { body: { valid: issues.length === 0, issues } };
+      },
+    }),
+  ];
+}

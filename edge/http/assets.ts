@@ -1,0 +1,30 @@
+/** Static files of the console and the API reference, from the runtime's asset store (edge/deps.ts). */
+import type { Deps } from '../deps.ts';
+import type { Surface } from './surface.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+const NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(css|js|svg)$/;
+/** Names do not change with content, so a browser may keep a file only for a while, and asks with its ETag then. */
+const CACHE_CONTROL = 'public, max-age=300';
+
+/** Adds `{path}/:file`. Only names of our own making are asked for. */
+export function addAssets(app: Surface, deps: Deps, path: string): void {
+  app.get(`${path}/:file`, async (c) => {
+    const [file, extension] = NAME.exec(c.req.param('file')) ?? [];
+    if (file === undefined) return c.notFound();
+    const found = await deps.asset(file);
+    if (!found.ok) return c.notFound();
+    const headers = new Headers({ 'Content-Type': TYPES[extension ?? ''] ?? 'application/octet-stream' });
+    const etag = found.headers.get('etag');
+    headers.set('Cache-Control', CACHE_CONTROL);
+    headers.set('X-Content-Type-Options', 'nosniff');
+    if (etag === null) return new Response(found.body, { headers });
+    headers.set('ETag', etag);
+    if (c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers });
+    return new Response(found.body, { headers });
+  });
+}

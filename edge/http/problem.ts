@@ -1,0 +1,55 @@
+/** Failures as problem details (RFC 9457): the one error format of `/admin/api`. */
+import type { Fault } from '../../shared/fault.ts';
+import { FAULT_STATUS } from './fault-status.ts';
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read',
+  401: 'Sign in first',
+  403: 'Not allowed',
+  404: 'Not found',
+  405: 'Method not allowed',
+  406: 'Not acceptable',
+  409: 'Conflict',
+  412: 'Changed by someone else meanwhile',
+  413: 'Too large',
+  415: 'Unsupported media type',
+  422: 'The content is not acceptable',
+  428: 'If-Match is required',
+  429: 'Too many requests',
+  500: 'Internal error',
+  503: 'Not available at the moment',
+};
+
+/** A Fault `precondition-failed` with this code is one that lacks its precondition (RFC 6585 §3). */
+export const PRECONDITION_REQUIRED = 'precondition-required';
+
+export function statusOf(fault: Fault): number {
+  return fault.code === PRECONDITION_REQUIRED ? 428 : FAULT_STATUS[fault.kind];
+}
+
+export const titleOf = (status: number): string => TITLES[status] ?? 'Error';
+
+/** RFC 6901: a field's name, or one of its items (`allowedIps[2]`). */
+const pointer = (at: string): string => `#/${at.replaceAll(/\[(\d+)\]/g, '/$1').replaceAll('.', '/')}`;
+
+/** @param fault undefined for a bug of ours, of which nothing is told */
+export function problem(fault: Fault | undefined, requestId: string): Response {
+  const status = fault === undefined ? 500 : statusOf(fault);
+  const errors = fault?.issues.map(({ at, message, code }) => {
+    const [field] = (at ?? '').split(/[.[]/);
+    return { field, pointer: at === undefined ? undefined : pointer(at), code, detail: message };
+  });
+  const body = {
+    type: 'about:blank',
+    title: titleOf(status),
+    status,
+    detail: fault?.message ?? 'something went wrong here; the request id leads to it in the log',
+    ...(fault?.code === undefined ? {} : { code: fault.code }),
+    requestId,
+    ...(errors === undefined || errors.length === 0 ? {} : { errors }),
+  };
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...fault?.headers, 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' },
+  });
+}

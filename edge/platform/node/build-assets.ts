@@ -1,0 +1,39 @@
+/**
+ * Puts the static files of the console and the API reference into `dist/assets`: our own and those of swagger-ui-dist
+ * and uPlot, so that nothing is loaded from another host. Run by Wrangler before it bundles, and before Deno starts.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = new URL('../../../', import.meta.url);
+
+/** Name below `dist/assets`, and where it comes from. */
+const FILES: Readonly<Record<string, string>> = {
+  'console.css': 'edge/admin/web/assets/console.css',
+  'console.js': 'edge/admin/web/assets/console.js',
+  'icon.svg': 'edge/admin/web/assets/icon.svg',
+  'reference.css': 'edge/admin/web/assets/reference.css',
+  'reference.js': 'edge/admin/web/assets/reference.js',
+  'swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
+  'swagger-ui.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
+  'uplot.css': 'node_modules/uplot/dist/uPlot.min.css',
+  'uplot.js': 'node_modules/uplot/dist/uPlot.iife.min.js',
+};
+
+/** A file is put in place whole, since another process may be serving it at this moment. */
+export async function buildAssets(): Promise<void> {
+  const folder = new URL('dist/assets/', ROOT);
+  await mkdir(folder, { recursive: true });
+  for (const [name, source] of Object.entries(FILES)) {
+    const target = new URL(name, folder);
+    const content = await readFile(new URL(source, ROOT));
+    const present = await readFile(target).catch(() => undefined);
+    if (present?.equals(content) === true) continue;
+    const temporary = new URL(`../${randomUUID()}`, folder);
+    await writeFile(temporary, content);
+    await rename(temporary, target);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAssets();

@@ -1,0 +1,49 @@
+/**
+ * The database for commands on a machine: any PostgreSQL at DATABASE_URL, Neon's own included, over a connection. The
+ * same values come back as from platform/neon.ts, and the same errors are Faults.
+ */
+import pg from 'pg';
+
+import type { Database, Param, Query, Results } from '../../deps.ts';
+import { columnTypes } from '../../store/column-types.ts';
+import { faultOfState } from '../../store/sqlstate.ts';
+
+const toFault = (error: unknown): unknown =>
+  error instanceof pg.DatabaseError ? (faultOfState(error.code ?? '', error.detail, error) ?? error) : error;
+
+const parameter = (value: Param): unknown => (value instanceof Uint8Array ? Buffer.from(value) : value);
+
+export interface CommandDatabase extends Database {
+  close(): Promise<void>;
+}
+
+/** @throws when the server cannot be reached */
+export async function connectDatabase(url: string): Promise<CommandDatabase> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+
+  const ask = async (query: Query): Promise<object[]> => {
+    const { rows } = await client.query({ text: query.text, values: query.params.map(parameter), types: columnTypes });
+    return rows;
+  };
+
+  return {
+    async run<Row extends object>(query: Query<Row>): Promise<Row[]> {
+      // The rows are what the query's author declared them to be: this is the door.
+      return (await ask(query)) as Row[];
+    },
+    async batch<const Queries extends readonly Query[]>(queries: Queries): Promise<Results<Queries>> {
+      const results: object[][] = [];
+      try {
+        await client.query('begin');
+        for (const query of queries) results.push(await ask(query));
+        await client.query('commit');
+      } catch (error) {
+        await client.query('rollback');
+        throw toFault(error);
+      }
+      return results as unknown as Results<Queries>;
+    },
+    close: () => client.end(),
+  };
+}
