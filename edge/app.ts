@@ -1,6 +1,7 @@
 /**
  * The table of contents: every surface, where it answers, and how a request finds it. A surface answers only below its
- * own base URL; one whose base URL is missing says so in its own error format (spec.md, deployment configuration).
+ * own base URL; one whose base URL is missing says so in its own error format (edge/README.md, Addresses and
+ * configuration).
  */
 import { adminOperations, createAdmin } from './admin/routes.ts';
 import type { Deps } from './deps.ts';

@@ -1,4 +1,4 @@
-/** The seven resource types of the gateway (spec.md, "FHIR resource types"). */
+/** The seven resource types of the gateway (edge/README.md, FHIR). */
 export const RESOURCE_TYPES = [
   'Patient',
   'Condition',

@@ -35,7 +35,7 @@ export interface Connection {
   abort(reason: RefusalReason): void;
 }
 
-/** Bytes before a VT, since the last frame (design decisions §5). */
+/** Bytes before a VT, since the last frame (edge/README.md, MLLP). */
 const MAX_JUNK_BYTES = 1024;
 /** Reads pause while so much of one connection waits: a sender that pipelines is slowed, not refused. */
 const MAX_QUEUED_FRAMES = 32;

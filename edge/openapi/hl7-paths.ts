@@ -1,4 +1,4 @@
-/** HL7 over HTTP in the OpenAPI document (spec.md, "HL7 HTTP"). */
+/** HL7 over HTTP in the OpenAPI document (edge/README.md, HL7 v2). */
 import type { Paths, ResponseObject } from './model.ts';
 
 const EXAMPLE =

@@ -1,0 +1,39 @@
+/** Comments cite what a reader can open: sections of edge/README.md that exist. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const FOLDERS = ['edge', 'shared', 'sidecar', 'migrations', 'test'];
+const OWN_NAME = 'test/unit/citations.test.ts';
+
+const sources = [
+  'wrangler.toml',
+  'vitest.config.ts',
+  ...FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:tsx?|js|css|sql|toml)$/.test(name))
+      .map((name) => `${folder}/${name}`),
+  ),
+].filter((name) => name !== OWN_NAME);
+
+/** A file's text with its comments' lines joined, so that a citation may be cut by the end of a line. */
+const textOf = (name: string): string =>
+  readFileSync(join(ROOT, name), 'utf8').replaceAll(/\n[ \t]*(?:\*(?!\/)|\/\/|--|#)?[ \t]*/g, ' ');
+
+const sections = readFileSync(join(ROOT, 'edge/README.md'), 'utf8')
+  .split('\n')
+  .flatMap((line) => (line.startsWith('## ') ? [line.slice(3)] : []));
+
+describe('comments', () => {
+  it('cite sections of edge/README.md that exist', () => {
+    const unknown = sources.flatMap((name) =>
+      [...textOf(name).matchAll(/edge\/README\.md(.{0,60})/g)]
+        .filter(([, rest = '']) => !sections.some((section) => new RegExp(`^, ${section}(?!\\w)`).test(rest)))
+        .map(([citation]) => `${name}: ${citation}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
