@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 // In CI a browser test that cannot run fails; elsewhere it says that it was skipped.
 export default defineConfig({
   test: {
-    include: ['test/{unit,contract,e2e}/**/*.test.ts'],
+    include: ['test/{unit,integration,contract,e2e}/**/*.test.ts'],
     globalSetup: ['test/stack/tools/global-setup.ts'],
     reporters: ['default', './test/stack/tools/closing-line.ts'],
     // Two cores: more workers only wait for each other, and each contract file starts two runtimes.

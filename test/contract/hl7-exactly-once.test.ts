@@ -17,7 +17,7 @@ import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { bytesOf, msh } from './hl7/site.ts';
+import { bytesOf, msh } from '../stack/tools/hl7-text.ts';
 
 const MESSAGES = 1000;
 const PATIENTS = 40;

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 
 import { isJsonObject, type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../../../shared/json.ts';
-import { readExamples } from '../../unit/fhir/examples.ts';
+import { readExamples } from '../../unit/fhir/validate/examples.ts';
 import { expectOutcome, patient, type Subject, TYPES } from './subject.ts';
 
-/** Invalid by R4 itself (test/unit/fhir/validate-examples.test.ts says why). */
+/** Invalid by R4 itself (test/unit/fhir/validate/examples.test.ts says why). */
 const INVALID = ['Observation-clinical-gender.json'];
 
 /** Every number of a value as it was written, in order. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
-import { msh } from './site.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
 import { replyOf, type Subject } from './subject.ts';
 
 const pid = (id: string) => `PID|1||${id}^^^HOSP^MR||Doe^Jane||19800229|F`;

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 import { until } from '../../stack/services/until.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { bytesOf, msh } from './site.ts';
+import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { sidecarToken, type Subject } from './subject.ts';
 
 const pid = (id: string) => `PID|1||${id}^^^HOSP^MR||Doe^Jane`;

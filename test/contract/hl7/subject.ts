@@ -6,7 +6,7 @@ import { getToken } from '../../stack/services/client.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { startGateway, type Gateway, type Runtime } from '../../stack/tools/gateway.ts';
 import { type ApiKey, createApiKey, createSite } from '../../stack/services/seed.ts';
-import { bytesOf, errorsOf } from './site.ts';
+import { bytesOf, errorsOf } from '../../stack/tools/hl7-text.ts';
 
 export interface Reply {
   readonly status: number;

@@ -12,7 +12,7 @@ import { SERVED_TYPES } from '../../../edge/fhir/resource-types.ts';
 import { FAULT_STATUS } from '../../../edge/http/fault-status.ts';
 import { Fault, type FaultKind } from '../../../shared/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../../../shared/json.ts';
-import { testDeps } from '../oauth/deps.ts';
+import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const KINDS = Object.keys(FAULT_STATUS) as FaultKind[];
 const asResource = (value: JsonObject): Resource => JSON.parse(printJson(value)) as Resource;

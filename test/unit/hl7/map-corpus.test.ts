@@ -6,7 +6,7 @@ import { readBytes } from '../../../edge/hl7/reading.ts';
 import type { SenderSettings } from '../../../edge/hl7/settings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
-import { corpus } from './corpus.ts';
+import { corpus } from '../shared/hl7/corpus.ts';
 
 const SETTINGS: SenderSettings = {
   site: '00000000-0000-4000-8000-000000000001',

@@ -6,7 +6,7 @@ import { issueAccessToken, readAccessToken } from '../../../edge/oauth/access-to
 import { authenticate, bearerToken, challengeOf, requireScopes } from '../../../edge/oauth/bearer.ts';
 import { keyringOf } from '../../../edge/oauth/keyring.ts';
 import { Fault } from '../../../shared/fault.ts';
-import { testDeps } from './deps.ts';
+import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 const CLIENT = 'svc-0193e8a0-0000-7000-8000-000000000001';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { fetchJwks, maxAgeSeconds } from '../../../edge/http/fetch-jwks.ts';
 import { type ClientKeys, createClientKeyring } from '../../../edge/oauth/client-keys.ts';
 import type { ClientRow } from '../../../edge/store/client.ts';
-import { testDeps } from './deps.ts';
+import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const pair = await generateKeyPair('ES256', { extractable: true });
 const { d, ...open } = await exportJWK(pair.privateKey);

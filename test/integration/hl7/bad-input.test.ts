@@ -1,0 +1,269 @@
+/** Whatever a sender sends is answered with an ACK that says what is wrong and where, and is kept. */
+import { randomBytes } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { ingest } from '../../../edge/hl7/ingest.ts';
+import { toWrite, writeResources } from '../../../edge/store/resource.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { createHl7Site, type Hl7Site } from './site.ts';
+import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
+
+let site: Hl7Site;
+beforeAll(async () => {
+  site = await createHl7Site();
+});
+afterAll(() => site.db.drop());
+
+const PID = 'PID|1||B1^^^HOSP^MR||Doe^Jane||19800229|F';
+const OBR = 'OBR|1||F1|1^Test^L|||20260101||||||||||||||||||F';
+const header = (type: string, processing: string, version: string) =>
+  `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|20260102030405+0100||${type}|C-bad|${processing}|${version}`;
+
+/** Text that does not compress: PostgreSQL would pack repetitions into an index entry. */
+const randomText = (length: number): string => randomBytes(length).toString('base64url').slice(0, length);
+
+interface Case {
+  readonly what: string;
+  readonly message: string | Uint8Array;
+  readonly outcome: 'AA' | 'AE' | 'AR';
+  readonly errors: readonly string[];
+}
+
+const latin1 = (text: string) =>
+  Uint8Array.from(bytesOf(text.replaceAll('Ä', '\u0001'))).map((byte) => (byte === 1 ? 0xc4 : byte));
+
+const CASES: readonly Case[] = [
+  { what: 'not HL7 at all', message: 'hello', outcome: 'AR', errors: ['E 100 MSH^1', 'E 101 MSH^1^10'] },
+  { what: 'nothing', message: '', outcome: 'AR', errors: ['E 100 MSH^1', 'E 101 MSH^1^10'] },
+  {
+    what: 'MSH cut short',
+    message: 'MSH|^~\\&|LAB',
+    outcome: 'AR',
+    errors: ['E 101 MSH^1^9^1^1', 'E 101 MSH^1^9^1^2', 'E 101 MSH^1^10', 'E 101 MSH^1^11', 'E 101 MSH^1^12'],
+  },
+  { what: 'MSH of three characters', message: 'MSH', outcome: 'AR', errors: ['E 101 MSH^1^1', 'E 101 MSH^1^10'] },
+  {
+    what: 'MSH-2 of four characters, unescaped twice',
+    message: `${msh('ADT^A01').replace('^~\\&', '^~\\&#')}\n${PID}`,
+    outcome: 'AA',
+    errors: [],
+  },
+  {
+    what: 'MSH-2 of four equal characters',
+    message: `${msh('ADT^A01').replace('^~\\&', '^^^^')}\n${PID}`,
+    outcome: 'AR',
+    errors: ['E 102 MSH^1^2', 'E 101 MSH^1^10'],
+  },
+  { what: 'unknown type', message: `${msh('SIU^S12')}\n${PID}`, outcome: 'AR', errors: ['E 200 MSH^1^9^1^1'] },
+  { what: 'unknown event', message: `${msh('ADT^A99')}\n${PID}`, outcome: 'AR', errors: ['E 201 MSH^1^9^1^2'] },
+  {
+    what: 'unknown version',
+    message: `${header('ADT^A01', 'P', '3.0')}\n${PID}`,
+    outcome: 'AR',
+    errors: ['E 203 MSH^1^12'],
+  },
+  {
+    what: 'processing id that is not accepted',
+    message: `${header('ADT^A01', 'T', '2.5.1')}\n${PID}`,
+    outcome: 'AR',
+    errors: ['E 202 MSH^1^11'],
+  },
+  {
+    what: 'PID-3 missing',
+    message: `${msh('ADT^A01')}\nPID|1||||Doe^Jane`,
+    outcome: 'AE',
+    errors: ['E 101 PID^1^3^1^1'],
+  },
+  { what: 'PID missing', message: `${msh('ADT^A01')}\nEVN|A01`, outcome: 'AE', errors: ['E 101 PID^1'] },
+  {
+    what: 'OBX-3 missing',
+    message: `${msh('ORU^R01')}\n${PID}\n${OBR}\nOBX|1|ST|||x||||||F`,
+    outcome: 'AE',
+    errors: ['E 101 OBX^1^3'],
+  },
+  {
+    what: 'TXA-12 missing',
+    message: `${msh('MDM^T02')}\n${PID}\nTXA|1|OP|AP`,
+    outcome: 'AE',
+    errors: ['E 101 TXA^1^12^1^1'],
+  },
+  {
+    what: '31 February',
+    message: `${msh('ADT^A01')}\nPID|1||B2^^^HOSP^MR||Doe^Jane||19800231|F`,
+    outcome: 'AE',
+    errors: ['E 102 PID^1^7^1^1'],
+  },
+  {
+    what: 'several faults at once',
+    message: `${msh('ORU^R01')}\nPID|1||||Doe^Jane||19800231|F\n${OBR}\nOBX|1|ST|||x||||||F`,
+    outcome: 'AE',
+    errors: ['E 101 PID^1^3^1^1', 'E 101 OBX^1^3'],
+  },
+  {
+    what: 'an NM that is no number',
+    message: `${msh('ORU^R01')}\n${PID}\n${OBR}\nOBX|1|NM|n^N^L||high||||||F`,
+    outcome: 'AA',
+    errors: ['W 102 OBX^1^5^1'],
+  },
+  {
+    what: 'bytes that are not UTF-8',
+    message: latin1(`${msh('ADT^A01')}\nPID|1||B3^^^HOSP^MR||DÄe^Jane`),
+    outcome: 'AE',
+    errors: ['E 102 PID^1^5'],
+  },
+  {
+    what: 'a character set nobody knows',
+    message: `${msh('ADT^A01')}||||||KLINGON\n${PID}`,
+    outcome: 'AE',
+    errors: ['E 103 MSH^1^18'],
+  },
+  {
+    what: 'two messages in one body',
+    message: `${msh('ADT^A01')}\n${PID}\n${msh('ADT^A01')}\n${PID}`,
+    outcome: 'AE',
+    errors: ['E 100 MSH^2'],
+  },
+  {
+    what: 'a batch',
+    message: `BHS|^~\\&|LAB|HOSP\n${msh('ADT^A01')}\n${PID}\nBTS|1`,
+    outcome: 'AR',
+    errors: ['E 200 BHS^1'],
+  },
+  {
+    what: 'OBX before OBR',
+    message: `${msh('ORU^R01')}\n${PID}\nOBX|1|ST|a^A^L||x||||||F\n${OBR}`,
+    outcome: 'AE',
+    errors: ['E 100 OBX^1'],
+  },
+  {
+    what: 'OBR-25 Y',
+    message: `${msh('ORU^R01')}\n${PID}\n${OBR.replace(/F$/, 'Y')}`,
+    outcome: 'AE',
+    errors: ['E 103 OBR^1^25'],
+  },
+  {
+    what: 'a document that is not base64',
+    message: `${msh('MDM^T02')}\n${PID}\nTXA|1|OP|AP|||||||||D1\nOBX|1|ED|a^A^L||^AP^PDF^Base64^?!||||||F`,
+    outcome: 'AE',
+    errors: ['E 102 OBX^1^5^1^5'],
+  },
+  {
+    what: 'Z segments and others that are not mapped',
+    message: `${msh('ADT^A01')}\n${PID}\nNK1|1|Doe^John\nZPI|1|x\nZPI|2|y`,
+    outcome: 'AA',
+    errors: ['I 0 NK1^1', 'I 0 ZPI^1'],
+  },
+  {
+    what: 'a segment named __proto__',
+    message: `${msh('ADT^A01')}\n${PID}\n__proto__|1`,
+    outcome: 'AA',
+    errors: ['I 0 ???^1'],
+  },
+  { what: 'a merge without MRG', message: `${msh('ADT^A40')}\n${PID}`, outcome: 'AE', errors: ['E 101 MRG^1'] },
+];
+
+describe('bad input', () => {
+  test.each(CASES)('$what: $outcome', async ({ message, outcome, errors }) => {
+    const before = (await site.messages()).length;
+    const sent = await site.send(message);
+    expect({ outcome: sent.outcome, errors: sent.errors }).toEqual({ outcome, errors });
+    expect(sent.text).toContain(`\rMSA|${outcome}|`);
+    expect(sent.text).not.toMatch(/Doe|Jane|1980/);
+    const stored = await site.messages();
+    expect(stored).toHaveLength(before + 1);
+    expect(stored.at(-1)).toMatchObject({ outcome });
+    expect(Buffer.compare(stored.at(-1)!.raw, Buffer.from(bytesOf(message)))).toBe(0);
+  });
+
+  test('an identifier that matches two patients is named by its type; nothing is stored but the message', async () => {
+    const twice = [1, 2].map(() =>
+      toWrite({ resourceType: 'Patient', identifier: [{ value: 'TWO' }] }, uuidv7(Date.now()), 'create'),
+    );
+    await site.deps.database.run(writeResources(site.site, twice));
+    const sent = await site.send(`${msh('ORU^R01')}\nPID|1||TWO^^^^MR||Doe^Jane\n${OBR}\nOBX|1|ST|two^T^L||x||||||F`);
+    expect(sent).toMatchObject({ outcome: 'AE', errors: ['E 205 PID^1^3^1^1'] });
+    expect(sent.text).toContain('the identifier of type MR');
+    expect((await site.resources('Observation')).filter(({ code }) => JSON.stringify(code).includes('"two"'))).toEqual(
+      [],
+    );
+  });
+
+  test.each([
+    ['PID-3', `PID|1||${'9'.repeat(201)}^^^HOSP^MR`, 'E 102 PID^1^3^1^1'],
+    ['PID-19', `${PID}|||||||||||${randomText(5000)}`, 'E 102 MSH^1'],
+    ['DG1-3', `${PID}\nDG1|1||${randomText(5000)}^x^I10`, 'E 102 DG1^1'],
+    ['DG1-3.4', `${PID}\nDG1|1||I10^x^I10^${randomText(5000)}^y^L`, 'E 102 MSH^1'],
+  ])('%s too long for an index', async (_, segments, error) => {
+    const sent = await site.send(`${msh('ADT^A01')}\n${segments}`);
+    expect(sent).toMatchObject({ outcome: 'AE', errors: [error] });
+  });
+
+  test('more than 100 findings: the ACK says how many more there are', async () => {
+    const lines = Array.from({ length: 300 }, (_, at) => `OBX|${at}|NM|c${at}^C^L||x||||||F`);
+    const sent = await site.send([msh('ORU^R01'), PID, OBR, ...lines].join('\n'));
+    expect(sent.outcome).toBe('AA');
+    expect(sent.errors).toHaveLength(100);
+    expect(sent.errors.at(-1)).toBe('I 207 ');
+  });
+
+  test('more resources than any real message has', async () => {
+    const lines = Array.from({ length: 6000 }, (_, at) => `OBX|${at}|NM|c${at}^C^L||1||||||F`);
+    const sent = await site.send([msh('ORU^R01'), PID, OBR, ...lines].join('\n'));
+    expect(sent).toMatchObject({ outcome: 'AE', errors: ['E 207 MSH^1'] });
+  });
+
+  test('a FHIR client that changes the patient between look-up and store: both changes are kept', async () => {
+    const other = await createHl7Site({ database: site.db });
+    await other.send(`${msh('ADT^A01')}\nPID|1||I1^^^HOSP^MR||Doe^Jane`);
+    const [patient] = await other.resources('Patient');
+    let calls = 0;
+    const interleaved: Hl7Site['deps']['database'] = {
+      ...other.deps.database,
+      async batch(queries) {
+        calls += 1;
+        if (calls === 2) {
+          const { id: _id, version: _version, ...content } = patient ?? {};
+          const changed = { resourceType: 'Patient', ...content, birthDate: '1970-01-01' };
+          await other.deps.database.run(writeResources(other.site, [toWrite(changed, patient?.id ?? '', 'update')]));
+        }
+        return other.deps.database.batch(queries);
+      },
+    };
+    const sent = await ingest(
+      { ...other.deps, database: interleaved },
+      {
+        sender: { kind: 'caller', caller: { site: other.site, clientId: other.clientId, tokenId: 't' } },
+        bytes: bytesOf(`${msh('ADT^A08')}\nPID|1||I1^^^HOSP^MR||Doe^Janet`),
+        source: { kind: 'http', address: '192.0.2.7' },
+        requestId: 'request-9',
+      },
+    );
+    expect(sent?.outcome).toBe('AA');
+    expect(calls).toBe(4);
+    expect(await other.resources('Patient')).toMatchObject([{ birthDate: '1970-01-01', name: [{ given: ['Janet'] }] }]);
+  });
+
+  test('an unscoped allergy is skipped with a warning, the rest is stored', async () => {
+    const narrow = await createHl7Site({
+      database: site.db,
+      key: { scopes: ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'] },
+    });
+    const sent = await narrow.send(
+      `${msh('ADT^A01')}\n${PID}\nAL1|1|DA|P^Pen^L\nAL1|2|DA|Q^Que^L\nDG1|1||I10^Hypertension^I10`,
+    );
+    expect(sent.outcome).toBe('AA');
+    expect([...sent.errors].sort()).toEqual(['W 207 AL1^1', 'W 207 DG1^1']);
+    expect(await narrow.resources('Patient')).toHaveLength(1);
+    expect(await narrow.resources('AllergyIntolerance')).toEqual([]);
+  });
+
+  test('enhanced mode: an error is answered, success is not', async () => {
+    const silent = (control: string, pid: string) =>
+      `${header('ADT^A01', 'P', '2.5.1').replace('C-bad', control)}|||NE|ER\n${pid}`;
+    const stored = await site.send(silent('quiet-1', PID));
+    expect(stored).toMatchObject({ outcome: 'AA', ack: null });
+    expect(await site.send(silent('quiet-1', PID))).toMatchObject({ status: 'seen', outcome: 'AA', ack: null });
+    expect((await site.send(silent('quiet-2', 'PID|1'))).text).toContain('MSA|AE|quiet-2');
+  });
+});

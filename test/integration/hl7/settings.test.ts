@@ -1,0 +1,130 @@
+/** Settings of the site and of the key, the dry run and the replay: what an administrator can do about messages. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { dryRun, reprocess } from '../../../edge/hl7/ingest.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createHl7Site, type Hl7Site } from './site.ts';
+import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const newSite = (options: Parameters<typeof createHl7Site>[0] = {}) => createHl7Site({ ...options, database: db });
+const keySetting = (site: Hl7Site, column: string, value: unknown) =>
+  db.client.query(`update api_key set ${column} = $1 where client_id = $2`, [value, site.clientId]);
+const PID = 'PID|1||S1^^^HOSP^MR||Doe^Jane';
+
+describe('settings', () => {
+  test('times without an offset are of the key’s time zone, else of the site’s', async () => {
+    const site = await newSite({ timeZone: 'America/New_York' });
+    const message = (id: string) =>
+      `${msh('ADT^A01').replace('+0100', '')}\nPID|1||${id}||||||||||||||||||||||||||202607010930`;
+    await site.send(message('Z1'));
+    await keySetting(site, 'hl7_time_zone', 'Asia/Kolkata');
+    await site.send(message('Z2'));
+    expect((await site.resources('Patient')).map(({ deceasedDateTime }) => deceasedDateTime)).toEqual([
+      '2026-07-01T09:30:00-04:00',
+      '2026-07-01T09:30:00+05:30',
+    ]);
+  });
+
+  test('processing ids: the site’s, or the key’s own', async () => {
+    const site = await newSite({ processingIds: ['P', 'T'] });
+    const as = (id: string) => `${msh('ADT^A01').replace('|P|2.5.1', `|${id}|2.5.1`)}\n${PID}`;
+    expect(await site.send(as('T'))).toMatchObject({ outcome: 'AA' });
+    expect(await site.send(as('D'))).toMatchObject({ outcome: 'AR', errors: ['E 202 MSH^1^11'] });
+    await keySetting(site, 'hl7_processing_ids', ['D']);
+    expect(await site.send(as('D'))).toMatchObject({ outcome: 'AA' });
+    expect(await site.send(as('P'))).toMatchObject({ outcome: 'AR' });
+  });
+
+  test('the character set of messages that name none, also where identifiers need it', async () => {
+    const site = await newSite();
+    await keySetting(site, 'hl7_default_charset', '8859/1');
+    const latin1 = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll('\n', '\r'), 'latin1'));
+    const message = (control: string) => latin1(`${msh('ADT^A01', control)}\nPID|1||ÄÖ1^^^HOSP^MR||Müller^Jürgen`);
+    expect(await site.send(message('L1'))).toMatchObject({ outcome: 'AA', errors: [] });
+    expect(await site.send(message('L2'))).toMatchObject({ outcome: 'AA', errors: [] });
+    expect(await site.resources('Patient')).toMatchObject([
+      { name: [{ family: 'Müller' }], identifier: [{ value: 'ÄÖ1' }] },
+    ]);
+  });
+
+  test('a namespace that is named later still finds its patients', async () => {
+    const site = await newSite();
+    await site.send(`${msh('ADT^A01')}\n${PID}`);
+    await db.client.query('update site set assigning_authorities = $1 where site_id = $2', [
+      { HOSP: 'urn:example:h' },
+      site.site,
+    ]);
+    await site.send(`${msh('ADT^A08')}\n${PID}`);
+    await site.send(`${msh('ADT^A08')}\nPID|1||S1^^^OTHER^MR||Roe^Rick`);
+    expect(await site.resources('Patient')).toMatchObject([
+      { identifier: [{ system: 'urn:example:h', value: 'S1' }], name: [{ family: 'Doe' }] },
+      { identifier: [{ value: 'S1', assigner: { display: 'OTHER' } }], name: [{ family: 'Roe' }] },
+    ]);
+  });
+});
+
+describe('dry run', () => {
+  test('shows what a message would make, and stores nothing', async () => {
+    const site = await newSite();
+    await site.send(`${msh('ADT^A01')}\n${PID}`);
+    const before = [await site.messages(), await site.resources('Patient')];
+    const [patient] = await site.resources('Patient');
+    const bytes = bytesOf(
+      `${msh('ORU^R01')}\n${PID}\nOBR|1||F1|1^T^L|||20260101||||||||||||||||||F\nOBX|1|NM|1^T^L||5.0||||||F`,
+    );
+    const result = await dryRun(site.deps, site, bytes, 'request-2');
+    expect(result.outcome).toBe('AA');
+    expect(new TextDecoder().decode(result.ack ?? new Uint8Array())).toContain('MSA|AA|');
+    expect(result.resources).toMatchObject([
+      { resourceType: 'Patient', id: patient?.id },
+      { resourceType: 'Observation', subject: { reference: `Patient/${patient?.id}` } },
+      { resourceType: 'DiagnosticReport' },
+    ]);
+    expect([await site.messages(), await site.resources('Patient')]).toEqual(before);
+  });
+
+  test('says what is wrong; a key of another site is not found', async () => {
+    const site = await newSite();
+    const other = await newSite();
+    const bytes = bytesOf(`${msh('ADT^A01')}\nPID|1`);
+    expect(await dryRun(site.deps, site, bytes, 'request-3')).toMatchObject({ outcome: 'AE', resources: [] });
+    await expect(dryRun(site.deps, { site: other.site, clientId: site.clientId }, bytes, 'r')).rejects.toMatchObject({
+      kind: 'not-found',
+    });
+  });
+});
+
+describe('replay', () => {
+  test('maps a refused message again after its cause was put right; its retransmission gets the new ACK', async () => {
+    const site = await newSite();
+    const message = `${msh('ADT^A01').replace('|P|2.5.1', '|T|2.5.1')}\n${PID}`;
+    expect(await site.send(message)).toMatchObject({ outcome: 'AR' });
+    await keySetting(site, 'hl7_processing_ids', ['T']);
+    const { rows } = await db.client.query('select message_id from hl7_message where site_id = $1', [site.site]);
+    const replayed = await reprocess(site.deps, site.site, rows[0].message_id, 'request-4');
+    expect(replayed).toMatchObject({ outcome: 'AA', status: 'stored' });
+    expect(await site.resources('Patient')).toHaveLength(1);
+    expect(await site.messages()).toMatchObject([{ outcome: 'AA' }]);
+    expect(await site.send(message)).toMatchObject({ status: 'seen', outcome: 'AA' });
+
+    const again = await reprocess(site.deps, site.site, rows[0].message_id, 'request-5');
+    expect(again.outcome).toBe('AA');
+    expect(await site.resources('Patient')).toMatchObject([{ version: 1 }]);
+  });
+
+  test('of another site’s message: not found', async () => {
+    const site = await newSite();
+    const other = await newSite();
+    await site.send(`${msh('ADT^A01')}\n${PID}`);
+    const { rows } = await db.client.query('select message_id from hl7_message where site_id = $1', [site.site]);
+    await expect(reprocess(site.deps, other.site, rows[0].message_id, 'r')).rejects.toMatchObject({
+      kind: 'not-found',
+    });
+  });
+});

@@ -1,0 +1,120 @@
+/** The migration runner, on databases and folders of its own, and the schema version that the edge knows. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { SCHEMA_VERSION } from '../../edge/store/schema-version.ts';
+import { readMigrations } from '../../migrations/files.ts';
+import { migrate } from '../../migrations/run.ts';
+import { type Postgres, startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
+
+const RUNNER = join(import.meta.dirname, '../../migrations/run.ts');
+
+let postgres: Postgres;
+let folder: string;
+let client: Client;
+
+beforeAll(async () => {
+  postgres = await startPostgres({ settings: UNSAFE_BUT_FAST });
+});
+afterAll(() => postgres.stop());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gateway-migrations-test-'));
+  client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query('drop schema public cascade; create schema public');
+});
+afterEach(async () => {
+  await client.end();
+  await rm(folder, { recursive: true });
+});
+
+const file = (name: string, sql: string) => writeFile(join(folder, name), sql);
+const run = () => migrate(postgres.url, { folder });
+
+async function tables(): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    "select tablename as name from pg_tables where schemaname = 'public' order by 1",
+  );
+  return rows.map(({ name }) => name);
+}
+
+test('the edge knows the newest migration', async () => {
+  const newest = (await readMigrations(join(RUNNER, '..'))).at(-1);
+  expect(SCHEMA_VERSION).toBe(newest?.version);
+});
+
+test('files are applied in order, once', async () => {
+  await file('0001_a.sql', 'create table a (id int); insert into a values (1);');
+  await file('0002_b.sql', '-- nothing but a comment and\nalter table a add b text;');
+  expect(await run()).toEqual({ applied: ['0001_a', '0002_b'], current: '0002_b' });
+  expect(await run()).toEqual({ applied: [], current: '0002_b' });
+  await file('0003_c.sql', 'create table c ();');
+  expect(await run()).toEqual({ applied: ['0003_c'], current: '0003_c' });
+  expect(await tables()).toEqual(['a', 'c', 'schema_migration']);
+  const { rows } = await client.query('select version, name, length(checksum) as length from schema_migration');
+  expect(rows[0]).toEqual({ version: 1, name: '0001_a', length: 64 });
+});
+
+test('runners at once apply each file once between them', async () => {
+  await file('0001_a.sql', 'create table a (id int); select pg_sleep(0.1);');
+  await file('0002_b.sql', 'create table b (id int);');
+  const runs = await Promise.all([run(), run(), run()]);
+  expect(runs.flatMap(({ applied }) => applied).sort()).toEqual(['0001_a', '0002_b']);
+  expect(runs.map(({ current }) => current)).toEqual(['0002_b', '0002_b', '0002_b']);
+});
+
+test('a file that fails names its line and leaves nothing; those before it stay', async () => {
+  await file('0001_a.sql', 'create table a (id int);');
+  await file('0002_b.sql', '-- é😀\ncreate table b (id int);\ninsert into b\nvalues (nowhere);');
+  await expect(run()).rejects.toThrow(/^0002_b\.sql failed at line 4: column "nowhere" does not exist$/);
+  expect(await tables()).toEqual(['a', 'schema_migration']);
+  await file('0002_b.sql', 'create table b (id int);');
+  expect((await run()).applied).toEqual(['0002_b']);
+});
+
+test('an applied file must not change, save for its line ends', async () => {
+  await file('0001_a.sql', 'create table a (\nid int);\n');
+  await run();
+  await file('0001_a.sql', 'create table a (\r\nid int);\r\n');
+  expect((await run()).applied).toEqual([]);
+  await file('0001_a.sql', 'create table a (\nid bigint);\n');
+  await file('0002_b.sql', 'create table b ();');
+  await expect(run()).rejects.toThrow(/^0001_a\.sql is not what was applied as 0001_a/);
+  expect(await tables()).toEqual(['a', 'schema_migration']);
+});
+
+test('a database that is newer than the files is left alone', async () => {
+  await file('0001_a.sql', 'create table a ();');
+  await file('0002_b.sql', 'create table b ();');
+  await run();
+  await rm(join(folder, '0002_b.sql'));
+  await expect(run()).rejects.toThrow('the database is newer than these files: it has 0002_b');
+});
+
+test('a file must not end its own transaction', async () => {
+  await file('0001_a.sql', 'create table a (); commit;');
+  await expect(run()).rejects.toThrow('0001_a.sql ends its transaction');
+});
+
+test.each([
+  ['a gap', ['0001_a.sql', '0003_c.sql'], '0003_c.sql should have number 2'],
+  ['a number used twice', ['0001_a.sql', '0001_b.sql'], '0001_b.sql should have number 2'],
+  ['another name', ['1-a.sql'], '1-a.sql is not named like'],
+  ['nothing', [], 'there are no migrations'],
+])('a folder with %s is refused', async (_, names, message) => {
+  for (const name of names) await file(name, 'select 1');
+  await expect(run()).rejects.toThrow(message);
+});
+
+test('the program says what it did and fails with a message', async () => {
+  const program = (env: NodeJS.ProcessEnv) => promisify(execFile)(process.execPath, [RUNNER], { env });
+  const { stdout } = await program({ DATABASE_URL: postgres.url });
+  expect(stdout).toMatch(/^applied 0001_gateway\n(.*\n)*the schema is at \d{4}_\w+\n$/);
+  expect((await program({ DATABASE_URL: postgres.url })).stdout).toMatch(/^nothing to do, the schema is at /);
+  await expect(program({})).rejects.toMatchObject({ code: 1, stderr: 'DATABASE_URL is not set\n' });
+});

@@ -1,0 +1,118 @@
+/** Rows 31, 75, 76 and 79 where 30 s have to pass: the token service in this process, with a clock that a test can turn. */
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { createOauth } from '../../../edge/oauth/routes.ts';
+import { postgresJtiStore } from '../../../edge/platform/deno/jti-store.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { clientAssertion, ASSERTION_TYPE } from '../../stack/services/client.ts';
+import { makeSecrets } from '../../stack/services/secrets.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { testDeps } from '../../stack/tools/test-deps.ts';
+
+const URI = 'https://keys.example.org/jwks';
+const ENDPOINT = 'https://oauth.test/base/oauth2/token';
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+async function pairOf(kid: string): Promise<{ open: JWK; closed: JWK }> {
+  const pair = await generateKeyPair('ES256', { extractable: true });
+  const own = { kid, alg: 'ES256' };
+  return {
+    open: { ...(await exportJWK(pair.publicKey)), ...own },
+    closed: { ...(await exportJWK(pair.privateKey)), ...own },
+  };
+}
+
+/** A client whose host has these keys, and a gateway that has asked it once. */
+async function rotating(first: { open: JWK; closed: JWK }) {
+  const host = { keys: [first.open], fetches: 0, seconds: 0, maxAge: 3600 };
+  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const ring: { keys: JWK[] } = JSON.parse((await makeSecrets()).env.TOKEN_SIGNING_KEYS);
+  const waiting: Promise<unknown>[] = [];
+  const app = createOauth(
+    testDeps({
+      signingKeys: ring.keys,
+      database,
+      jtiStore: postgresJtiStore(database),
+      now: () => Date.now() + host.seconds * 1000,
+      background: (work) => waiting.push(work),
+      resolveHost: async () => ['8.8.8.8'],
+      fetch: async () => {
+        host.fetches += 1;
+        const headers = { 'cache-control': `max-age=${host.maxAge}` };
+        return Response.json({ keys: host.keys }, { headers });
+      },
+    }),
+  );
+  const { clientId } = await createApiKey(db.client, { site: await createSite(db.client), jwksUri: URI });
+  const ask = async (privateJwk: JWK): Promise<number> => {
+    const exp = Math.floor(Date.now() / 1000) + host.seconds + 60;
+    const assertion = await clientAssertion({ clientId, privateJwk }, ENDPOINT, { claims: { exp, iat: undefined } });
+    const form = { grant_type: 'client_credentials', scope: 'system/*.*', client_assertion_type: ASSERTION_TYPE };
+    const body = new URLSearchParams({ ...form, client_assertion: assertion });
+    const response = await app.request(ENDPOINT, { method: 'POST', body });
+    await response.text();
+    await Promise.all(waiting.splice(0));
+    return response.status;
+  };
+  const lastReason = async () => {
+    const sql = 'select reason from refusal where client_id = $1 order by refusal_id desc limit 1';
+    const { rows } = await db.client.query<{ reason: string }>(sql, [clientId]);
+    return rows[0]?.reason;
+  };
+  expect([await ask(first.closed), host.fetches]).toEqual([200, 1]);
+  return { host, ask, lastReason };
+}
+
+test('31: a kid that is new at the host is found by one refetch, after the cool-down', async () => {
+  const [first, second] = [await pairOf('a'), await pairOf('b')];
+  const { host, ask, lastReason } = await rotating(first);
+  host.keys = [first.open, second.open];
+  host.seconds = 10;
+  expect([await ask(second.closed), host.fetches]).toEqual([401, 1]);
+  expect(await lastReason()).toMatch(
+    /^kid "b" is not in the JWKS, which has "a"; the JWKS was fetched 10 s ago and is fetched again for this after 30 s$/,
+  );
+  host.seconds = 31;
+  expect([await ask(second.closed), host.fetches]).toEqual([200, 2]);
+  expect([await ask(first.closed), host.fetches]).toEqual([200, 2]);
+});
+
+test('75: unknown kids fetch once in 30 s, each time', async () => {
+  const { host, ask } = await rotating(await pairOf('a'));
+  for (const [seconds, fetches] of [
+    [31, 2],
+    [40, 2],
+    [60, 2],
+    [62, 3],
+  ] as const) {
+    host.seconds = seconds;
+    const unknown = await pairOf(`random-${seconds}`);
+    expect([await ask(unknown.closed), host.fetches]).toEqual([401, fetches]);
+  }
+});
+
+test('76: the same kid with a new key: a failed signature refetches', async () => {
+  const [first, second] = [await pairOf('a'), await pairOf('a')];
+  const { host, ask, lastReason } = await rotating(first);
+  host.keys = [second.open];
+  host.seconds = 31;
+  expect([await ask(second.closed), host.fetches]).toEqual([200, 2]);
+  expect([await ask(first.closed), host.fetches]).toEqual([401, 2]);
+  expect(await lastReason()).toMatch(/^the signature does not verify with the key "a"/);
+});
+
+test('79: a removed key is refused when max-age is over, and not before', async () => {
+  const [first, second] = [await pairOf('a'), await pairOf('b')];
+  const { host, ask } = await rotating(first);
+  host.keys = [second.open];
+  host.seconds = 3599;
+  expect([await ask(first.closed), host.fetches]).toEqual([200, 1]);
+  host.seconds = 3601;
+  expect([await ask(first.closed), host.fetches]).toEqual([401, 2]);
+});

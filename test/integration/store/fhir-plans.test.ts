@@ -1,0 +1,180 @@
+/**
+ * Every parameter of the specification is answered from an index: in a site with a great many patients, and in a site of
+ * ten among many. A page's cost depends on what it shows, not on what there is.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { Criterion, Token } from '../../../edge/store/criterion.ts';
+import { fold, spellNames } from '../../../edge/store/fold.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import { searchPage, type Sort } from '../../../edge/store/search.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createSite } from '../../stack/services/seed.ts';
+import { populate, withoutGuards } from '../../contract/fhir/population.ts';
+
+// `npm run test:plans` shows the same at a million patients and among a thousand sites, which takes minutes.
+const PATIENTS = Number(process.env['PLANS_PATIENTS'] ?? 100_000);
+const SMALL_SITES = Number(process.env['PLANS_SITES'] ?? 200);
+const UNKNOWN_PATIENTS = 10_000;
+
+let db: TestDatabase;
+let large: string;
+let small: string;
+/** Filled after the statistics were made. */
+let unknown: string;
+/** A patient of each site with Observations and reports. */
+const subjects = new Map<string, string>();
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const { client } = db;
+  await client.query(`set maintenance_work_mem = '256MB'`);
+  await withoutGuards(client, async () => {
+    large = await createSite(client);
+    await populate(client, large, PATIENTS);
+    for (let i = 0; i < SMALL_SITES; i += 1) await populate(client, (small = await createSite(client)), 10);
+  });
+  unknown = await createSite(client);
+  await populate(client, unknown, UNKNOWN_PATIENTS);
+  for (const site of [large, small, unknown]) {
+    const { rows } = await client.query<{ id: string }>(
+      `select patient_id as id from resource where site_id = $1 and type = 'DiagnosticReport' limit 1`,
+      [site],
+    );
+    subjects.set(site, rows[0]?.id ?? '');
+  }
+}, 900_000);
+afterAll(() => db.drop());
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Relation Name'?: string;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+async function explain(site: string, type: ResourceType, criteria: readonly Criterion[], sort: Sort) {
+  const query = searchPage({ site, type, criteria, sort, after: null, limit: 50 });
+  const { rows } = await db.client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (analyze, buffers, format json) ${query.text}`,
+    [...query.params],
+  );
+  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+  if (plan === undefined) throw new Error('no plan');
+  const nodes = nodesOf(plan);
+  return {
+    indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
+    whole: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
+    // The most rows that one node looked at.
+    rows: Math.max(
+      ...nodes.map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']),
+    ),
+    pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
+  };
+}
+
+const BY_ID: Sort = { by: 'id', descending: false };
+const token = (param: string, ...any: Token[]): Criterion => ({ kind: 'token', param, any });
+const code = (value: string, system: string | null = null): Token => ({ system, value });
+const name = (text: string): Criterion => ({ kind: 'name', fragments: [spellNames(fold(text))] });
+const patient = (site: string): Criterion => ({ kind: 'patient', ids: [subjects.get(site) ?? ''] });
+const identifier = (value: string | null, system: string | null): Criterion => ({
+  kind: 'identifier',
+  any: [{ system, value }],
+});
+
+/** Pages of 8 kB that one answer may touch: some for each of 51 resources, and what leads to them. */
+const MAX_PAGES = 600;
+/** And rows: a page of a common name is found by walking some thousand patients. */
+const MAX_ROWS = 5_000;
+
+type Case = readonly [
+  label: string,
+  type: ResourceType,
+  criteria: (site: string) => Criterion[],
+  index: string | RegExp,
+  sort?: Sort,
+];
+const CASES: readonly Case[] = [
+  ['Patient', 'Patient', () => [], 'resource_pkey'],
+  ['Patient?identifier=v', 'Patient', () => [identifier('MRN7', null)], 'resource_identifier_pkey'],
+  ['Patient?identifier=s|v', 'Patient', () => [identifier('MRN7', 'urn:mrn')], 'resource_identifier_pkey'],
+  ['Patient?identifier=s|', 'Patient', () => [identifier(null, 'urn:mrn')], 'resource_identifier_system'],
+  ['Patient?name=, selective', 'Patient', () => [name('fitzgerbrad')], /patient_search_(names|pkey)/],
+  ['Patient?name=, one Chinese letter', 'Patient', () => [name('王')], /patient_search_(names|pkey)/],
+  ['Patient?name=, common', 'Patient', () => [name('anna')], 'patient_search_pkey'],
+  [
+    'Patient?name=, with birthdate',
+    'Patient',
+    () => [name('fitz'), { kind: 'birthdate', dates: ['1974-12-25'] }],
+    /^patient_search_/,
+  ],
+  ['Patient?birthdate=', 'Patient', () => [{ kind: 'birthdate', dates: ['1974-12-25'] }], 'patient_search_birth_date'],
+  ['Patient?gender=', 'Patient', () => [{ kind: 'gender', codes: ['male'] }], /patient_search_(gender|pkey)/],
+  ['Condition?patient=', 'Condition', (site) => [patient(site)], 'resource_of_patient'],
+  ['Condition?clinical-status=', 'Condition', () => [token('clinical-status', code('active'))], 'resource_token_pkey'],
+  ['Condition?code=', 'Condition', () => [token('code', code('c7'))], 'resource_token_pkey'],
+  [
+    'Condition?code=&clinical-status=',
+    'Condition',
+    () => [token('code', code('common')), token('clinical-status', code('active'))],
+    'resource_token_pkey',
+  ],
+  ['Observation?patient=', 'Observation', (site) => [patient(site)], 'resource_of_patient'],
+  ['Observation?code=, common', 'Observation', () => [token('code', code('common'))], 'resource_token_pkey'],
+  ['Observation?code=s|v', 'Observation', () => [token('code', code('common', 'urn:codes'))], 'resource_token_pkey'],
+  [
+    'Observation?code=s|',
+    'Observation',
+    () => [token('code', { system: 'urn:codes', value: null })],
+    'resource_token_system',
+  ],
+  [
+    'Observation?patient=&code=',
+    'Observation',
+    (site) => [patient(site), token('code', code('common'))],
+    'resource_of_patient',
+  ],
+  ['DocumentReference?type=', 'DocumentReference', () => [token('type', code('c7'))], 'resource_token_pkey'],
+  ['DiagnosticReport?patient=', 'DiagnosticReport', (site) => [patient(site)], 'study_of_patient'],
+  ['DiagnosticReport?status=', 'DiagnosticReport', () => [{ kind: 'report-state', states: ['completed'] }], /^report_/],
+  ['_id', 'Observation', (site) => [{ kind: 'id', ids: [subjects.get(site) ?? ''] }], 'resource_pkey'],
+  [
+    '_lastUpdated',
+    'Patient',
+    () => [
+      { kind: 'last-updated', any: [{ from: '2026-01-01T00:00:03Z', before: '2026-01-01T00:00:09Z', outside: false }] },
+    ],
+    'resource_last_updated',
+  ],
+  ['_sort=-_lastUpdated', 'Patient', () => [], 'resource_last_updated', { by: 'last-updated', descending: true }],
+  ['_sort=name', 'Patient', () => [], 'patient_search_name_sort', { by: 'name', descending: false }],
+  ['_sort=-birthdate', 'Patient', () => [], 'patient_search_birth_date', { by: 'birthdate', descending: true }],
+];
+
+describe.each<[string, () => string]>([
+  [`a site of ${PATIENTS} patients`, () => large],
+  [`a site of ten among ${SMALL_SITES}`, () => small],
+  ['a site that the statistics do not know', () => unknown],
+])('%s', (_, site) => {
+  for (const [label, type, criteria, index, sort = BY_ID] of CASES) {
+    test(label, async () => {
+      const { indexes, whole, pages, rows } = await explain(site(), type, criteria(site()), sort);
+      expect(whole).toEqual([]);
+      expect(pages).toBeLessThan(MAX_PAGES);
+      // Until the statistics know a site, a part of a name may be looked for in all its names.
+      const isUnknownName = site() === unknown && label.includes('name=');
+      expect(rows).toBeLessThan(isUnknownName ? UNKNOWN_PATIENTS + 1 : MAX_ROWS);
+      expect(indexes.length).toBeGreaterThan(0);
+      // In a small site any index of the site will do.
+      if (site() === large) expect(indexes).toContainEqual(expect.stringMatching(index));
+    });
+  }
+});

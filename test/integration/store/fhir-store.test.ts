@@ -1,0 +1,282 @@
+/** What the FHIR statements do in a real database: versions, references, conditions, batches, studies, long values. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import type { Criterion } from '../../../edge/store/criterion.ts';
+import { toPage } from '../../../edge/store/page.ts';
+import { parseStored, renderResource, toWrite, type WriteMode, writeResources } from '../../../edge/store/resource.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import { searchCount, searchPage } from '../../../edge/store/search.ts';
+import { type Condition, writeBatch, writeTransaction } from '../../../edge/store/transaction.ts';
+import { currentVersion, historyPage, readResource, readVersion } from '../../../edge/store/version.ts';
+import type { Fault } from '../../../shared/fault.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createSite } from '../../stack/services/seed.ts';
+
+let db: TestDatabase;
+let database: ReturnType<typeof neonDatabase>;
+let site: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  site = await createSite(db.client);
+});
+afterAll(() => db.drop());
+
+const newId = () => uuidv7(Date.now());
+const patient = (value: string, more: JsonObject = {}): JsonObject => ({
+  resourceType: 'Patient',
+  identifier: [{ system: 'urn:mrn', value }],
+  ...more,
+});
+const observation = (patientId: string, more: JsonObject = {}): JsonObject => ({
+  resourceType: 'Observation',
+  status: 'final',
+  code: { coding: [{ system: 'http://loinc.org', code: '8867-4' }] },
+  subject: { reference: `Patient/${patientId}` },
+  ...more,
+});
+async function write(resource: JsonObject, id = newId(), mode: WriteMode = 'create', expected: number | null = null) {
+  const [row] = await database.run(writeResources(site, [toWrite(resource, id, mode, expected)]));
+  if (row === undefined) throw new Error('no row');
+  return row;
+}
+const failure = (work: Promise<unknown>): Promise<Fault> =>
+  work.then(
+    () => {
+      throw new Error('should have failed');
+    },
+    (fault: Fault) => fault,
+  );
+async function find(type: ResourceType, criteria: Criterion[], at = site) {
+  const selection = {
+    site: at,
+    type,
+    criteria,
+    sort: { by: 'id', descending: false },
+    after: null,
+    limit: 10,
+  } as const;
+  const [rows, [count]] = await database.batch([searchPage(selection), searchCount(at, type, criteria)] as const);
+  const { resources } = toPage(rows, 10);
+  expect(count?.total).toBe(resources.length);
+  return resources.map(({ id }) => id);
+}
+
+describe('resource_write', () => {
+  test('creates, updates, keeps what is the same, and remembers versions', async () => {
+    const { id, ...first } = await write(patient('w1'));
+    expect(first).toMatchObject({ ordinal: 0, outcome: 'created', version: 1 });
+    expect(await write(patient('w1'), id, 'update')).toMatchObject({ outcome: 'unchanged', version: 1 });
+    expect(await write(patient('w2'), id, 'update', 1)).toMatchObject({ outcome: 'updated', version: 2 });
+    const [current, old, none, history, version] = await database.batch([
+      readResource(site, 'Patient', id),
+      readVersion(site, 'Patient', id, 1),
+      readVersion(site, 'Patient', id, 3),
+      historyPage({ site, type: 'Patient', id, below: null, since: null, limit: 1 }),
+      currentVersion(site, 'Patient', id),
+    ] as const);
+    expect(current.map((row) => parseStored(row))).toMatchObject([{ identifier: [{ value: 'w2' }] }]);
+    expect(old.map((row) => renderResource(row))).toEqual([
+      `{"resourceType":"Patient","id":"${id}","meta":{"versionId":"1","lastUpdated":"${first.last_updated}"},` +
+        `"identifier":[{"system":"urn:mrn","value":"w1"}]}`,
+    ]);
+    expect(none).toEqual([]);
+    const { resources, more } = toPage(history, 1);
+    expect([resources.map((row) => row.version), more, version]).toEqual([[2], true, [{ version: 2 }]]);
+    expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: 'w1' }] }])).toEqual([]);
+    expect(await find('Patient', [{ kind: 'identifier', any: [{ system: 'urn:mrn', value: 'w2' }] }])).toEqual([id]);
+  });
+
+  test('refuses another version, an unknown id and an unknown patient, and leaves nothing', async () => {
+    const { id } = await write(patient('r1'));
+    expect(await failure(write(patient('r2'), id, 'update', 7))).toMatchObject({ kind: 'precondition-failed' });
+    expect(await failure(write(patient('r2'), newId(), 'upsert', 1))).toMatchObject({ kind: 'precondition-failed' });
+    expect(await failure(write(patient('r2'), newId(), 'update'))).toMatchObject({ kind: 'not-found' });
+    const writes = [toWrite(patient('r3'), newId(), 'create'), toWrite(observation(newId()), newId(), 'create')];
+    expect(await failure(database.run(writeResources(site, writes)))).toMatchObject({
+      kind: 'invalid',
+      issues: [{ at: '1' }],
+    });
+    expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: 'r3' }] }])).toEqual([]);
+    const other = await createSite(db.client);
+    expect(
+      await failure(database.run(writeResources(other, [toWrite(observation(id), newId(), 'create')]))),
+    ).toMatchObject({ kind: 'invalid' });
+  });
+
+  test('writes a patient and what refers to it together, in any order', async () => {
+    const [a, b] = [newId(), newId()];
+    const rows = await database.run(
+      writeResources(site, [toWrite(observation(a), b, 'create'), toWrite(patient('t1'), a, 'create')]),
+    );
+    expect(rows.map(({ ordinal, id }) => [ordinal, id])).toEqual([
+      [0, b],
+      [1, a],
+    ]);
+    expect(await find('Observation', [{ kind: 'patient', ids: [a] }])).toEqual([b]);
+  });
+
+  test('finds values that no index entry could hold', async () => {
+    const long = 'é'.repeat(5_000);
+    const { id } = await write(patient(long, { name: [{ text: 'x'.repeat(20_000) }] }));
+    expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: long }] }])).toEqual([id]);
+    expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: `${long}é` }] }])).toEqual([]);
+  });
+
+  test('reports share the study of their accession number, and leave it with their patient', async () => {
+    const [p, q] = [(await write(patient('s1'))).id, (await write(patient('s2'))).id];
+    const report = (subject: string, accession: string | null, status = 'final'): JsonObject => ({
+      resourceType: 'DiagnosticReport',
+      status,
+      code: { text: 'X-ray' },
+      subject: { reference: `Patient/${subject}` },
+      ...(accession === null
+        ? {}
+        : { identifier: [{ type: { coding: [{ code: 'ACSN' }] }, system: 'urn:acc', value: accession }] }),
+    });
+    const { id: a } = await write(report(p, 'A1'));
+    const { id: b } = await write(report(p, 'A1', 'preliminary'));
+    const { id: c } = await write(report(p, null));
+    const studies = async () => {
+      const { rows } = await db.client.query<{ report_id: string; study_id: string }>(
+        'select report_id, study_id from report where site_id = $1',
+        [site],
+      );
+      return new Map(rows.map((row) => [row.report_id, row.study_id]));
+    };
+    const before = await studies();
+    expect(before.get(a)).toBe(before.get(b));
+    expect(before.get(c)).not.toBe(before.get(a));
+    await write(report(q, 'A1'), a, 'update');
+    expect(await find('DiagnosticReport', [{ kind: 'patient', ids: [p] }])).toEqual([b, c]);
+    expect(await find('DiagnosticReport', [{ kind: 'patient', ids: [q] }])).toEqual([a]);
+    await write(report(p, 'A2'), b, 'update');
+    expect((await studies()).get(b)).not.toBe(before.get(b));
+    expect(await find('DiagnosticReport', [{ kind: 'report-state', states: ['completed'] }])).toEqual([a, b, c]);
+  });
+});
+
+describe('resource_transaction', () => {
+  const condition = (kind: Condition['kind'], value: string, more: Partial<Condition> = {}): Condition => ({
+    kind,
+    type: 'Patient',
+    criteria: [{ kind: 'identifier', any: [{ system: null, value }] }],
+    placeholder: newId(),
+    required: null,
+    local: [],
+    ...more,
+  });
+  const conditional = (c: Condition, resource: JsonObject) => ({
+    ...toWrite(resource, c.placeholder, 'create'),
+    mode: `?${c.placeholder}` as const,
+  });
+  const run = (writes: Parameters<typeof writeTransaction>[1]['writes'], conditions: Condition[]) =>
+    database.run(writeTransaction(site, { writes, conditions }));
+
+  test('a conditional create makes one, then finds it, and what refers to it follows', async () => {
+    const first = condition('create', 'c1');
+    const made = await run(
+      [conditional(first, patient('c1')), toWrite(observation(first.placeholder), newId(), 'create')],
+      [first],
+    );
+    expect(made).toMatchObject([
+      { part: 'condition', outcome: 'resolved', id: null },
+      { part: 'row', ordinal: 0, outcome: 'created', id: first.placeholder },
+      { part: 'row', ordinal: 1, outcome: 'created' },
+    ]);
+    const second = condition('create', 'c1');
+    const note = newId();
+    const found = await run(
+      [conditional(second, patient('c1', { active: false })), toWrite(observation(second.placeholder), note, 'create')],
+      [second],
+    );
+    expect(found).toMatchObject([
+      { part: 'condition', outcome: 'resolved', id: first.placeholder },
+      { ordinal: 0, outcome: 'matched', id: first.placeholder, version: 1, body: expect.stringContaining('c1') },
+      { ordinal: 1, outcome: 'created', id: note, body: null },
+    ]);
+    expect(await find('Observation', [{ kind: 'patient', ids: [first.placeholder] }])).toContain(note);
+    const [stored] = await database.run(readResource(site, 'Observation', note));
+    expect(stored?.body).toContain(`"Patient/${first.placeholder}"`);
+  });
+
+  test('a conditional update creates, updates, or says why not', async () => {
+    const [one, two] = [condition('update', 'u1'), condition('update', 'u1')];
+    expect((await run([conditional(one, patient('u1'))], [one]))[1]).toMatchObject({ outcome: 'created' });
+    expect((await run([conditional(two, patient('u1', { active: true }))], [two]))[1]).toMatchObject({
+      outcome: 'updated',
+      id: one.placeholder,
+      version: 2,
+    });
+    const named = condition('update', 'u1', { required: newId() });
+    expect(await run([conditional(named, patient('u1'))], [named])).toMatchObject([{ outcome: 'another-id' }]);
+    const absent = condition('update', 'nobody', { required: newId() });
+    expect(await run([conditional(absent, patient('u1'))], [absent])).toMatchObject([{ outcome: 'absent' }]);
+    await write(patient('u1'));
+    const many = condition('update', 'u1');
+    expect(await run([conditional(many, patient('u1'))], [many])).toMatchObject([{ outcome: 'ambiguous' }]);
+  });
+
+  test('references by identifier find one resource, of the site or of the request', async () => {
+    const { id } = await write(patient('f1'));
+    const reference = condition('reference', 'f1');
+    const note = newId();
+    await run([toWrite(observation(reference.placeholder), note, 'create')], [reference]);
+    expect(await find('Observation', [{ kind: 'patient', ids: [id] }])).toEqual([note]);
+
+    const fresh = newId();
+    const local = condition('reference', 'f2', { local: [fresh] });
+    const written = await run(
+      [toWrite(observation(local.placeholder), newId(), 'create'), toWrite(patient('f2'), fresh, 'create')],
+      [local],
+    );
+    expect(written).toMatchObject([{ outcome: 'resolved', id: fresh }, {}, {}]);
+    const none = condition('reference', 'f3');
+    expect(await run([toWrite(observation(none.placeholder), newId(), 'create')], [none])).toMatchObject([
+      { outcome: 'no-match' },
+    ]);
+  });
+
+  test('two conditional creates of one request make one', async () => {
+    const one = condition('create', 'd1');
+    const two = condition('create', 'd1', { local: [one.placeholder] });
+    const rows = await run([conditional(one, patient('d1')), conditional(two, patient('d1'))], [one, two]);
+    expect(rows.map(({ outcome, id }) => [outcome, id])).toEqual([
+      ['resolved', null],
+      ['resolved', one.placeholder],
+      ['created', one.placeholder],
+      ['matched', one.placeholder],
+    ]);
+  });
+
+  test('one resource cannot be written twice', async () => {
+    const { id } = await write(patient('2x'));
+    const twice = [toWrite(patient('2a'), id, 'update'), toWrite(patient('2b'), id, 'update')];
+    expect(await failure(run(twice, []))).toMatchObject({ kind: 'conflict', issues: [{ at: '0' }, { at: '1' }] });
+  });
+
+  test('a batch writes what it can', async () => {
+    const c = condition('create', 'b1');
+    const rows = await database.run(
+      writeBatch(site, [
+        { writes: [toWrite(patient('b0'), newId(), 'update')], conditions: [] },
+        { writes: [conditional(c, patient('b1'))], conditions: [c] },
+        { writes: [toWrite(observation(randomUUID()), newId(), 'create')], conditions: [] },
+        { writes: [toWrite(patient('b3'), newId(), 'create')], conditions: [] },
+      ]),
+    );
+    expect(rows.map(({ entry, part, outcome }) => [entry, part, outcome])).toEqual([
+      [0, 'failed', 'GW404'],
+      [1, 'condition', 'resolved'],
+      [1, 'row', 'created'],
+      [2, 'failed', 'GW422'],
+      [3, 'row', 'created'],
+    ]);
+  });
+});

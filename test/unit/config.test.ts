@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+
+import { readConfig } from '../../edge/config.ts';
+import { ConfigError } from '../../shared/environment.ts';
+import { makeSecrets } from '../stack/services/secrets.ts';
+
+describe('configuration', () => {
+  test('every problem is listed at once, without its value', () => {
+    const read = () =>
+      readConfig({
+        DATABASE_URL: 'mysql://secret',
+        INTEGRATION_FHIR_PUBLIC_BASE_URL: 'not a url',
+        GATEWAY_SECRET: 'short',
+      });
+    expect(read).toThrow(ConfigError);
+    try {
+      read();
+    } catch (error) {
+      const { problems } = error as ConfigError;
+      expect(problems.join('\n')).toMatch(/DATABASE_URL must be/);
+      expect(problems.join('\n')).toMatch(/INTEGRATION_FHIR_PUBLIC_BASE_URL is not a URL/);
+      expect(problems.join('\n')).toMatch(/TOKEN_SIGNING_KEYS is missing/);
+      expect(problems.join('\n')).toMatch(/GATEWAY_SECRET must be/);
+      expect(problems.join('\n')).not.toMatch(/secret|short/);
+    }
+  });
+
+  test('an endpoint that is missing or empty is not configured; a trailing slash goes', async () => {
+    const config = readConfig({
+      ...(await makeSecrets()).env,
+      DATABASE_URL: 'postgres://u:p@host/db',
+      INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'https://auth.example/x/',
+      INTEGRATION_FHIR_PUBLIC_BASE_URL: ' ',
+    });
+    expect(config.INTEGRATION_OAUTH_PUBLIC_BASE_URL).toBe('https://auth.example/x');
+    expect(config.INTEGRATION_FHIR_PUBLIC_BASE_URL).toBeUndefined();
+  });
+});

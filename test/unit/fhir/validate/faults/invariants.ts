@@ -1,0 +1,143 @@
+/** A broken invariant each, of the seven types and their datatypes. */
+import { JsonNumber, type JsonObject } from '../../../../../shared/json.ts';
+import { coded, extended, EXTENSION, nested, UCUM, VALID, VALUE, without, type Fault } from './valid.ts';
+
+const { patient, condition, allergy, observation } = VALID;
+
+function repeating(repeat: JsonObject): JsonObject {
+  return extended({ valueTiming: { repeat } });
+}
+function triggered(trigger: JsonObject): JsonObject {
+  return extended({ valueTriggerDefinition: trigger });
+}
+function required(filter: JsonObject): JsonObject {
+  return extended({ valueDataRequirement: { type: 'Patient', ...filter } });
+}
+
+export const INVARIANT: readonly Fault[] = [
+  ['ext-1, both', extended({ valueString: 'a', extension: [nested(0)] }), EXTENSION, 'invariant'],
+  [
+    'ext-1, neither',
+    { ...patient, modifierExtension: [{ url: 'http://example.org/e' }] },
+    'Patient.modifierExtension[0]',
+    'invariant',
+  ],
+  ['pat-1', { ...patient, contact: [{ gender: 'male' }] }, 'Patient.contact[0]', 'invariant'],
+  [
+    'per-1',
+    { ...patient, name: [{ text: 'a', period: { start: '2002', end: '2001-12' } }] },
+    'Patient.name[0].period',
+    'invariant',
+  ],
+  [
+    'per-1, by zone',
+    { ...observation, effectivePeriod: { start: '2001-02-03T04:05:06Z', end: '2001-02-03T05:05:05+01:00' } },
+    'Observation.effective',
+    'invariant',
+  ],
+  ['cpt-2', { ...patient, telecom: [{ value: '1' }] }, 'Patient.telecom[0]', 'invariant'],
+  ['att-1', { ...patient, photo: [{ data: 'QUJD' }] }, 'Patient.photo[0]', 'invariant'],
+  ['qty-3', { ...observation, valueQuantity: { value: 1, code: 'g' } }, 'Observation.value', 'invariant'],
+  [
+    'sqty-1',
+    { ...observation, referenceRange: [{ low: { value: 1, comparator: '<' } }] },
+    'Observation.referenceRange[0].low',
+    'invariant',
+  ],
+  ['rat-1', { ...observation, valueRatio: { numerator: { value: 1 } } }, 'Observation.value', 'invariant'],
+  [
+    'rng-2',
+    {
+      ...observation,
+      valueRange: {
+        low: { value: new JsonNumber('2.0'), code: 'g', system: UCUM },
+        high: { value: 1, code: 'g', system: UCUM },
+      },
+    },
+    'Observation.value',
+    'invariant',
+  ],
+  [
+    'rng-2, of units in words',
+    { ...observation, valueRange: { low: { value: 2, unit: 'drops' }, high: { value: 1, unit: 'drops' } } },
+    'Observation.value',
+    'invariant',
+  ],
+  ['age-1', { ...condition, onsetAge: { value: 0, code: 'a', system: UCUM } }, 'Condition.onset', 'invariant'],
+  ['age-1, no code', { ...condition, onsetAge: { value: 3 } }, 'Condition.onset', 'invariant'],
+  ['drt-1', extended({ valueDuration: { value: 1, code: 'h', system: 'http://example.org' } }), VALUE, 'invariant'],
+  ['dis-1', extended({ valueDistance: { value: 1 } }), VALUE, 'invariant'],
+  ['cnt-3', extended({ valueCount: { value: new JsonNumber('2.0'), code: '1', system: UCUM } }), VALUE, 'invariant'],
+  ['cnt-3, another code', extended({ valueCount: { value: 2, code: 'g', system: UCUM } }), VALUE, 'invariant'],
+  ['tim-1', repeating({ duration: 1 }), `${VALUE}.repeat`, 'invariant'],
+  ['tim-2', repeating({ period: 1 }), `${VALUE}.repeat`, 'invariant'],
+  ['tim-4', repeating({ duration: -1, durationUnit: 'h' }), `${VALUE}.repeat`, 'invariant'],
+  ['tim-5', repeating({ period: -1, periodUnit: 'h' }), `${VALUE}.repeat`, 'invariant'],
+  ['tim-6', repeating({ periodMax: 1 }), `${VALUE}.repeat`, 'invariant'],
+  ['tim-7', repeating({ durationMax: 1 }), `${VALUE}.repeat`, 'invariant'],
+  ['tim-8', repeating({ countMax: 1 }), `${VALUE}.repeat`, 'invariant'],
+  ['tim-9', repeating({ offset: 1 }), `${VALUE}.repeat`, 'invariant'],
+  ['tim-9, a meal', repeating({ offset: 1, when: ['C'] }), `${VALUE}.repeat`, 'invariant'],
+  ['tim-10', repeating({ timeOfDay: ['01:02:03'], when: ['ACM'] }), `${VALUE}.repeat`, 'invariant'],
+  ['trd-1', triggered({ type: 'data-added', timingDate: '2001', data: [{ type: 'Patient' }] }), VALUE, 'invariant'],
+  [
+    'trd-2',
+    triggered({ type: 'named-event', name: 'a', condition: { language: 'text/fhirpath', expression: 'a' } }),
+    VALUE,
+    'invariant',
+  ],
+  ['trd-3', triggered({ type: 'periodic' }), VALUE, 'invariant'],
+  ['trd-3, data', triggered({ type: 'data-changed' }), VALUE, 'invariant'],
+  ['exp-1', extended({ valueExpression: { language: 'text/cql' } }), VALUE, 'invariant'],
+  ['drq-1', required({ codeFilter: [{ valueSet: 'http://a' }] }), `${VALUE}.codeFilter[0]`, 'invariant'],
+  ['drq-2', required({ dateFilter: [{ path: 'a', searchParam: 'b' }] }), `${VALUE}.dateFilter[0]`, 'invariant'],
+  [
+    'obs-3',
+    { ...observation, referenceRange: [{ type: { text: 'a' } }] },
+    'Observation.referenceRange[0]',
+    'invariant',
+  ],
+  [
+    'obs-3, of a component',
+    { ...observation, component: [{ code: { text: 'b' }, referenceRange: [{ type: { text: 'a' } }] }] },
+    'Observation.component[0].referenceRange[0]',
+    'invariant',
+  ],
+  ['obs-6', { ...observation, valueString: 'a', dataAbsentReason: { text: 'b' } }, 'Observation', 'invariant'],
+  [
+    'obs-7',
+    {
+      ...observation,
+      code: { coding: [{ code: 'a' }] },
+      valueString: 'a',
+      component: [{ code: { coding: [{ code: 'a' }] } }],
+    },
+    'Observation',
+    'invariant',
+  ],
+  ['ait-1', without(allergy, 'clinicalStatus'), 'AllergyIntolerance', 'invariant'],
+  [
+    'ait-2',
+    { ...allergy, verificationStatus: coded('allergyintolerance-verification', 'entered-in-error') },
+    'AllergyIntolerance',
+    'invariant',
+  ],
+  ['con-1', { ...condition, stage: [{ type: { text: 'a' } }] }, 'Condition.stage[0]', 'invariant'],
+  ['con-2', { ...condition, evidence: [{ extension: [nested(0)] }] }, 'Condition.evidence[0]', 'invariant'],
+  [
+    'con-4',
+    { ...condition, abatementString: 'a', clinicalStatus: coded('condition-clinical', 'active') },
+    'Condition',
+    'invariant',
+  ],
+  [
+    'con-5',
+    {
+      ...condition,
+      verificationStatus: coded('condition-ver-status', 'entered-in-error'),
+      clinicalStatus: coded('condition-clinical', 'active'),
+    },
+    'Condition',
+    'invariant',
+  ],
+];

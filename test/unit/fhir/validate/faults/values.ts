@@ -1,0 +1,127 @@
+/** Faults of primitive values and required bindings (FHIR R4, Datatypes and Terminologies). */
+import { JsonNumber, type JsonObject } from '../../../../../shared/json.ts';
+import { coded, extended, VALID, VALUE, type Fault } from './valid.ts';
+
+const { patient, condition, allergy, observation, report, document } = VALID;
+
+function repeating(repeat: JsonObject): JsonObject {
+  return extended({ valueTiming: { repeat } });
+}
+
+export const PRIMITIVE: readonly Fault[] = [
+  ['an empty text', { ...patient, name: [{ text: '' }] }, 'Patient.name[0].text', 'value'],
+  ['only white space', { ...patient, name: [{ text: ' \t' }] }, 'Patient.name[0].text', 'value'],
+  ['a control character', { ...patient, name: [{ text: 'a\u0001' }] }, 'Patient.name[0].text', 'value'],
+  ['the character NUL', { ...patient, name: [{ given: ['a', 'b\u0000c'] }] }, 'Patient.name[0].given[1]', 'value'],
+  ['half a surrogate pair', { ...patient, name: [{ text: 'a\ud800' }] }, 'Patient.name[0].text', 'value'],
+  [
+    'a text of more than a megabyte',
+    { ...patient, name: [{ text: 'a'.repeat(1024 * 1024 + 1) }] },
+    'Patient.name[0].text',
+    'value',
+  ],
+  ['30 February', { ...patient, birthDate: '2001-02-30' }, 'Patient.birthDate', 'value'],
+  ['29 February of a common year', { ...patient, birthDate: '1900-02-29' }, 'Patient.birthDate', 'value'],
+  ['31 April', { ...patient, birthDate: '2001-04-31' }, 'Patient.birthDate', 'value'],
+  ['month 13', { ...patient, birthDate: '2001-13' }, 'Patient.birthDate', 'value'],
+  ['the year 0', { ...patient, birthDate: '0000' }, 'Patient.birthDate', 'value'],
+  ['a date with slashes', { ...patient, birthDate: '2001/02/03' }, 'Patient.birthDate', 'value'],
+  ['a date with a line feed', { ...patient, birthDate: '2001-02-03\n' }, 'Patient.birthDate', 'value'],
+  ['a date with a time', { ...patient, birthDate: '2001-02-03T04:05:06Z' }, 'Patient.birthDate', 'value'],
+  ['a dateTime without zone', { ...patient, deceasedDateTime: '2001-02-03T04:05:06' }, 'Patient.deceased', 'value'],
+  ['a dateTime without seconds', { ...patient, deceasedDateTime: '2001-02-03T04:05Z' }, 'Patient.deceased', 'value'],
+  ['the hour 24', { ...patient, deceasedDateTime: '2001-02-03T24:00:00Z' }, 'Patient.deceased', 'value'],
+  ['the zone +15:00', { ...patient, deceasedDateTime: '2001-02-03T04:05:06+15:00' }, 'Patient.deceased', 'value'],
+  ['a dateTime of 31 June', { ...patient, deceasedDateTime: '2001-06-31T04:05:06Z' }, 'Patient.deceased', 'value'],
+  ['an instant without time', { ...patient, meta: { lastUpdated: '2001-02-03' } }, 'Patient.meta.lastUpdated', 'value'],
+  ['a time with a zone', { ...observation, valueTime: '04:05:06Z' }, 'Observation.value', 'value'],
+  ['a time without seconds', { ...observation, valueTime: '04:05' }, 'Observation.value', 'value'],
+  ['a code with two spaces', { ...patient, language: 'a  b' }, 'Patient.language', 'value'],
+  ['a code with a space at the end', { ...patient, language: 'de ' }, 'Patient.language', 'value'],
+  ['an id with a space', { ...patient, id: 'a b' }, 'Patient.id', 'value'],
+  ['an id of 65 characters', { ...patient, id: 'a'.repeat(65) }, 'Patient.id', 'value'],
+  ['a URI with a space', { ...patient, implicitRules: 'http://example.org/a b' }, 'Patient.implicitRules', 'value'],
+  [
+    'a URL with a line feed',
+    { ...document, content: [{ attachment: { url: 'http://a\n' } }] },
+    'DocumentReference.content[0].attachment.url',
+    'value',
+  ],
+  [
+    'a canonical with a space',
+    { ...patient, meta: { profile: ['http://a', 'a b'] } },
+    'Patient.meta.profile[1]',
+    'value',
+  ],
+  ['an OID without its scheme', extended({ valueOid: '1.2.3' }), VALUE, 'value'],
+  ['an OID with a leading zero', extended({ valueOid: 'urn:oid:1.02' }), VALUE, 'value'],
+  ['a UUID in capitals', extended({ valueUuid: 'urn:uuid:C757873D-EC9A-4326-A141-556F43239520' }), VALUE, 'value'],
+  ['base64 of five digits', extended({ valueBase64Binary: 'QUJDR' }), VALUE, 'value'],
+  ['base64 with a stray sign', extended({ valueBase64Binary: 'QU*D' }), VALUE, 'value'],
+  ['base64 with padding inside', extended({ valueBase64Binary: 'QU==QUJD' }), VALUE, 'value'],
+  ['base64url', extended({ valueBase64Binary: 'QU-_' }), VALUE, 'value'],
+  ['an integer with a fraction', extended({ valueInteger: 1.5 }), VALUE, 'value'],
+  ['an integer written 1.0', extended({ valueInteger: new JsonNumber('1.0') }), VALUE, 'value'],
+  ['an integer written 1e2', extended({ valueInteger: new JsonNumber('1e2') }), VALUE, 'value'],
+  ['an integer beyond 32 bits', extended({ valueInteger: 2_147_483_648 }), VALUE, 'value'],
+  ['an integer below 32 bits', extended({ valueInteger: -2_147_483_649 }), VALUE, 'value'],
+  ['minus zero', extended({ valueInteger: new JsonNumber('-0') }), VALUE, 'value'],
+  ['a negative unsignedInt', extended({ valueUnsignedInt: -1 }), VALUE, 'value'],
+  [
+    'a positiveInt of 0',
+    { ...patient, telecom: [{ rank: 0, system: 'phone', value: '1' }] },
+    'Patient.telecom[0].rank',
+    'value',
+  ],
+  ['a decimal beyond a double', extended({ valueDecimal: new JsonNumber('1e999') }), VALUE, 'value'],
+  ['a decimal in quotes', extended({ valueDecimal: '1.50' }), VALUE, 'structure'],
+  ['markdown that is empty', extended({ valueMarkdown: '' }), VALUE, 'value'],
+];
+
+export const BINDING: readonly Fault[] = [
+  ['gender m', { ...patient, gender: 'm' }, 'Patient.gender', 'code-invalid'],
+  ['gender in capitals', { ...patient, gender: 'Male' }, 'Patient.gender', 'code-invalid'],
+  ['gender by a name of Object', { ...patient, gender: 'constructor' }, 'Patient.gender', 'code-invalid'],
+  ['use of a name', { ...patient, name: [{ text: 'a', use: 'x' }] }, 'Patient.name[0].use', 'code-invalid'],
+  ['status of an Observation', { ...observation, status: 'done' }, 'Observation.status', 'code-invalid'],
+  ['status of a DiagnosticReport', { ...report, status: 'current' }, 'DiagnosticReport.status', 'code-invalid'],
+  [
+    'category, an array of codes',
+    { ...allergy, category: ['food', 'pets'] },
+    'AllergyIntolerance.category[1]',
+    'code-invalid',
+  ],
+  ['a comparator', extended({ valueQuantity: { value: 1, comparator: '=' } }), `${VALUE}.comparator`, 'code-invalid'],
+  ['a currency', extended({ valueMoney: { value: 1, currency: 'EURO' } }), `${VALUE}.currency`, 'code-invalid'],
+  [
+    'a media type',
+    { ...document, content: [{ attachment: { contentType: 'pdf' } }] },
+    'DocumentReference.content[0].attachment.contentType',
+    'code-invalid',
+  ],
+  [
+    'a concept of another system',
+    { ...condition, clinicalStatus: coded('condition-ver-status', 'active') },
+    'Condition.clinicalStatus',
+    'code-invalid',
+  ],
+  [
+    'a concept of text only',
+    { ...condition, clinicalStatus: { text: 'active' } },
+    'Condition.clinicalStatus',
+    'code-invalid',
+  ],
+  [
+    'a concept without system',
+    { ...condition, verificationStatus: { coding: [{ code: 'confirmed' }] } },
+    'Condition.verificationStatus',
+    'code-invalid',
+  ],
+  [
+    'clinicalStatus of an allergy',
+    { ...allergy, clinicalStatus: coded('allergyintolerance-clinical', 'gone') },
+    'AllergyIntolerance.clinicalStatus',
+    'code-invalid',
+  ],
+  ['dayOfWeek', repeating({ dayOfWeek: ['mon', 'monday'] }), `${VALUE}.repeat.dayOfWeek[1]`, 'code-invalid'],
+];

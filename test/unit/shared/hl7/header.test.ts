@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { Fault } from '../../../../shared/fault.ts';
+import { envelopeFault, envelopeOf } from '../../../../shared/hl7/envelope.ts';
+import { missingHeaderFields, NO_HEADER, readHeader, salvageHeader } from '../../../../shared/hl7/header.ts';
+import { readMessage } from '../../../../shared/hl7/message.ts';
+
+const FULL =
+  'MSH|^~\\&|APP^1.2^ISO|FAC|RAPP|RFAC|20260102030405+0100||ADT^A01^ADT_A01|ID-1|P^A|2.5.1^DEU|||AL|NE|AUT|UTF-8~8859/1';
+const header = (text: string) => readHeader(readMessage(text));
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe('readHeader', () => {
+  it('reads what everybody needs', () => {
+    expect(header(FULL)).toMatchObject({
+      sendingApplication: 'APP',
+      sendingFacility: 'FAC',
+      receivingApplication: 'RAPP',
+      receivingFacility: 'RFAC',
+      dateTime: '20260102030405+0100',
+      messageType: 'ADT',
+      triggerEvent: 'A01',
+      messageStructure: 'ADT_A01',
+      controlId: 'ID-1',
+      processingId: 'P',
+      versionId: '2.5.1',
+      acceptAcknowledgment: 'AL',
+      applicationAcknowledgment: 'NE',
+      characterSets: ['UTF-8', '8859/1'],
+    });
+    expect(missingHeaderFields(header(FULL))).toEqual([]);
+  });
+
+  it.each(['MSH|^~\\&', 'MSH|^~\\&|', 'MSH|^~\\&|APP|FAC', 'MSH|^~\\&|""|||||||""|""|""'])(
+    'reads %j, cut short, and tells what is missing',
+    (text) => {
+      expect(missingHeaderFields(header(text)).map(({ code, at }) => [code, at])).toEqual([
+        ['101', 'MSH^1^9^1^1'],
+        ['101', 'MSH^1^9^1^2'],
+        ['101', 'MSH^1^10'],
+        ['101', 'MSH^1^11'],
+        ['101', 'MSH^1^12'],
+      ]);
+    },
+  );
+
+  it('heads a batch by its first MSH, else by what it has', () => {
+    const batch = `FHS|^~\\&|F|G|H|I|2026||||FILE-1\rBHS|^~\\&|F\r${FULL}\rBTS|1\rFTS|1`;
+    expect(header(batch).controlId).toBe('ID-1');
+    expect(header('FHS|^~\\&|F|G|H|I|2026||||FILE-1')).toMatchObject({
+      sendingApplication: 'F',
+      controlId: 'FILE-1',
+      messageType: undefined,
+    });
+  });
+});
+
+describe('salvageHeader', () => {
+  it('reads the header of bytes that do not decode', () => {
+    const broken = Uint8Array.from([...bytes(`${FULL.replace('~8859/1', '')}\rPID|1||1||M`), 0xfc, 0x6c]);
+    expect(() => readMessage(broken)).toThrow(Fault);
+    expect(salvageHeader(broken)).toMatchObject({ controlId: 'ID-1', charset: 'iso-8859-1' });
+  });
+
+  it.each(['', 'hello', 'MSH', 'MSH|^^^^|A', '{}'])('of %j knows nothing', (text) => {
+    expect(salvageHeader(bytes(text))).toEqual(NO_HEADER);
+  });
+});
+
+describe('envelope', () => {
+  it.each([
+    ['one message', `${FULL}\rPID|1`, 'message', undefined, undefined],
+    ['a file of batches', `FHS|^~\\&|A\r${FULL}`, 'batch', '200', 'FHS^1'],
+    ['a batch', `BHS|^~\\&|A\r${FULL}`, 'batch', '200', 'BHS^1'],
+    ['two messages', `${FULL}\rPID|1\r${FULL}`, 'several messages', '100', 'MSH^2'],
+  ])('%s', (_, text, envelope, code, at) => {
+    const message = readMessage(text);
+    expect(envelopeOf(message)).toBe(envelope);
+    expect(envelopeFault(message)?.issues[0]?.code).toBe(code);
+    expect(envelopeFault(message)?.issues[0]?.at).toBe(at);
+  });
+});
