@@ -111,6 +111,16 @@ export function printAddress(bytes: Uint8Array): string {
 }
 
 /**
+ * The one spelling of a peer's address as a socket gives it: `::ffff:192.0.2.1` is `192.0.2.1` (RFC 4291 §2.5.5.2), and
+ * a zone (`%eth0`, RFC 4007 §11) is left out. What is no address stays as it is.
+ */
+export function plainAddress(text: string): string {
+  const bare = text.replace(/%.*$/, '');
+  const bytes = parseAddress(bare);
+  return bytes === undefined ? bare : printAddress(bytes);
+}
+
+/**
  * The one spelling of a range, without the bits that do not count: `10.1.2.3/8` is `10.0.0.0/8`, `::/0` is `*`.
  *
  * @returns undefined when `parseRange` does

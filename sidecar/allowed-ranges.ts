@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { allowedRanges, MLLP_RANGES_PATH } from '../shared/mllp-contract.ts';
-import { rangeSet, type RangeSet } from './address.ts';
+import { rangeSet, type RangeSet } from './range-set.ts';
 import type { EdgeClient } from './edge-request.ts';
 import { errorCode, type SidecarLog } from './log.ts';
 import type { Metrics } from './metrics.ts';

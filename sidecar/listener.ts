@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 
+import { plainAddress } from '../shared/ip.ts';
 import type { Admission } from './admission.ts';
-import { plainAddress } from './address.ts';
 import { serveConnection, type Connection, type ConnectionOptions } from './connection.ts';
 import { errorCode, framesOf } from './log.ts';
 import type { RefusalReason } from './metrics.ts';

@@ -4,7 +4,8 @@
  */
 import type { Socket } from 'node:net';
 
-import { plainAddress, type RangeSet } from './address.ts';
+import { plainAddress } from '../shared/ip.ts';
+import type { RangeSet } from './range-set.ts';
 import type { Admission, Leave } from './admission.ts';
 import type { AllowedRanges } from './allowed-ranges.ts';
 import type { RefusalReason } from './metrics.ts';

@@ -1,6 +1,6 @@
 /** The parts of the sidecar, put together: started in order, stopped in the reverse. */
 import { createAdmission } from './admission.ts';
-import { rangeSet } from './address.ts';
+import { rangeSet } from './range-set.ts';
 import { createAllowedRanges } from './allowed-ranges.ts';
 import type { SidecarConfig } from './config.ts';
 import { createEdgeClient } from './edge-request.ts';

@@ -4,7 +4,7 @@
  */
 import { charsetNamed, type Charset } from '../../shared/hl7/charset.ts';
 import { Fault } from '../../shared/fault.ts';
-import { parseAddress, printAddress } from '../../shared/ip.ts';
+import { plainAddress } from '../../shared/ip.ts';
 import type { Deps, Query } from '../deps.ts';
 import { assertCaller, type CallerIdentity } from '../store/api-key.ts';
 import {
@@ -79,12 +79,6 @@ export function findForAddress(deps: Deps, sourceAddress: string, select: Select
     // A range that PostgreSQL reads otherwise than we do: ask again, by name.
     return contextOf(row, await deps.database.run(matchesOf({ clientId: row.client_id }, reading.lookup)));
   };
-}
-
-/** In one spelling, as PostgreSQL compares it: an IPv4-mapped address is its IPv4 address. */
-function plainAddress(text: string): string {
-  const address = parseAddress(text);
-  return address === undefined ? text : printAddress(address);
 }
 
 export interface Located {

@@ -1,5 +1,5 @@
-/** Which key an MLLP message is of (`shared/hl7/mllp-key.ts` decides), and what its administrators learn when none is. */
-import { selectKey, type Explanation, type MllpKey } from '../../shared/hl7/mllp-key.ts';
+/** Which key an MLLP message is of (`edge/hl7/sender/select-key.ts` decides), and what its administrators learn when none is. */
+import { selectKey, type Explanation, type MllpKey } from './sender/select-key.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import type { Deps } from '../deps.ts';
 import type { SenderRow } from '../store/hl7.ts';

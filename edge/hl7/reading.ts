@@ -4,7 +4,7 @@
  */
 import { errorsOfFault, type AckError } from '../../shared/hl7/ack.ts';
 import type { Charset } from '../../shared/hl7/charset.ts';
-import { envelopeFault } from '../../shared/hl7/envelope.ts';
+import { envelopeFault } from './message/envelope.ts';
 import { missingHeaderFields, readHeader, salvageHeader, type Header } from '../../shared/hl7/header.ts';
 import { readMessage, type Message } from '../../shared/hl7/message.ts';
 import type { ErrorCode } from '../../shared/hl7/error-code.ts';

@@ -5,7 +5,7 @@
 import { charsetNamed, decodeText, latin1, type Charset } from './charset.ts';
 import { declaresDelimiters } from './delimiters.ts';
 import { hl7Fault } from './error-code.ts';
-import { pathOf } from './path.ts';
+import { pathOf } from './value.ts';
 
 export interface Decoded {
   /** Without byte order mark. */

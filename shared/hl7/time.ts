@@ -3,7 +3,7 @@
  * §2.A.22 DTM; FHIR R4 date, dateTime, time). It knows no clock; the offset of a time zone is asked of `zone.ts`.
  */
 import { hl7Fault } from './error-code.ts';
-import { pathOf } from './path.ts';
+import { pathOf } from './value.ts';
 import { offsetInZone } from './zone.ts';
 
 /** A point in time as precise as it was sent. */

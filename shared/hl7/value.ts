@@ -77,12 +77,6 @@ export function repetitions(segment: Segment, field: number): Part[] {
   return raws.map((raw, at) => ({ segment, field, repetition: at + 1, component: 0, raw }));
 }
 
-/** One repetition of a field, by default the first; undefined when it is absent. */
-export function repetition(segment: Segment, field: number, number = 1): Part | undefined {
-  const raw = rawAt(segment, field, number);
-  return raw === undefined ? undefined : { segment, field, repetition: number, component: 0, raw };
-}
-
 /** The nth child of a part: of a repetition the component (its first subcomponent), of a component the subcomponent. */
 export function child(part: Part, number: number): Value {
   if (isVerbatim(part.segment, part.field)) return number === 1 ? part.raw : undefined;
@@ -107,11 +101,6 @@ export function partText(part: Part): Value {
   return isVerbatim(part.segment, part.field) ? part.raw : leaf(part.raw, part.segment);
 }
 
-/** Presence of a part as a whole. */
-export function partPresence(part: Part): Presence {
-  return presenceOf(part.raw === NULL ? null : part.raw);
-}
-
 /**
  * A place as ERR-2 writes it (§2.15.5.2): segment, sequence, field, repetition, component, subcomponent. It names
  * positions only, so that it may go where no patient data may: a name that is no segment's is given as `???`.
@@ -125,6 +114,14 @@ export function locatePart(part: Part, number?: number): string {
   const { segment, field, repetition, component } = part;
   const below = [component, number ?? 0].filter((step) => step > 0);
   return locate(segment, field, repetition, ...below);
+}
+
+/** A place as ERR-2 writes it (`PID^1^3^2^1`), for people: `PID-3[2].1`. */
+export function pathOf(place: string): string {
+  const [segment = '', sequence, field, repetition, ...below] = place.split('^');
+  const which = (number: string | undefined): string => (number === undefined || number === '1' ? '' : `[${number}]`);
+  if (field === undefined) return segment + which(sequence);
+  return [`${segment}${which(sequence)}-${field}${which(repetition)}`, ...below].join('.');
 }
 
 const isVerbatim = (segment: Segment, field: number): boolean => field <= 2 && segment.isDeclaring;

@@ -1,10 +1,8 @@
 /**
- * From values back to segments and messages (HL7 v2.5.1 §2.6). What it writes, the reader reads as the same values;
- * what the reader read, `writeMessage` gives back segment by segment as it stood, with CR as §2.5 asks.
+ * From values back to segments (HL7 v2.5.1 §2.6). What it writes, the reader reads as the same values.
  */
 import { declaresDelimiters, encodingCharacters } from './delimiters.ts';
 import { escape, type Syntax } from './escapes.ts';
-import type { Message } from './message.ts';
 
 /** Text, `null` for HL7's `""`, `undefined` or `''` for nothing. */
 export type Leaf = string | null | undefined;
@@ -29,11 +27,6 @@ export function writeSegment(id: string, fields: readonly FieldContent[], syntax
 export function writeField(field: FieldContent, syntax: Syntax): string {
   if (!isList(field)) return writeLeaf(field, syntax);
   return field.map((repetition) => writeRepetition(repetition, syntax)).join(syntax.delimiters.repetition);
-}
-
-/** The whole message, every segment ended by CR. */
-export function writeMessage(message: Message): string {
-  return message.segments.map((segment) => `${segment.raw}\r`).join('');
 }
 
 function writeRepetition(repetition: RepetitionContent, syntax: Syntax): string {

@@ -5,7 +5,7 @@
  */
 import { Hl7Message } from '@medplum/core';
 import { readMessage, type Message } from '../../shared/hl7/message.ts';
-import { parsePath, readPath } from '../../shared/hl7/path.ts';
+import { parsePath, readPath } from '../stack/tools/hl7-path.ts';
 import { valueAt } from '../../shared/hl7/value.ts';
 
 export interface Row {

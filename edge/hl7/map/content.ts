@@ -4,7 +4,7 @@
  */
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
-import { groupsOf } from '../../../shared/hl7/groups.ts';
+import { groupsOf } from '../message/segment-groups.ts';
 import type { Message, Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { misplaced, missing, reportUnmapped, type Report } from './content-finding.ts';

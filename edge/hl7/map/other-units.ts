@@ -1,5 +1,5 @@
 /** The documents of a document message, and the resources that a single segment makes. */
-import { groupsOf } from '../../../shared/hl7/groups.ts';
+import { groupsOf } from '../message/segment-groups.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { misplaced, missing, type Report } from './content-finding.ts';

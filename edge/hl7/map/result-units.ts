@@ -1,5 +1,5 @@
 /** The Observations and DiagnosticReports of a result message, and the Observations of an admission. */
-import { groupsOf } from '../../../shared/hl7/groups.ts';
+import { groupsOf } from '../message/segment-groups.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { misplaced, missing, type Report } from './content-finding.ts';

@@ -1,4 +1,10 @@
 /** HL7 v2 messages as tests write them, one segment a line, and what tests read of an ACK. */
+import type { Message } from '../../../shared/hl7/message.ts';
+
+/** What was read, segment by segment as it stood, each ended by CR (HL7 v2.5.1 §2.5). */
+export function writeMessage(message: Message): string {
+  return message.segments.map((segment) => `${segment.raw}\r`).join('');
+}
 
 /** The bytes of a message written one segment a line. */
 export function bytesOf(message: string | Uint8Array): Uint8Array {

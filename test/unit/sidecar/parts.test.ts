@@ -2,7 +2,8 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
 
-import { plainAddress, rangeSet } from '../../../sidecar/address.ts';
+import { rangeSet } from '../../../sidecar/range-set.ts';
+import { plainAddress } from '../../../shared/ip.ts';
 import { acknowledgmentCodeOf } from '../../../sidecar/ack-code.ts';
 import { createAdmission } from '../../../sidecar/admission.ts';
 import { createBackoff } from '../../../sidecar/backoff.ts';

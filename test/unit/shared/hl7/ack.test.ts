@@ -9,7 +9,7 @@ import { ackDecision } from '../../../../shared/hl7/ack-mode.ts';
 import { applicationCodeFor, hl7Fault, type ApplicationCode } from '../../../../shared/hl7/error-code.ts';
 import { NO_HEADER, readHeader, salvageHeader } from '../../../../shared/hl7/header.ts';
 import { readMessage } from '../../../../shared/hl7/message.ts';
-import { readPath } from '../../../../shared/hl7/path.ts';
+import { readPath } from '../../../stack/tools/hl7-path.ts';
 import { corpus } from './corpus.ts';
 
 const at = new Date('2026-01-02T03:04:05.678Z');

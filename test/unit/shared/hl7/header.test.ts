@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../../../shared/fault.ts';
-import { envelopeFault, envelopeOf } from '../../../../shared/hl7/envelope.ts';
 import { missingHeaderFields, NO_HEADER, readHeader, salvageHeader } from '../../../../shared/hl7/header.ts';
 import { readMessage } from '../../../../shared/hl7/message.ts';
 
@@ -63,19 +62,5 @@ describe('salvageHeader', () => {
 
   it.each(['', 'hello', 'MSH', 'MSH|^^^^|A', '{}'])('of %j knows nothing', (text) => {
     expect(salvageHeader(bytes(text))).toEqual(NO_HEADER);
-  });
-});
-
-describe('envelope', () => {
-  it.each([
-    ['one message', `${FULL}\rPID|1`, 'message', undefined, undefined],
-    ['a file of batches', `FHS|^~\\&|A\r${FULL}`, 'batch', '200', 'FHS^1'],
-    ['a batch', `BHS|^~\\&|A\r${FULL}`, 'batch', '200', 'BHS^1'],
-    ['two messages', `${FULL}\rPID|1\r${FULL}`, 'several messages', '100', 'MSH^2'],
-  ])('%s', (_, text, envelope, code, at) => {
-    const message = readMessage(text);
-    expect(envelopeOf(message)).toBe(envelope);
-    expect(envelopeFault(message)?.issues[0]?.code).toBe(code);
-    expect(envelopeFault(message)?.issues[0]?.at).toBe(at);
   });
 });

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../../../shared/fault.ts';
-import { groupsOf } from '../../../../shared/hl7/groups.ts';
 import { MAX_SEGMENTS, readMessage, type Message } from '../../../../shared/hl7/message.ts';
-import { parsePath, pathOf, readPath } from '../../../../shared/hl7/path.ts';
+import { parsePath, readPath } from '../../../stack/tools/hl7-path.ts';
 import { MAX_SCANNED } from '../../../../shared/hl7/segment.ts';
 import {
   child,
@@ -11,11 +10,10 @@ import {
   fieldPresence,
   locate,
   locatePart,
-  partPresence,
   partText,
+  pathOf,
   presenceOf,
   rawAt,
-  repetition,
   repetitions,
   valueAt,
 } from '../../../../shared/hl7/value.ts';
@@ -126,7 +124,7 @@ describe('parts', () => {
   });
 
   it('a text is read whole, with the separators its sender did not escape', () => {
-    const part = repetition(obx, 5);
+    const part = repetitions(obx, 5)[0];
     expect(part && partText(part)).toBe('x & y^z\nw');
     expect(rawAt(obx, 5, 1, 1)).toBe('x & y');
     expect(rawAt(obx, 5, 1, 1, 2)).toBe(' y');
@@ -134,7 +132,7 @@ describe('parts', () => {
 
   it('an absent or empty field has no repetitions, a null one has one', () => {
     expect([repetitions(pid, 7), repetitions(pid, 99)]).toEqual([[], []]);
-    expect(repetitions(pid, 6).map(partPresence)).toEqual(['null']);
+    expect(repetitions(pid, 6).map((part) => presenceOf(partText(part)))).toEqual(['null']);
     expect(repetitions(message.segments[0] ?? pid, 2).map(({ raw }) => raw)).toEqual(['^~\\&']);
   });
 });
@@ -145,18 +143,6 @@ describe('segments', () => {
       'OBX^1^5^1^2',
       'OBX^2^5^1^2',
       'OBX^3^5^1^2',
-    ]);
-  });
-
-  it('are cut into groups', () => {
-    const ids = groupsOf(message.segments, ['OBR']).map(({ head, members }) => [
-      head?.id,
-      ...members.map(({ id }) => id),
-    ]);
-    expect(ids).toEqual([
-      [undefined, 'MSH', 'PID', 'ZPI'],
-      ['OBR', 'OBX', 'NTE', 'OBX'],
-      ['OBR', 'OBX'],
     ]);
   });
 

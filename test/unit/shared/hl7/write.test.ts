@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RECOMMENDED, type Delimiters } from '../../../../shared/hl7/delimiters.ts';
+import { writeMessage } from '../../../stack/tools/hl7-text.ts';
 import { readMessage, type Segment } from '../../../../shared/hl7/message.ts';
 import { valueAt } from '../../../../shared/hl7/value.ts';
 import {
-  writeMessage,
   writeSegment,
   type ComponentContent,
   type FieldContent,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { selectKey, type MllpKey, type MllpPeer } from '../../../../shared/hl7/mllp-key.ts';
+import { selectKey, type MllpKey, type MllpPeer } from '../../../edge/hl7/sender/select-key.ts';
 
 interface Told {
   readonly id?: string;

@@ -1,18 +1,11 @@
 /**
- * What a body holds: one message, a batch (HL7 v2.5.1 §2.10.3), or several messages that follow each other. The
+ * Whether a body holds one message, a batch (HL7 v2.5.1 §2.10.3), or several messages that follow each other. The
  * surfaces take one message at a time, since one ACK answers one message.
  */
-import type { Fault } from '../fault.ts';
-import { hl7Fault } from './error-code.ts';
-import type { Message } from './message.ts';
-import { locate } from './value.ts';
-
-export type Envelope = 'message' | 'batch' | 'several messages';
-
-export function envelopeOf(message: Message): Envelope {
-  if (message.segments.some(({ id }) => id === 'FHS' || id === 'BHS')) return 'batch';
-  return message.named('MSH').length > 1 ? 'several messages' : 'message';
-}
+import type { Fault } from '../../../shared/fault.ts';
+import { hl7Fault } from '../../../shared/hl7/error-code.ts';
+import type { Message } from '../../../shared/hl7/message.ts';
+import { locate } from '../../../shared/hl7/value.ts';
 
 /** Why a body is not one message: Fault 200 for a batch, 100 at the second MSH; undefined when it is one. */
 export function envelopeFault(message: Message): Fault | undefined {

@@ -1,10 +1,10 @@
 /**
- * Which API key an MLLP message belongs to (spec.md, "HL7 over TCP"; design decisions §5): by source address, MSH-3 and
- * MSH-4 among the keys that list protocol `hl7-mllp`. Pure: the edge reads the keys, the sender is told nothing of it,
- * and for each key that nearly fitted there is a sentence for its administrator.
+ * Which API key an MLLP message belongs to (edge/README.md, MLLP): by source address, MSH-3 and MSH-4 among the keys that
+ * list protocol `hl7-mllp`. Pure: the keys are read elsewhere, the sender is told nothing of it, and for each key that
+ * nearly fitted there is a sentence for its administrator.
  */
-import { parseAddress, parseRange, rangeContains } from '../ip.ts';
-import { quote } from '../quote.ts';
+import { parseAddress, parseRange, rangeContains } from '../../../shared/ip.ts';
+import { quote } from '../../../shared/quote.ts';
 
 export interface MllpKey {
   readonly clientId: string;

@@ -2,7 +2,7 @@
  * Segments in the order they came, cut into groups: an OBR with the OBX and NTE that follow it. No message structure
  * is enforced; what stands before the first head is the group without one.
  */
-import type { Segment } from './message.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
 
 export interface SegmentGroup {
   readonly head: Segment | undefined;

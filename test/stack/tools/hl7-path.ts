@@ -1,10 +1,10 @@
 /**
- * Paths such as `PID-5[2].1`: which segment of its name, field, which repetition, component, subcomponent. A way to
- * write a position for people; code that reads many values uses `value.ts` with numbers.
+ * Paths such as `PID-5[2].1`: which segment of its name, field, which repetition, component, subcomponent. How tests
+ * name a value; the gateway itself reads by numbers (`shared/hl7/value.ts`).
  */
-import { Fault } from '../fault.ts';
-import type { Message } from './message.ts';
-import { valueAt, type Value } from './value.ts';
+import { Fault } from '../../../shared/fault.ts';
+import type { Message } from '../../../shared/hl7/message.ts';
+import { valueAt, type Value } from '../../../shared/hl7/value.ts';
 
 export interface Path {
   readonly segment: string;
@@ -36,14 +36,6 @@ export function parsePath(path: string): Path {
     component: number(5),
     subcomponent: number(6),
   };
-}
-
-/** A place as ERR-2 writes it (`PID^1^3^2^1`), for people: `PID-3[2].1`. */
-export function pathOf(place: string): string {
-  const [segment = '', sequence, field, repetition, ...below] = place.split('^');
-  const which = (number: string | undefined): string => (number === undefined || number === '1' ? '' : `[${number}]`);
-  if (field === undefined) return segment + which(sequence);
-  return [`${segment}${which(sequence)}-${field}${which(repetition)}`, ...below].join('.');
 }
 
 /** The value at a path; undefined when the segment or any step to it is absent. */
