@@ -2,8 +2,8 @@
 import { logLine, type Log } from '../../shared/log.ts';
 import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
-import { postgresJtiStore } from './deno/jti-store.ts';
-import { memoryRateLimiter } from './deno/rate-limiter.ts';
+import { postgresJtiStore } from './postgres-jti-store.ts';
+import { memoryRateLimiter } from './memory-rate-limiter.ts';
 import { neonDatabase } from './neon.ts';
 
 // oxlint-disable-next-line no-console

@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createOauth } from '../../../edge/oauth/routes.ts';
-import { postgresJtiStore } from '../../../edge/platform/deno/jti-store.ts';
+import { postgresJtiStore } from '../../../edge/platform/postgres-jti-store.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { clientAssertion, ASSERTION_TYPE } from '../../stack/services/client.ts';

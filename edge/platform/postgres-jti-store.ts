@@ -1,7 +1,7 @@
 /** Single use of client assertions in Postgres, where there are no Durable Objects: the primary key decides who is first. */
-import { claimJti } from '../../store/token.ts';
-import type { Database, JtiStore } from '../../deps.ts';
-import { attemptClaim } from '../claim.ts';
+import { claimJti } from '../store/token.ts';
+import type { Database, JtiStore } from '../deps.ts';
+import { attemptClaim } from './claim.ts';
 
 export function postgresJtiStore(database: Database): JtiStore {
   return {

@@ -2,8 +2,8 @@
  * Rate limits in memory, for one process: windows of 60 s that begin with the first request of a key. Several processes
  * behind a balancer each have their own count.
  */
-import type { Config } from '../../config.ts';
-import type { RateLimitBucket, RateLimiter } from '../../deps.ts';
+import type { Config } from '../config.ts';
+import type { RateLimitBucket, RateLimiter } from '../deps.ts';
 
 const WINDOW_MS = 60_000;
 /** Bounds the memory a flood of addresses can take; when it is full, windows that ended go first. */
