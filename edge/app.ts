@@ -13,7 +13,7 @@ import { createUsage } from './http/usage.ts';
 import { createOauth } from './oauth/routes.ts';
 import { createReference, referenceBaseUrl } from './openapi/routes.tsx';
 import { createProbes } from './probes.ts';
-import { addUsage, LATENCY_BOUNDS_MS, type UsageSurface } from './store/usage.ts';
+import { addUsage, LATENCY_BOUNDS_MS } from './store/usage.ts';
 import { createWorkbench } from './workbench.ts';
 
 interface Mount {
@@ -21,8 +21,6 @@ interface Mount {
   /** First path segments, below the base URL's prefix. */
   readonly roots: readonly string[];
   readonly surface: Surface;
-  /** What its requests are counted as, where they are. */
-  readonly usage?: UsageSurface;
   /** Answered as well, although not below the base URL. */
   readonly outside?: readonly string[];
 }
@@ -35,17 +33,22 @@ export interface App {
 export function createApp(deps: Deps): App {
   const { config } = deps;
   const workbench = createWorkbench(deps);
+  const countUse = createUsage({
+    now: deps.now,
+    background: deps.background,
+    boundsMs: LATENCY_BOUNDS_MS,
+    write: (counts) => deps.database.run(addUsage(counts)),
+  });
   const mounts: readonly Mount[] = [
     {
       baseUrl: config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
       roots: ['.well-known', 'oauth2'],
-      surface: createOauth(deps),
-      usage: 'token',
+      surface: createOauth(deps, countUse('token')),
       // RFC 8414 §3.1 puts the issuer's path behind the well-known name.
       outside: [`/.well-known/oauth-authorization-server${pathPrefix(config.INTEGRATION_OAUTH_PUBLIC_BASE_URL)}`],
     },
-    { baseUrl: config.INTEGRATION_FHIR_PUBLIC_BASE_URL, roots: ['fhir'], surface: createFhir(deps), usage: 'fhir' },
-    { baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, roots: ['hl7'], surface: createHl7(deps), usage: 'hl7' },
+    { baseUrl: config.INTEGRATION_FHIR_PUBLIC_BASE_URL, roots: ['fhir'], surface: createFhir(deps, countUse('fhir')) },
+    { baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, roots: ['hl7'], surface: createHl7(deps, countUse('hl7')) },
     { baseUrl: config.ADMIN_PUBLIC_BASE_URL, roots: ['admin'], surface: createAdmin(deps, workbench) },
     {
       baseUrl: referenceBaseUrl(config),
@@ -53,7 +56,7 @@ export function createApp(deps: Deps): App {
       surface: createReference(deps, adminOperations(deps, workbench)),
     },
     // The sidecars' path has no public address of its own: it is looked for on every host, without a prefix.
-    { baseUrl: '', roots: ['internal'], surface: createMllpIngest(deps), usage: 'mllp' },
+    { baseUrl: '', roots: ['internal'], surface: createMllpIngest(deps, countUse('mllp')) },
   ];
   const hosts = new Set(mounts.filter(({ baseUrl }) => baseUrl).map(({ baseUrl }) => new URL(baseUrl ?? '').host));
 
@@ -72,22 +75,11 @@ export function createApp(deps: Deps): App {
     mounts.map(({ baseUrl }) => pathPrefix(baseUrl)),
   );
 
-  const countUse = createUsage({
-    now: deps.now,
-    background: deps.background,
-    boundsMs: LATENCY_BOUNDS_MS,
-    write: (counts) => deps.database.run(addUsage(counts)),
-  });
-
   return {
     async fetch(request: Request): Promise<Response> {
       const { pathname, host } = new URL(request.url);
       const mount = longestPrefixFirst.find((candidate) => isHostOf(candidate, host) && isBelow(candidate, pathname));
-      if (mount?.usage === undefined) return (mount?.surface ?? probes).fetch(request);
-      const started = deps.now();
-      const response = await mount.surface.fetch(request);
-      countUse(request, mount.usage, response.status, deps.now() - started);
-      return response;
+      return (mount?.surface ?? probes).fetch(request);
     },
   };
 }

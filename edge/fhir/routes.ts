@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts';
 import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
 import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-configuration.ts';
 import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts';
+import type { CountUse } from '../http/usage.ts';
 import { authenticate, challengeOf, requireScopes } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
 import { isResourceType, RESOURCE_TYPES } from '../../shared/resource-type.ts';
@@ -54,11 +55,11 @@ const allowOf = (methods: readonly string[]): string =>
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
 
 /** @returns the surface; without INTEGRATION_FHIR_PUBLIC_BASE_URL it answers 503 to everything */
-export function createFhir(deps: Deps): Surface {
+export function createFhir(deps: Deps, countUse?: CountUse): Surface {
   const { config } = deps;
   const base = config.INTEGRATION_FHIR_PUBLIC_BASE_URL;
   const root = `${base ?? ''}/fhir`;
-  const app = createSurface(deps, 'fhir', base);
+  const app = createSurface(deps, 'fhir', base, countUse);
   const cursors = cursorSealer(config.GATEWAY_SECRET);
 
   /** The one round trip: the caller's standing first, then what the interaction asks. */
@@ -77,6 +78,7 @@ export function createFhir(deps: Deps): Surface {
     const request = c.req.raw;
     const query = new URL(request.url).searchParams;
     const caller = await authenticate(deps, request, 'svc-fhir');
+    c.set('use', { site: caller.site });
     const context = { caller, root, now: deps.now(), prefer: preferOf(request.headers), cursors };
     const prepared = async (): Promise<readonly [string, Interaction]> => [
       acceptedType(request.headers.get('accept'), query.get('_format')),

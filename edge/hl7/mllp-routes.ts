@@ -17,7 +17,7 @@ import {
 import type { Deps } from '../deps.ts';
 import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
 import { createSurface, type Surface } from '../http/surface.ts';
-import { noteUse } from '../http/usage.ts';
+import type { CountUse } from '../http/usage.ts';
 import { allowedIps } from '../store/hl7.ts';
 import { noteSidecar } from '../store/sidecar.ts';
 import { readMessageBytes, TooLong } from './body.ts';
@@ -33,8 +33,8 @@ const RANGES_MAX_AGE_SECONDS = 15;
 /** The console shows which sidecars called lately; one note a minute is enough. */
 const SIDECAR_NOTE_MS = 60_000;
 
-export function createMllpIngest(deps: Deps): Surface {
-  const app = createSurface(deps, 'mllp', '');
+export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
+  const app = createSurface(deps, 'mllp', '', countUse);
   const noted = new Map<string, number>();
 
   const noteSidecarCall = (issuer: string): void => {
@@ -72,7 +72,7 @@ export function createMllpIngest(deps: Deps): Surface {
       if (refusal !== undefined) recordRefusals(deps, refusal, address, requestId);
       return refuse(readBytes(bytes, 'utf-8').header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
     }
-    if (site !== undefined) noteUse(request, site, ingested.outcome === 'AA' ? 'ok' : 'refused');
+    if (site !== undefined) c.set('use', { site, outcome: ingested.outcome === 'AA' ? 'ok' : 'refused' });
     deps.log({ level: 'info', event: 'hl7.message', requestId, detail: ingested.outcome });
     return answer(ingested.ack, 'keep');
   });

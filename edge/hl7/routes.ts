@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';
 import { faultOf } from '../http/fault-status.ts';
 import { createSurface, type Surface } from '../http/surface.ts';
+import type { CountUse } from '../http/usage.ts';
 import { authenticate, requireScopes } from '../oauth/bearer.ts';
 import { readMessageBytes, TooLong } from './body.ts';
 import { ingest } from './ingest.ts';
@@ -16,13 +17,14 @@ const PATH = '/hl7/messages';
 /** spec.md, "Scopes", rule 3. */
 const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
 
-export function createHl7(deps: Deps): Surface {
-  const app = createSurface(deps, 'hl7', deps.config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL);
+export function createHl7(deps: Deps, countUse?: CountUse): Surface {
+  const app = createSurface(deps, 'hl7', deps.config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, countUse);
 
   app.post(PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
     const caller = await authenticate(deps, request, 'svc-hl7-http');
+    c.set('use', { site: caller.site });
     requireScopes(caller, REQUIRED_SCOPES);
     const type = mediaTypeOf(request);
     if (type === undefined) {

@@ -7,10 +7,15 @@ import { matchedRoutes } from 'hono/route';
 
 import type { Deps } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';
+import type { CountUse, Use } from './usage.ts';
 
 /** The facts of one request, nothing else. */
 export interface GatewayEnv {
-  Variables: { requestId: string };
+  Variables: {
+    requestId: string;
+    /** Set by whoever finds out whose the request is, so that it is counted. */
+    use?: Use;
+  };
 }
 
 export type Surface = Hono<GatewayEnv>;
@@ -27,8 +32,14 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
  * @param name for the log: `oauth`, `fhir`, `hl7`, `admin`
  * @param baseUrl the surface's public base URL, whose path is the prefix to take off; `undefined` is not configured, and
  *   every request a Fault `unavailable`; the empty string is a surface without an address of its own
+ * @param countUse counts the requests whose site is known, where this surface has charts
  */
-export function createSurface(deps: Deps, name: string, baseUrl: string | undefined): Surface {
+export function createSurface(
+  deps: Pick<Deps, 'now' | 'log'>,
+  name: string,
+  baseUrl: string | undefined,
+  countUse?: CountUse,
+): Surface {
   const prefix = pathPrefix(baseUrl);
   const app = new Hono<GatewayEnv>({
     getPath: (request) => {
@@ -44,6 +55,8 @@ export function createSurface(deps: Deps, name: string, baseUrl: string | undefi
     c.set('requestId', requestId);
     await next();
     c.header('X-Request-Id', requestId);
+    const durationMs = deps.now() - started;
+    countUse?.(c.get('use'), c.res.status, durationMs);
     deps.log({
       level: 'info',
       event: 'http.request',
@@ -52,7 +65,7 @@ export function createSurface(deps: Deps, name: string, baseUrl: string | undefi
       method: c.req.method,
       route: matchedRoutes(c).findLast((route) => route.path !== '/*')?.path ?? 'none',
       status: c.res.status,
-      durationMs: deps.now() - started,
+      durationMs,
     });
   });
 

@@ -2,31 +2,17 @@
  * Counts requests for the charts of the console. Counts are added up in memory and written a few seconds later, off the
  * response path, so that however many requests there are, one process writes one statement in that time.
  */
+import type { UsageCount, UsageOutcome, UsageSurface } from '../store/usage.ts';
 
-export type UseOutcome = 'ok' | 'refused' | 'failed';
-
-interface Use {
+/** Whose a request is, as soon as that is known. */
+export interface Use {
   readonly site: string;
-  readonly outcome: UseOutcome | undefined;
+  /** Where the status does not tell it: an ACK over MLLP is always 200. */
+  readonly outcome?: UsageOutcome;
 }
 
-/** Of requests under way: whose they are, as soon as that is known. */
-const uses = new WeakMap<Request, Use>();
-
-/**
- * Says whose site a request is for, so that it is counted.
- *
- * @param outcome where the status does not tell it: an ACK over MLLP is always 200
- */
-export function noteUse(request: Request, site: string, outcome?: UseOutcome): void {
-  uses.set(request, { site, outcome });
-}
-
-export interface UseCount {
-  readonly site: string;
-  readonly at: number;
-  readonly surface: string;
-  readonly outcome: UseOutcome;
+/** A count that is still added to. */
+interface Growing extends UsageCount {
   requests: number;
   readonly latency: number[];
 }
@@ -36,7 +22,7 @@ export interface UsageOptions {
   readonly background: (work: Promise<unknown>) => void;
   /** Upper bounds of the latency histogram, ascending. */
   readonly boundsMs: readonly number[];
-  readonly write: (counts: readonly UseCount[]) => Promise<unknown>;
+  readonly write: (counts: readonly UsageCount[]) => Promise<unknown>;
 }
 
 /** Well within the 30 s that a Worker may go on after its response. */
@@ -44,16 +30,17 @@ const COLLECT_MS = 5_000;
 /** Beyond it new combinations are dropped until the next write: counts are no record. */
 const MAX_COUNTS = 1_000;
 
-const outcomeOf = (status: number): UseOutcome => {
+const outcomeOf = (status: number): UsageOutcome => {
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'ok';
 };
 
 /** Counts one request that was answered, if its site is known. It neither waits nor throws. */
-export type CountUse = (request: Request, surface: string, status: number, durationMs: number) => void;
+export type CountUse = (use: Use | undefined, status: number, durationMs: number) => void;
 
-export function createUsage({ now, background, boundsMs, write }: UsageOptions): CountUse {
-  let counts = new Map<string, UseCount>();
+/** @returns a counter for each surface, all of which are written together */
+export function createUsage({ now, background, boundsMs, write }: UsageOptions): (surface: UsageSurface) => CountUse {
+  let counts = new Map<string, Growing>();
   let collectingSince = -Infinity;
 
   const collect = async (): Promise<void> => {
@@ -64,8 +51,7 @@ export function createUsage({ now, background, boundsMs, write }: UsageOptions):
     await write(collected);
   };
 
-  return (request, surface, status, durationMs) => {
-    const use = uses.get(request);
+  return (surface) => (use, status, durationMs) => {
     if (use === undefined) return;
     const outcome = use.outcome ?? outcomeOf(status);
     const key = `${use.site} ${surface} ${outcome}`;

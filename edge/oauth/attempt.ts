@@ -1,9 +1,12 @@
 /** One request to the token service that may be refused: who and whence, and how the refusal is kept for its key. */
+import type { Context } from 'hono';
+
 import { Fault } from '../../shared/fault.ts';
 import { canonicalRange, parseAddress, printAddress } from '../../shared/ip.ts';
 import type { Reason } from '../../shared/oauth/reason.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import type { Deps } from '../deps.ts';
+import type { GatewayEnv } from '../http/surface.ts';
 import { recordRefusal } from '../store/refusal.ts';
 import { Refused } from './refused.ts';
 
@@ -11,6 +14,8 @@ export interface Attempt {
   readonly request: Request;
   readonly requestId: string;
   readonly sourceAddress: string;
+  /** Says whose the request is, so that it is counted whether it is refused or not. */
+  readonly countFor: (site: string) => void;
   /** Whom the request claims to come from, once it was read that far; asked only when it is refused. Not verified. */
   claimedClient: () => string | undefined;
 }
@@ -18,8 +23,15 @@ export interface Attempt {
 /** The limiter's window is 60 s; when in it a caller comes back under its limit is not known. */
 const RETRY_AFTER_SECONDS = '60';
 
-export function beginAttempt(deps: Deps, request: Request, requestId: string): Attempt {
-  return { request, requestId, sourceAddress: deps.sourceAddress(request), claimedClient: () => undefined };
+export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
+  const request = c.req.raw;
+  return {
+    request,
+    requestId: c.get('requestId'),
+    sourceAddress: deps.sourceAddress(request),
+    countFor: (site) => c.set('use', { site }),
+    claimedClient: () => undefined,
+  };
 }
 
 /** What counts as one address: an IPv6 host has a /64 to itself, from which it may take a new address each time. */

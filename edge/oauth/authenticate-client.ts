@@ -15,7 +15,6 @@ import { type CompactJws, readCompactJws } from '../../shared/oauth/compact-jws.
 import type { Reason } from '../../shared/oauth/reason.ts';
 import { quote } from '../../shared/quote.ts';
 import type { Deps } from '../deps.ts';
-import { noteUse } from '../http/usage.ts';
 import { type ClientRow, findClient } from '../store/client.ts';
 import { type Attempt, limitClient } from './attempt.ts';
 import { checkSignature } from './assertion-signature.ts';
@@ -104,7 +103,7 @@ export async function authenticateClient(
 ): Promise<ClientRow> {
   const { jws, clientId } = parseAssertion(readAssertion(attempt.request, form), form);
   const [client] = await deps.database.run(findClient(clientId));
-  if (client !== undefined) noteUse(attempt.request, client.site_id);
+  if (client !== undefined) attempt.countFor(client.site_id);
   await verifySignature(clientKeys, client, jws);
   if (client === undefined) throw refuseClient(UNKNOWN_CLIENT);
   await limitClient(deps, clientId);

@@ -7,7 +7,6 @@ import { Fault } from '../../shared/fault.ts';
 import type { Audience } from '../../shared/oauth/audience.ts';
 import type { Deps } from '../deps.ts';
 import { readBody } from '../http/body.ts';
-import { noteUse } from '../http/usage.ts';
 import type { CallerIdentity } from '../store/api-key.ts';
 import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
 import { keyringOf } from './keyring.ts';
@@ -86,7 +85,7 @@ export async function bearerClaims(deps: Deps, request: Request): Promise<Access
 }
 
 /**
- * Authenticates a request to a resource surface and counts it against the key's rate limit.
+ * Authenticates a request to a resource surface and takes it from the key's rate limit.
  *
  * @throws Fault 401 `unauthenticated` (with `invalid_token`, or without a code when there is no token), 400 `malformed`
  *   (`invalid_request`), 429 `throttled`; each carries its headers
@@ -101,7 +100,6 @@ export async function authenticate(deps: Deps, request: Request, audience: Audie
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     });
   }
-  noteUse(request, claims.site);
   return {
     site: claims.site,
     clientId: claims.client_id,

@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts';
 import { faultOf } from '../http/fault-status.ts';
 import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-configuration.ts';
 import { createSurface, type GatewayEnv, pathPrefix, type Surface } from '../http/surface.ts';
+import type { CountUse } from '../http/usage.ts';
 import { type Attempt, beginAttempt, explainRefusal } from './attempt.ts';
 import { createClientKeyring, type ClientKeyring } from './client-keys.ts';
 import { authorizationServerMetadata, JWKS_CACHE_CONTROL, publishedJwks } from './discovery.ts';
@@ -30,10 +31,10 @@ const notAllowed =
   };
 
 /** The surface, below INTEGRATION_OAUTH_PUBLIC_BASE_URL. */
-export function createOauth(deps: Deps): Surface {
+export function createOauth(deps: Deps, countUse?: CountUse): Surface {
   const { config } = deps;
   const base = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
-  const app = createSurface(deps, 'oauth', base);
+  const app = createSurface(deps, 'oauth', base, countUse);
   const clientKeys = createClientKeyring(deps);
 
   const publish = (path: string, cacheControl: string, document: () => object) => {
@@ -59,7 +60,7 @@ export function createOauth(deps: Deps): Surface {
 
   const accept = (path: string, endpoint: Endpoint) => {
     app.post(path, async (c) => {
-      const attempt = beginAttempt(deps, c.req.raw, c.get('requestId'));
+      const attempt = beginAttempt(deps, c);
       try {
         const answer = await endpoint(deps, clientKeys, attempt);
         return answer === undefined

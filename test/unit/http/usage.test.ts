@@ -2,26 +2,24 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { percentile, toCharts } from '../../../edge/admin/overview/charts.ts';
-import { createUsage, noteUse, type UseCount } from '../../../edge/http/usage.ts';
-import { LATENCY_BOUNDS_MS } from '../../../edge/store/usage.ts';
+import { createUsage } from '../../../edge/http/usage.ts';
+import { LATENCY_BOUNDS_MS, type UsageCount } from '../../../edge/store/usage.ts';
 
 describe('counting', () => {
   beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
   afterEach(() => void vi.useRealTimers());
 
   const start = () => {
-    const written: (readonly UseCount[])[] = [];
+    const written: (readonly UsageCount[])[] = [];
     const work: Promise<unknown>[] = [];
     const count = createUsage({
       now: () => Date.now(),
       background: (promise) => void work.push(promise),
       boundsMs: [10, 100],
       write: async (counts) => void written.push(counts),
-    });
+    })('fhir');
     const use = (status: number, durationMs: number, site = 'a', outcome?: 'ok' | 'refused') => {
-      const request = new Request('https://gateway.example/');
-      noteUse(request, site, outcome);
-      count(request, 'fhir', status, durationMs);
+      count(outcome === undefined ? { site } : { site, outcome }, status, durationMs);
     };
     return { count, use, written, work };
   };
@@ -49,7 +47,7 @@ describe('counting', () => {
 
   test('leaves out requests of nobody known', async () => {
     const { count, written, work } = start();
-    count(new Request('https://gateway.example/'), 'fhir', 401, 1);
+    count(undefined, 401, 1);
     await vi.advanceTimersByTimeAsync(10_000);
     expect([work, written]).toEqual([[], []]);
   });
