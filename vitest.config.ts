@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/{unit,integration,contract,e2e}/**/*.test.ts'],
     globalSetup: ['test/stack/tools/global-setup.ts'],
-    reporters: ['default', './test/stack/tools/closing-line.ts'],
+    reporters: ['./test/stack/tools/reporter.ts'],
     // Two cores: more workers only wait for each other, and each contract file starts two runtimes.
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -12,6 +12,7 @@ import { once } from 'node:events';
 import { ROOT, workerScript } from '../stack/services/build.ts';
 import { freePort } from '../stack/services/free-port.ts';
 import { until } from '../stack/services/until.ts';
+import { type WorkerSettings, workerSettings } from '../stack/services/worker-settings.ts';
 
 const HELLO = `export default { fetch: () => new Response('{"ok":true}') };`;
 const NO_LIMIT = `import { WorkerEntrypoint } from 'cloudflare:workers';
@@ -20,14 +21,19 @@ export default { fetch: () => new Response(null, { status: 404 }) };`;
 
 const quote = (text: string): string => JSON.stringify(text);
 
-const configuration = (env: Readonly<Record<string, string>>, port: number, helloPort: number): string => `
+const configuration = (
+  settings: WorkerSettings,
+  env: Readonly<Record<string, string>>,
+  port: number,
+  helloPort: number,
+): string => `
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   v8Flags = ["--max-semi-space-size=4"],
   services = [
     (name = "gateway", worker = .gateway),
-    (name = "hello", worker = (modules = [(name = "hello.js", esModule = embed "hello.js")], compatibilityDate = "2026-08-04")),
-    (name = "limits", worker = (modules = [(name = "limits.js", esModule = embed "limits.js")], compatibilityDate = "2026-08-04")),
+    (name = "hello", worker = (modules = [(name = "hello.js", esModule = embed "hello.js")], compatibilityDate = ${quote(settings.compatibilityDate)})),
+    (name = "limits", worker = (modules = [(name = "limits.js", esModule = embed "limits.js")], compatibilityDate = ${quote(settings.compatibilityDate)})),
     (name = "net", network = (allow = ["private", "public"])),
     (name = "disk", disk = (path = "storage", writable = true)),
   ],
@@ -38,13 +44,13 @@ const config :Workerd.Config = (
 );
 const gateway :Workerd.Worker = (
   modules = [(name = "cloudflare.js", esModule = embed "cloudflare.js")],
-  compatibilityDate = "2026-08-04",
+  compatibilityDate = ${quote(settings.compatibilityDate)},
   globalOutbound = "net",
-  durableObjectNamespaces = [(className = "JtiStore", uniqueKey = "jti", enableSql = true)],
+  durableObjectNamespaces = [${settings.durableObjects.map(({ className, useSQLite }) => `(className = ${quote(className)}, uniqueKey = ${quote(className)}, enableSql = ${useSQLite})`).join(', ')}],
   durableObjectStorage = (localDisk = "disk"),
   bindings = [
-    (name = "JTI_STORE", durableObjectNamespace = "JtiStore"),
-    ${['TOKEN_CLIENT_LIMIT', 'TOKEN_ADDRESS_LIMIT', 'KEY_LIMIT'].map((name) => `(name = "${name}", service = (name = "limits", entrypoint = "Limit")),`).join('\n    ')}
+    ${settings.durableObjects.map(({ name, className }) => `(name = ${quote(name)}, durableObjectNamespace = ${quote(className)}),`).join('\n    ')}
+    ${settings.rateLimits.map(({ name }) => `(name = "${name}", service = (name = "limits", entrypoint = "Limit")),`).join('\n    ')}
     ${Object.entries(env)
       .map(([name, text]) => `(name = ${quote(name)}, text = ${quote(text)}),`)
       .join('\n    ')}
@@ -70,7 +76,7 @@ export async function serveWorker(env: (url: string) => Record<string, string>):
   await mkdir(join(folder, 'storage'));
   await writeFile(join(folder, 'hello.js'), HELLO);
   await writeFile(join(folder, 'limits.js'), NO_LIMIT);
-  await writeFile(join(folder, 'config.capnp'), configuration(env(url), port, helloPort));
+  await writeFile(join(folder, 'config.capnp'), configuration(await workerSettings(), env(url), port, helloPort));
 
   const workerd = spawn(`${ROOT}node_modules/workerd/bin/workerd`, ['serve', '--experimental', 'config.capnp'], {
     cwd: folder,

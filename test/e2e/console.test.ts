@@ -8,9 +8,9 @@ import { createRequire } from 'node:module';
 
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { isBrowserMissing, startBrowser } from '../stack/tools/browser.ts';
+import { NO_BROWSER, isBrowserMissing, startBrowser } from '../stack/tools/browser.ts';
 import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
@@ -31,14 +31,17 @@ const message = (control: string, mrn: string): string =>
   `MSH|^~\\&|ADT|EAST|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|P|2.5.1\r` +
   `EVN|A04|20261101083000+0100\rPID|1||${mrn}^^^EAST^MR||Lovelace^Ada||19701231|F\rZZZ|1\r`;
 
-describe.skipIf(isBrowserMissing())('the console in a browser', () => {
+describe('the console in a browser', () => {
   let db: TestDatabase;
   let stack: TestConsole;
   let browser: Browser;
   let site: string;
   let hl7Key: ApiKey;
 
+  const isSkipped = isBrowserMissing();
+  beforeEach(({ skip }) => skip(isSkipped, NO_BROWSER));
   beforeAll(async () => {
+    if (isSkipped) return;
     db = await createTestDatabase();
     site = await createSite(db.client, { name: 'North Hospital', timeZone: 'Europe/Berlin' });
     hl7Key = await createApiKey(db.client, {

@@ -51,7 +51,8 @@ afterAll(async () => {
 const installed = await Promise.all(PEERS.map(isInstalled));
 
 describe.each(PEERS.map((peer, index) => ({ peer, name: peer.name, index })))('$name', ({ peer, index }) => {
-  test.skipIf(!installed[index]).each(MODES)('ADT and ORU, $mode: $code', async ({ mode, asks, code }) => {
+  test.for(MODES)('ADT and ORU, $mode: $code', async ({ mode, asks, code }, { skip }) => {
+    skip(!installed[index], `${peer.name} is not installed`);
     const id = `${index}${MODES.findIndex((each) => each.mode === mode)}`;
     const messages = [
       adt(`P${id}A`, `MRN-${id}`, asks),

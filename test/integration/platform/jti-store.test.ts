@@ -8,6 +8,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { until } from '../../stack/services/until.ts';
+import { workerSettings } from '../../stack/services/worker-settings.ts';
 
 interface Claims {
   claim(hash: string, expires: number, attempt: string): Promise<boolean>;
@@ -27,7 +28,7 @@ async function start(): Promise<void> {
       modules: true,
       scriptPath: join(folder, 'worker.js'),
       modulesRoot: folder,
-      compatibilityDate: '2026-08-04',
+      compatibilityDate: (await workerSettings()).compatibilityDate,
       durableObjects: { JTI_STORE: { className: 'JtiStore', useSQLite: true } },
     }),
     resourcePersistencePath: join(folder, 'data'),

@@ -10,11 +10,12 @@ export function findChromium(): string | undefined {
   return [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path));
 }
 
-/** True where a test of pages cannot run and may say so; in CI it has to run, and fails without a browser. */
+/** Why a test of pages cannot run and may say so. */
+export const NO_BROWSER = 'no Chromium was found: apt-get install chromium, or set CHROMIUM';
+
+/** True where tests of pages are skipped; in CI they have to run, and fail without a browser. */
 export function isBrowserMissing(): boolean {
-  if (findChromium() !== undefined || process.env['CI'] === 'true') return false;
-  process.stderr.write('No Chromium was found (apt-get install chromium, or set CHROMIUM): its tests are skipped.\n');
-  return true;
+  return findChromium() === undefined && process.env['CI'] !== 'true';
 }
 
 export async function startBrowser(): Promise<Browser> {

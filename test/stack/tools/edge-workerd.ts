@@ -4,8 +4,9 @@ import { dirname } from 'node:path';
 
 import { inject } from 'vitest';
 
-import { ROOT, workerScript } from '../services/build.ts';
+import { workerScript } from '../services/build.ts';
 import type { Edge, EdgeOptions } from '../services/edge.ts';
+import { workerSettings } from '../services/worker-settings.ts';
 
 /** Our child processes that are workerd; Linux only, which is where tests run. */
 function workerdChildren(): Set<number> {
@@ -28,10 +29,17 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
   if (options.caCertificate !== undefined) process.env['NODE_EXTRA_CA_CERTS'] = options.caCertificate;
   const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import('miniflare');
   const { tokenPerClient, tokenPerAddress, perKey } = options.rateLimits;
-  const limit = (requests: number, namespace: string) => ({
-    namespace_id: namespace,
-    simple: { limit: requests, period: 60 as const },
-  });
+  const settings = await workerSettings();
+  const requestsAMinute: Readonly<Record<string, number>> = {
+    TOKEN_CLIENT_LIMIT: tokenPerClient,
+    TOKEN_ADDRESS_LIMIT: tokenPerAddress,
+    KEY_LIMIT: perKey,
+  };
+  const rateLimit = ({ name, namespaceId }: { name: string; namespaceId: string }) => {
+    const limit = requestsAMinute[name];
+    if (limit === undefined) throw new Error(`wrangler.toml has a rate limit that tests do not know: ${name}`);
+    return [name, { namespace_id: namespaceId, simple: { limit, period: 60 as const } }] as const;
+  };
   const logs: string[] = [];
   const scriptPath = await workerScript(inject('buildFolder'));
   const before = workerdChildren();
@@ -43,20 +51,16 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
       scriptPath,
       // workerd names modules from here, and none may lie above it.
       modulesRoot: dirname(scriptPath),
-      compatibilityDate: '2026-08-04',
+      compatibilityDate: settings.compatibilityDate,
       host: '127.0.0.1',
       port: options.port,
       bindings: options.env,
-      durableObjects: { JTI_STORE: { className: 'JtiStore', useSQLite: true } },
-      ratelimits: {
-        TOKEN_CLIENT_LIMIT: limit(tokenPerClient, '1001'),
-        TOKEN_ADDRESS_LIMIT: limit(tokenPerAddress, '1002'),
-        KEY_LIMIT: limit(perKey, '1003'),
-      },
+      durableObjects: Object.fromEntries(settings.durableObjects.map(({ name, ...object }) => [name, object])),
+      ratelimits: Object.fromEntries(settings.rateLimits.map(rateLimit)),
       assets: {
-        directory: `${ROOT}dist/assets`,
-        binding: 'ASSETS',
-        routerConfig: { invoke_user_worker_ahead_of_assets: true, has_user_worker: true },
+        directory: settings.assets.directory,
+        binding: settings.assets.binding,
+        routerConfig: { invoke_user_worker_ahead_of_assets: settings.assets.workerFirst, has_user_worker: true },
       },
     }),
     ...(options.persistDir === undefined ? {} : { resourcePersistencePath: options.persistDir }),
