@@ -6,8 +6,8 @@
 import { adminOperations, createAdmin } from './admin/routes.ts';
 import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
-import { createMllpIngest } from './hl7/mllp-routes.ts';
-import { createHl7 } from './hl7/routes.ts';
+import { createMllpIngest } from './hl7/mllp/routes.ts';
+import { createHl7 } from './hl7/http/routes.ts';
 import { pathPrefix, type Surface } from './http/surface.ts';
 import { createUsage } from './http/usage.ts';
 import { createOauth } from './oauth/routes.ts';

@@ -2,7 +2,7 @@
 import type { Workbench } from './admin/workbench/workbench.ts';
 import type { Deps } from './deps.ts';
 import { validate } from './fhir/validate/validate.ts';
-import { dryRun, reprocess } from './hl7/ingest.ts';
+import { dryRun, reprocess } from './hl7/ingest/ingest.ts';
 import { createClientKeyring } from './oauth/client-keys.ts';
 import { explainAssertion } from './oauth/explain-assertion.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { ingest } from '../../../edge/hl7/ingest.ts';
+import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createHl7Site, type Hl7Site } from './site.ts';

@@ -1,7 +1,7 @@
 /** A site whose key sends messages straight into `ingest`, through the real driver, and what is then in the database. */
 import { randomUUID } from 'node:crypto';
 
-import { ingest, type Ingested } from '../../../edge/hl7/ingest.ts';
+import { ingest, type Ingested } from '../../../edge/hl7/ingest/ingest.ts';
 import type { Deps } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { isJsonObject, parseJson, type JsonObject } from '../../../shared/json.ts';

@@ -1,9 +1,9 @@
 /** Every message of test/messages is mapped, and every resource made is valid FHIR by our own validation. */
 import { describe, expect, test } from 'vitest';
 
-import { decide } from '../../../edge/hl7/decide.ts';
-import { readBytes } from '../../../edge/hl7/reading.ts';
-import type { SenderSettings } from '../../../edge/hl7/settings.ts';
+import { decide } from '../../../edge/hl7/ingest/decide.ts';
+import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
+import type { SenderSettings } from '../../../edge/hl7/sender/settings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { corpus } from '../shared/hl7/corpus.ts';

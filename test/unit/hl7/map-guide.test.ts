@@ -3,17 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
-import type { FieldMap } from '../../../edge/hl7/map/field-map.ts';
-import { LEFT_OUT, TAKEN } from '../../../edge/hl7/map/guide.ts';
-import { ALLERGY_TABLES } from '../../../edge/hl7/map/segments/allergy.ts';
-import { DG1 } from '../../../edge/hl7/map/segments/dg1.ts';
-import { OBR } from '../../../edge/hl7/map/segments/obr.ts';
-import { OBX } from '../../../edge/hl7/map/segments/obx.ts';
-import { PD1 } from '../../../edge/hl7/map/segments/pd1.ts';
-import { PID } from '../../../edge/hl7/map/segments/pid.ts';
-import { PR1 } from '../../../edge/hl7/map/segments/pr1.ts';
-import { TXA } from '../../../edge/hl7/map/segments/txa.ts';
-import type { ConceptMap } from '../../../edge/hl7/map/tables/concept-map.ts';
+import type { FieldMap } from '../../../edge/hl7/mapping/field-map.ts';
+import { LEFT_OUT, TAKEN } from './guide-rows.ts';
+import { ALLERGY_TABLES } from '../../../edge/hl7/segments/al1-iam.ts';
+import { DG1 } from '../../../edge/hl7/segments/dg1.ts';
+import { OBR } from '../../../edge/hl7/segments/obr.ts';
+import { OBX } from '../../../edge/hl7/segments/obx.ts';
+import { PD1 } from '../../../edge/hl7/segments/pd1.ts';
+import { PID } from '../../../edge/hl7/segments/pid.ts';
+import { PR1 } from '../../../edge/hl7/segments/pr1.ts';
+import { TXA } from '../../../edge/hl7/segments/txa.ts';
+import type { ConceptMap } from '../../../edge/hl7/mapping/tables/concept-map.ts';
 import {
   ADDRESS_TYPE,
   ADDRESS_USE,
@@ -32,8 +32,8 @@ import {
   RELIGION,
   TELECOM_USE,
   YES_NO,
-} from '../../../edge/hl7/map/tables/concept-maps.ts';
-import { OBSERVATION_STATUS, REPORT_STATUS } from '../../../edge/hl7/map/tables/status.ts';
+} from '../../../edge/hl7/mapping/tables/concept-maps.ts';
+import { OBSERVATION_STATUS, REPORT_STATUS } from '../../../edge/hl7/mapping/tables/status.ts';
 
 const FOLDER = new URL('../../v2-to-fhir/', import.meta.url);
 

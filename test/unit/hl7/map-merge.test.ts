@@ -1,8 +1,8 @@
 /** What a message says put into what is stored: element by element, and for a patient's lists item by item. */
 import { describe, expect, test } from 'vitest';
 
-import { fixed, type Contribution } from '../../../edge/hl7/map/field-map.ts';
-import { givenBy, merge, type Given } from '../../../edge/hl7/map/merge.ts';
+import { fixed, type Contribution } from '../../../edge/hl7/mapping/field-map.ts';
+import { givenBy, merge, type Given } from '../../../edge/hl7/mapping/apply.ts';
 
 const by = (
   field: string,

@@ -1,8 +1,8 @@
 /** A message through reading and mapping, without a database: what tests of the maps look at. */
-import { decide } from '../../../edge/hl7/decide.ts';
-import type { Found } from '../../../edge/hl7/map/drafts.ts';
-import { readBytes } from '../../../edge/hl7/reading.ts';
-import type { SenderSettings } from '../../../edge/hl7/settings.ts';
+import { decide } from '../../../edge/hl7/ingest/decide.ts';
+import type { Found } from '../../../edge/hl7/mapping/drafts.ts';
+import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
+import type { SenderSettings } from '../../../edge/hl7/sender/settings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { parseJson, printJson, type JsonObject } from '../../../shared/json.ts';

@@ -1,0 +1,70 @@
+/**
+ * HTTP answers of the HL7 surface: the status never contradicts the ACK in the body (design decisions §5). Not here:
+ * what the ACK of a message that was read says (`decide.ts`).
+ */
+import { buildAck, errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
+import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
+import { NO_HEADER, type Header } from '../../../shared/hl7/header.ts';
+import type { Fault } from '../../../shared/fault.ts';
+import { FAULT_STATUS } from '../../http/fault-status.ts';
+import { challengeOf } from '../../oauth/bearer.ts';
+import { ackControlId } from '../ingest/decide.ts';
+import type { Ingested } from '../ingest/ingest.ts';
+
+/** Media types a message may have; the answer has the same. */
+export const MEDIA_TYPES: readonly string[] = ['text/plain', 'application/hl7-v2', 'x-application/hl7-v2+er7'];
+
+/** The media type of a request, or undefined when it is none of ours. */
+export function mediaTypeOf(request: Request): string | undefined {
+  const type = (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  return MEDIA_TYPES.find((known) => known === type);
+}
+
+const STATUS: Readonly<Record<ApplicationCode, number>> = { AA: 200, AE: 422, AR: 422 };
+
+/** The answer to a message that was judged: 200 for AA, 422 for AE and AR, 400 when it had no MSH that can be read. */
+export function replyTo({ outcome, ack, reading }: Ingested, type: string): Response {
+  const isReadable = reading.header.segment !== undefined;
+  const status = isReadable ? STATUS[outcome] : FAULT_STATUS.malformed;
+  // MSH-15 and MSH-16 asked for no ACK.
+  if (ack === null) return new Response(null, { status: status === 200 ? 204 : status });
+  return new Response(bodyOf(ack), {
+    status,
+    headers: { 'Content-Type': `${type}; charset=${reading.header.charset}`, ...NO_STORE },
+  });
+}
+
+const NO_STORE = { 'Cache-Control': 'no-store' } as const;
+
+/** A buffer of its own: what web platforms take as a body. */
+const bodyOf = (bytes: Uint8Array): ArrayBuffer => Uint8Array.from(bytes).buffer;
+
+/**
+ * The answer to a request that was refused before its message was judged. With an ACK where the sender can do something
+ * about it; without one when nothing is known to be stored and the same message has to be sent again.
+ *
+ * @param header of the message, where it was read; NO_HEADER otherwise
+ */
+export function replyToFault(
+  fault: Fault,
+  type: string,
+  nowMs: number,
+  requestId: string,
+  header: Header = NO_HEADER,
+): Response {
+  const status = FAULT_STATUS[fault.kind];
+  const headers = { ...challengeOf(fault), ...NO_STORE };
+  if (WITHOUT_ACK.has(fault.kind))
+    return new Response(`${fault.message}\n`, {
+      status,
+      headers: { ...headers, 'Content-Type': 'text/plain; charset=utf-8' },
+    });
+  const errors = errorsOfFault(fault).map((error): AckError => ({ ...error, diagnostics: requestId }));
+  const { bytes } = buildAck({ header, code: 'AR', errors, ackControlId: ackControlId(nowMs), at: new Date(nowMs) });
+  return new Response(bodyOf(bytes), {
+    status,
+    headers: { ...headers, 'Content-Type': `${type}; charset=${header.charset}` },
+  });
+}
+
+const WITHOUT_ACK: ReadonlySet<Fault['kind']> = new Set(['unavailable', 'not-found', 'method-not-allowed']);

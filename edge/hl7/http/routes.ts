@@ -1,0 +1,71 @@
+/**
+ * `POST /hl7/messages` (spec.md, "HL7 HTTP"): one message in, its ACK out. A table of what is checked in which order;
+ * what is done with the message stands in `ingest.ts`.
+ */
+import type { Deps } from '../../deps.ts';
+import { Fault } from '../../../shared/fault.ts';
+import { faultOf } from '../../http/fault-status.ts';
+import { createSurface, type Surface } from '../../http/surface.ts';
+import type { CountUse } from '../../http/usage.ts';
+import { authenticate, requireScopes } from '../../oauth/bearer.ts';
+import { readMessageBytes, TooLong } from '../ingest/body.ts';
+import { ingest } from '../ingest/ingest.ts';
+import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault } from './reply.ts';
+
+const PATH = '/hl7/messages';
+
+/** spec.md, "Scopes", rule 3. */
+const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
+
+export function createHl7(deps: Deps, countUse?: CountUse): Surface {
+  const app = createSurface(deps, 'hl7', deps.config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, countUse);
+
+  app.post(PATH, async (c) => {
+    const request = c.req.raw;
+    const requestId = c.get('requestId');
+    const caller = await authenticate(deps, request, 'svc-hl7-http');
+    c.set('use', { site: caller.site });
+    requireScopes(caller, REQUIRED_SCOPES);
+    const type = mediaTypeOf(request);
+    if (type === undefined) {
+      const message = `Content-Type must be one of ${MEDIA_TYPES.join(', ')}`;
+      throw new Fault('unsupported-media-type', message, { headers: { 'Accept-Post': MEDIA_TYPES.join(', ') } });
+    }
+    const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
+    const ingested = await ingest(deps, {
+      sender: { kind: 'caller', caller },
+      bytes,
+      source: { kind: 'http', address: deps.sourceAddress(request) },
+      requestId,
+    });
+    // The key of a token that was checked cannot be missing: it was deleted in between.
+    if (ingested === undefined)
+      throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
+    deps.log({ level: 'info', event: 'hl7.message', requestId, clientId: caller.clientId, detail: ingested.outcome });
+    return replyTo(ingested, type);
+  });
+
+  app.all(PATH, () => {
+    throw new Fault('method-not-allowed', 'messages are sent with POST', { headers: { Allow: 'POST' } });
+  });
+
+  app.notFound((c) =>
+    replyToFault(
+      new Fault('not-found', `no such path: ${PATH} takes messages`),
+      'text/plain',
+      deps.now(),
+      c.get('requestId'),
+    ),
+  );
+
+  app.onError((error, c) => {
+    const requestId = c.get('requestId');
+    const { fault: thrown, header } = error instanceof TooLong ? error : { fault: error, header: undefined };
+    const fault = faultOf(thrown, deps.log, 'hl7', requestId);
+    const type = mediaTypeOf(c.req.raw) ?? 'text/plain';
+    if (fault !== undefined) return replyToFault(fault, type, deps.now(), requestId, header);
+    return new Response('internal error\n', { status: 500, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
+  });
+
+  return app;
+}

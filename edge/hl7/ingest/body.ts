@@ -1,0 +1,45 @@
+/** The bytes of a message from a request; of one that is too long, its beginning, so that the answer can echo MSH-10. */
+import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
+import { Fault } from '../../../shared/fault.ts';
+import { readBody } from '../../http/body.ts';
+
+/** What was read of a message that was refused for its length. */
+export class TooLong extends Error {
+  override readonly name = 'TooLong';
+  readonly fault: Fault;
+  readonly header: Header;
+
+  constructor(fault: Fault, header: Header) {
+    super(fault.message);
+    this.fault = fault;
+    this.header = header;
+  }
+}
+
+/** MSH of real senders is some 150 bytes. */
+const HEAD_BYTES = 4096;
+
+/**
+ * @param maxBytes the limit, inclusive
+ * @throws TooLong with the header; Fault `unsupported-media-type` for a Content-Encoding
+ */
+export async function readMessageBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  let head = new Uint8Array(0);
+  const watched = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      if (head.length < HEAD_BYTES) head = Uint8Array.from([...head, ...chunk.subarray(0, HEAD_BYTES - head.length)]);
+      controller.enqueue(chunk);
+    },
+  });
+  // A declared length is checked too, but after a look at the beginning.
+  const headers = new Headers(request.headers);
+  headers.delete('content-length');
+  const body = request.body?.pipeThrough(watched) ?? null;
+  const streamed = { method: 'POST', headers, body, duplex: 'half' } satisfies RequestInit & { duplex: 'half' };
+  try {
+    return await readBody(new Request(request.url, streamed), maxBytes);
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'too-large') throw new TooLong(error, salvageHeader(head));
+    throw error;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * From a reading, the sender's settings and what was found to the decision: outcome, ACK and effects. Pure but for the
+ * ids it is given; a dry run ends here.
+ */
+import { ackDecision } from '../../../shared/hl7/ack-mode.ts';
+import { buildAck, type AckError } from '../../../shared/hl7/ack.ts';
+import { applicationCodeFor, type ApplicationCode } from '../../../shared/hl7/error-code.ts';
+import { readTimestamp } from '../../../shared/hl7/time.ts';
+import type { Header } from '../../../shared/hl7/header.ts';
+import { Fault } from '../../../shared/fault.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { FAILED } from '../../store/hl7.ts';
+import type { Found } from '../mapping/drafts.ts';
+import { tooLongEntries } from '../mapping/index-limit.ts';
+import { mapMessage, type Effects } from './effects.ts';
+import type { Reading } from './reading.ts';
+import { processingFindings } from './reading.ts';
+import type { SenderSettings } from '../sender/settings.ts';
+
+export interface Decision {
+  /** AA, AE or AR: what was decided, also where no ACK is sent. */
+  readonly outcome: ApplicationCode;
+  /** Null where MSH-15 and MSH-16 ask for none. */
+  readonly ack: Uint8Array | null;
+  readonly findings: readonly AckError[];
+  readonly effects: Effects;
+}
+
+export interface DecisionInput {
+  readonly reading: Reading;
+  readonly settings: SenderSettings;
+  readonly found: readonly Found[];
+  readonly isControlIdReused: boolean;
+  readonly messageId: string;
+  readonly requestId: string;
+  readonly nowMs: number;
+}
+
+const NO_EFFECTS: Effects = { resources: [], writes: [], identities: [], contributions: [], merges: [] };
+
+export function decide(input: DecisionInput): Decision {
+  const { reading, settings } = input;
+  const findings: AckError[] = [...reading.findings, ...processingFindings(reading.header, settings.processingIds)];
+  const mapped = reading.content === undefined || isRefused(findings) ? undefined : mapReading(input, findings);
+  if (mapped !== undefined) findings.push(...tooLongEntries(mapped.writes));
+  if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
+  const effects = isRefused(findings) ? NO_EFFECTS : (mapped ?? NO_EFFECTS);
+  return { ...reply(input, findings), findings, effects };
+}
+
+/**
+ * The answer to a message that a fault of ours keeps from being processed. It is stored and refused, because a sender
+ * that got no answer would send it for ever, and nothing behind it.
+ */
+export function decideFailed(input: DecisionInput): Decision {
+  const findings = [...input.reading.findings, FAILURE];
+  return { ...reply(input, findings), findings, effects: NO_EFFECTS };
+}
+
+const FAILURE: AckError = {
+  code: '207',
+  severity: 'E',
+  at: 'MSH^1',
+  message: 'a fault of the gateway: the message is kept and can be processed again, or sent again',
+  reason: FAILED,
+};
+
+const REUSED: AckError = {
+  code: '205',
+  severity: 'W',
+  at: 'MSH^1^10',
+  message: 'another message with this control id is stored: this one was processed as a new message',
+  reason: 'control-id-reused',
+};
+
+const isRefused = (findings: readonly AckError[]): boolean => findings.some(({ severity }) => severity === 'E');
+
+/** All of a message or nothing: faults found while mapping go to `findings`, and the effects are then dropped. */
+function mapReading(input: DecisionInput, findings: AckError[]): Effects | undefined {
+  const { reading, settings, nowMs } = input;
+  const { content, rule, header } = reading;
+  if (content === undefined || rule === undefined) return undefined;
+  const offset = offsetOf(header, findings);
+  return mapMessage({
+    content,
+    rule,
+    found: input.found,
+    allowedScopes: settings.allowedScopes,
+    context: {
+      zone: { offset, timeZone: settings.timeZone },
+      authorities: settings.authorities,
+      report: (finding) => void findings.push(finding),
+    },
+    newId: () => uuidv7(nowMs),
+    source: sourceOf(input.messageId, header),
+  });
+}
+
+/** `meta.source`: the message as the gateway knows it, and as its sender does. */
+function sourceOf(messageId: string, { controlId }: Header): string {
+  return `urn:uuid:${messageId}#${encodeURIComponent(controlId ?? '')}`;
+}
+
+/** The offset of MSH-7 holds for all times of the message that have none (HL7 v2.5.1 §2.15.9.7). */
+function offsetOf({ dateTime }: Header, findings: AckError[]): string | undefined {
+  if (dateTime === undefined) return undefined;
+  try {
+    return readTimestamp(dateTime, 'MSH^1^7').offset;
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const message = 'MSH-7 is not a date and time: its offset is not known';
+    findings.push({ code: '102', severity: 'W', at: 'MSH^1^7', message, reason: 'bad-time' });
+    return undefined;
+  }
+}
+
+function reply({ reading, requestId, nowMs }: DecisionInput, findings: readonly AckError[]) {
+  const { header } = reading;
+  const errors = findings.filter(({ severity }) => severity === 'E');
+  const judged = applicationCodeFor(errors.map(({ code }) => code));
+  // What cannot be told apart from others by its sender cannot be corrected by sending it again either.
+  const outcome = errors.length > 0 && header.controlId === undefined ? 'AR' : judged;
+  const { send } = ackDecision(header, outcome);
+  if (send === undefined) return { outcome, ack: null };
+  const { bytes } = buildAck({
+    header,
+    code: send,
+    errors: findings.map((finding) => (finding.severity === 'E' ? { ...finding, diagnostics: requestId } : finding)),
+    ackControlId: ackControlId(nowMs),
+    at: new Date(nowMs),
+  });
+  return { outcome, ack: bytes };
+}
+
+/** Twenty characters, the most that MSH-10 holds: the time of a UUIDv7 and its last random digits. */
+export function ackControlId(nowMs: number): string {
+  const id = uuidv7(nowMs).replaceAll('-', '');
+  return id.slice(0, 12) + id.slice(-8);
+}

@@ -1,0 +1,130 @@
+/**
+ * The resources one message makes or changes, as they become: what was found in the database, what is new, and what is
+ * written in the end. It knows nothing of segments.
+ */
+import { isJsonObject, parseJson, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
+import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
+import type { Contribution } from './field-map.ts';
+import { givenBy, merge, type Given } from './apply.ts';
+
+/** A row that the lookup found. */
+export interface Found {
+  /** `patient`: by identifier or by the link of a merge. `identity`: by an HL7 key. */
+  readonly role: 'patient' | 'identity';
+  /** Of an identity: the HL7 key, ending in `@` and the patient's id. */
+  readonly key: string;
+  readonly resource: StoredResource;
+  /** Of a patient: what each field gave to its lists, as JSON. */
+  readonly contributions: string | null;
+}
+
+export interface Draft {
+  readonly type: ResourceType;
+  readonly id: string;
+  readonly stored: StoredResource | undefined;
+  /** Members without resourceType, id and meta. */
+  content: JsonObject;
+  given: Given | undefined;
+}
+
+export interface Drafts {
+  readonly patients: () => readonly Draft[];
+  readonly byId: (type: ResourceType, id: string) => Draft | undefined;
+  /** The resource that an HL7 key stands for, in the database or made by this message. */
+  readonly byKey: (type: ResourceType, key: string) => Draft | undefined;
+  readonly create: (type: ResourceType, id: string, key?: string) => Draft;
+  readonly apply: (draft: Draft, contributions: readonly Contribution[]) => void;
+  /** Marks a resource as one that the message speaks of, also when nothing of it changes. */
+  readonly touch: (draft: Draft) => void;
+  readonly result: (source: string) => DraftResult;
+}
+
+export interface DraftResult {
+  readonly resources: readonly JsonObject[];
+  readonly writes: readonly ResourceWrite[];
+  readonly identities: readonly { readonly type: ResourceType; readonly key: string; readonly id: string }[];
+  readonly contributions: readonly { readonly id: string; readonly fields: string }[];
+}
+
+export function createDrafts(found: readonly Found[]): Drafts {
+  const drafts = new Map<string, Draft>();
+  const keys = new Map<string, Draft>();
+  const newKeys: { type: ResourceType; key: string; id: string }[] = [];
+  const touched = new Set<Draft>();
+  const at = (type: string, id: string): string => `${type}/${id}`;
+
+  for (const { role, key, resource, contributions } of found) {
+    const { type } = resource;
+    if (!isResourceType(type)) continue;
+    const { resourceType: _type, id: _id, meta: _meta, ...content } = parseStored(resource);
+    const known = drafts.get(at(resource.type, resource.id));
+    const draft: Draft = known ?? {
+      type,
+      id: resource.id,
+      stored: resource,
+      content,
+      given: role === 'patient' ? givenFrom(contributions) : undefined,
+    };
+    drafts.set(at(resource.type, resource.id), draft);
+    if (role === 'identity') keys.set(at(resource.type, key), draft);
+  }
+
+  return {
+    patients: () => [...drafts.values()].filter(({ type }) => type === 'Patient'),
+    byId: (type, id) => drafts.get(at(type, id)),
+    byKey: (type, key) => keys.get(at(type, key)),
+    create: (type, id, key) => {
+      const draft: Draft = { type, id, stored: undefined, content: {}, given: type === 'Patient' ? {} : undefined };
+      drafts.set(at(type, id), draft);
+      touched.add(draft);
+      if (key !== undefined) {
+        keys.set(at(type, key), draft);
+        newKeys.push({ type, key, id });
+      }
+      return draft;
+    },
+    apply: (draft, contributions) => {
+      touched.add(draft);
+      draft.content = merge(draft.content, contributions, draft.given);
+      if (draft.given !== undefined) draft.given = givenBy(contributions, draft.given);
+    },
+    touch: (draft) => void touched.add(draft),
+    result: (source) => ({
+      resources: [...touched].map((draft) => ({ ...asResource(draft, source) })),
+      writes: [...touched].map((draft) => writeOf(draft, source)),
+      identities: newKeys,
+      contributions: [...touched].flatMap(({ id, given }) =>
+        given === undefined ? [] : [{ id, fields: printJson(given as Json) }],
+      ),
+    }),
+  };
+}
+
+function givenFrom(contributions: string | null): Given {
+  const parsed = contributions === null ? {} : parseJson(contributions);
+  if (!isJsonObject(parsed)) return {};
+  return Object.fromEntries(Object.entries(parsed).map(([field, items]) => [field, [items].flat().map(String)]));
+}
+
+function asResource({ type, id, stored, content }: Draft, source: string): JsonObject {
+  const meta = stored === undefined ? {} : parseStored(stored)['meta'];
+  return { resourceType: type, id, meta: { ...(isJsonObject(meta) ? meta : {}), source }, ...content };
+}
+
+/** A resource that says what it said before is written as it stands: it keeps its version and its source. */
+function writeOf(draft: Draft, source: string): ResourceWrite {
+  const { stored, id, content } = draft;
+  if (stored === undefined) return toWrite(asResource(draft, source), id, 'create');
+  const { resourceType: _type, id: _id, meta: _meta, ...before } = parseStored(stored);
+  const write = toWrite(asResource(draft, source), id, 'update', stored.version);
+  return sorted(before) === sorted(content) ? { ...write, meta: stored.meta, body: stored.body } : write;
+}
+
+/** JSON with the members of every object in one order. */
+function sorted(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(sorted).join(',')}]`;
+  if (!isJsonObject(value)) return printJson(value);
+  const members = Object.keys(value).sort();
+  return `{${members.map((name) => `${JSON.stringify(name)}:${sorted(value[name] ?? null)}`).join(',')}}`;
+}

@@ -1,0 +1,92 @@
+/** The Observations and DiagnosticReports of a result message, and the Observations of an admission. */
+import { groupsOf } from './segment-groups.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locate } from '../../../shared/hl7/value.ts';
+import { misplaced, missing, type Report } from './findings.ts';
+import { hasConcept } from '../mapping/datatypes/cwe.ts';
+import { observationKey, reportKey } from '../mapping/key.ts';
+import { orderNumber } from '../segments/obr.ts';
+import { TEXT_TYPES, valueType } from '../segments/obx-value.ts';
+import type { Unit } from './unit.ts';
+
+/** Segments after OBR belong to it, an ORC to the OBR after it; what stands before the first OBR must not be an OBX. */
+export function results(members: readonly Segment[], report: Report): Unit[] {
+  const groups = groupsOf(members, ['OBR']);
+  const units: Unit[] = [];
+  const counts = new Map<string, number>();
+  if (!groups.some(({ head }) => head !== undefined)) report(missing('OBR^1', 'a result message needs an OBR segment'));
+
+  let orc: Segment | undefined;
+  for (const { head: obr, members: following } of groups) {
+    if (obr === undefined) {
+      for (const segment of following) if (segment.id === 'OBX') report(misplaced(segment, 'an OBR'));
+    } else {
+      const number = orderNumber(obr, orc, 3) ?? orderNumber(obr, orc, 2);
+      if (!hasConcept(obr, 4)) report(missing(locate(obr, 4), 'OBR-4 (universal service identifier) is required'));
+      const observations = observationsOf(following, obr, number, counts, report);
+      const firstObx = following.findIndex(({ id }) => id === 'OBX');
+      const notes = following.filter(({ id }, at) => id === 'NTE' && (firstObx < 0 || at < firstObx));
+      const specimens = following.filter(({ id }) => id === 'SPM');
+      const obx = following.filter(({ id }) => id === 'OBX');
+      const source = { obr, orc, notes, specimens, obx };
+      const key = reportKey(obr, number);
+      units.push(...observations, {
+        type: 'DiagnosticReport',
+        key,
+        source,
+        results: [...new Set(observations.map((unit) => unit.key))],
+      });
+    }
+    // An ORC among what follows is the next OBR's.
+    orc = following.findLast(({ id }) => id === 'ORC');
+  }
+  return units;
+}
+
+/** OBX of an admission: measured with the visit, without an order. */
+export function admission(members: readonly Segment[], report: Report): Unit[] {
+  return observationsOf(members, undefined, undefined, new Map(), report);
+}
+
+type ObservationUnit = Extract<Unit, { type: 'Observation' }>;
+
+/**
+ * One Observation for each OBX; but lines of one text (TX, FT with the same OBX-3 and OBX-4, one after the other) are
+ * one, and a repetition of another type is another: its key counts.
+ */
+function observationsOf(
+  segments: readonly Segment[],
+  obr: Segment | undefined,
+  number: ReturnType<typeof orderNumber>,
+  counts: Map<string, number>,
+  report: Report,
+): ObservationUnit[] {
+  const units: (ObservationUnit & { source: { obx: [Segment, ...Segment[]]; notes: Segment[] } })[] = [];
+  const specimens = segments.filter(({ id }) => id === 'SPM');
+  let base = '';
+  let isBehindObx = false;
+  for (const segment of segments) {
+    const last = units.at(-1);
+    if (segment.id === 'NTE' && isBehindObx) last?.source.notes.push(segment);
+    if (segment.id !== 'NTE') isBehindObx = segment.id === 'OBX';
+    if (segment.id !== 'OBX') continue;
+
+    if (!hasConcept(segment, 3)) report(missing(locate(segment, 3), 'OBX-3 (observation identifier) is required'));
+    const key = observationKey(segment, obr, number);
+    const isLine = last !== undefined && key === base && last.source.notes.length === 0;
+    if (isLine && [segment, last.source.obx[0]].every((line) => TEXT_TYPES.has(valueType(line) ?? ''))) {
+      last.source.obx.push(segment);
+      continue;
+    }
+    base = key;
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    const specimen = specimens.length === 1 ? specimens[0] : specimens.findLast((spm) => spm.index < segment.index);
+    units.push({
+      type: 'Observation',
+      key: count === 1 ? key : `${key}#${count}`,
+      source: { obx: [segment], obr, specimen, notes: [] },
+    });
+  }
+  return units;
+}

@@ -1,0 +1,140 @@
+/**
+ * The path between sidecar and edge (shared/mllp-contract.ts): one raw MLLP message in, its ACK out, and the addresses
+ * that any key allows. To whoever is no sidecar of ours it is not there.
+ */
+import { ackDecision } from '../../../shared/hl7/ack-mode.ts';
+import { buildAck } from '../../../shared/hl7/ack.ts';
+import type { Header } from '../../../shared/hl7/header.ts';
+import { Fault } from '../../../shared/fault.ts';
+import { canonicalRange } from '../../../shared/ip.ts';
+import {
+  MLLP_CONNECTION_HEADER,
+  MLLP_CONTENT_TYPE,
+  MLLP_MESSAGES_PATH,
+  MLLP_RANGES_PATH,
+  type AllowedRanges,
+} from '../../../shared/mllp-contract.ts';
+import type { Deps } from '../../deps.ts';
+import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
+import { createSurface, type Surface } from '../../http/surface.ts';
+import type { CountUse } from '../../http/usage.ts';
+import { allowedIps } from '../../store/hl7.ts';
+import { noteSidecar } from '../../store/sidecar.ts';
+import { readMessageBytes, TooLong } from '../ingest/body.ts';
+import { ackControlId } from '../ingest/decide.ts';
+import { ingest } from '../ingest/ingest.ts';
+import { recordRefusals, senderAt, type Refusal } from '../sender/mllp-sender.ts';
+import { readBytes } from '../ingest/reading.ts';
+import { claimsOf, useToken } from './sidecar-token.ts';
+
+/** How long a sidecar may refuse by the ranges it was told: a key that was changed counts after that. */
+const RANGES_MAX_AGE_SECONDS = 15;
+
+/** The console shows which sidecars called lately; one note a minute is enough. */
+const SIDECAR_NOTE_MS = 60_000;
+
+export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
+  const app = createSurface(deps, 'mllp', '', countUse);
+  const noted = new Map<string, number>();
+
+  const noteSidecarCall = (issuer: string): void => {
+    const now = deps.now();
+    if (now - (noted.get(issuer) ?? -Infinity) < SIDECAR_NOTE_MS) return;
+    noted.set(issuer, now);
+    deps.background(deps.database.run(noteSidecar(issuer)));
+  };
+
+  app.post(MLLP_MESSAGES_PATH, async (c) => {
+    const request = c.req.raw;
+    const requestId = c.get('requestId');
+    const claims = await claimsOf(deps, request);
+    const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
+    await useToken(deps, claims, bytes);
+    const { src: address, iss } = claims;
+    noteSidecarCall(iss);
+
+    const refusals: Refusal[] = [];
+    const choose = senderAt(address, (refusal) => void refusals.push(refusal));
+    let site: string | undefined;
+    const select: typeof choose = (candidates, reading) => {
+      const sender = choose(candidates, reading);
+      site = sender?.site_id;
+      return sender;
+    };
+    const ingested = await ingest(deps, {
+      sender: { kind: 'address', select },
+      bytes,
+      source: { kind: 'mllp', address },
+      requestId,
+    });
+    if (ingested === undefined) {
+      const [refusal] = refusals;
+      if (refusal !== undefined) recordRefusals(deps, refusal, address, requestId);
+      return refuse(readBytes(bytes, 'utf-8').header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
+    }
+    if (site !== undefined) c.set('use', { site, outcome: ingested.outcome === 'AA' ? 'ok' : 'refused' });
+    deps.log({ level: 'info', event: 'hl7.message', requestId, detail: ingested.outcome });
+    return answer(ingested.ack, 'keep');
+  });
+
+  app.get(MLLP_RANGES_PATH, async (c) => {
+    const claims = await claimsOf(deps, c.req.raw);
+    await useToken(deps, claims, new Uint8Array(0));
+    noteSidecarCall(claims.iss);
+    const rows = await deps.database.run(allowedIps());
+    const ranges = new Set(rows.flatMap(({ range }) => canonicalRange(range) ?? []));
+    const answer: AllowedRanges = { ranges: [...ranges], maxAgeSeconds: RANGES_MAX_AGE_SECONDS };
+    return c.json(answer, 200, { 'Cache-Control': 'no-store' });
+  });
+
+  app.notFound(() => new Response(null, { status: 404 }));
+
+  app.onError((error, c) => {
+    const requestId = c.get('requestId');
+    if (error instanceof TooLong) {
+      return refuse(error.header, error.fault.message, 'too-large', deps.now(), requestId, 'keep');
+    }
+    const fault = faultOf(error, deps.log, 'mllp', requestId);
+    if (fault === undefined) return new Response(null, { status: 500 });
+    return new Response(null, { status: statusOf(fault), headers: fault.headers });
+  });
+
+  return app;
+}
+
+/** Whatever is wrong with the call itself is no business of a stranger; the rest is tried again by the sidecar. */
+const statusOf = ({ kind }: Fault): number => (kind === 'unavailable' ? FAULT_STATUS.unavailable : 404);
+
+/** Which condition failed is told to the administrator, not to the sender. */
+const NO_SENDER = 'this sender is not known here: its administrator finds the reason in the console';
+
+const headersOf = (connection: 'keep' | 'close') => ({
+  'Content-Type': MLLP_CONTENT_TYPE,
+  [MLLP_CONNECTION_HEADER]: connection,
+});
+
+function answer(ack: Uint8Array | null, connection: 'keep' | 'close'): Response {
+  const headers = headersOf(connection);
+  // MSH-15 and MSH-16 asked for no ACK: the sidecar writes nothing.
+  if (ack === null) return new Response(null, { status: 204, headers });
+  return new Response(Uint8Array.from(ack).buffer, { status: 200, headers });
+}
+
+/** AR 207: nothing was stored. */
+function refuse(
+  header: Header,
+  message: string,
+  reason: string,
+  nowMs: number,
+  requestId: string,
+  connection: 'keep' | 'close',
+): Response {
+  const { bytes } = buildAck({
+    header,
+    code: ackDecision(header, 'AR').send ?? 'AR',
+    errors: [{ code: '207', severity: 'E', message, reason, diagnostics: requestId }],
+    ackControlId: ackControlId(nowMs),
+    at: new Date(nowMs),
+  });
+  return answer(bytes, connection);
+}

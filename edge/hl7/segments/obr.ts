@@ -1,0 +1,162 @@
+/** OBR, with the order numbers of its ORC, as DiagnosticReport (v2-to-FHIR `OBR[DiagnosticReport]`, `ORC[DiagnosticReport]`). */
+import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locate, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { note, type MapContext } from '../mapping/context.ts';
+import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
+import { entityIdentifier } from '../mapping/datatypes/hd.ts';
+import { inFunction, observer } from '../mapping/datatypes/party.ts';
+import { fieldText, isValued, textOf } from '../mapping/datatypes/text.ts';
+import { dateTime, instant, period } from '../mapping/datatypes/time.ts';
+import { contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { DIAGNOSTIC_SERVICE_SECTION } from '../mapping/tables/concept-maps.ts';
+import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../mapping/tables/status.ts';
+import { annotation } from './nte.ts';
+import { attachmentsOf } from './obx.ts';
+import { specimenReference } from './spm.ts';
+
+/** R5's DiagnosticReport.note in R4. */
+const NOTE = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-DiagnosticReport.note';
+const PARTICIPATION = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
+
+/** `ORC[DiagnosticReport]` 4 and 8 come before OBR-2 and OBR-3 only where OBR says nothing: the numbers are the same. */
+export function orderNumber(obr: Segment, orc: Segment | undefined, field: 2 | 3): Part | undefined {
+  const own = repetitions(obr, field)[0];
+  if (textOf(own, 1) !== undefined) return own;
+  const common = orc === undefined ? undefined : repetitions(orc, field)[0];
+  return textOf(common, 1) === undefined ? undefined : common;
+}
+
+function effective(segment: Segment, context: MapContext): JsonObject | undefined {
+  const start = dateTime(repetitions(segment, 7)[0], context);
+  const end = dateTime(repetitions(segment, 8)[0], context);
+  if (end === undefined) return start === undefined ? undefined : { effectiveDateTime: start };
+  const effectivePeriod = period(start, end, context, locate(segment, 8));
+  return effectivePeriod === undefined ? undefined : { effectivePeriod };
+}
+
+function observers(segment: Segment): Json[] {
+  return [
+    ...repetitions(segment, 34)
+      .map(observer)
+      .map((party) => party && inFunction(party, PARTICIPATION, 'SPRF')),
+    ...repetitions(segment, 35)
+      .map(observer)
+      .map((party) => party && inFunction(party, PARTICIPATION, 'TRANS')),
+  ].filter((found) => found !== undefined);
+}
+
+export const OBR: readonly FieldMap[] = [
+  {
+    field: 4,
+    rows: 'OBR[DiagnosticReport] 10',
+    element: 'code',
+    map: (segment, context) => concept(segment, 4, context),
+  },
+  { field: 7, rows: 'OBR[DiagnosticReport] 13, 14', element: 'effective[x]', map: effective },
+  {
+    field: 8,
+    rows: 'OBR[DiagnosticReport] 15',
+    element: 'effective[x]',
+    when: (segment) => !isValued(segment, 7) && isValued(segment, 8),
+    map: effective,
+  },
+  {
+    field: 22,
+    rows: 'OBR[DiagnosticReport] 29',
+    element: 'issued',
+    map: (segment, context) => instant(repetitions(segment, 22)[0], context),
+  },
+  {
+    field: 24,
+    rows: 'OBR[DiagnosticReport] 31',
+    element: 'category',
+    map: (segment, context) => {
+      const category = mappedConcept(repetitions(segment, 24)[0], context, DIAGNOSTIC_SERVICE_SECTION);
+      return category === undefined ? undefined : [category];
+    },
+  },
+  {
+    field: 32,
+    rows: 'OBR[DiagnosticReport] 40',
+    element: 'resultsInterpreter',
+    map: (segment) =>
+      repetitions(segment, 32)
+        .map(observer)
+        .filter((found) => found !== undefined),
+  },
+  { field: 34, rows: 'OBR[DiagnosticReport] 42, 43, 44, 45', element: 'performer', map: observers },
+  {
+    field: 35,
+    rows: 'OBR[DiagnosticReport] 46, 47, 48, 49',
+    element: 'performer',
+    when: (segment) => !isValued(segment, 34),
+    map: observers,
+  },
+];
+
+/** Row 32. Row 33 makes a missing OBR-25 an error; senders of older versions leave it out, so it is a warning. */
+function statusOf(segment: Segment, context: MapContext): Contribution {
+  const sent = fieldText(segment, 25)?.toUpperCase();
+  if (sent !== undefined && REFUSED_REPORT_STATUS.has(sent)) {
+    note(context, 'E', '103', locate(segment, 25), 'OBR-25 says that there is no such order or patient', 'no-result');
+  }
+  const status = REPORT_STATUS.get(sent ?? '');
+  if (status === undefined && !REFUSED_REPORT_STATUS.has(sent ?? '')) {
+    const [code, message] =
+      sent === undefined
+        ? (['101', 'OBR-25 is missing: the status is unknown'] as const)
+        : (['103', 'OBR-25 is not a code of table 0123: the status is unknown'] as const);
+    note(context, 'W', code, locate(segment, 25), message, 'unknown-status');
+  }
+  return fixed('status', status ?? 'unknown');
+}
+
+/** The segments of one DiagnosticReport. */
+export interface ReportSource {
+  readonly obr: Segment;
+  readonly orc: Segment | undefined;
+  readonly notes: readonly Segment[];
+  readonly specimens: readonly Segment[];
+  readonly obx: readonly Segment[];
+}
+
+/** @param results references to the Observations of the group */
+export function report(source: ReportSource, results: readonly string[], context: MapContext): Contribution[] {
+  const { obr, orc } = source;
+  const identifiers = [
+    entityIdentifier(orderNumber(obr, orc, 2), context, 'PLAC'),
+    entityIdentifier(orderNumber(obr, orc, 3), context, 'FILL'),
+  ].filter((found) => found !== undefined);
+  const specimen = source.specimens
+    .map((spm) => specimenReference(spm, context))
+    .filter((found) => found !== undefined);
+  const presentedForm = source.obx.flatMap((obx) => attachmentsOf(obx, context));
+  const notes = source.notes.map((nte) => annotation(nte, context)).filter((found) => found !== undefined);
+  return [
+    statusOf(obr, context),
+    ...(identifiers.length === 0 ? [] : [fixed('identifier', identifiers)]),
+    ...contributionsOf(obr, OBR, context),
+    ...(results.length === 0
+      ? []
+      : [
+          {
+            ...fixed(
+              'result',
+              results.map((reference) => ({ reference })),
+            ),
+            adds: true,
+          },
+        ]),
+    ...(specimen.length === 0 ? [] : [fixed('specimen', specimen)]),
+    ...(presentedForm.length === 0 ? [] : [fixed('presentedForm', presentedForm)]),
+    ...(notes.length === 0
+      ? []
+      : [
+          fixed(
+            `extension ${NOTE}`,
+            notes.map((valueAnnotation) => ({ valueAnnotation })),
+          ),
+        ]),
+  ];
+}

@@ -1,0 +1,149 @@
+/**
+ * OBX-5 by OBX-2 as value[x] (v2-to-FHIR `OBX[Observation]` 7 to 36, `OBX[Observation-Component]` 8 to 39). A value that
+ * does not fit its type is kept as text, with a warning.
+ */
+import type { JsonObject } from '../../../shared/json.ts';
+import { fhirDateTime, fhirTime, readTimestamp } from '../../../shared/hl7/time.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { attempt, note, type MapContext } from '../mapping/context.ts';
+import { encapsulated, pointer } from '../mapping/datatypes/attachment.ts';
+import { codeableConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
+import { decimal, numericRange, structuredNumeric, structuredText, unitOf } from '../mapping/datatypes/quantity.ts';
+import { code, fieldText, textOf, wholeText } from '../mapping/datatypes/text.ts';
+import { dateRange } from '../mapping/datatypes/time.ts';
+
+/** The members that a value makes: one `value…`, or the attachment that R4 has no value for. */
+export interface ObservedValue {
+  readonly value?: JsonObject;
+  readonly attachment?: JsonObject;
+}
+
+interface ValueContext extends MapContext {
+  readonly unit: JsonObject;
+  readonly unitText: string | undefined;
+}
+
+type Reader = (part: Part, context: ValueContext) => ObservedValue | undefined;
+
+const string = (text: string | undefined): ObservedValue | undefined =>
+  text === undefined ? undefined : { value: { valueString: text } };
+const value = (found: JsonObject | undefined): ObservedValue | undefined =>
+  found === undefined ? undefined : { value: found };
+
+const text: Reader = (part) => string(wholeText(part));
+
+const coded: Reader = (part, context) => {
+  const concept = codeableConcept(part, context);
+  return concept === undefined ? undefined : { value: { valueCodeableConcept: concept } };
+};
+
+const number: Reader = (part, { unit }) => {
+  const found = decimal(textOf(part, 1) ?? '');
+  return found === undefined ? undefined : { value: { valueQuantity: { value: found, ...unit } } };
+};
+
+const moment: Reader = (part, { zone }) => {
+  const sent = textOf(part, 1);
+  if (sent === undefined) return undefined;
+  return { value: { valueDateTime: fhirDateTime(readTimestamp(sent, locatePart(part, 1)), zone) } };
+};
+
+const time: Reader = (part) => {
+  const sent = textOf(part, 1);
+  return sent === undefined ? undefined : { value: { valueTime: fhirTime(sent, locatePart(part, 1)) } };
+};
+
+const structured: Reader = (part, { unit, unitText }) =>
+  value(structuredNumeric(part, unit)) ?? string(structuredText(part, unitText) || undefined);
+
+/** Row 25 and `NA[SampledData]` 3 to 7: the numbers one after the other; how far apart they are, v2 does not say. */
+const sampled: Reader = (part) => {
+  const all = part.raw.split(part.segment.source.delimiters.component).map((_, at) => textOf(part, at + 1) ?? '');
+  return all.every((sample) => decimal(sample) !== undefined) ? string(all.join(' ')) : undefined;
+};
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['NM', number],
+  ['ST', text],
+  ['TX', text],
+  ['FT', text],
+  ['SN', structured],
+  ['CE', coded],
+  ['CWE', coded],
+  ['CNE', coded],
+  ['CF', coded],
+  ['IS', coded],
+  ['ID', coded],
+  ['DT', moment],
+  ['TS', moment],
+  ['DTM', moment],
+  ['TM', time],
+  [
+    'DR',
+    (part, context) => {
+      const valuePeriod = dateRange(part, { ...context, report: () => undefined });
+      return valuePeriod === undefined ? undefined : { value: { valuePeriod } };
+    },
+  ],
+  [
+    'NR',
+    (part, { unit }) => {
+      const valueRange = numericRange(part, unit);
+      return valueRange === undefined ? undefined : { value: { valueRange } };
+    },
+  ],
+  ['VR', (part) => string([textOf(part, 1), textOf(part, 2)].filter(Boolean).join('-') || undefined)],
+  ['NA', sampled],
+  [
+    'ED',
+    (part) => {
+      const attachment = encapsulated(part);
+      return attachment === undefined ? undefined : { attachment };
+    },
+  ],
+  [
+    'RP',
+    (part) => {
+      const attachment = pointer(part);
+      return attachment === undefined ? undefined : { attachment };
+    },
+  ],
+]);
+
+/** Types whose repetitions are lines of one text. */
+export const TEXT_TYPES: ReadonlySet<string> = new Set(['TX', 'FT']);
+
+/** OBX-2; some write it as a coded value (`CWE^^HL70125`), of which the code counts. */
+export const valueType = (segment: Segment): string | undefined => code(fieldText(segment, 2))?.toUpperCase();
+
+/**
+ * The values of OBX-5, one for each repetition that has one. Without OBX-2, or with one we do not know, it is text.
+ */
+export function observedValues(segment: Segment, context: MapContext): ObservedValue[] {
+  const type = valueType(segment) ?? 'ST';
+  const parts = repetitions(segment, 5).filter((part) => part.raw !== '' && part.raw !== '""');
+  const unitPart = repetitions(segment, 6)[0];
+  const valueContext: ValueContext = { ...context, unit: unitOf(unitPart, context), unitText: textOfConcept(unitPart) };
+  const reader = READERS.get(type);
+  if (reader === undefined && parts[0] !== undefined) {
+    const message = 'OBX-2 is not a value type of table 0125 that is mapped: OBX-5 is kept as text';
+    note(context, 'W', '103', `${segment.id}^${segment.sequence}^2`, message, 'unknown-value-type');
+  }
+  if (TEXT_TYPES.has(type)) {
+    const lines = parts.map(wholeText).filter((line) => line !== undefined);
+    return lines.length === 0 ? [] : [{ value: { valueString: lines.join('\n') } }];
+  }
+  return parts.map((part) => observed(part, type, reader ?? text, valueContext)).filter((found) => found !== undefined);
+}
+
+function observed(part: Part, type: string, reader: Reader, context: ValueContext): ObservedValue | undefined {
+  // A Fault of a date becomes the warning below: the value is kept.
+  const found = attempt({ ...context, report: () => undefined }, () => reader(part, context));
+  if (found !== undefined) return found;
+  const kept = wholeText(part);
+  if (kept === undefined) return undefined;
+  const message = `OBX-5 is no ${type}: it is kept as text`;
+  note(context, 'W', '102', locatePart(part), message, 'value-of-another-type');
+  return { value: { valueString: kept } };
+}

@@ -1,0 +1,245 @@
+/** OBX (and what of OBR and SPM belongs to it) as Observation (v2-to-FHIR `OBX[Observation]`, `OBX[Observation-Component]`). */
+import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { repetitions } from '../../../shared/hl7/value.ts';
+import type { MapContext } from '../mapping/context.ts';
+import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
+import { entityIdentifier } from '../mapping/datatypes/hd.ts';
+import { entity, inFunction, organization, practitioner, producer } from '../mapping/datatypes/party.ts';
+import { decimal, unitOf } from '../mapping/datatypes/quantity.ts';
+import { fieldText, isValued, textOf } from '../mapping/datatypes/text.ts';
+import { dateTime } from '../mapping/datatypes/time.ts';
+import { contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { INTERPRETATION, NATURE_OF_ABNORMAL_TESTING } from '../mapping/tables/concept-maps.ts';
+import { annotations } from './nte.ts';
+import { ABSENT, statusOf } from './obx-status.ts';
+import { specimenOf } from './spm.ts';
+import { observedValues, valueType, type ObservedValue } from './obx-value.ts';
+
+const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
+/** R5 allows an Attachment as a value; this is its R4 form (rows 26, 27, 29 and 30). */
+export const VALUE_ATTACHMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
+const SUB_ID = `${STRUCTURE}/observation-v2-subid`;
+const OBSERVATION_TYPE = 'http://terminology.hl7.org/CodeSystem/v2-0936';
+
+/** Row 37: `3.5-5.0` is also given as numbers. */
+function referenceRange(segment: Segment, context: MapContext): Json | undefined {
+  const text = fieldText(segment, 7);
+  if (text === undefined) return undefined;
+  const bounds = /^(-?[\d.]+)\s*-\s*(-?[\d.]+)$/.exec(text);
+  const low = decimal(bounds?.[1] ?? '');
+  const high = decimal(bounds?.[2] ?? '');
+  if (low === undefined || high === undefined || Number(low) > Number(high)) return [{ text }];
+  const unit = unitOf(repetitions(segment, 6)[0], context);
+  return [{ low: { value: low, ...unit }, high: { value: high, ...unit }, text }];
+}
+
+/** `OG[Extension-Subidentifier]` 3 to 10: group, sequence and identifier where OBX-4 has them, the text where not. */
+function subId(segment: Segment): Json | undefined {
+  const [part] = repetitions(segment, 4);
+  if (part === undefined) return undefined;
+  const original = textOf(part, 1);
+  const group = decimal(textOf(part, 2) ?? '');
+  const sequence = decimal(textOf(part, 3) ?? '');
+  const identifier = textOf(part, 4);
+  const extension = [
+    ...(original === undefined ? [] : [{ url: 'original-sub-identifier', valueString: original }]),
+    ...(group === undefined ? [] : [{ url: 'group', valueDecimal: group }]),
+    ...(sequence === undefined ? [] : [{ url: 'sequence', valueDecimal: sequence }]),
+    ...(identifier === undefined ? [] : [{ url: 'identifier', valueString: identifier }]),
+  ];
+  return extension.length === 0 ? undefined : { extension };
+}
+
+/** Rows 51, 53, 64 and 68 to 70: who measured, and where. */
+function performers(segment: Segment, context: MapContext): Json | undefined {
+  const found = [
+    ...repetitions(segment, 16).map((part) => practitioner(part, context)),
+    ...repetitions(segment, 15).map((part) => producer(part, context)),
+    ...repetitions(segment, 23).map((part) => organization(part, context)),
+    ...repetitions(segment, 25).map((part) => {
+      const director = practitioner(part, context);
+      return director && inFunction(director, 'http://terminology.hl7.org/CodeSystem/v2-0912', 'MDIR');
+    }),
+  ].filter((party) => party !== undefined);
+  return found.length === 0 ? undefined : found;
+}
+
+const PERFORMER_FIELDS = [15, 16, 23, 25];
+
+export const OBX: readonly FieldMap[] = [
+  { field: 3, rows: 'OBX[Observation] 5', element: 'code', map: (segment, context) => concept(segment, 3, context) },
+  { field: 4, rows: 'OBX[Observation] 6', element: `extension ${SUB_ID}`, map: subId },
+  { field: 7, rows: 'OBX[Observation] 37', element: 'referenceRange', map: referenceRange },
+  {
+    field: 8,
+    rows: 'OBX[Observation] 38',
+    element: 'interpretation',
+    map: (segment, context) =>
+      repetitions(segment, 8)
+        .map((part) => mappedConcept(part, context, INTERPRETATION))
+        .filter((found) => found !== undefined),
+  },
+  {
+    field: 10,
+    rows: 'OBX[Observation] 40, 41',
+    element: `extension ${STRUCTURE}/observation-nature-of-abnormal-test`,
+    map: (segment, context) =>
+      repetitions(segment, 10)
+        .map((part) => mappedConcept(part, context, NATURE_OF_ABNORMAL_TESTING))
+        .filter((found) => found !== undefined)
+        .map((valueCodeableConcept) => ({ valueCodeableConcept })),
+  },
+  {
+    field: 14,
+    rows: 'OBX[Observation] 50',
+    element: 'effective[x]',
+    map: (segment, context) => {
+      const effectiveDateTime = dateTime(repetitions(segment, 14)[0], context);
+      return effectiveDateTime === undefined ? undefined : { effectiveDateTime };
+    },
+  },
+  ...PERFORMER_FIELDS.map((field, at): FieldMap => ({
+    field,
+    rows: 'OBX[Observation] 51, 53, 64, 68, 69, 70',
+    element: 'performer',
+    // All four make one list: the first that is valued makes it.
+    when: (segment) => PERFORMER_FIELDS.slice(0, at).every((other) => !isValued(segment, other)),
+    map: performers,
+  })),
+  {
+    field: 17,
+    rows: 'OBX[Observation] 56',
+    element: 'method',
+    map: (segment, context) => concept(segment, 17, context),
+  },
+  {
+    field: 18,
+    rows: 'OBX[Observation] 57',
+    element: 'device',
+    map: (segment, context) => {
+      const [part] = repetitions(segment, 18);
+      return part && entity('Device', part, context);
+    },
+  },
+  {
+    field: 19,
+    rows: 'OBX[Observation] 58, 59',
+    element: `extension ${STRUCTURE}/observation-analysis-date-time`,
+    map: (segment, context) => {
+      const valueDateTime = dateTime(repetitions(segment, 19)[0], context);
+      return valueDateTime === undefined ? undefined : { valueDateTime };
+    },
+  },
+  {
+    field: 20,
+    rows: 'OBX[Observation] 60',
+    element: 'bodySite',
+    map: (segment, context) => concept(segment, 20, context),
+  },
+  {
+    field: 21,
+    rows: 'OBX[Observation] 61, 62',
+    element: 'identifier',
+    map: (segment, context) => {
+      const identifier = entityIdentifier(repetitions(segment, 21)[0], context, 'FILL');
+      return identifier === undefined ? undefined : [identifier];
+    },
+  },
+  {
+    field: 29,
+    rows: 'OBX[Observation] 74, 75',
+    element: 'category',
+    map: (segment) => {
+      const code = fieldText(segment, 29);
+      return code === undefined ? undefined : [{ coding: [{ system: OBSERVATION_TYPE, code }] }];
+    },
+  },
+];
+
+function valueContributions(segments: readonly Segment[], context: MapContext): Contribution[] {
+  const [segment] = segments;
+  if (segment === undefined) return [];
+  const isDeleted = segments.every((line) => line.field(5) === '""');
+  const values = segments.length > 1 ? joined(segments, context) : observedValues(segment, context);
+  if (isDeleted) return [...NO_VALUE, fixed('dataAbsentReason', null)];
+  if (values.length === 0) {
+    const reason = ABSENT.get(fieldText(segment, 11)?.toUpperCase() ?? '');
+    return reason === undefined ? [] : [...NO_VALUE, fixed('dataAbsentReason', reason)];
+  }
+  const [only] = values;
+  if (values.length === 1 && only !== undefined) {
+    return [
+      ...NO_VALUE,
+      fixed('value[x]', only.value ?? null),
+      fixed(
+        `extension ${VALUE_ATTACHMENT}`,
+        only.attachment === undefined ? null : { valueAttachment: only.attachment },
+      ),
+      fixed('dataAbsentReason', null),
+    ];
+  }
+  const code = concept(segment, 3, context) ?? {};
+  const component = values.map(({ value, attachment }) => ({
+    ...(attachment !== undefined && { extension: [{ url: VALUE_ATTACHMENT, valueAttachment: attachment }] }),
+    code,
+    ...value,
+  }));
+  return [...NO_VALUE, fixed('component', component), fixed('dataAbsentReason', null)];
+}
+
+const NO_VALUE: readonly Contribution[] = [
+  fixed('value[x]', null),
+  fixed('component', null),
+  fixed(`extension ${VALUE_ATTACHMENT}`, null),
+];
+
+/** Lines of a text that came as one OBX each become one text; an empty line is a line. */
+function joined(segments: readonly Segment[], context: MapContext): readonly ObservedValue[] {
+  const lines = segments.map((line) => observedValues(line, context)[0]?.value?.['valueString']);
+  const valueString = lines
+    .map((line) => (typeof line === 'string' ? line : ''))
+    .join('\n')
+    .trim();
+  return valueString === '' ? [] : [{ value: { valueString } }];
+}
+
+/** The segments of one Observation. */
+export interface ObservationSource {
+  /** More than one where a text came line by line. */
+  readonly obx: readonly Segment[];
+  readonly obr: Segment | undefined;
+  readonly specimen: Segment | undefined;
+  readonly notes: readonly Segment[];
+}
+
+export function observation(source: ObservationSource, context: MapContext): Contribution[] {
+  const [segment] = source.obx;
+  if (segment === undefined) return [];
+  return [
+    ...statusOf(source.obx.at(-1) ?? segment, context),
+    ...effectiveOfOrder(segment, source.obr, context),
+    ...contributionsOf(segment, OBX, context),
+    ...valueContributions(source.obx, context),
+    ...specimenOf(segment, source.specimen, context),
+    ...annotations(source.notes, context),
+  ];
+}
+
+/** HL7 v2.5.1 §7.4.2.14: without OBX-14 the time of the order's specimen or observation holds. */
+function effectiveOfOrder(segment: Segment, obr: Segment | undefined, context: MapContext): Contribution[] {
+  if (obr === undefined || isValued(segment, 14)) return [];
+  // OBR-7 that is no date is reported where the report is made of it.
+  const effectiveDateTime = dateTime(repetitions(obr, 7)[0], { ...context, report: () => undefined });
+  return effectiveDateTime === undefined ? [] : [fixed('effective[x]', { effectiveDateTime })];
+}
+
+/** The attachments of an OBX, for the report's presented form. */
+export function attachmentsOf(segment: Segment, context: MapContext): JsonObject[] {
+  if (!ATTACHED.has(valueType(segment) ?? '')) return [];
+  const quiet: MapContext = { ...context, report: () => undefined };
+  return observedValues(segment, quiet)
+    .map(({ attachment }) => attachment)
+    .filter((found) => found !== undefined);
+}
+const ATTACHED: ReadonlySet<string> = new Set(['ED', 'RP']);

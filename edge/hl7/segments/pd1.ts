@@ -1,0 +1,50 @@
+/** PD1 as Patient (v2-to-FHIR `PD1[Patient]`). */
+import { repetitions } from '../../../shared/hl7/value.ts';
+import { concept } from '../mapping/datatypes/cwe.ts';
+import { organization, practitioner } from '../mapping/datatypes/party.ts';
+import { textOf } from '../mapping/datatypes/text.ts';
+import type { FieldMap } from '../mapping/field-map.ts';
+
+const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
+
+export const PD1: readonly FieldMap[] = [
+  {
+    field: 3,
+    rows: 'PD1[Patient] 5',
+    element: 'generalPractitioner',
+    owns: (item) => item['type'] === 'Organization',
+    map: (segment, context) =>
+      repetitions(segment, 3)
+        .map((part) => organization(part, context))
+        .filter((found) => found !== undefined),
+  },
+  {
+    field: 4,
+    rows: 'PD1[Patient] 6',
+    element: 'generalPractitioner',
+    owns: (item) => item['type'] === 'Practitioner',
+    map: (segment, context) =>
+      repetitions(segment, 4)
+        .map((part) => practitioner(part, context))
+        .filter((found) => found !== undefined),
+  },
+  {
+    field: 6,
+    rows: 'PD1[Patient] 8, 9',
+    element: `extension ${STRUCTURE}/patient-disability`,
+    map: (segment, context) => {
+      const valueCodeableConcept = concept(segment, 6, context);
+      return valueCodeableConcept === undefined ? undefined : { valueCodeableConcept };
+    },
+  },
+  {
+    field: 14,
+    rows: 'PD1[Patient] 17, 18',
+    element: `extension ${STRUCTURE}/patient-congregation`,
+    map: (segment) => {
+      const part = repetitions(segment, 14)[0];
+      const valueString = textOf(part, 1) ?? textOf(part, 10);
+      return valueString === undefined ? undefined : { valueString };
+    },
+  },
+];

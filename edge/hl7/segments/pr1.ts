@@ -1,0 +1,143 @@
+/** PR1 as Procedure (v2-to-FHIR `PR1[Procedure]`). */
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locate, repetitions } from '../../../shared/hl7/value.ts';
+import { note, type MapContext } from '../mapping/context.ts';
+import { codeOf, concept, concepts } from '../mapping/datatypes/cwe.ts';
+import { entityIdentifier } from '../mapping/datatypes/hd.ts';
+import { entity, practitioner } from '../mapping/datatypes/party.ts';
+import { fieldText, isValued, members, textOf } from '../mapping/datatypes/text.ts';
+import { dateTime, minutesAfter } from '../mapping/datatypes/time.ts';
+import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+
+const SNOMED = 'http://snomed.info/sct';
+
+/** Rows 6, 7 and 26: the code, with its modifiers behind colons as CPT writes them, and the description. */
+function procedureCode(segment: Segment, context: MapContext): JsonObject | undefined {
+  const code = concept(segment, 3, context);
+  const modifiers = repetitions(segment, 16)
+    .map(codeOf)
+    .filter((modifier) => modifier !== undefined);
+  const coding = [code?.['coding'] ?? []].flat().map((item, at): Json => {
+    if (at > 0 || modifiers.length === 0 || !isJsonObject(item) || typeof item['code'] !== 'string') return item;
+    return { ...item, code: [item['code'], ...modifiers].join(':') };
+  });
+  return members({ coding, text: code?.['text'] ?? fieldText(segment, 4) });
+}
+
+/** Rows 8 to 12: with PR1-7 minutes, and a time of day in PR1-5, a period. */
+function performed(segment: Segment, context: MapContext): JsonObject | undefined {
+  const start = dateTime(repetitions(segment, 5)[0], context);
+  if (start === undefined) return undefined;
+  const minutes = fieldText(segment, 7);
+  if (minutes === undefined) return { performedDateTime: start };
+  if (!/^\d{1,6}(\.\d+)?$/.test(minutes)) {
+    note(
+      context,
+      'W',
+      '102',
+      locate(segment, 7),
+      'PR1-7 is not a number of minutes and was not mapped',
+      'not-a-number',
+    );
+    return { performedDateTime: start };
+  }
+  const end = minutesAfter(start, Number(minutes));
+  return end === undefined ? { performedDateTime: start } : { performedPeriod: { start, end } };
+}
+
+/** Rows 14 to 16 and 19 to 22. */
+const PERFORMERS: readonly (readonly [field: number, snomed: string | undefined])[] = [
+  [8, '88189002'],
+  [11, '304292004'],
+  [12, undefined],
+];
+
+function performers(segment: Segment, context: MapContext): Json | undefined {
+  const found = PERFORMERS.flatMap(([field, snomed]) =>
+    repetitions(segment, field).flatMap((part) => {
+      const actor = practitioner(part, context);
+      if (actor === undefined) return [];
+      return [{ ...(snomed !== undefined && { function: { coding: [{ system: SNOMED, code: snomed }] } }), actor }];
+    }),
+  );
+  return found.length === 0 ? undefined : found;
+}
+
+export const PR1: readonly FieldMap[] = [
+  { field: 3, rows: 'PR1[Procedure] 6, 7, 26', element: 'code', map: procedureCode },
+  {
+    field: 4,
+    rows: 'PR1[Procedure] 7',
+    element: 'code',
+    when: (segment) => !isValued(segment, 3),
+    map: procedureCode,
+  },
+  { field: 5, rows: 'PR1[Procedure] 8, 9, 10, 12', element: 'performed[x]', map: performed },
+  { field: 6, rows: 'PR1[Procedure] 11', element: 'category', map: (segment, context) => concept(segment, 6, context) },
+  { field: 8, rows: 'PR1[Procedure] 14, 15, 16', element: 'performer', map: performers },
+  {
+    field: 11,
+    rows: 'PR1[Procedure] 19, 20, 21',
+    element: 'performer',
+    when: (segment) => !isValued(segment, 8),
+    map: performers,
+  },
+  {
+    field: 12,
+    rows: 'PR1[Procedure] 22',
+    element: 'performer',
+    when: (segment) => !isValued(segment, 8) && !isValued(segment, 11),
+    map: performers,
+  },
+  {
+    field: 15,
+    rows: 'PR1[Procedure] 25',
+    element: 'reasonCode',
+    map: (segment, context) => concepts(segment, 15, context),
+  },
+  {
+    field: 19,
+    rows: 'PR1[Procedure] 29',
+    element: 'identifier',
+    map: (segment, context) => {
+      const identifier = entityIdentifier(repetitions(segment, 19)[0], context);
+      return identifier === undefined ? undefined : [identifier];
+    },
+  },
+  {
+    field: 23,
+    rows: 'PR1[Procedure] 33',
+    element: 'location',
+    map: (segment) => {
+      // PL: point of care, room, bed, facility. The gateway keeps no Location.
+      const [part] = repetitions(segment, 23);
+      const display = [1, 2, 3, 4]
+        .map((number) => textOf(part, number))
+        .filter(Boolean)
+        .join(' ');
+      return display === '' ? undefined : { type: 'Location', display };
+    },
+  },
+  {
+    field: 25,
+    rows: 'PR1[Procedure] 35',
+    element: 'partOf',
+    map: (segment, context) => {
+      const [part] = repetitions(segment, 25);
+      const parent = part === undefined ? undefined : entity('Procedure', part, context);
+      return parent === undefined ? undefined : [parent];
+    },
+  },
+];
+
+/** Row 3: the context is a patient's record of what was done; PR1-20 D takes it back (table 0206). */
+function statusOf(segment: Segment): Contribution {
+  const action = fieldText(segment, 20)?.toUpperCase();
+  if (action === undefined) return byDefault('status', 'completed');
+  return fixed('status', action === 'D' ? 'entered-in-error' : 'completed');
+}
+
+export function procedure(segment: Segment, context: MapContext): Contribution[] {
+  return [statusOf(segment), ...contributionsOf(segment, PR1, context)];
+}

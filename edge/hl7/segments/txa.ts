@@ -1,0 +1,171 @@
+/** TXA, with its OBX and NTE, as DocumentReference (v2-to-FHIR `TXA[…]`, `OBX[…]` and `NTE[DocumentReference]`). */
+import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locate, locatePart, repetitions } from '../../../shared/hl7/value.ts';
+import { note, type MapContext } from '../mapping/context.ts';
+import { encapsulated, mediaType, plainText, pointer } from '../mapping/datatypes/attachment.ts';
+import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
+import { entityIdentifier } from '../mapping/datatypes/hd.ts';
+import { practitioner } from '../mapping/datatypes/party.ts';
+import { fieldText, isValued, textOf, wholeText } from '../mapping/datatypes/text.ts';
+import { instant } from '../mapping/datatypes/time.ts';
+import { contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { DOCUMENT_CONFIDENTIALITY } from '../mapping/tables/concept-maps.ts';
+import { DOCUMENT_STATUS, FINAL_DOCUMENT } from '../mapping/tables/status.ts';
+import { commentText } from './nte.ts';
+import { valueType } from './obx-value.ts';
+
+const ALTERNATE_CODES = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
+const AVAILABILITY = 'http://terminology.hl7.org/CodeSystem/v2-0273';
+
+export const TXA: readonly FieldMap[] = [
+  {
+    field: 2,
+    rows: 'TXA[DocumentReference] 5',
+    element: 'type',
+    map: (segment, context) => concept(segment, 2, context),
+  },
+  {
+    field: 6,
+    rows: 'TXA[DocumentReference] 9',
+    element: 'date',
+    map: (segment, context) => instant(repetitions(segment, 6)[0], context),
+  },
+  {
+    field: 9,
+    rows: 'TXA[DocumentReference] 14',
+    element: 'author',
+    map: (segment, context) =>
+      repetitions(segment, 9)
+        .map((part) => practitioner(part, context))
+        .filter((found) => found !== undefined),
+  },
+  {
+    field: 10,
+    rows: 'TXA[DocumentReference] 15',
+    element: 'authenticator',
+    map: (segment, context) => {
+      const [part] = repetitions(segment, 10);
+      return part && practitioner(part, context);
+    },
+  },
+  {
+    field: 12,
+    rows: 'TXA[DocumentReference] 17',
+    element: 'masterIdentifier',
+    map: (segment, context) => entityIdentifier(repetitions(segment, 12)[0], context),
+  },
+  {
+    field: 16,
+    rows: 'TXA[DocumentReference] 21',
+    element: 'identifier',
+    map: (segment) => {
+      const value = fieldText(segment, 16);
+      return value === undefined ? undefined : [{ value }];
+    },
+  },
+  {
+    field: 17,
+    rows: 'TXA[DocumentReference] 22',
+    element: 'docStatus',
+    map: (segment) => (FINAL_DOCUMENT.has(fieldText(segment, 17) ?? '') ? 'final' : 'preliminary'),
+  },
+  {
+    field: 18,
+    rows: 'TXA[DocumentReference] 23',
+    element: 'securityLabel',
+    map: (segment, context) => {
+      const label = mappedConcept(repetitions(segment, 18)[0], context, DOCUMENT_CONFIDENTIALITY);
+      return label === undefined ? undefined : [label];
+    },
+  },
+  {
+    field: 25,
+    rows: 'TXA[DocumentReference] 32',
+    element: 'description',
+    map: (segment) => {
+      const lines = repetitions(segment, 25).map(wholeText).filter(Boolean);
+      return lines.length === 0 ? undefined : lines.join(' ');
+    },
+  },
+];
+
+/** Rows 3 and 24 to 26. */
+function statusOf(segment: Segment, isCancelled: boolean): Contribution[] {
+  const sent = fieldText(segment, 19)?.toUpperCase();
+  const status = isCancelled ? 'entered-in-error' : (DOCUMENT_STATUS.get(sent ?? '') ?? 'current');
+  const original: Json =
+    sent === undefined || sent === 'AV'
+      ? null
+      : {
+          extension: [
+            { url: ALTERNATE_CODES, valueCodeableConcept: { coding: [{ system: AVAILABILITY, code: sent }] } },
+          ],
+        };
+  return [fixed('status', status), fixed('_status', original)];
+}
+
+/** `OBX[DocumentReference]` 7 to 12: documents and pointers one content each, the lines of a text one together. */
+function contents(source: DocumentSource, context: MapContext): JsonObject[] {
+  const attached: JsonObject[] = [];
+  const lines: string[] = [];
+  for (const segment of source.obx) {
+    const type = valueType(segment);
+    // An empty line of a text is a line.
+    if (!isValued(segment, 5)) lines.push('');
+    for (const part of repetitions(segment, 5)) {
+      const attachment = type === 'ED' ? encapsulated(part) : type === 'RP' ? pointer(part) : undefined;
+      if (attachment !== undefined) attached.push(attachment);
+      else if (type === 'ED' || type === 'RP') {
+        const message = `OBX-5 is no ${type}: the document cannot be read from it`;
+        note(context, 'E', '102', locatePart(part, type === 'ED' ? 5 : 1), message, 'unreadable-document');
+      } else {
+        lines.push(wholeText(part) ?? '');
+      }
+    }
+  }
+  const text = lines.join('\n').trim();
+  const comments = source.notes.map(commentText).filter((comment) => comment !== undefined);
+  return [...attached, ...(text === '' ? [] : [plainText(text)]), ...comments.map(plainText)];
+}
+
+/** The segments of one DocumentReference. */
+export interface DocumentSource {
+  readonly txa: Segment;
+  readonly obx: readonly Segment[];
+  readonly notes: readonly Segment[];
+}
+
+export interface DocumentOptions {
+  /** T11: the document was cancelled (HL7 v2.5.1 §9.6.11). */
+  readonly isCancelled: boolean;
+  /** Whether the stored document has content already, which a message without any leaves as it is. */
+  readonly hasContent: boolean;
+  /** TXA-13: what this document is added to or takes the place of. */
+  readonly parent: { readonly code: 'appends' | 'replaces'; readonly target: JsonObject } | undefined;
+}
+
+export function document(source: DocumentSource, options: DocumentOptions, context: MapContext): Contribution[] {
+  const { txa } = source;
+  const attachments = contents(source, context);
+  return [
+    ...statusOf(txa, options.isCancelled),
+    ...contributionsOf(txa, TXA, context),
+    ...(options.parent === undefined ? [] : [{ ...fixed('relatesTo', [{ ...options.parent }]), adds: true }]),
+    ...(attachments.length === 0 && options.hasContent
+      ? []
+      : [
+          fixed(
+            'content',
+            (attachments.length === 0 ? [announced(txa)] : attachments).map((attachment) => ({ attachment })),
+          ),
+        ]),
+  ];
+}
+
+/** T01 announces a document without its content, which R4 demands (content 1..*): what is known of it. */
+function announced(txa: Segment): JsonObject {
+  const contentType = mediaType(fieldText(txa, 3), undefined);
+  const title = fieldText(txa, 25) ?? fieldText(txa, 16) ?? textOf(repetitions(txa, 12)[0], 1) ?? locate(txa);
+  return { ...(contentType !== undefined && { contentType }), title };
+}
