@@ -1,31 +1,71 @@
-/** The migrations in a folder, `NNNN_name.sql`, in order, with the checksum that notices a later change. No database. */
+/**
+ * What the folder holds: the numbered files `NNNN_name.sql` in order, and `functions/`, one SQL function a file; each with
+ * the checksum that notices a change. No database.
+ */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export interface Migration {
-  readonly version: number;
-  /** The file's name without `.sql`: `0001_gateway`. */
+interface SqlFile {
+  /** As it is reported: the path without `.sql`, `0001_site_and_key` or `functions/hl7_store`. */
   readonly name: string;
   readonly sql: string;
   /** SHA-256 of the text, hexadecimal. */
   readonly checksum: string;
 }
 
+export interface Migration extends SqlFile {
+  readonly version: number;
+}
+
+export interface FunctionFile extends SqlFile {
+  /** The function's name: `hl7_store`. */
+  readonly function: string;
+}
+
 /** @throws an Error that names the file when a name is not `NNNN_name.sql` or a number is missing or used twice */
 export async function readMigrations(folder: string): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-  const migrations = await Promise.all(names.map((name) => readMigration(folder, name)));
+  const migrations = await Promise.all((await sqlFilesOf(folder)).map((name) => readMigration(folder, name)));
   migrations.forEach(({ version, name }, index) => {
     if (version !== index + 1) throw new Error(`${name}.sql should have number ${index + 1}: no gap, none twice`);
   });
   return migrations;
 }
 
-async function readMigration(folder: string, fileName: string): Promise<Migration> {
-  const name = fileName.slice(0, -'.sql'.length);
-  if (!/^\d{4}_[a-z0-9_]+$/.test(name)) throw new Error(`${fileName} is not named like 0001_what_it_does.sql`);
+async function readMigration(folder: string, name: string): Promise<Migration> {
+  if (!/^\d{4}_[a-z0-9_]+$/.test(name)) throw new Error(`${name}.sql is not named like 0001_what_it_does.sql`);
+  return { version: Number(name.slice(0, 4)), ...(await readSql(folder, name)) };
+}
+
+/** @throws an Error that names the file when it does not define the one function that it is named for */
+export async function readFunctions(folder: string): Promise<FunctionFile[]> {
+  const names = await sqlFilesOf(join(folder, 'functions'));
+  return Promise.all(names.map((name) => readFunction(folder, name)));
+}
+
+async function readFunction(folder: string, name: string): Promise<FunctionFile> {
+  const file = await readSql(folder, `functions/${name}`);
+  const defined = Array.from(file.sql.matchAll(/^\s*create\b.*?\bfunction\s+([\w.]+)/gim), (match) => match[1]);
+  if (defined.length !== 1 || defined[0] !== name || !/^create or replace function /m.test(file.sql)) {
+    throw new Error(`${file.name}.sql must hold one statement, create or replace function ${name}`);
+  }
+  return { function: name, ...file };
+}
+
+/** Names without `.sql`, in order; none where there is no such folder. */
+async function sqlFilesOf(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names
+    .filter((name) => name.endsWith('.sql'))
+    .map((name) => name.slice(0, -'.sql'.length))
+    .sort();
+}
+
+async function readSql(folder: string, name: string): Promise<SqlFile> {
   // A checkout on Windows may turn the line ends; that is no change.
-  const sql = (await readFile(join(folder, fileName), 'utf8')).replaceAll('\r\n', '\n');
-  return { version: Number(name.slice(0, 4)), name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+  const sql = (await readFile(join(folder, `${name}.sql`), 'utf8')).replaceAll('\r\n', '\n');
+  return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
 }

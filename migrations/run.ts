@@ -1,10 +1,12 @@
 /**
- * Brings a database's schema forward to the newest file of this folder: `DATABASE_URL=postgres://… node
- * migrations/run.ts`. Works against Neon and any other PostgreSQL, also through a transaction pooler. There is no way
- * back but a new file.
+ * Brings a database's schema forward to the files of this folder: `DATABASE_URL=postgres://… node migrations/run.ts`.
+ * Works against Neon and any other PostgreSQL, also through a transaction pooler. There is no way back but a new file;
+ * the rules are in README.md.
  */
-import { Client, DatabaseError } from 'pg';
-import { type Migration, readMigrations } from './files.ts';
+import { Client } from 'pg';
+import { readFunctions, readMigrations } from './files.ts';
+import { applyFunctions } from './functions.ts';
+import { applyMigrations } from './numbered.ts';
 
 export interface MigrateOptions {
   readonly log?: (line: string) => void;
@@ -13,7 +15,7 @@ export interface MigrateOptions {
 }
 
 export interface Migrated {
-  /** What this run applied, by name, in order. */
+  /** What this run applied, by name, in order: numbered files, then functions. */
   readonly applied: readonly string[];
   /** The name of the newest migration in the database. */
   readonly current: string;
@@ -22,21 +24,18 @@ export interface Migrated {
 /** Any number, the same for all runners. Transaction-scoped, so that it also holds through a pooler. */
 const LOCK_KEY = 7_246_213_905;
 
-const SCHEMA_MIGRATION = `create table if not exists schema_migration (
-  version integer primary key,
-  name text not null,
-  checksum text not null,
-  applied_at timestamptz not null default now()
-)`;
-
 /**
- * Applies what is missing, each file in a transaction of its own under a lock; a second runner waits and finds nothing.
+ * Applies the numbered files that are missing and the functions whose text has changed, all in one transaction under a
+ * lock, so that no program ever meets the tables of one release with the functions of another. A second runner waits
+ * and finds nothing.
  *
- * @throws an Error when an applied file was changed, the database is newer than the files, or a file fails (then that
- * file has left nothing)
+ * @throws an Error when an applied file was changed, the database is newer than the files or was made by others, a
+ * function's arguments or rows changed under its old name, or a file fails; then the database is as it was
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<Migrated> {
-  const migrations = await readMigrations(options.folder ?? import.meta.dirname);
+  const folder = options.folder ?? import.meta.dirname;
+  const migrations = await readMigrations(folder);
+  const functions = await readFunctions(folder);
   const current = migrations.at(-1)?.name;
   if (current === undefined) throw new Error('there are no migrations');
   const client = new Client({ connectionString: databaseUrl });
@@ -44,71 +43,28 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const applied: string[] = [];
-    for (;;) {
-      const name = await applyNext(client, migrations);
-      if (name === undefined) return { applied, current };
-      options.log?.(`applied ${name}`);
-      applied.push(name);
-    }
+    const applied = await inTransaction(client, async () => [
+      ...(await applyMigrations(client, migrations)),
+      ...(await applyFunctions(client, functions)),
+    ]);
+    for (const name of applied) options.log?.(`applied ${name}`);
+    return { applied, current };
   } finally {
     await client.end();
   }
 }
 
-async function applyNext(client: Client, migrations: readonly Migration[]): Promise<string | undefined> {
+async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
   await client.query('begin');
   try {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
-    await client.query(SCHEMA_MIGRATION);
-    const next = migrations[await countApplied(client, migrations)];
-    if (next !== undefined) await apply(client, next);
+    const result = await work();
     await client.query('commit');
-    return next?.name;
+    return result;
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
-}
-
-async function countApplied(client: Client, migrations: readonly Migration[]): Promise<number> {
-  const { rows } = await client.query<{ version: number; name: string; checksum: string }>(
-    'select version, name, checksum from schema_migration order by version',
-  );
-  rows.forEach((row, index) => {
-    const file = migrations[index];
-    if (file === undefined) throw new Error(`the database is newer than these files: it has ${row.name}`);
-    if (file.version !== row.version || file.name !== row.name || file.checksum !== row.checksum) {
-      throw new Error(`${file.name}.sql is not what was applied as ${row.name}: restore it and write a new migration`);
-    }
-  });
-  return rows.length;
-}
-
-async function apply(client: Client, { version, name, sql, checksum }: Migration): Promise<void> {
-  try {
-    await client.query(sql);
-  } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error;
-    const line = error.position === undefined ? '' : ` at line ${lineAt(sql, Number(error.position))}`;
-    throw new Error(`${name}.sql failed${line}: ${error.message}`, { cause: error });
-  }
-  // A file that commits by itself would be half applied if its second half failed.
-  if (client.getTransactionStatus() !== 'T') throw new Error(`${name}.sql ends its transaction: it must not`);
-  await client.query('insert into schema_migration (version, name, checksum) values ($1, $2, $3)', [
-    version,
-    name,
-    checksum,
-  ]);
-}
-
-/** @param position 1-based, in characters (code points) */
-function lineAt(sql: string, position: number): number {
-  return (
-    Array.from(sql)
-      .slice(0, position - 1)
-      .filter((character) => character === '\n').length + 1
-  );
 }
 
 async function main(): Promise<void> {

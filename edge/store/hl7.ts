@@ -1,6 +1,6 @@
 /**
- * HL7 messages in the database (migrations/0004_hl7.sql): what a message finds, in one round trip, and the message with
- * all its effects, in another. The statements of an API key that sends messages are here too.
+ * HL7 messages in the database (`hl7_match` and `hl7_store` in migrations/functions): what a message finds, in one round
+ * trip, and the message with all its effects, in another. The statements of an API key that sends messages are here too.
  */
 import type { AckError } from '../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
@@ -76,7 +76,7 @@ interface Condition {
   readonly params: readonly (string | null)[];
 }
 
-/** SQL, with an index (migrations/0006_mllp_keys.sql): the key's Allowed IPs hold the address $1; a few more are found. */
+/** SQL, with an index (migrations/0001_site_and_key.sql): the key's Allowed IPs hold the address $1; a few more are found. */
 const HOLDS_ADDRESS = 'mllp_networks(k.allowed_ips) && mllp_networks_of($1)';
 const FILTERS_MATCH = `((k.hl7_sender_application is null or k.hl7_sender_application = $2)
     and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3))`;

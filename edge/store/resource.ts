@@ -1,6 +1,7 @@
 /**
  * Clinical resources as the database keeps them: the content as text that was validated once and is never printed
- * anew, and beside it what is searched. Writing is one SQL function, `resource_write` (migrations/0001_gateway.sql).
+ * anew, and beside it what is searched. Writing is one SQL function,
+ * migrations/functions/resource_write.sql.
  */
 import { isJsonObject, type JsonObject, parseJson, printMembers } from '../../shared/json.ts';
 import type { Query } from '../deps.ts';

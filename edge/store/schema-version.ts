@@ -5,8 +5,8 @@
 import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 
-/** Number of the newest file in `migrations/`. */
-export const SCHEMA_VERSION = 7;
+/** Number of the newest numbered file in `migrations/`. */
+export const SCHEMA_VERSION = 5;
 
 /**
  * The number of the newest migration in the database, 0 for none. Ready is `version >= SCHEMA_VERSION`: the schema goes

@@ -1,6 +1,6 @@
 /**
  * Writes that depend on what the site has: conditional create and update, conditional references, transactions and
- * batches. One SQL call each (migrations/0003_fhir.sql); the caller locks what identifies the resources before it.
+ * batches. One SQL call each (migrations/functions); the caller locks what identifies the resources before it.
  */
 import type { Query } from '../deps.ts';
 import type { Criterion } from './criterion.ts';

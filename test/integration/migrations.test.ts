@@ -1,11 +1,11 @@
 /** The migration runner, on databases and folders of its own, and the schema version that the edge knows. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { SCHEMA_VERSION } from '../../edge/store/schema-version.ts';
 import { readMigrations } from '../../migrations/files.ts';
 import { migrate } from '../../migrations/run.ts';
@@ -24,6 +24,7 @@ afterAll(() => postgres.stop());
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gateway-migrations-test-'));
+  await mkdir(join(folder, 'functions'));
   client = new Client({ connectionString: postgres.url });
   await client.connect();
   await client.query('drop schema public cascade; create schema public');
@@ -55,7 +56,7 @@ test('files are applied in order, once', async () => {
   expect(await run()).toEqual({ applied: [], current: '0002_b' });
   await file('0003_c.sql', 'create table c ();');
   expect(await run()).toEqual({ applied: ['0003_c'], current: '0003_c' });
-  expect(await tables()).toEqual(['a', 'c', 'schema_migration']);
+  expect(await tables()).toEqual(['a', 'c', 'schema_function', 'schema_migration']);
   const { rows } = await client.query('select version, name, length(checksum) as length from schema_migration');
   expect(rows[0]).toEqual({ version: 1, name: '0001_a', length: 64 });
 });
@@ -68,13 +69,13 @@ test('runners at once apply each file once between them', async () => {
   expect(runs.map(({ current }) => current)).toEqual(['0002_b', '0002_b', '0002_b']);
 });
 
-test('a file that fails names its line and leaves nothing; those before it stay', async () => {
+test('a file that fails names its line and leaves nothing, nor do those before it in the same run', async () => {
   await file('0001_a.sql', 'create table a (id int);');
   await file('0002_b.sql', '-- é😀\ncreate table b (id int);\ninsert into b\nvalues (nowhere);');
   await expect(run()).rejects.toThrow(/^0002_b\.sql failed at line 4: column "nowhere" does not exist$/);
-  expect(await tables()).toEqual(['a', 'schema_migration']);
+  expect(await tables()).toEqual([]);
   await file('0002_b.sql', 'create table b (id int);');
-  expect((await run()).applied).toEqual(['0002_b']);
+  expect((await run()).applied).toEqual(['0001_a', '0002_b']);
 });
 
 test('an applied file must not change, save for its line ends', async () => {
@@ -85,7 +86,7 @@ test('an applied file must not change, save for its line ends', async () => {
   await file('0001_a.sql', 'create table a (\nid bigint);\n');
   await file('0002_b.sql', 'create table b ();');
   await expect(run()).rejects.toThrow(/^0001_a\.sql is not what was applied as 0001_a/);
-  expect(await tables()).toEqual(['a', 'schema_migration']);
+  expect(await tables()).toEqual(['a', 'schema_function', 'schema_migration']);
 });
 
 test('a database that is newer than the files is left alone', async () => {
@@ -101,6 +102,126 @@ test('a file must not end its own transaction', async () => {
   await expect(run()).rejects.toThrow('0001_a.sql ends its transaction');
 });
 
+test('a database made by the files before the squash is told to start anew', async () => {
+  await file('0001_gateway.sql', 'create table a ();');
+  await file('0002_oauth.sql', 'create table b ();');
+  await run();
+  await rm(join(folder, '0001_gateway.sql'));
+  await rm(join(folder, '0002_oauth.sql'));
+  await file('0001_site_and_key.sql', 'create table a ();');
+  await expect(run()).rejects.toThrow(/^the database was made by other migrations .* 0001_gateway .* npm run reset/);
+});
+
+/** A function that answers with a text, with a setting of its own. */
+const answers = (name: string, text: string, args = '') =>
+  `-- what it is for\ncreate or replace function ${name}(${args}) returns text language sql\n` +
+  `set enable_seqscan = off\nas $$ select ${text} $$;\n`;
+
+/** Function name to what it answers and its settings. */
+async function functions(): Promise<Record<string, [answer: unknown, settings: string[] | null]>> {
+  const { rows } = await client.query<{ name: string; settings: string[] | null }>(
+    "select proname as name, proconfig as settings from pg_proc where pronamespace = 'public'::regnamespace order by 1",
+  );
+  const found: Record<string, [unknown, string[] | null]> = {};
+  for (const { name, settings } of rows) {
+    const answer = await client.query<{ answer: unknown }>(`select ${name}() as answer`);
+    found[name] = [answer.rows[0]?.answer, settings];
+  }
+  return found;
+}
+
+const SETTING = ['enable_seqscan=off'];
+
+describe('function files', () => {
+  beforeEach(() => file('0001_a.sql', 'create table a (id int);'));
+
+  test('are applied after the tables, whatever calls what, and again only when their text changes', async () => {
+    await file('functions/one.sql', answers('one', 'two() || count(*) from a'));
+    await file('functions/two.sql', answers('two', "'first'"));
+    expect((await run()).applied).toEqual(['0001_a', 'functions/one', 'functions/two']);
+    expect((await run()).applied).toEqual([]);
+    expect(await functions()).toEqual({ one: ['first0', SETTING], two: ['first', SETTING] });
+
+    await file('functions/two.sql', answers('two', "'second'"));
+    expect((await run()).applied).toEqual(['functions/two']);
+    expect(await functions()).toEqual({ one: ['second0', SETTING], two: ['second', SETTING] });
+    await file('functions/two.sql', answers('two', "'second'").replaceAll('\n', '\r\n'));
+    expect((await run()).applied).toEqual([]);
+  });
+
+  test('runners at once apply each function once between them', async () => {
+    await file('functions/one.sql', answers('one', "'x'"));
+    const runs = await Promise.all([run(), run(), run()]);
+    expect(runs.flatMap(({ applied }) => applied).sort()).toEqual(['0001_a', 'functions/one']);
+  });
+
+  test.each([
+    ['of SQL', answers('two', 'nowhere'), /^functions\/two\.sql failed at line 4: column "nowhere" does not exist$/],
+    [
+      'of PL/pgSQL',
+      'create or replace function two() returns text language plpgsql as $$\nbegin\n  returm 1;\nend $$;',
+      /^functions\/two\.sql failed at line 3: syntax error/,
+    ],
+  ])('a broken one %s takes everything of the run with it', async (_, broken, message) => {
+    await file('functions/one.sql', answers('one', "'first'"));
+    await run();
+    await file('0002_b.sql', 'create table b ();');
+    await file('functions/one.sql', answers('one', "'second'"));
+    await file('functions/two.sql', broken);
+    await expect(run()).rejects.toThrow(message);
+    expect(await tables()).toEqual(['a', 'schema_function', 'schema_migration']);
+    expect(await functions()).toEqual({ one: ['first', SETTING] });
+  });
+
+  test('one must not end its own transaction', async () => {
+    await file('functions/one.sql', `${answers('one', "'x'")}commit;`);
+    await expect(run()).rejects.toThrow('functions/one.sql ends its transaction');
+  });
+
+  test.each([
+    ['another argument', answers('one', "'x'", 'p_new text')],
+    ['another argument with a default', answers('one', "'x'", 'p_new text default null')],
+    ['other rows', answers('one', '1').replace('returns text', 'returns integer')],
+  ])('%s under the old name is refused', async (_, changed) => {
+    await file('functions/one.sql', answers('one', "'first'"));
+    await run();
+    await file('functions/one.sql', changed);
+    await expect(run()).rejects.toThrow(/^functions\/one\.sql .* gets a new name, and the old one stays/);
+    expect(await functions()).toEqual({ one: ['first', SETTING] });
+  });
+
+  test('a function whose file is gone must have been dropped by a numbered file', async () => {
+    await file('functions/one.sql', answers('one', "'x'"));
+    await file('functions/two.sql', answers('two', "'y'"));
+    await run();
+    await rm(join(folder, 'functions/one.sql'));
+    await expect(run()).rejects.toThrow(/^the database has functions without a file: one\. Either it is newer/);
+    await file('0002_drop.sql', 'drop function if exists one();');
+    expect((await run()).applied).toEqual(['0002_drop']);
+    expect(Object.keys(await functions())).toEqual(['two']);
+    expect((await run()).applied).toEqual([]);
+  });
+
+  test('a function that a numbered file drops is made anew from its file', async () => {
+    await file('functions/one.sql', answers('one', "'x'"));
+    await run();
+    await file('0002_drop.sql', 'drop function if exists one();');
+    await file('functions/one.sql', answers('one', "'y'", "p text default ''"));
+    expect((await run()).applied).toEqual(['0002_drop', 'functions/one']);
+    expect(await functions()).toEqual({ one: ['y', SETTING] });
+  });
+
+  test.each([
+    ['one.sql', answers('two', "'x'")],
+    ['one.sql', answers('one', "'x'") + answers('two', "'x'")],
+    ['one.sql', answers('one', "'x'").replace('create or replace', 'create')],
+    ['one.sql', 'select 1'],
+  ])('%s that does not define just the function it is named for is refused: %j', async (name, sql) => {
+    await file(`functions/${name}`, sql);
+    await expect(run()).rejects.toThrow('functions/one.sql must hold one statement, create or replace function one');
+  });
+});
+
 test.each([
   ['a gap', ['0001_a.sql', '0003_c.sql'], '0003_c.sql should have number 2'],
   ['a number used twice', ['0001_a.sql', '0001_b.sql'], '0001_b.sql should have number 2'],
@@ -114,7 +235,9 @@ test.each([
 test('the program says what it did and fails with a message', async () => {
   const program = (env: NodeJS.ProcessEnv) => promisify(execFile)(process.execPath, [RUNNER], { env });
   const { stdout } = await program({ DATABASE_URL: postgres.url });
-  expect(stdout).toMatch(/^applied 0001_gateway\n(.*\n)*the schema is at \d{4}_\w+\n$/);
+  expect(stdout).toMatch(
+    /^applied 0001_site_and_key\n(.*\n)*applied functions\/assert_caller\n(.*\n)*the schema is at \d{4}_\w+\n$/,
+  );
   expect((await program({ DATABASE_URL: postgres.url })).stdout).toMatch(/^nothing to do, the schema is at /);
   await expect(program({})).rejects.toMatchObject({ code: 1, stderr: 'DATABASE_URL is not set\n' });
 });

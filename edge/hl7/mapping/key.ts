@@ -76,7 +76,7 @@ export function documentKey(txa: Segment, field: 12 | 13): string | undefined {
   return textOf(id, 1) === undefined ? undefined : join(...entity(id));
 }
 
-/** The key as it is stored (see hl7_match in migrations/0004_hl7.sql). */
+/** The key as it is stored (see migrations/functions/hl7_match.sql). */
 export const keyOf = (key: string, patientId: string): string => `${key}@${patientId}`;
 
 /** Index entries of the database are bounded; real keys have some 60 characters. */

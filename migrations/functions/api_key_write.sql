@@ -1,12 +1,10 @@
--- What administrators need: changes of API keys with their history, usage for charts, sidecars seen lately.
-
 -- Writes an API key and its history in one statement; of two administrators who edit one version, the second is told.
 --   p_expected: null to create, else the versions the editor has seen; '{}' for any.
 --   p_record: every member of the key by its column's name. p_owned: thumbprints of the inline JWKS, which belong to
 --   this key from now on; p_foreign: others (of a JWKS URI) that must not belong to another key.
 -- outcome: created, updated, unchanged, missing (no such key or site) or version (and nothing was written).
 -- Raises GW409 with the 0-based positions in p_owned || p_foreign of the public keys that another API key has.
-create function api_key_write(p_site uuid, p_client text, p_expected integer[], p_by text, p_record json,
+create or replace function api_key_write(p_site uuid, p_client text, p_expected integer[], p_by text, p_record json,
   p_owned text[], p_foreign text[])
 returns table (outcome text, version integer)
 language plpgsql as $$
@@ -82,50 +80,3 @@ begin
     values (p_site, p_client, new_key.version, p_by, history_before, to_json(new_key));
   return query select case when p_expected is null then 'created' else 'updated' end, new_key.version;
 end $$;
-
-create index api_key_listed on api_key (site_id, created_at desc, client_id desc);
-create index hl7_message_control_id on hl7_message (site_id, control_id);
-
--- Requests, for charts: counts and a histogram of latency for each quarter of an hour; nothing about whom or what.
--- latency[i] counts requests no slower than the i-th bound of edge/store/usage.ts, the last one all others.
-create table usage (
-  site_id uuid not null references site,
-  bucket timestamptz not null,
-  surface text not null check (surface in ('token', 'fhir', 'hl7', 'mllp')),
-  outcome text not null check (outcome in ('ok', 'refused', 'failed')),
-  requests bigint not null,
-  latency bigint[] not null,
-  primary key (site_id, bucket, surface, outcome)
-);
-create index usage_age on usage (bucket);
-
--- Adds what one process has counted; p_rows: [{ site, at: milliseconds, surface, outcome, requests, latency: [n] }].
--- Rows of sites that are gone are dropped. Forgets what is older than 40 days, a little with each call.
-create function usage_add(p_rows json) returns void language plpgsql as $$
-begin
-  insert into usage as u (site_id, bucket, surface, outcome, requests, latency)
-    select x.site, date_bin('15 minutes', to_timestamp(x.at / 1000.0), 'epoch'), x.surface, x.outcome, x.requests,
-           array(select e::bigint from json_array_elements_text(x.latency) e)
-      from json_to_recordset(p_rows) as x(site uuid, at bigint, surface text, outcome text, requests bigint, latency json)
-      join site s on s.site_id = x.site
-     order by 1, 2, 3, 4
-    on conflict (site_id, bucket, surface, outcome) do update
-      set requests = u.requests + excluded.requests,
-          latency = array(select coalesce(a, 0) + coalesce(b, 0) from unnest(u.latency, excluded.latency) l(a, b));
-  delete from usage u where (u.site_id, u.bucket, u.surface, u.outcome) in (
-    select o.site_id, o.bucket, o.surface, o.outcome from usage o where o.bucket < now() - interval '40 days'
-     order by o.bucket limit 100 for update skip locked);
-end $$;
-
--- The MLLP sidecars that called lately; they serve every site.
-create table sidecar_seen (
-  issuer text primary key,
-  first_seen timestamptz not null default now(),
-  last_seen timestamptz not null default now()
-);
-
--- Written at most once in half a minute, however often a sidecar calls.
-create function sidecar_note(p_issuer text) returns void language sql as $$
-  insert into sidecar_seen as s (issuer) values (p_issuer)
-    on conflict (issuer) do update set last_seen = now() where s.last_seen < now() - interval '30 seconds'
-$$;

@@ -1,0 +1,50 @@
+-- The patients that have one of the identifier values, those they were merged into, and the resources that HL7 keys
+-- (p_types[i], p_keys[i]) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
+-- PL/pgSQL keeps the plan, which costs more than the look-ups. The laterals with a limit are look-ups by key, one at a
+-- time: no estimate can make scans of them.
+-- Settings: README.md, "Plans".
+create or replace function hl7_match(p_site uuid, p_values text[], p_types text[], p_keys text[])
+returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
+  contributions text)
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+begin
+  return query with recursive direct as (
+    select distinct i.id from resource_identifier i
+     where i.site_id = p_site and i.type = 'Patient' and i.value = any (p_values)
+     order by i.id limit 100
+  ), chain (id, depth) as (
+    select d.id, 0 from direct d
+    union
+    select l.target, c.depth + 1
+      from chain c
+     cross join lateral (
+       select x.body from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = c.id limit 1) r
+     cross join lateral (
+       select substring(e -> 'other' ->> 'reference' from '^Patient/([0-9a-f-]{36})$')::uuid as target
+         from json_array_elements(
+                case when r.body like '%"replaced-by"%' then ('{' || r.body || '}')::json -> 'link' end) e
+        where e ->> 'type' = 'replaced-by') l
+     where c.depth < 16 and l.target is not null
+  ), patient as (
+    select distinct c.id from chain c
+  )
+  select 'patient', '', r.type, r.id, r.version, r.last_updated::timestamptz, r.meta, r.body, f.fields
+    from patient p
+   cross join lateral (
+     select x.* from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) r
+    left join lateral (
+     select x.fields from hl7_contribution x where x.site_id = p_site and x.id = p.id limit 1) f on true
+  union all
+  select 'identity', i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, null
+    from patient p
+   cross join unnest(p_types, p_keys) as k(type, key)
+   cross join lateral (
+     select x.* from hl7_identity x
+      where x.site_id = p_site and x.type = k.type and x.key = k.key || '@' || p.id::text limit 1) i
+   cross join lateral (
+     select x.* from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r;
+end $$;

@@ -1,0 +1,43 @@
+-- Everything that belongs to one patient goes to another (ADT A18, A34, A39, A40): references in the stored text,
+-- patient_id, studies, HL7 keys. Each resource moved gets a new version.
+create or replace function hl7_merge(p_site uuid, p_message uuid, p_from uuid, p_to uuid) returns void
+language plpgsql as $$
+declare
+  at timestamptz := date_trunc('milliseconds', clock_timestamp());
+  s record;
+  target uuid;
+begin
+  perform from resource r where r.site_id = p_site and r.patient_id = p_from order by r.type, r.id for update;
+
+  insert into resource_history (site_id, type, id, version, last_updated, meta, body)
+    select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body
+      from resource r where r.site_id = p_site and r.patient_id = p_from;
+  insert into hl7_message_resource (site_id, message_id, type, id, version)
+    select r.site_id, p_message, r.type, r.id, r.version + 1
+      from resource r where r.site_id = p_site and r.patient_id = p_from
+    on conflict (site_id, message_id, type, id) do update set version = excluded.version;
+  update hl7_identity i set key = left(i.key, -36) || p_to::text
+    from resource r
+   where r.site_id = p_site and r.patient_id = p_from
+     and i.site_id = p_site and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text
+     and not exists (select from hl7_identity o
+                      where o.site_id = p_site and o.type = i.type and o.key = left(i.key, -36) || p_to::text);
+  update resource r
+     set version = r.version + 1,
+         last_updated = greatest(at, r.last_updated),
+         body = regexp_replace(r.body, '"Patient/' || p_from::text || '(/_history/[^"]*)?"',
+           '"Patient/' || p_to::text || '"', 'g'),
+         patient_id = p_to
+   where r.site_id = p_site and r.patient_id = p_from;
+
+  for s in select x.study_id, x.accession from study x where x.site_id = p_site and x.patient_id = p_from for update loop
+    select x.study_id into target from study x
+     where x.site_id = p_site and x.patient_id = p_to and x.accession = s.accession;
+    if found then
+      update report x set study_id = target where x.site_id = p_site and x.study_id = s.study_id;
+      delete from study x where x.site_id = p_site and x.study_id = s.study_id;
+    else
+      update study x set patient_id = p_to where x.site_id = p_site and x.study_id = s.study_id;
+    end if;
+  end loop;
+end $$;

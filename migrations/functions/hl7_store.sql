@@ -1,0 +1,84 @@
+-- Stores a message and all its effects, or nothing.
+--   p_message { messageId, clientId, source, sourceAddress, requestId, application, facility, controlId, sha256, type,
+--     outcome, errors, replay }
+--   p_effects { resources: [as resource_write], identities: [{ type, key, id }], merges: [{ from, to }],
+--     contributions: [{ id, fields }] }
+-- One row: outcome is 'stored'; 'seen' when these very bytes are stored already, with what was decided then; or 'retry'
+-- when what hl7_match found is no longer so, and nothing was stored.
+-- Settings: README.md, "Plans".
+create or replace function hl7_store(p_site uuid, p_message json, p_raw bytea, p_ack bytea, p_values text[],
+  p_types text[], p_keys text[], p_state text, p_effects json)
+returns table (outcome text, decided text, ack bytea)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  m record;
+  g record;
+  known bigint;
+begin
+  select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
+    "sourceAddress" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
+    outcome text, errors json, replay boolean);
+
+  -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
+  -- client's conditional create (edge/store/lock.ts).
+  perform lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
+
+  if not m.replay then
+    return query select 'seen', x.outcome, x.ack from hl7_message x
+      where x.site_id = p_site and x.client_id = m."clientId" and x.sending_application = m.application
+        and x.sending_facility = m.facility and x.control_id = m."controlId" and x.sha256 = m.sha256;
+    if found then return; end if;
+  end if;
+
+  if p_state is distinct from hl7_state(p_site, p_values, p_types, p_keys) then
+    return query select 'retry', null::text, null::bytea;
+    return;
+  end if;
+
+  if m.replay then
+    update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors
+     where x.site_id = p_site and x.message_id = m."messageId";
+  else
+    insert into hl7_message (site_id, message_id, client_id, source, source_address, request_id, sending_application,
+        sending_facility, control_id, sha256, message_type, raw, outcome, ack, errors)
+      values (p_site, m."messageId", m."clientId", m.source, m."sourceAddress", m."requestId", m.application,
+        m.facility, m."controlId", m.sha256, m.type, p_raw, m.outcome, p_ack, m.errors)
+      on conflict (site_id, client_id, sending_application, sending_facility, control_id, sha256) do nothing;
+    if not found then
+      -- Stored by a simultaneous request, which has been waited for.
+      return query select 'seen', x.outcome, x.ack from hl7_message x
+        where x.site_id = p_site and x.client_id = m."clientId" and x.sending_application = m.application
+          and x.sending_facility = m.facility and x.control_id = m."controlId" and x.sha256 = m.sha256;
+      return;
+    end if;
+  end if;
+
+  insert into hl7_message_resource (site_id, message_id, type, id, version)
+    select p_site, m."messageId", r.value ->> 'type', w.id, w.version
+      from resource_write(p_site, p_effects -> 'resources') w
+      join json_array_elements(p_effects -> 'resources') with ordinality r(value, n) on r.n = w.ordinal + 1
+    on conflict (site_id, message_id, type, id) do update set version = excluded.version;
+  insert into hl7_identity (site_id, type, key, id)
+    select p_site, x.type, x.key, x.id
+      from json_to_recordset(p_effects -> 'identities') as x(type text, key text, id uuid)
+    on conflict do nothing;
+  get diagnostics known = row_count;
+  if known <> json_array_length(p_effects -> 'identities') then
+    -- Another message gave a key to this patient under another of its identifiers: all is undone, and tried again.
+    raise exception 'an HL7 key was taken meanwhile' using errcode = 'GW412';
+  end if;
+  insert into hl7_contribution (site_id, id, fields)
+    select p_site, x.id, x.fields
+      from json_to_recordset(p_effects -> 'contributions') as x(id uuid, fields text)
+    on conflict (site_id, id) do update set fields = excluded.fields
+     where hl7_contribution.fields <> excluded.fields;
+  for g in select x."from", x."to" from json_to_recordset(p_effects -> 'merges') as x("from" uuid, "to" uuid) loop
+    perform hl7_merge(p_site, m."messageId", g."from", g."to");
+  end loop;
+
+  return query select 'stored', m.outcome, p_ack;
+end $$;

@@ -1,0 +1,11 @@
+-- Holds the caller's transaction until no other holds one of these keys: identifiers that two writers could both find
+-- missing. In one order, so that two callers with several keys cannot deadlock; who waits too long is told to try again.
+create or replace function lock_keys(p_site uuid, p_keys text[])
+returns void language plpgsql set lock_timeout = '10s' as $$
+declare
+  k bigint;
+begin
+  for k in select distinct hashtextextended(p_site || '|' || u.key, 0) as hash from unnest(p_keys) u(key) order by hash loop
+    perform pg_advisory_xact_lock(k);
+  end loop;
+end $$;

@@ -1,0 +1,122 @@
+-- Writes resources, all or nothing. p_rows is an array of
+--   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: version | null, meta, body, patient: uuid | null,
+--     identifiers: [[system, value]], tokens: [[param, system, code]],
+--     search: { names, nameSort, birthDate, gender } | null, report: { accession, state } | null }
+-- and one row comes back for each. outcome is created, updated, unchanged or, for 'keep', matched: nothing is written,
+-- the resource stays as it is (a conditional create that found it).
+-- Raises, with the 0-based positions in p_rows as JSON in DETAIL:
+--   GW404 update of an id the site does not have, GW412 the version is not the expected one,
+--   GW422 a patient that the site does not have.
+-- Settings: README.md, "Plans".
+create or replace function resource_write(p_site uuid, p_rows json)
+returns table (ordinal integer, outcome text, id uuid, version integer, last_updated timestamptz)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  r record;
+  cur resource;
+  created uuid[];
+  missing json;
+  at timestamptz := date_trunc('milliseconds', clock_timestamp());
+  study uuid;
+begin
+  select array_agg(x.id) filter (where x.type = 'Patient' and x.mode in ('create', 'upsert')) into created
+    from json_to_recordset(p_rows) x(type text, id uuid, mode text);
+  select json_agg(x.n - 1) into missing
+    from rows from (json_to_recordset(p_rows) as (mode text, patient uuid)) with ordinality x(mode, patient, n)
+   where x.mode <> 'keep' and x.patient is not null
+     and (x.patient = any (created)) is not true
+     -- The offset keeps it a look-up for each row: as a join it could read every patient of the site.
+     and not exists (select from resource p
+                      where p.site_id = p_site and p.type = 'Patient' and p.id = x.patient offset 0);
+  if missing is not null then
+    raise exception 'a referenced patient is not in the site' using errcode = 'GW422', detail = missing::text;
+  end if;
+
+  -- Patients first, for the foreign key; then by id, so that two writers lock in one order and cannot deadlock.
+  for r in
+    select (x.n - 1)::integer as n, x.*
+      from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer, meta text, body text,
+             patient uuid, identifiers json, tokens json, search json, report json)) with ordinality
+             x(type, id, mode, expect, meta, body, patient, identifiers, tokens, search, report, n)
+     order by x.type <> 'Patient', x.id, x.n
+  loop
+    ordinal := r.n;
+    id := r.id;
+    cur := null;
+    if r.mode <> 'create' then
+      -- Not "for update": that would wait for, and deadlock with, writers whose foreign key points here.
+      select c.* into cur
+        from resource c where c.site_id = p_site and c.type = r.type and c.id = r.id for no key update;
+      if not found and r.mode in ('update', 'keep') then
+        raise exception 'no such resource' using errcode = 'GW404', detail = json_build_array(r.n)::text;
+      end if;
+    end if;
+    if r.expect is not null and r.expect is distinct from coalesce(cur.version, 0) then
+      raise exception 'another version' using errcode = 'GW412', detail = json_build_array(r.n)::text;
+    end if;
+
+    if r.mode = 'keep' or (cur.body = r.body and cur.meta = r.meta) then
+      outcome := case r.mode when 'keep' then 'matched' else 'unchanged' end;
+      version := cur.version;
+      last_updated := cur.last_updated;
+      return next;
+      continue;
+    end if;
+
+    if cur.version is null then
+      outcome := 'created';
+      version := 1;
+      last_updated := at;
+      insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id)
+        values (p_site, r.type, r.id, version, last_updated, r.meta, r.body, r.patient);
+    else
+      outcome := 'updated';
+      version := cur.version + 1;
+      last_updated := greatest(at, cur.last_updated);
+      insert into resource_history (site_id, type, id, version, last_updated, meta, body)
+        values (p_site, r.type, r.id, cur.version, cur.last_updated, cur.meta, cur.body);
+      update resource c set version = resource_write.version, last_updated = resource_write.last_updated,
+             meta = r.meta, body = r.body, patient_id = r.patient
+       where c.site_id = p_site and c.type = r.type and c.id = r.id;
+      delete from resource_identifier i where i.site_id = p_site and i.type = r.type and i.id = r.id;
+      delete from resource_token t where t.site_id = p_site and t.type = r.type and t.id = r.id;
+    end if;
+
+    insert into resource_identifier (site_id, type, system, value, id)
+      select distinct p_site, r.type, search_key(e ->> 0), search_key(e ->> 1), r.id
+        from json_array_elements(r.identifiers) e;
+    insert into resource_token (site_id, type, param, system, code, id)
+      select distinct p_site, r.type, e ->> 0, search_key(e ->> 1), search_key(e ->> 2), r.id
+        from json_array_elements(r.tokens) e;
+
+    if r.type = 'Patient' then
+      insert into patient_search (site_id, id, names, name_sort, birth_date, gender)
+        values (p_site, r.id, r.search ->> 'names', r.search ->> 'nameSort', r.search ->> 'birthDate',
+          r.search ->> 'gender')
+        on conflict (site_id, id) do update set names = excluded.names, name_sort = excluded.name_sort,
+          birth_date = excluded.birth_date, gender = excluded.gender;
+    elsif r.type = 'DiagnosticReport' then
+      -- Reports with one accession number share the patient's study; one without has a study of its own, with its id.
+      -- A study that the last report has left stays: another writer may be about to join it.
+      if r.report ->> 'accession' is null then
+        insert into study as s (site_id, study_id, patient_id) values (p_site, r.id, r.patient)
+          on conflict (site_id, study_id) do update set patient_id = excluded.patient_id
+          returning s.study_id into study;
+      else
+        insert into study as s (site_id, study_id, patient_id, accession)
+          values (p_site, gen_random_uuid(), r.patient, search_key(r.report ->> 'accession'))
+          on conflict (site_id, patient_id, accession) where accession is not null
+          do update set accession = excluded.accession
+          returning s.study_id into study;
+      end if;
+      insert into report (site_id, report_id, study_id, state)
+        values (p_site, r.id, study, r.report ->> 'state')
+        on conflict (site_id, report_id) do update set study_id = excluded.study_id, state = excluded.state;
+    end if;
+    return next;
+  end loop;
+end $$;

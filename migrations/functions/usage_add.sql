@@ -1,0 +1,17 @@
+-- Adds what one process has counted; p_rows: [{ site, at: milliseconds, surface, outcome, requests, latency: [n] }].
+-- Rows of sites that are gone are dropped. Forgets what is older than 40 days, a little with each call.
+create or replace function usage_add(p_rows json) returns void language plpgsql as $$
+begin
+  insert into usage as u (site_id, bucket, surface, outcome, requests, latency)
+    select x.site, date_bin('15 minutes', to_timestamp(x.at / 1000.0), 'epoch'), x.surface, x.outcome, x.requests,
+           array(select e::bigint from json_array_elements_text(x.latency) e)
+      from json_to_recordset(p_rows) as x(site uuid, at bigint, surface text, outcome text, requests bigint, latency json)
+      join site s on s.site_id = x.site
+     order by 1, 2, 3, 4
+    on conflict (site_id, bucket, surface, outcome) do update
+      set requests = u.requests + excluded.requests,
+          latency = array(select coalesce(a, 0) + coalesce(b, 0) from unnest(u.latency, excluded.latency) l(a, b));
+  delete from usage u where (u.site_id, u.bucket, u.surface, u.outcome) in (
+    select o.site_id, o.bucket, o.surface, o.outcome from usage o where o.bucket < now() - interval '40 days'
+     order by o.bucket limit 100 for update skip locked);
+end $$;

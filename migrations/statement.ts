@@ -1,0 +1,27 @@
+/** Runs a file's text inside the runner's transaction; what fails is told with the file's name and line. */
+import { type Client, DatabaseError } from 'pg';
+
+/**
+ * @param name of the file, without `.sql`
+ * @throws an Error that names file and line; its cause is PostgreSQL's
+ */
+export async function runFile(client: Client, { name, sql }: { name: string; sql: string }): Promise<void> {
+  try {
+    await client.query(sql);
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    const line = error.position === undefined ? '' : ` at line ${lineAt(sql, Number(error.position))}`;
+    throw new Error(`${name}.sql failed${line}: ${error.message}`, { cause: error });
+  }
+  // A file that commits by itself would be half applied if its second half failed.
+  if (client.getTransactionStatus() !== 'T') throw new Error(`${name}.sql ends its transaction: it must not`);
+}
+
+/** @param position 1-based, in characters (code points) */
+function lineAt(sql: string, position: number): number {
+  return (
+    Array.from(sql)
+      .slice(0, position - 1)
+      .filter((character) => character === '\n').length + 1
+  );
+}

@@ -1,0 +1,49 @@
+/** What the migrated database says of itself, beside what the files and the code say of it. */
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFunctions } from '../../migrations/files.ts';
+import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+
+const MIGRATIONS = join(import.meta.dirname, '../../migrations');
+
+/** Settings that replacing a function would drop, were they not in its file. */
+const STORES_BY_KEPT_PLAN = ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off'];
+const MUST_HAVE: Readonly<Record<string, readonly string[]>> = {
+  resource_write: STORES_BY_KEPT_PLAN,
+  hl7_match: STORES_BY_KEPT_PLAN,
+  hl7_store: STORES_BY_KEPT_PLAN,
+  lock_keys: ['lock_timeout=10s'],
+};
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+test('each function has the settings of its file, and those that must have some have them', async () => {
+  const { rows } = await database.client.query<{ name: string; settings: string[] | null }>(
+    "select proname as name, proconfig as settings from pg_proc where pronamespace = 'public'::regnamespace",
+  );
+  const inDatabase = new Map(rows.map(({ name, settings }) => [name, settings ?? []]));
+  const files = await readFunctions(MIGRATIONS);
+  expect(files.length).toBeGreaterThan(0);
+  for (const file of files) {
+    const [beforeBody = ''] = file.sql.split('$$');
+    const settings = Array.from(
+      beforeBody.matchAll(/\bset (\w+) = '?(\w+)'?/g),
+      ([, name, value]) => `${name}=${value}`,
+    );
+    expect([file.function, inDatabase.get(file.function)]).toEqual([file.function, settings]);
+  }
+  for (const [name, settings] of Object.entries(MUST_HAVE)) expect(inDatabase.get(name)).toEqual(settings);
+});
+
+test('the types that the table of resources takes are the resource types', async () => {
+  const { rows } = await database.client.query<{ definition: string }>(
+    "select pg_get_constraintdef(oid) as definition from pg_constraint where conname = 'resource_type_check'",
+  );
+  const types = Array.from(rows[0]?.definition.matchAll(/'(\w+)'/g) ?? [], ([, type]) => type);
+  expect(types.sort()).toEqual([...RESOURCE_TYPES].sort());
+});
