@@ -1,7 +1,6 @@
 /**
  * Clinical resources as the database keeps them: the content as text that was validated once and is never printed
- * anew, and beside it what is searched. Writing is one SQL function,
- * migrations/functions/resource_write.sql.
+ * anew, and beside it what is searched. Writing is one SQL function (migrations/functions/resource_write.sql).
  */
 import { isJsonObject, type JsonObject, parseJson, printMembers } from '../../shared/json.ts';
 import type { Query } from '../deps.ts';
