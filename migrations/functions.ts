@@ -53,9 +53,12 @@ async function define(client: Client, file: FunctionFile, isReplaced: boolean): 
   try {
     await runFile(client, file);
   } catch (error) {
-    const cause = error instanceof Error ? error.cause : undefined;
-    if (!isReplaced || !(cause instanceof DatabaseError) || cause.code !== INVALID_FUNCTION_DEFINITION) throw error;
-    throw new Error(`${file.name}.sql cannot replace ${file.function}: ${cause.message}. ${NEW_NAME}`, { cause });
+    const isOther =
+      error instanceof Error &&
+      error.cause instanceof DatabaseError &&
+      error.cause.code === INVALID_FUNCTION_DEFINITION;
+    if (!isReplaced || !isOther) throw error;
+    throw new Error(`${error.message}. ${NEW_NAME}`, { cause: error });
   }
 }
 
