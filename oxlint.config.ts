@@ -1,0 +1,83 @@
+/** The linter's rules. What may import what is a table: a room of the house that is not in a row's list is closed to it. */
+
+/** The rooms of edge/ and what each may import of the others; platform may import everything. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  store: [],
+  http: ['store'],
+  oauth: ['http', 'store'],
+  // Of oauth only the bearer check: see ONLY_BEARER.
+  fhir: ['oauth', 'http', 'store'],
+  hl7: ['oauth', 'http', 'store'],
+  // Is given what other slices can do (edge/workbench.ts).
+  admin: ['http', 'store'],
+  // Made of the slices' tables.
+  openapi: ['oauth', 'fhir', 'hl7', 'admin', 'http', 'store'],
+};
+const NAMES = [...Object.keys(ROOMS), 'platform'];
+
+const closed = (regex: string, message: string) => ({ regex, message });
+const ONLY_BEARER = { group: ['**/oauth/*', '!**/oauth/bearer.ts'], message: 'of oauth only bearer.ts' };
+const NO_NODE = closed('^node:', 'node: only in platform, migrations, sidecar and test');
+const OUTSIDE = closed('\\.\\./(?:sidecar|migrations|test)/', 'edge imports edge and shared only');
+
+const restrict = (files: readonly string[], ...patterns: readonly object[]) => ({
+  files,
+  rules: { 'no-restricted-imports': ['error', { patterns }] },
+});
+
+const rooms = Object.entries(ROOMS).map(([room, open]) => {
+  const others = NAMES.filter((name) => name !== room && !open.includes(name));
+  return restrict(
+    [`edge/${room}/**`],
+    closed(
+      `\\.\\./(?:${others.join('|')})/|\\.\\./app\\.ts$`,
+      `edge/${room} imports of edge ${open.join(', ') || 'no room'}`,
+    ),
+    ...(room !== 'openapi' && open.includes('oauth') ? [ONLY_BEARER] : []),
+    NO_NODE,
+    OUTSIDE,
+  );
+});
+
+export default {
+  plugins: ['typescript', 'import', 'unicorn', 'oxc'],
+  categories: { correctness: 'error', suspicious: 'warn' },
+  ignorePatterns: ['**/*.generated.*', 'node_modules', 'dist', '.wrangler', '.local'],
+  rules: {
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    // Types too: a circle of types is as hard to read as one of values.
+    'import/no-cycle': ['error', { ignoreTypes: false }],
+    'no-console': 'error',
+    eqeqeq: ['error', 'smart'],
+    'no-shadow': 'off',
+    'no-await-in-loop': 'off',
+    'unicorn/no-array-sort': 'off',
+    'unicorn/no-array-reverse': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+    'import/no-unassigned-import': 'off',
+    'typescript/no-unsafe-type-assertion': 'off',
+    'typescript/consistent-return': 'off',
+    'import/no-named-as-default-member': 'off',
+    'import/no-named-as-default': 'off',
+  },
+  overrides: [
+    { files: ['test/**', 'migrations/**'], rules: { 'no-console': 'off' } },
+    restrict(
+      ['shared/**'],
+      closed('\\.\\./(?:edge|sidecar|test|migrations)/|^node:', 'shared/ is pure: no I/O, no other folder'),
+    ),
+    restrict(['sidecar/**'], closed('\\.\\./(?:edge|test|migrations)/', 'the sidecar imports shared/ only')),
+    restrict(['migrations/**'], closed('\\.\\./(?:edge|sidecar|test)/', 'migrations import shared/ only')),
+    restrict(
+      ['edge/**'],
+      closed('\\./platform/|\\.\\./app\\.ts$', 'nothing but its entry knows a runtime'),
+      NO_NODE,
+      OUTSIDE,
+    ),
+    restrict(['edge/platform/**'], OUTSIDE),
+    ...rooms,
+  ],
+};

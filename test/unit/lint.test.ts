@@ -1,0 +1,99 @@
+/** The linter keeps the rooms apart: for each rule about imports one file that breaks it, and what is allowed beside it. */
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A file, what it imports, and whether the linter takes it. */
+const IMPORTS: readonly (readonly [file: string, specifier: string, isTaken: boolean])[] = [
+  ['shared/hl7/a.ts', '../../edge/deps.ts', false],
+  ['shared/hl7/b.ts', 'node:fs', false],
+  ['shared/hl7/c.ts', '../json.ts', true],
+  ['sidecar/a.ts', '../edge/deps.ts', false],
+  ['sidecar/b.ts', 'node:net', true],
+  ['sidecar/c.ts', '../shared/json.ts', true],
+  ['migrations/a.ts', '../edge/deps.ts', false],
+  ['migrations/b.ts', 'node:fs', true],
+  ['edge/a.ts', 'node:fs', false],
+  ['edge/b.ts', './platform/neon.ts', false],
+  ['edge/c.ts', './fhir/routes.ts', true],
+  ['edge/anew/a.ts', '../platform/neon.ts', false],
+  ['edge/anew/b.ts', '../store/sql.ts', true],
+  ['edge/platform/a.ts', 'node:dns', true],
+  ['edge/platform/b.ts', '../../sidecar/config.ts', false],
+  ...['store', 'http', 'oauth', 'fhir', 'hl7', 'admin', 'openapi'].flatMap(
+    (room) =>
+      [
+        [`edge/${room}/deep/a.ts`, 'node:fs', false],
+        [`edge/${room}/b.ts`, '../platform/neon.ts', false],
+        [`edge/${room}/c.ts`, '../app.ts', false],
+        [`edge/${room}/d.ts`, '../../test/stack/ports.ts', false],
+        [`edge/${room}/e.ts`, '../../shared/json.ts', true],
+        [`edge/${room}/f.ts`, '../deps.ts', true],
+      ] as const,
+  ),
+  ...['store', 'http', 'oauth', 'fhir', 'hl7', 'admin'].map(
+    (room) => [`edge/${room}/g.ts`, '../openapi/model.ts', false] as const,
+  ),
+  ['edge/store/h.ts', '../http/body.ts', false],
+  ['edge/store/i.ts', '../fhir/outcome.ts', false],
+  ['edge/http/h.ts', '../store/usage.ts', true],
+  ['edge/http/i.ts', '../oauth/bearer.ts', false],
+  ['edge/oauth/h.ts', '../fhir/outcome.ts', false],
+  ['edge/oauth/i.ts', '../../shared/hl7/ack.ts', true],
+  ['edge/fhir/deep/h.ts', '../../oauth/bearer.ts', true],
+  ['edge/fhir/deep/i.ts', '../../oauth/keyring.ts', false],
+  ['edge/fhir/j.ts', '../hl7/ingest.ts', false],
+  ['edge/hl7/h.ts', '../oauth/bearer.ts', true],
+  ['edge/hl7/i.ts', '../oauth/keyring.ts', false],
+  ['edge/hl7/j.ts', '../admin/routes.ts', false],
+  ['edge/admin/h.ts', '../hl7/ingest.ts', false],
+  ['edge/admin/i.ts', '../fhir/outcome.ts', false],
+  ['edge/admin/j.ts', '../oauth/bearer.ts', false],
+  ['edge/admin/k.ts', '../../shared/hl7/ack.ts', true],
+  ['edge/openapi/h.ts', '../oauth/form.ts', true],
+];
+
+let folder = '';
+let reported = new Set<string>();
+
+const write = async (name: string, text: string): Promise<void> => {
+  await mkdir(dirname(join(folder, name)), { recursive: true });
+  await writeFile(join(folder, name), text);
+};
+
+/** The files that a rule refuses. */
+const lint = (rule: string): Promise<Set<string>> =>
+  new Promise((resolve, reject) => {
+    const oxlint = join(ROOT, 'node_modules/.bin/oxlint');
+    execFile(oxlint, ['--format', 'json'], { cwd: folder, maxBuffer: 1e8 }, (error, stdout) => {
+      if (stdout === '') return reject(error ?? new Error('the linter said nothing'));
+      const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string; filename: string }[] };
+      resolve(new Set(diagnostics.filter(({ code }) => code.includes(rule)).map(({ filename }) => filename)));
+    });
+  });
+
+describe('imports', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'lint-'));
+    await copyFile(join(ROOT, 'oxlint.config.ts'), join(folder, 'oxlint.config.ts'));
+    for (const [file, specifier] of IMPORTS) await write(file, `import '${specifier}';\n`);
+    reported = await lint('no-restricted-imports');
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test.each(IMPORTS)('%s may import %s: %s', (file, _, isTaken) => {
+    expect(reported.has(file)).toBe(!isTaken);
+  });
+
+  test('a circle of types is a circle', async () => {
+    await write('shared/circle/a.ts', "import type { B } from './b.ts';\nexport type A = B | 1;\n");
+    await write('shared/circle/b.ts', "import type { A } from './a.ts';\nexport type B = A | 2;\n");
+    expect(await lint('no-cycle')).toEqual(new Set(['shared/circle/a.ts', 'shared/circle/b.ts']));
+  });
+});
