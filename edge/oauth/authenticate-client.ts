@@ -9,12 +9,12 @@ import type { JsonObject } from '../../shared/json.ts';
 import { isAssertionAlgorithm } from '../../shared/oauth/algorithms.ts';
 import { checkClaims, CLOCK_TOLERANCE_SECONDS } from '../../shared/oauth/assertion-claims.ts';
 import { checkHeader } from '../../shared/oauth/assertion-header.ts';
-import { encodeBase64url } from '../../shared/oauth/base64url.ts';
 import { claimedClient } from '../../shared/oauth/client-id.ts';
 import { type CompactJws, readCompactJws } from '../../shared/oauth/compact-jws.ts';
 import type { Reason } from '../../shared/oauth/reason.ts';
 import { quote } from '../../shared/quote.ts';
 import type { Deps } from '../deps.ts';
+import { sha256Of } from '../http/crypto.ts';
 import { type ClientRow, findClient } from '../store/client.ts';
 import { type Attempt, limitClient } from './attempt.ts';
 import { checkSignature } from './assertion-signature.ts';
@@ -81,10 +81,8 @@ const singleUse = z.object({ jti: z.string(), exp: z.number() });
 /** RFC 7523 §3 rule 7: the first use of a `jti` by its client is the only one. */
 async function claimOnce(deps: Deps, clientId: string, claims: JsonObject): Promise<void> {
   const { jti, exp } = singleUse.parse(claims);
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(jti));
   const expires = exp + CLOCK_TOLERANCE_SECONDS + CLAIM_MARGIN_SECONDS;
-  const hash = encodeBase64url(new Uint8Array(digest));
-  if (await deps.jtiStore.claim(clientId, hash, expires, crypto.randomUUID())) return;
+  if (await deps.jtiStore.claim(clientId, await sha256Of(jti), expires, crypto.randomUUID())) return;
   throw refuseAssertion({ code: 'replay', reason: 'assertion already used: each request needs a new jti' });
 }
 

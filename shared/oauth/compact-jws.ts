@@ -4,7 +4,7 @@
  */
 import { Fault } from '../fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
-import { decodeBase64url } from './base64url.ts';
+import { decodeBase64url } from '../base64url.ts';
 
 /** The JWT itself; real ones have under 1 KiB. */
 const MAX_ASSERTION_CHARACTERS = 8 * 1024;

@@ -5,7 +5,7 @@
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../json.ts';
 import { Fault } from '../fault.ts';
 import { checkEcPoint, type Curve } from './ec-point.ts';
-import { decodeBase64url } from './base64url.ts';
+import { decodeBase64url } from '../base64url.ts';
 import { quote } from '../quote.ts';
 
 const MAX_JWKS_KEYS = 20;

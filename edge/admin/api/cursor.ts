@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
-import { decodeBase64url, encodeBase64url } from '../../../shared/oauth/base64url.ts';
+import { decodeBase64url, encodeBase64url } from '../../../shared/base64url.ts';
 
 export function toCursor(position: readonly string[]): string {
   return encodeBase64url(new TextEncoder().encode(JSON.stringify(position)));

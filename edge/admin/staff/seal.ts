@@ -4,6 +4,8 @@
  */
 import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose';
 
+import { sealingKey } from '../../http/crypto.ts';
+
 export interface Seal {
   /** @param expires seconds since the epoch */
   seal(payload: JWTPayload, expires: number): Promise<string>;
@@ -11,17 +13,8 @@ export interface Seal {
   open(sealed: string, nowMs: number): Promise<JWTPayload | undefined>;
 }
 
-const encode = (text: string) => new TextEncoder().encode(text);
-
-async function deriveKey(secret: string, purpose: string): Promise<Uint8Array> {
-  const material = await crypto.subtle.importKey('raw', encode(secret), 'HKDF', false, ['deriveBits']);
-  const parameters = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: encode(`gateway ${purpose}`) };
-  return new Uint8Array(await crypto.subtle.deriveBits(parameters, material, 256));
-}
-
 export function createSeal(secret: string, purpose: string): Seal {
-  let derived: Promise<Uint8Array> | undefined;
-  const key = () => (derived ??= deriveKey(secret, purpose));
+  const key = sealingKey(secret, `gateway ${purpose}`);
   return {
     async seal(payload, expires) {
       const jwt = new EncryptJWT(payload).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' }).setExpirationTime(expires);

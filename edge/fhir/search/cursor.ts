@@ -2,8 +2,10 @@
  * Page cursors: where a page begins, sealed with the gateway's secret so that they are opaque (a sort key is a name or
  * a birth date), cannot be altered, and open only for the site and the query they were made for.
  */
+import { decodeBase64url, encodeBase64url } from '../../../shared/base64url.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
+import { sealingKey } from '../../http/crypto.ts';
 import type { Position } from '../../store/search.ts';
 
 const NONCE_BYTES = 12;
@@ -18,9 +20,7 @@ export interface CursorSealer {
 
 /** @param secret GATEWAY_SECRET; the key is derived from it for this use alone (RFC 5869) */
 export function cursorSealer(secret: string): CursorSealer {
-  let derived: CryptoKey | undefined;
-  // The key is kept, not a promise of it: a promise belongs to the request that made it (Workers).
-  const key = async (): Promise<CryptoKey> => (derived ??= await derive(secret));
+  const key = sealingKey(secret, 'fhir page cursor');
   const refuse = (): Fault => {
     const message = 'the page link was altered, or made for another query: start again at the first page';
     return new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http._cursor' }] });
@@ -34,10 +34,10 @@ export function cursorSealer(secret: string): CursorSealer {
         await key(),
         utf8.encode(JSON.stringify([id, sortKey])),
       );
-      return toBase64url(new Uint8Array([...nonce, ...new Uint8Array(sealed)]));
+      return encodeBase64url(new Uint8Array([...nonce, ...new Uint8Array(sealed)]));
     },
     async open(cursor, scope) {
-      const bytes = fromBase64url(cursor);
+      const bytes = decodeBase64url(cursor);
       if (bytes === undefined || bytes.byteLength <= NONCE_BYTES) throw refuse();
       const iv = bytes.subarray(0, NONCE_BYTES);
       const opened = await crypto.subtle
@@ -50,28 +50,4 @@ export function cursorSealer(secret: string): CursorSealer {
       return { id, key: typeof sortKey === 'string' ? sortKey : null };
     },
   };
-}
-
-async function derive(secret: string): Promise<CryptoKey> {
-  const material = await crypto.subtle.importKey('raw', utf8.encode(secret), 'HKDF', false, ['deriveKey']);
-  return crypto.subtle.deriveKey(
-    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: utf8.encode('fhir page cursor') },
-    material,
-    { name: 'AES-GCM', length: 256 },
-    false,
-    ['encrypt', 'decrypt'],
-  );
-}
-
-function toBase64url(bytes: Uint8Array): string {
-  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
-  return btoa(binary).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
-}
-
-/** Undefined for anything but the one spelling of some bytes, so that no two texts are one cursor. */
-function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) return undefined;
-  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
-  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  return toBase64url(bytes) === text ? bytes : undefined;
 }

@@ -9,6 +9,7 @@ import { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps, Query } from '../../deps.ts';
+import { sha256Of } from '../../http/crypto.ts';
 import type { CallerIdentity } from '../../store/api-key.ts';
 import { bytesOfHex, storedMessage, storeMessage, type NewMessage } from '../../store/hl7.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
@@ -24,7 +25,6 @@ import {
 } from './locate.ts';
 import type { Reading } from './reading.ts';
 import { settingsOf } from '../sender/settings.ts';
-import { sha256Of } from '../sha256.ts';
 
 /** Who sends: the bearer of an access token, or whoever an address and the header may be (MLLP). */
 export type Sender =

@@ -14,7 +14,7 @@ import {
   type SidecarClaims,
 } from '../../../shared/mllp-contract.ts';
 import type { Deps } from '../../deps.ts';
-import { sha256Of } from '../sha256.ts';
+import { sha256Of } from '../../http/crypto.ts';
 
 /** Clocks of sidecar and edge may differ so much. */
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -39,7 +39,7 @@ const notThere = (cause?: unknown) => new Fault('not-found', 'no such path', { c
 export async function useToken(deps: Deps, claims: SidecarClaims, body: Uint8Array): Promise<void> {
   if (claims.sha256 !== (await sha256Of(body))) throw notThere();
   const expires = claims.exp + CLOCK_TOLERANCE_SECONDS;
-  const jtiHash = await sha256Of(new TextEncoder().encode(claims.jti));
+  const jtiHash = await sha256Of(claims.jti);
   if (!(await deps.jtiStore.claim(jtiClient(jtiHash), jtiHash, expires, crypto.randomUUID()))) throw notThere();
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../shared/json.ts';
 import { checkClaims } from '../../../shared/oauth/assertion-claims.ts';
 import { checkHeader } from '../../../shared/oauth/assertion-header.ts';
-import { decodeBase64url, encodeBase64url } from '../../../shared/oauth/base64url.ts';
+import { decodeBase64url, encodeBase64url } from '../../../shared/base64url.ts';
 import { readCompactJws } from '../../../shared/oauth/compact-jws.ts';
 
 const b64 = (text: string | Uint8Array) => Buffer.from(text).toString('base64url');

@@ -5,7 +5,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const SPARE_BITS: readonly (number | undefined)[] = [0, undefined, 0b1111, 0b11];
 
 /** @returns undefined for anything that is not canonical base64url */
-export function decodeBase64url(text: string): Uint8Array | undefined {
+export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined;
   const spare = SPARE_BITS[text.length % 4];
   if (spare === undefined || (ALPHABET.indexOf(text.slice(-1)) & spare) !== 0) return undefined;

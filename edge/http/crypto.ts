@@ -1,0 +1,33 @@
+/** What the surfaces need of Web Crypto: the digest by which something is known, and keys derived from GATEWAY_SECRET. */
+import { encodeBase64url } from '../../shared/base64url.ts';
+
+const utf8 = new TextEncoder();
+
+/** SHA-256 of bytes, or of a text in UTF-8, as base64url. */
+export async function sha256Of(of: Uint8Array | string): Promise<string> {
+  const bytes = typeof of === 'string' ? utf8.encode(of) : Uint8Array.from(of);
+  return encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+}
+
+async function derive(secret: string, purpose: string): Promise<CryptoKey> {
+  const material = await crypto.subtle.importKey('raw', utf8.encode(secret), 'HKDF', false, ['deriveKey']);
+  return crypto.subtle.deriveKey(
+    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: utf8.encode(purpose) },
+    material,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    ['encrypt', 'decrypt'],
+  );
+}
+
+/**
+ * A key for AES-256-GCM, derived from a secret for one purpose alone (RFC 5869): what is sealed for one purpose cannot be
+ * opened for another.
+ *
+ * @returns asks for the key. It is derived at the first use and then kept; what is kept is the key and never a promise of
+ *   it, because on Workers a promise belongs to the request that made it. Requests that come at once each derive the same.
+ */
+export function sealingKey(secret: string, purpose: string): () => Promise<CryptoKey> {
+  let kept: CryptoKey | undefined;
+  return async () => (kept ??= await derive(secret, purpose));
+}
