@@ -5,6 +5,7 @@
 import { z } from 'zod';
 
 import { baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
+import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 
 /** The six names of the specification, spelt as it spells them. */
 export const ENDPOINT_NAMES = [
@@ -17,14 +18,10 @@ export const ENDPOINT_NAMES = [
 ] as const;
 export type EndpointName = (typeof ENDPOINT_NAMES)[number];
 
-const privateJwk = z.looseObject({
-  kty: z.literal('EC'),
-  crv: z.literal('P-256'),
-  x: z.string(),
-  y: z.string(),
-  d: z.string(),
-  kid: z.string().min(1),
-});
+/** A private JWKS that signs access tokens: the first key signs, all are published. */
+export const signingRing = z.object({ keys: z.array(es256PrivateJwk).min(1) });
+export type SigningRing = z.infer<typeof signingRing>;
+
 const publicJwk = z.looseObject({ kty: z.string(), kid: z.string().min(1) });
 
 const bytes = (fallback: number) => z.coerce.number().int().min(1024).default(fallback);
@@ -40,8 +37,7 @@ const environment = z.object({
   DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// connection string'),
   /** Where the Neon driver posts to, when that is not the host's own `/sql`: the local stack's endpoint. */
   DATABASE_FETCH_ENDPOINT: baseUrl.optional(),
-  /** The private JWKS that signs access tokens: the first key signs, all are published. */
-  TOKEN_SIGNING_KEYS: jsonText.pipe(z.looseObject({ keys: z.array(privateJwk).min(1) })),
+  TOKEN_SIGNING_KEYS: jsonText.pipe(signingRing),
   /** The public JWKS of the MLLP sidecars. Absent: no sidecar is let in. */
   MLLP_SIDECAR_KEYS: jsonText.pipe(z.looseObject({ keys: z.array(publicJwk).min(1) })).optional(),
   /** The key that authenticates page cursors and seals admin sessions: at least 32 bytes, base64url. */
@@ -67,7 +63,6 @@ const environment = z.object({
 });
 
 export type Config = z.infer<typeof environment>;
-export type PrivateJwk = z.infer<typeof privateJwk>;
 export type PublicJwk = z.infer<typeof publicJwk>;
 
 /**
@@ -79,4 +74,20 @@ export function readConfig(env: Readonly<Record<string, unknown>>): Config {
   const parsed = environment.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new ConfigError(problemsOf(given, parsed.error));
+}
+
+/** The base URLs of the surfaces that clients and staff call. */
+export function surfaceUrls(config: Config): string[] {
+  return [
+    config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
+    config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
+    config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
+    config.ADMIN_PUBLIC_BASE_URL,
+  ].filter((url) => url !== undefined);
+}
+
+/** Every address that is ours: nothing of a client's may be fetched from there. */
+export function ownUrls(config: Config): string[] {
+  const { INTEGRATION_DOCS_URL: docs } = config;
+  return docs === undefined ? surfaceUrls(config) : [...surfaceUrls(config), docs];
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 
 import { baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
+import { type Es256PrivateJwk, es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { parseRange } from '../shared/ip.ts';
 import { MAX_HL7_MESSAGE_BYTES } from '../shared/mllp-contract.ts';
 
@@ -17,18 +18,6 @@ const seconds = (fallback: number) =>
     .max(86_400)
     .default(fallback)
     .transform((value) => value * 1000);
-
-const es256PrivateJwk = z.looseObject(
-  {
-    kty: z.literal('EC'),
-    crv: z.literal('P-256'),
-    x: z.string(),
-    y: z.string(),
-    d: z.string(),
-    kid: z.string().min(1),
-  },
-  'must be a private EC P-256 JWK with a kid',
-);
 
 const ranges = z
   .string()
@@ -89,8 +78,6 @@ const NEEDS: readonly (readonly [string, string])[] = [
 /** Names as in the environment; `…_SECONDS` hold milliseconds once parsed (the transform is in `seconds`). */
 type Environment = z.infer<typeof environment>;
 
-export type SidecarKey = Environment['SIDECAR_PRIVATE_KEY'];
-
 export interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
@@ -103,7 +90,7 @@ export interface SidecarConfig {
   readonly port: number;
   readonly edgeUrl: string;
   readonly name: string;
-  readonly privateKey: SidecarKey;
+  readonly privateKey: Es256PrivateJwk;
   readonly healthHost: string;
   readonly healthPort: number;
   readonly logLevel: Environment['LOG_LEVEL'];

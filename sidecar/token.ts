@@ -4,6 +4,7 @@
  */
 import { createPrivateKey, hash, randomUUID, sign } from 'node:crypto';
 
+import type { Es256PrivateJwk } from '../shared/es256-jwk.ts';
 import {
   SIDECAR_TOKEN_ALGORITHM,
   SIDECAR_TOKEN_AUDIENCE,
@@ -11,7 +12,6 @@ import {
   SIDECAR_TOKEN_TYPE,
   type SidecarClaims,
 } from '../shared/mllp-contract.ts';
-import type { SidecarKey } from './config.ts';
 
 /** What the listener saw of a peer. */
 export interface PeerIdentity {
@@ -30,7 +30,7 @@ const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).
 export const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64url');
 
 /** @throws when the JWK is no private P-256 key: at start, not at the first message */
-export function createSigner(name: string, jwk: SidecarKey): SignToken {
+export function createSigner(name: string, jwk: Es256PrivateJwk): SignToken {
   const { kty, crv, x, y, d, kid } = jwk;
   const key = createPrivateKey({ key: { kty, crv, x, y, d }, format: 'jwk' });
   const header = base64url({ alg: SIDECAR_TOKEN_ALGORITHM, typ: SIDECAR_TOKEN_TYPE, kid });

@@ -5,7 +5,7 @@
 import { type CheckedJwks, readJwks } from '../../shared/oauth/jwks.ts';
 import { checkJwksUri } from '../../shared/oauth/jwks-uri.ts';
 import { isPublicAddress } from '../../shared/public-address.ts';
-import type { Config } from '../config.ts';
+import { ownUrls } from '../config.ts';
 import type { Deps } from '../deps.ts';
 
 const DEADLINE_MS = 3_000;
@@ -14,7 +14,17 @@ const DEFAULT_MAX_AGE_SECONDS = 300;
 /** However long the host allows: a key that was removed must stop working within the hour. */
 const LONGEST_MAX_AGE_SECONDS = 3600;
 
-export type FetchedJwks = { readonly jwks: CheckedJwks; readonly maxAgeSeconds: number } | { readonly reason: string };
+export interface FailedFetch {
+  /** `refused`: it may not be fetched, now or ever; `unreachable`: nothing came of it now, another time something may. */
+  readonly failed: 'refused' | 'unreachable';
+  /** A clause that goes on from "the JWKS URI cannot be used: …". */
+  readonly reason: string;
+}
+
+export type FetchedJwks = { readonly jwks: CheckedJwks; readonly maxAgeSeconds: number } | FailedFetch;
+
+const refused = (reason: string): FailedFetch => ({ failed: 'refused', reason });
+const unreachable = (reason: string): FailedFetch => ({ failed: 'unreachable', reason });
 
 /** How long a response may be kept (RFC 9111 §5.2.2): `no-store` and `no-cache` not at all. */
 export function maxAgeSeconds(headers: Headers): number {
@@ -26,17 +36,8 @@ export function maxAgeSeconds(headers: Headers): number {
   return Math.min(Math.max(maxAge, 0), LONGEST_MAX_AGE_SECONDS);
 }
 
-const ownUrls = (config: Config): string[] =>
-  [
-    config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
-    config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
-    config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
-    config.INTEGRATION_DOCS_URL,
-    config.ADMIN_PUBLIC_BASE_URL,
-  ].filter((url) => url !== undefined);
-
 /** The body as text, or why not; never more of it than may be. */
-async function readText(response: Response, deadline: Promise<never>): Promise<{ text: string } | { reason: string }> {
+async function readText(response: Response, deadline: Promise<never>): Promise<{ text: string } | FailedFetch> {
   if (response.body === null) return { text: '' };
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -47,11 +48,11 @@ async function readText(response: Response, deadline: Promise<never>): Promise<{
       const { done, value } = await Promise.race([reader.read(), deadline]);
       if (done) return { text: text + decoder.decode() };
       length += value.byteLength;
-      if (length > MAX_JWKS_BYTES) return { reason: `it has more than ${MAX_JWKS_BYTES} bytes` };
+      if (length > MAX_JWKS_BYTES) return unreachable(`it has more than ${MAX_JWKS_BYTES} bytes`);
       text += decoder.decode(value, { stream: true });
     }
   } catch (error) {
-    if (error instanceof TypeError) return { reason: 'it is not UTF-8' };
+    if (error instanceof TypeError) return unreachable('it is not UTF-8');
     throw error;
   } finally {
     // A body that is not read to its end must not go on arriving.
@@ -70,8 +71,8 @@ async function fetchWithin(
   const { hostname } = new URL(uri);
   if (!deps.config.JWKS_TRUSTED_HOSTS.includes(hostname)) {
     const addresses = await Promise.race([deps.resolveHost(hostname), deadline]);
-    if (addresses.length === 0) return { reason: 'its host name has no address' };
-    if (!addresses.every(isPublicAddress)) return { reason: 'its host name leads to a private address' };
+    if (addresses.length === 0) return unreachable('its host name has no address');
+    if (!addresses.every(isPublicAddress)) return refused('its host name leads to a private address');
   }
   const request = deps.fetch(uri, {
     redirect: 'manual',
@@ -83,25 +84,22 @@ async function fetchWithin(
   if (response.status !== 200) {
     await response.body?.cancel();
     const redirects = response.status >= 300 && response.status < 400 ? ', and redirects are not followed' : '';
-    return { reason: `its host answered ${response.status}${redirects}` };
+    return unreachable(`its host answered ${response.status}${redirects}`);
   }
   if (/^text\/html\b/i.test(response.headers.get('content-type') ?? '')) {
     await response.body?.cancel();
-    return { reason: 'its host answered with a web page (text/html)' };
+    return unreachable('its host answered with a web page (text/html)');
   }
   const body = await readText(response, deadline);
-  if ('reason' in body) return body;
+  if ('failed' in body) return body;
   return { jwks: readJwks(body.text), maxAgeSeconds: maxAgeSeconds(response.headers) };
 }
 
-/**
- * Fetches and looks at a JWKS. Nothing throws: whatever happens is a reason, a clause that goes on from "the JWKS URI
- * cannot be used: …".
- */
+/** Fetches and looks at a JWKS. Nothing throws: whatever happens is an answer. */
 export async function fetchJwks(deps: Fetching, uri: string): Promise<FetchedJwks> {
   const context = { ownUrls: ownUrls(deps.config), trustedHosts: deps.config.JWKS_TRUSTED_HOSTS };
   const problem = checkJwksUri(uri, context);
-  if (problem !== undefined) return { reason: problem };
+  if (problem !== undefined) return refused(problem);
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const deadline = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
@@ -110,7 +108,7 @@ export async function fetchJwks(deps: Fetching, uri: string): Promise<FetchedJwk
   try {
     return await fetchWithin(deps, uri, signal, deadline);
   } catch {
-    if (signal.aborted) return { reason: `its host did not answer in full within ${DEADLINE_MS / 1000} s` };
-    return { reason: 'its host cannot be reached (name, connection or certificate)' };
+    if (signal.aborted) return unreachable(`its host did not answer in full within ${DEADLINE_MS / 1000} s`);
+    return unreachable('its host cannot be reached (name, connection or certificate)');
   }
 }

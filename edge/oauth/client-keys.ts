@@ -53,7 +53,7 @@ export function createClientKeyring(deps: Deps): ClientKeyring {
 
   const fetchInto = async (entry: Entry, clientId: string): Promise<ClientKeys> => {
     const fetched = await fetchJwks(deps, entry.source).finally(() => (entry.pending = undefined));
-    if ('reason' in fetched) {
+    if ('failed' in fetched) {
       entry.keys = { reason: `the JWKS URI cannot be used: ${fetched.reason}` };
       entry.freshUntil = entry.lastAttempt + COOLDOWN_MS;
       return entry.keys;

@@ -4,7 +4,8 @@
  */
 import { importJWK } from 'jose';
 
-import type { Config, PrivateJwk } from '../config.ts';
+import type { Es256PrivateJwk } from '../../shared/es256-jwk.ts';
+import type { Config } from '../config.ts';
 
 export const ACCESS_TOKEN_ALGORITHM = 'ES256';
 
@@ -28,7 +29,7 @@ export interface Keyring {
 }
 
 /** Named one by one, so that no private member can slip through. */
-const publish = (jwk: PrivateJwk): PublishedJwk => ({
+const publish = (jwk: Es256PrivateJwk): PublishedJwk => ({
   kty: 'EC',
   crv: 'P-256',
   x: jwk.x,
@@ -38,13 +39,13 @@ const publish = (jwk: PrivateJwk): PublishedJwk => ({
   alg: ACCESS_TOKEN_ALGORITHM,
 });
 
-async function importEs256(jwk: PrivateJwk | PublishedJwk): Promise<CryptoKey> {
+async function importEs256(jwk: Es256PrivateJwk | PublishedJwk): Promise<CryptoKey> {
   const key = await importJWK({ ...jwk }, ACCESS_TOKEN_ALGORITHM);
   if (key instanceof Uint8Array) throw new Error('an EC key was imported as bytes');
   return key;
 }
 
-function createKeyring(jwks: readonly PrivateJwk[]): Keyring {
+function createKeyring(jwks: readonly Es256PrivateJwk[]): Keyring {
   const [signer] = jwks;
   if (signer === undefined) throw new Error('the ring of signing keys is empty');
   const published = jwks.map(publish);

@@ -3,23 +3,10 @@
  * wait until every cache has it, let it sign, wait until the tokens of the old one have expired, retire the old one.
  */
 import { exportJWK, generateKeyPair } from 'jose';
-import { z } from 'zod';
 
+import { type Es256PrivateJwk, es256PrivateJwk } from '../../shared/es256-jwk.ts';
+import type { SigningRing } from '../config.ts';
 import { ACCESS_TOKEN_ALGORITHM } from './keyring.ts';
-
-const signingJwk = z.object({
-  kty: z.literal('EC'),
-  crv: z.literal('P-256'),
-  x: z.string(),
-  y: z.string(),
-  d: z.string(),
-  kid: z.string().min(1),
-});
-export type SigningJwk = z.infer<typeof signingJwk>;
-
-/** The first signs, all are published. */
-export const signingRing = z.object({ keys: z.array(signingJwk).min(1) });
-export type SigningRing = z.infer<typeof signingRing>;
 
 /** The JWKS is cached for 300 s; twice that is certain. */
 const PUBLISHED_EVERYWHERE_MINUTES = 10;
@@ -33,10 +20,10 @@ export interface Step {
 }
 
 /** @param nowMs milliseconds since the epoch; the day becomes part of the `kid` */
-async function newSigningKey(nowMs: number): Promise<SigningJwk> {
+async function newSigningKey(nowMs: number): Promise<Es256PrivateJwk> {
   const { privateKey } = await generateKeyPair(ACCESS_TOKEN_ALGORITHM, { extractable: true });
   const kid = `${new Date(nowMs).toISOString().slice(0, 10)}-${crypto.randomUUID().slice(0, 8)}`;
-  return signingJwk.parse({ ...(await exportJWK(privateKey)), kid });
+  return es256PrivateJwk.parse({ ...(await exportJWK(privateKey)), kid });
 }
 
 /** A ring with one key. */

@@ -8,7 +8,7 @@ import { addAssets } from '../http/assets.ts';
 import type { Operation } from '../admin/api/operation.ts';
 import { problem } from '../http/problem.ts';
 import { securityHeaders } from '../http/security-headers.ts';
-import type { Config } from '../config.ts';
+import { type Config, surfaceUrls } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';
 import { faultOf } from '../http/fault-status.ts';
@@ -17,22 +17,12 @@ import { openApiDocument } from './document.ts';
 
 const PATH = '/docs';
 
-/** The base URLs whose surfaces the page describes and calls. */
-function surfaces(config: Config): string[] {
-  return [
-    config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
-    config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
-    config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
-    config.ADMIN_PUBLIC_BASE_URL,
-  ].filter((url) => url !== undefined);
-}
-
 /**
  * Where the reference answers: at INTEGRATION_DOCS_URL where that is `…/docs` at a host of ours, else below the console's
  * base URL. A deployment may publish its reference elsewhere; ours is then still there.
  */
 export function referenceBaseUrl(config: Config): string | undefined {
-  const own = surfaces(config);
+  const own = surfaceUrls(config);
   const docs = config.INTEGRATION_DOCS_URL;
   const isOurs =
     docs !== undefined && docs.endsWith(PATH) && own.some((url) => new URL(url).host === new URL(docs).host);
@@ -66,7 +56,7 @@ export function createReference(deps: Deps, operations: readonly Operation[]): S
   const { config } = deps;
   const base = referenceBaseUrl(config);
   const app = createSurface(deps, 'docs', base);
-  const connectOrigins = [...new Set(surfaces(config).map((url) => new URL(url).origin))];
+  const connectOrigins = [...new Set(surfaceUrls(config).map((url) => new URL(url).origin))];
   let document: string | undefined;
 
   app.get(PATH, async () => {

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { describe, expect, test } from 'vitest';
 
-import { newRing, publishKey, retireOthers, signWithNewest, type SigningRing } from '../../edge/oauth/ring-rotation.ts';
+import type { SigningRing } from '../../edge/config.ts';
+import { newRing, publishKey, retireOthers, signWithNewest } from '../../edge/oauth/ring-rotation.ts';
 import { createTestDatabase } from '../stack/tools/database.ts';
 import { freePort } from '../stack/services/free-port.ts';
 import { RUNTIMES, startGateway } from '../stack/tools/gateway.ts';

@@ -129,7 +129,7 @@ export function addKeyPages(app: Surface, { deps, access }: Console): void {
     }
     if (key.jwks_uri === null || !isAsked) return { findings: null, problems: [] };
     const fetched = await fetchJwks(deps, key.jwks_uri);
-    if ('reason' in fetched) return { findings: { keys: [], unreachable: fetched.reason }, problems: [] };
+    if ('failed' in fetched) return { findings: { keys: [], unreachable: fetched.reason }, problems: [] };
     return { findings: { keys: fetched.jwks.keys }, problems: fetched.jwks.problems };
   };
 

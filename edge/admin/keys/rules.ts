@@ -6,8 +6,6 @@ import { calculateJwkThumbprint } from 'jose';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';
-import { checkJwksUri } from '../../../shared/oauth/jwks-uri.ts';
-import { isPublicAddress } from '../../../shared/public-address.ts';
 import { type CheckedJwks, type CheckedKey, readJwks } from '../../../shared/oauth/jwks.ts';
 import { quote } from '../../../shared/quote.ts';
 import type { Deps } from '../../deps.ts';
@@ -73,26 +71,14 @@ function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
 }
 
 async function lookAtUri(deps: Looking, uri: string): Promise<{ issues: Issue[]; findings: JwksFindings }> {
-  const { config } = deps;
-  const ownUrls = [
-    config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
-    config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
-    config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
-    config.INTEGRATION_DOCS_URL,
-    config.ADMIN_PUBLIC_BASE_URL,
-  ].filter((url) => url !== undefined);
-  const refused = (message: string) => ({ issues: [issue('jwksUri', message)], findings: { keys: [] } });
-  const problem = checkJwksUri(uri, { ownUrls, trustedHosts: config.JWKS_TRUSTED_HOSTS });
-  if (problem !== undefined) return refused(problem);
-  const { hostname } = new URL(uri);
-  if (!config.JWKS_TRUSTED_HOSTS.includes(hostname)) {
-    const addresses = await deps.resolveHost(hostname).catch(() => []);
-    if (!addresses.every(isPublicAddress)) return refused('its host name leads to a private address');
-  }
   const fetched = await fetchJwks(deps, uri);
+  if (!('failed' in fetched)) {
+    return { issues: checkKeys('jwksUri', fetched.jwks), findings: { keys: fetched.jwks.keys } };
+  }
+  const { failed, reason } = fetched;
+  if (failed === 'refused') return { issues: [issue('jwksUri', reason)], findings: { keys: [] } };
   // A host that cannot be reached now may be tomorrow: the key is saved, and the finding shown.
-  if ('reason' in fetched) return { issues: [], findings: { keys: [], unreachable: fetched.reason } };
-  return { issues: checkKeys('jwksUri', fetched.jwks), findings: { keys: fetched.jwks.keys } };
+  return { issues: [], findings: { keys: [], unreachable: reason } };
 }
 
 /**

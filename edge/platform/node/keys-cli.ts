@@ -10,16 +10,8 @@ import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair } from 'jose';
 
 import { SIDECAR_TOKEN_ALGORITHM } from '../../../shared/mllp-contract.ts';
-
-import {
-  newRing,
-  publishKey,
-  retireOthers,
-  type SigningRing,
-  signingRing,
-  signWithNewest,
-  type Step,
-} from '../../oauth/ring-rotation.ts';
+import { type SigningRing, signingRing } from '../../config.ts';
+import { newRing, publishKey, retireOthers, signWithNewest, type Step } from '../../oauth/ring-rotation.ts';
 
 const USAGE = `usage: npm run -s keys -- new              > ring.json
        npm run -s keys -- publish < old.json > ring.json

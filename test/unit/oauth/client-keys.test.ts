@@ -186,14 +186,14 @@ describe('a fetch', () => {
     expect(await reasonOf(() => Promise.reject(new TypeError('secret')))).toMatch(/cannot be reached/);
   });
 
-  test.each<[string, string[], RegExp]>([
-    ['68: private', ['10.0.0.1'], /private address/],
-    ['68: one of them private', ['8.8.8.8', '::1'], /private address/],
-    ['none', [], /no address/],
-  ])('%s addresses are refused before anything is sent', async (_, addresses, reason) => {
+  test.each<[string, string[], 'refused' | 'unreachable', RegExp]>([
+    ['68: private', ['10.0.0.1'], 'refused', /private address/],
+    ['68: one of them private', ['8.8.8.8', '::1'], 'refused', /private address/],
+    ['none', [], 'unreachable', /no address/],
+  ])('%s addresses are refused before anything is sent', async (_, addresses, failed, reason) => {
     const { deps, state } = host(() => ok());
     const fetched = await fetchJwks({ ...deps, resolveHost: async () => addresses }, URI);
-    expect(fetched).toEqual({ reason: expect.stringMatching(reason) });
+    expect(fetched).toEqual({ failed, reason: expect.stringMatching(reason) });
     expect(state.fetches).toBe(0);
   });
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 import { readConfig } from '../../../edge/config.ts';
-import { signingRing } from '../../../edge/oauth/ring-rotation.ts';
+import { signingRing } from '../../../edge/config.ts';
 import { readSidecarConfig } from '../../../sidecar/config.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../../edge/platform/node/keys-cli.ts', import.meta.url));

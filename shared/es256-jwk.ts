@@ -1,0 +1,16 @@
+/** A private key for ES256 as a JWK (RFC 7517 §4, RFC 7518 §6.2): what signs access tokens, and what a sidecar signs with. */
+import { z } from 'zod';
+
+/** Members beside these are dropped. */
+export const es256PrivateJwk = z.object(
+  {
+    kty: z.literal('EC'),
+    crv: z.literal('P-256'),
+    x: z.string(),
+    y: z.string(),
+    d: z.string(),
+    kid: z.string().min(1),
+  },
+  'must be a private EC P-256 JWK with a kid',
+);
+export type Es256PrivateJwk = z.infer<typeof es256PrivateJwk>;
