@@ -8,6 +8,7 @@ import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
 import { createMllpIngest } from './hl7/mllp/routes.ts';
 import { createHl7 } from './hl7/http/routes.ts';
+import { metadataPathOf } from './http/smart-configuration.ts';
 import { pathPrefix, type Surface } from './http/surface.ts';
 import { createUsage } from './http/usage.ts';
 import { createOauth } from './oauth/routes.ts';
@@ -44,8 +45,7 @@ export function createApp(deps: Deps): App {
       baseUrl: config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
       roots: ['.well-known', 'oauth2'],
       surface: createOauth(deps, countUse('token')),
-      // RFC 8414 §3.1 puts the issuer's path behind the well-known name.
-      outside: [`/.well-known/oauth-authorization-server${pathPrefix(config.INTEGRATION_OAUTH_PUBLIC_BASE_URL)}`],
+      outside: [metadataPathOf(config.INTEGRATION_OAUTH_PUBLIC_BASE_URL)],
     },
     { baseUrl: config.INTEGRATION_FHIR_PUBLIC_BASE_URL, roots: ['fhir'], surface: createFhir(deps, countUse('fhir')) },
     { baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, roots: ['hl7'], surface: createHl7(deps, countUse('hl7')) },

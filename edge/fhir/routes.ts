@@ -1,12 +1,11 @@
 /** The FHIR surface: where its interactions are, and what every request goes through (FHIR R4 http, 3.1.0). */
 import type { Context, Handler } from 'hono';
-import { cors } from 'hono/cors';
-import { etag } from 'hono/etag';
 
 import { Fault } from '../../shared/fault.ts';
 import { printJson } from '../../shared/json.ts';
 import type { Deps } from '../deps.ts';
 import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
+import { publish } from '../http/publish.ts';
 import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-configuration.ts';
 import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts';
 import type { CountUse } from '../http/usage.ts';
@@ -102,25 +101,17 @@ export function createFhir(deps: Deps, countUse?: CountUse): Surface {
     return new Response(text, { status, headers: { ...PRIVATE, ...headers, ...type } });
   };
 
-  const publish = (path: string, document: (c: Context<GatewayEnv>) => Response): void => {
-    app.use(
-      path,
-      cors({ origin: '*', allowMethods: ['GET', 'HEAD'], allowHeaders: ['Accept'], maxAge: 86_400 }),
-      etag(),
-    );
-    app.get(path, document);
-    app.all(path, notAllowed('GET, HEAD, OPTIONS'));
-  };
-  publish('/fhir/metadata', (c) => {
+  const metadata = (c: Context<GatewayEnv>): Response => {
     const contentType = acceptedType(c.req.header('accept') ?? null, c.req.query('_format') ?? null);
     const text = printJson(capabilityStatement(config, root));
     return new Response(c.req.query('_pretty') === 'true' ? pretty(text) : text, {
       headers: { 'Content-Type': contentType, 'Cache-Control': DISCOVERY_CACHE_CONTROL, Vary: 'Accept' },
     });
-  });
-  publish('/fhir/.well-known/smart-configuration', () =>
-    Response.json(smartConfiguration(config), { headers: { 'Cache-Control': DISCOVERY_CACHE_CONTROL } }),
-  );
+  };
+  const smart = (): Response =>
+    Response.json(smartConfiguration(config), { headers: { 'Cache-Control': DISCOVERY_CACHE_CONTROL } });
+  publish(app, '/fhir/metadata', metadata, notAllowed);
+  publish(app, '/fhir/.well-known/smart-configuration', smart, notAllowed);
 
   for (const path of ['/fhir', '/fhir/']) {
     app.post(path, (c) =>

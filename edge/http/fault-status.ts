@@ -18,6 +18,9 @@ export const FAULT_STATUS = {
   unavailable: 503,
 } as const satisfies Record<FaultKind, number>;
 
+/** For whoever is over a rate limit: when in the limiter's window of 60 s it comes back under it is not known. */
+export const AFTER_THE_WINDOW = { 'Retry-After': '60' } as const;
+
 /** Seconds a client should wait when a dependency is away (RFC 9110 §10.2.3). */
 const RETRY_AFTER_SECONDS = '5';
 

@@ -6,9 +6,18 @@ import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
 import { Fault } from '../../shared/fault.ts';
 import { SCOPES } from '../../shared/oauth/scope.ts';
 import type { Config } from '../config.ts';
+import { pathPrefix } from './surface.ts';
 
 /** Caches may keep discovery documents so long: addresses change with a deployment only. */
 export const DISCOVERY_CACHE_CONTROL = 'public, max-age=300';
+
+/** The well-known name of authorization server metadata (RFC 8414 §3). */
+export const METADATA_PATH = '/.well-known/oauth-authorization-server';
+
+/** Where the metadata of an issuer is: RFC 8414 §3.1 puts the issuer's path behind the well-known name. */
+export function metadataPathOf(issuer: string | undefined): string {
+  return METADATA_PATH + pathPrefix(issuer);
+}
 
 export interface OauthAddresses {
   readonly issuer: string;

@@ -6,6 +6,7 @@ import { canonicalRange, parseAddress, printAddress } from '../../shared/ip.ts';
 import type { Reason } from '../../shared/oauth/reason.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import type { Deps } from '../deps.ts';
+import { AFTER_THE_WINDOW } from '../http/fault-status.ts';
 import type { GatewayEnv } from '../http/surface.ts';
 import { recordRefusal } from '../store/refusal.ts';
 import { Refused } from './refused.ts';
@@ -19,9 +20,6 @@ export interface Attempt {
   /** Whom the request claims to come from, once it was read that far; asked only when it is refused. Not verified. */
   claimedClient: () => string | undefined;
 }
-
-/** The limiter's window is 60 s; when in it a caller comes back under its limit is not known. */
-const RETRY_AFTER_SECONDS = '60';
 
 export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
   const request = c.req.raw;
@@ -43,8 +41,7 @@ export function addressKey(address: string): string {
 
 function tooMany(from: 'client' | 'address'): Refused {
   const reason = `too many token requests from this ${from}`;
-  const headers = { 'Retry-After': RETRY_AFTER_SECONDS };
-  const fault = new Fault('throttled', reason, { code: 'temporarily_unavailable', headers });
+  const fault = new Fault('throttled', reason, { code: 'temporarily_unavailable', headers: AFTER_THE_WINDOW });
   return new Refused(fault, { code: 'rate', reason });
 }
 

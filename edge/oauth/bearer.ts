@@ -7,8 +7,10 @@ import { Fault } from '../../shared/fault.ts';
 import type { Audience } from '../../shared/oauth/audience.ts';
 import type { Deps } from '../deps.ts';
 import { readBody } from '../http/body.ts';
+import { AFTER_THE_WINDOW } from '../http/fault-status.ts';
 import type { CallerIdentity } from '../store/api-key.ts';
 import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
+import { challenge } from './challenge.ts';
 import { keyringOf } from './keyring.ts';
 
 /** Who calls, what they may do, and on which surface. */
@@ -17,10 +19,6 @@ export interface Caller extends CallerIdentity {
   readonly audience: string;
 }
 
-/** RFC 6750 §3: the protection space is the whole gateway, since one token service issues for all of it. */
-const REALM = 'Bearer realm="integration-gateway"';
-/** The limiter's window is 60 s; when in it a caller comes back under its limit is not known. */
-const RETRY_AFTER_SECONDS = '60';
 /** A form is only read to find a token in it that should not be there. */
 const MAX_FORM_BYTES = 16 * 1024;
 
@@ -30,7 +28,7 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 function refuse(code: 'invalid_token' | 'invalid_request', message: string): Fault {
   return new Fault(code === 'invalid_token' ? 'unauthenticated' : 'malformed', message, {
     code,
-    headers: { 'WWW-Authenticate': `${REALM}, error="${code}", error_description="${message}"` },
+    headers: challenge({ error: code, error_description: message }),
   });
 }
 
@@ -66,7 +64,7 @@ export async function bearerToken(request: Request): Promise<string> {
   if (await hasTokenInForm(request)) {
     throw refuse('invalid_request', 'an access token is sent in the Authorization header, never in a form');
   }
-  throw new Fault('unauthenticated', 'an access token is required', { headers: { 'WWW-Authenticate': REALM } });
+  throw new Fault('unauthenticated', 'an access token is required', { headers: challenge() });
 }
 
 /**
@@ -96,9 +94,7 @@ export async function authenticate(deps: Deps, request: Request, audience: Audie
     throw refuse('invalid_token', `the access token is for another audience: this surface needs ${audience}`);
   }
   if (!(await deps.rateLimiter.allow('key', claims.client_id))) {
-    throw new Fault('throttled', 'too many requests with this API key', {
-      headers: { 'Retry-After': RETRY_AFTER_SECONDS },
-    });
+    throw new Fault('throttled', 'too many requests with this API key', { headers: AFTER_THE_WINDOW });
   }
   return {
     site: claims.site,
@@ -115,15 +111,12 @@ export function requireScopes(caller: Caller, scopes: readonly string[]): void {
   const needed = scopes.join(' ');
   throw new Fault('forbidden', `the access token lacks a scope: ${needed} is needed`, {
     code: 'insufficient_scope',
-    headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${needed}"` },
+    headers: challenge({ error: 'insufficient_scope', scope: needed }),
   });
 }
 
 /** The headers a mapper adds for a Fault: those it brings, and the challenge that a refusal by the database lacks. */
 export function challengeOf(fault: Fault): Readonly<Record<string, string>> {
   if (fault.kind !== 'unauthenticated' || fault.headers['WWW-Authenticate'] !== undefined) return fault.headers;
-  return {
-    ...fault.headers,
-    'WWW-Authenticate': `${REALM}, error="invalid_token", error_description="${fault.message}"`,
-  };
+  return { ...fault.headers, ...challenge({ error: 'invalid_token', error_description: fault.message }) };
 }

@@ -5,8 +5,7 @@
 import { Fault, type FaultKind } from '../../shared/fault.ts';
 import type { Reason, RefusalCode } from '../../shared/oauth/reason.ts';
 
-/** RFC 6749 §5.2 wants a challenge with every 401; no scheme is registered for `private_key_jwt`. */
-const CHALLENGE = 'Bearer realm="integration-gateway", error="invalid_client"';
+import { challenge } from './challenge.ts';
 
 /** A sentence as RFC 6749 §5.2 allows it in `error_description`: printable ASCII without `"` and `\`. */
 export function toDescription(message: string): string {
@@ -34,7 +33,7 @@ export class Refused extends Error {
 export function refuseClient(refusal: Reason): Refused {
   const fault = new Fault('unauthenticated', 'client authentication failed', {
     code: 'invalid_client',
-    headers: { 'WWW-Authenticate': CHALLENGE },
+    headers: challenge({ error: 'invalid_client' }),
   });
   return new Refused(fault, refusal);
 }
@@ -42,8 +41,7 @@ export function refuseClient(refusal: Reason): Refused {
 /** A precise answer to a caller whose signature has verified. */
 export function refuseAssertion(refusal: Reason): Refused {
   // Some libraries show of a 401 only its challenge: the description stands there too.
-  const challenge = `${CHALLENGE}, error_description="${toDescription(refusal.reason)}"`;
-  const headers = { 'WWW-Authenticate': challenge };
+  const headers = challenge({ error: 'invalid_client', error_description: toDescription(refusal.reason) });
   const fault = new Fault('unauthenticated', refusal.reason, { code: 'invalid_client', headers });
   return new Refused(fault, refusal);
 }

@@ -1,13 +1,17 @@
 /** The surface of the token service: discovery, keys, token, introspection, revocation. */
 import type { Handler } from 'hono';
-import { cors } from 'hono/cors';
-import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 
 import { Fault } from '../../shared/fault.ts';
 import type { Deps } from '../deps.ts';
 import { faultOf } from '../http/fault-status.ts';
-import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-configuration.ts';
-import { createSurface, type GatewayEnv, pathPrefix, type Surface } from '../http/surface.ts';
+import { publish } from '../http/publish.ts';
+import {
+  DISCOVERY_CACHE_CONTROL,
+  METADATA_PATH,
+  metadataPathOf,
+  smartConfiguration,
+} from '../http/smart-configuration.ts';
+import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts';
 import type { CountUse } from '../http/usage.ts';
 import { type Attempt, beginAttempt, explainRefusal } from './attempt.ts';
 import { createClientKeyring, type ClientKeyring } from './client-keys.ts';
@@ -16,9 +20,6 @@ import { errorResponse, NO_STORE } from './oauth-error.ts';
 import { Refused } from './refused.ts';
 import { introspect, revoke } from './token-status.ts';
 import { tokenEndpoint } from './token-endpoint.ts';
-
-/** A 304 keeps what lets another origin use it. */
-const etags = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'access-control-allow-origin'] });
 
 type Endpoint = (deps: Deps, clientKeys: ClientKeyring, attempt: Attempt) => Promise<object | void>;
 
@@ -37,26 +38,14 @@ export function createOauth(deps: Deps, countUse?: CountUse): Surface {
   const app = createSurface(deps, 'oauth', base, countUse);
   const clientKeys = createClientKeyring(deps);
 
-  const publish = (path: string, cacheControl: string, document: () => object) => {
-    app.use(
-      path,
-      cors({ origin: '*', allowMethods: ['GET', 'HEAD'], allowHeaders: ['Accept'], maxAge: 86_400 }),
-      etags,
-    );
-    app.get(path, () => Response.json(document(), { headers: { 'Cache-Control': cacheControl } }));
-    app.all(path, notAllowed('GET, HEAD, OPTIONS'));
-  };
-  publish('/.well-known/smart-configuration', DISCOVERY_CACHE_CONTROL, () => smartConfiguration(config));
-  publish('/.well-known/oauth-authorization-server', DISCOVERY_CACHE_CONTROL, () =>
-    authorizationServerMetadata(config),
-  );
-  publish('/oauth2/jwks', JWKS_CACHE_CONTROL, () => publishedJwks(config));
-  // RFC 8414 §3.1 puts the issuer's path behind the well-known name, where the base URL has one.
-  if (pathPrefix(base) !== '') {
-    publish(`/.well-known/oauth-authorization-server${pathPrefix(base)}`, DISCOVERY_CACHE_CONTROL, () =>
-      authorizationServerMetadata(config),
-    );
+  const publishJson = (path: string, cacheControl: string, document: () => object) =>
+    publish(app, path, () => Response.json(document(), { headers: { 'Cache-Control': cacheControl } }), notAllowed);
+  publishJson('/.well-known/smart-configuration', DISCOVERY_CACHE_CONTROL, () => smartConfiguration(config));
+  // Below the base URL, where clients look that treat it as any other document, and where the standard has it.
+  for (const path of new Set([METADATA_PATH, metadataPathOf(base)])) {
+    publishJson(path, DISCOVERY_CACHE_CONTROL, () => authorizationServerMetadata(config));
   }
+  publishJson('/oauth2/jwks', JWKS_CACHE_CONTROL, () => publishedJwks(config));
 
   const accept = (path: string, endpoint: Endpoint) => {
     app.post(path, async (c) => {

@@ -1,0 +1,24 @@
+/** A public document: any origin may read it, caches keep it by its ETag (RFC 9110 §8.8.3). */
+import type { Handler } from 'hono';
+import { cors } from 'hono/cors';
+import { etag, RETAINED_304_HEADERS } from 'hono/etag';
+
+import type { GatewayEnv, Surface } from './surface.ts';
+
+/** A 304 keeps what lets another origin use it. */
+const etags = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'access-control-allow-origin'] });
+
+/**
+ * @param document answers GET and HEAD
+ * @param notAllowed answers any other method, given the value of `Allow`
+ */
+export function publish(
+  app: Surface,
+  path: string,
+  document: Handler<GatewayEnv>,
+  notAllowed: (allow: string) => Handler<GatewayEnv>,
+): void {
+  app.use(path, cors({ origin: '*', allowMethods: ['GET', 'HEAD'], allowHeaders: ['Accept'], maxAge: 86_400 }), etags);
+  app.get(path, document);
+  app.all(path, notAllowed('GET, HEAD, OPTIONS'));
+}
