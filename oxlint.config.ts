@@ -4,12 +4,13 @@
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [],
   http: ['store'],
-  oauth: ['http', 'store'],
+  jobs: ['store'],
+  oauth: ['jobs', 'http', 'store'],
   // Of oauth only the bearer check: see ONLY_BEARER.
-  fhir: ['oauth', 'http', 'store'],
-  hl7: ['oauth', 'http', 'store'],
+  fhir: ['oauth', 'jobs', 'http', 'store'],
+  hl7: ['oauth', 'jobs', 'http', 'store'],
   // Is given what other slices can do (edge/workbench.ts).
-  admin: ['http', 'store'],
+  admin: ['jobs', 'http', 'store'],
   // Made of the slices' tables.
   openapi: ['oauth', 'fhir', 'hl7', 'admin', 'http', 'store'],
 };

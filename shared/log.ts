@@ -21,6 +21,8 @@ export interface LogEntry {
   readonly clientId?: string | undefined;
   readonly site?: string | undefined;
   readonly sourceAddress?: string | undefined;
+  /** The kind of background work. */
+  readonly job?: string | undefined;
   /** A fault's kind and code, or an SQLSTATE. */
   readonly fault?: string | undefined;
   /** A fixed phrase of ours, e.g. which configuration names are missing. Never built from input. */
@@ -41,6 +43,7 @@ const FIELDS = [
   'clientId',
   'site',
   'sourceAddress',
+  'job',
   'fault',
   'detail',
   'count',

@@ -6,6 +6,7 @@ const FAULTS: Readonly<Record<string, { kind: FaultKind; message: string; code?:
   GW401: { kind: 'unauthenticated', message: 'the token is no longer valid', code: 'invalid_token' },
   GW404: { kind: 'not-found', message: 'no such resource' },
   GW409: { kind: 'conflict', message: 'the request conflicts with another' },
+  GW410: { kind: 'conflict', message: 'another has taken the job over', code: 'lease-lost' },
   GW412: { kind: 'precondition-failed', message: 'the resource has another version' },
   GW422: { kind: 'invalid', message: 'a referenced resource is not in the site', code: 'not-found' },
   '40001': { kind: 'unavailable', message: 'busy, try again' },

@@ -13,6 +13,9 @@ const toFault = (error: unknown): unknown =>
 
 const parameter = (value: Param): unknown => (value instanceof Uint8Array ? Buffer.from(value) : value);
 
+const BEGIN: Query = { text: 'begin', params: [] };
+const COMMIT: Query = { text: 'commit', params: [] };
+
 export interface CommandDatabase extends Database {
   close(): Promise<void>;
 }
@@ -23,8 +26,12 @@ export async function connectDatabase(url: string): Promise<CommandDatabase> {
   await client.connect();
 
   const ask = async (query: Query): Promise<object[]> => {
-    const { rows } = await client.query({ text: query.text, values: query.params.map(parameter), types: columnTypes });
-    return rows;
+    try {
+      const values = query.params.map(parameter);
+      return (await client.query<object>({ text: query.text, values, types: columnTypes })).rows;
+    } catch (error) {
+      throw toFault(error);
+    }
   };
 
   return {
@@ -35,12 +42,12 @@ export async function connectDatabase(url: string): Promise<CommandDatabase> {
     async batch<const Queries extends readonly Query[]>(queries: Queries): Promise<Results<Queries>> {
       const results: object[][] = [];
       try {
-        await client.query('begin');
+        await ask(BEGIN);
         for (const query of queries) results.push(await ask(query));
-        await client.query('commit');
+        await ask(COMMIT);
       } catch (error) {
         await client.query('rollback');
-        throw toFault(error);
+        throw error;
       }
       return results as unknown as Results<Queries>;
     },

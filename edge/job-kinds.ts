@@ -1,0 +1,4 @@
+/** Every kind of background work, one a row. A release leaves jobs of kinds that it does not know to those that do. */
+import type { JobKind } from './jobs/kind.ts';
+
+export const JOB_KINDS: readonly JobKind[] = [];

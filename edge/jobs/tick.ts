@@ -1,0 +1,78 @@
+/**
+ * The one runner of background work. Each platform calls `tick` once a minute; it takes the jobs that are due and runs
+ * small steps of them, in turn, until its time is used. Any number of runners may be at it at once.
+ */
+import { Fault } from '../../shared/fault.ts';
+import { advanceJob, claimJob, type ClaimedRow, failJob } from '../store/job.ts';
+import type { JobDeps, JobKind } from './kind.ts';
+
+/** A step that takes longer has lost the job; a runner that died holds it no longer than this. */
+const LEASE_SECONDS = 120;
+/** With the pauses below, some two hours. */
+const MAX_ATTEMPTS = 8;
+const FIRST_RETRY_SECONDS = 60;
+const MAX_RETRY_SECONDS = 3600;
+
+export interface Ticked {
+  /** Steps that were run, by how they ended. */
+  readonly advanced: number;
+  readonly failed: number;
+}
+
+/** @param budgetMs no step is begun after this time; there is time for one in any case */
+export async function tick(deps: JobDeps, kinds: readonly JobKind[], budgetMs: number): Promise<Ticked> {
+  const byName = new Map(kinds.map((kind) => [kind.kind, kind]));
+  const until = deps.now() + budgetMs;
+  let advanced = 0;
+  let failed = 0;
+  do {
+    const lease = crypto.randomUUID();
+    const [claimed] = await deps.database.run(claimJob([...byName.keys()], lease, LEASE_SECONDS));
+    const kind = byName.get(claimed?.kind ?? '');
+    if (claimed === undefined || kind === undefined) break;
+    if (await runStep(deps, kind, claimed, lease)) advanced += 1;
+    else failed += 1;
+  } while (deps.now() < until);
+  return { advanced, failed };
+}
+
+/** @returns whether the step succeeded */
+async function runStep(deps: JobDeps, kind: JobKind, row: ClaimedRow, lease: string): Promise<boolean> {
+  try {
+    // A runner that dies reports nothing: the count of its claims must.
+    if (row.attempts > MAX_ATTEMPTS)
+      throw new Fault('unavailable', 'no runner survived the step', { code: 'abandoned' });
+    const { cursor, progress, isDone, writes, pauseSeconds } = await kind.step(deps, {
+      id: row.job_id,
+      site: row.site_id,
+      cursor: JSON.parse(row.cursor),
+      progress: { done: row.progress_done, total: row.progress_total },
+    });
+    const advance = { cursor, progress, pauseSeconds: isDone ? null : (pauseSeconds ?? 0) };
+    await deps.database.batch([advanceJob(row.job_id, lease, advance), ...writes]);
+    if (isDone) deps.log({ level: 'info', event: 'job.done', ...described(row), count: progress.done });
+    return true;
+  } catch (error) {
+    const fault = codeOf(error);
+    const retrySeconds = row.attempts < MAX_ATTEMPTS ? retryAfter(row.attempts) : null;
+    const [handedBack] = await deps.database.run(failJob(row.job_id, lease, fault, retrySeconds));
+    const event = handedBack?.held !== true ? 'job.lost' : retrySeconds === null ? 'job.failed' : 'job.step-failed';
+    const level = event === 'job.failed' ? 'error' : 'warn';
+    deps.log({ level, event, ...described(row), fault, count: row.attempts, error });
+    return false;
+  }
+}
+
+const described = (row: ClaimedRow) => ({ job: row.kind, site: row.site_id ?? undefined });
+
+/** Seconds until attempt `attempts + 1`. */
+function retryAfter(attempts: number): number {
+  return Math.min(FIRST_RETRY_SECONDS * 2 ** (attempts - 1), MAX_RETRY_SECONDS);
+}
+
+/** A Fault's code or kind, an SQLSTATE, or `bug`: never a message. */
+function codeOf(error: unknown): string {
+  if (error instanceof Fault) return error.code ?? error.kind;
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return 'bug';
+}

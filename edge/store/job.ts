@@ -1,0 +1,102 @@
+/** Jobs in the database: work that is done in small steps off every request's path (migrations/functions/job_*.sql). */
+import type { Query } from '../deps.ts';
+import { sql } from './sql.ts';
+
+export type JobState = 'open' | 'done' | 'failed' | 'stopped';
+
+/** In the unit of the job's kind; `total` is null where nobody knows. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number | null;
+}
+
+export interface NewJob {
+  /** A new UUID. */
+  readonly id: string;
+  readonly kind: string;
+  /** Null: of the gateway. */
+  readonly site: string | null;
+  /** Of the jobs of a kind and a site with one key only one is open; null: as many as are asked for. */
+  readonly exclusiveKey: string | null;
+  /** What the first step needs. Never clinical data. */
+  readonly cursor: object;
+  readonly total: number | null;
+  /** Who asked: a person's name as the history of a key has it, or the command. */
+  readonly askedBy: string;
+}
+
+/** `id` of the job, or of the open one that has the same exclusive key. */
+export function addJob(job: NewJob): Query<{ readonly id: string }> {
+  return sql<{ id: string }>`select job_add(${job.id}::uuid, ${job.kind}, ${job.site}::uuid, ${job.exclusiveKey},
+      ${JSON.stringify(job.cursor)}::json, ${job.total}::bigint, ${job.askedBy}) as id`;
+}
+
+export interface ClaimedRow {
+  readonly job_id: string;
+  readonly kind: string;
+  readonly site_id: string | null;
+  /** JSON. */
+  readonly cursor: string;
+  readonly progress_done: number;
+  readonly progress_total: number | null;
+  /** Of this step, this one counted. */
+  readonly attempts: number;
+}
+
+/** Takes the job that has been due longest, if any, for one step of at most `seconds`. @param lease a new UUID */
+export function claimJob(kinds: readonly string[], lease: string, seconds: number): Query<ClaimedRow> {
+  return sql<ClaimedRow>`select * from job_claim(${kinds}::text[], ${lease}::uuid, ${seconds}::integer)`;
+}
+
+export interface JobAdvance {
+  readonly cursor: object;
+  readonly progress: Progress;
+  /** Until the next step; null: the job is done. */
+  readonly pauseSeconds: number | null;
+}
+
+/** The first statement of a step's batch: fails the whole batch when the job is no longer the lease's. */
+export function advanceJob(id: string, lease: string, { cursor, progress, pauseSeconds }: JobAdvance): Query {
+  return sql`select job_advance(${id}::uuid, ${lease}::uuid, ${JSON.stringify(cursor)}::json, ${progress.done}::bigint,
+      ${progress.total}::bigint, ${pauseSeconds}::integer)`;
+}
+
+/** `held`: false when another had the job meanwhile. @param retrySeconds null: the job has failed */
+export function failJob(
+  id: string,
+  lease: string,
+  error: string,
+  retrySeconds: number | null,
+): Query<{ readonly held: boolean }> {
+  return sql<{
+    held: boolean;
+  }>`select job_fail(${id}::uuid, ${lease}::uuid, ${error}, ${retrySeconds}::integer) as held`;
+}
+
+/** After it no step of the job writes any more. `changed`: false when it had ended. */
+export function stopJob(id: string): Query<{ readonly changed: boolean }> {
+  return sql<{ changed: boolean }>`select job_stop(${id}::uuid) as changed`;
+}
+
+/** A job that was stopped or has failed goes on where it was. `changed`: false when it is neither. */
+export function resumeJob(id: string): Query<{ readonly changed: boolean }> {
+  return sql<{ changed: boolean }>`select job_resume(${id}::uuid) as changed`;
+}
+
+export interface JobRow {
+  readonly job_id: string;
+  readonly kind: string;
+  readonly site_id: string | null;
+  readonly state: JobState;
+  readonly progress_done: number;
+  readonly progress_total: number | null;
+  readonly attempts: number;
+  readonly last_error: string | null;
+  readonly asked_by: string;
+}
+
+/** How far a job is. */
+export function findJob(id: string): Query<JobRow> {
+  return sql<JobRow>`select job_id, kind, site_id, state, progress_done, progress_total, attempts, last_error, asked_by
+    from job where job_id = ${id}::uuid`;
+}
