@@ -1,11 +1,11 @@
 /**
  * Reads the generated table into the shape the walker needs. A line of it is a type: `<Base`, `#invariant` and elements
  * `name[x]?type|type(targets){valueSet}` with `?` 0..1, `!` 1..1, `*` 0..*, `+` 1..*; the type `.` is the backbone element
- * at this place. Not a StructureDefinition reader: that is `generate.ts`, which runs when the table is made.
+ * at this place. Not a StructureDefinition reader: that is `build/generate.ts`, which runs when the table is made.
  */
 import { INVARIANTS, type Invariant } from './invariants.ts';
 import { PRIMITIVES, type Primitive } from './primitives.ts';
-import { RESOURCE_TYPES, SERVED_TYPES, TYPES, VALUE_SETS } from './table.generated.ts';
+import { R4_RESOURCE_TYPES, TYPES, VALUE_SETS } from './table.generated.ts';
 
 /** One member of a JSON object: an element, or one type of a choice. */
 export interface Element {
@@ -40,10 +40,7 @@ export interface Type {
 }
 
 /** Every resource type of R4. */
-export const RESOURCES: ReadonlySet<string> = new Set(RESOURCE_TYPES.split(' '));
-
-/** The types this server serves; more are in the table, to be checked when contained. */
-export const SERVED: ReadonlySet<string> = new Set(SERVED_TYPES.split(' '));
+export const RESOURCES: ReadonlySet<string> = new Set(R4_RESOURCE_TYPES.split(' '));
 
 const ELEMENT = /^(\w+)(\[x\])?([?!*+])(.+?)(?:\{(.+)\})?$/;
 const TYPE = /([\w.]+)(?:\((.+?)\))?/g;

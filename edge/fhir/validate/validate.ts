@@ -4,7 +4,8 @@
  */
 import type { Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json } from '../../../shared/json.ts';
-import { RESOURCES, resourceType, SERVED } from './definitions.ts';
+import { isResourceType } from '../../../shared/resource-type.ts';
+import { RESOURCES, resourceType } from './definitions.ts';
 import { createFindings } from './findings.ts';
 import { walkObject } from './walk.ts';
 
@@ -38,7 +39,8 @@ export function validate(resource: Json, expectedType?: string): Issue[] {
   if (expectedType !== undefined && name !== expectedType) {
     return [{ code: 'invalid', message: `resourceType must be ${expectedType}, not ${name}`, at }];
   }
-  if (!SERVED.has(name)) return [{ code: 'not-supported', message: `${name} is not a type of this server`, at: name }];
+  if (!isResourceType(name))
+    return [{ code: 'not-supported', message: `${name} is not a type of this server`, at: name }];
   const findings = createFindings(name);
   const contained = containedTypes(resource['contained']);
   const walk = { findings, contained, localReferences: new Set<string>(), containedIds: new Set<string>() };

@@ -1,11 +1,12 @@
 /** The examples of the specification are valid, but for those that are not. */
 import { describe, expect, test } from 'vitest';
 
-import { CARRIED, SERVED } from '../../../../edge/fhir/validate/generate.ts';
+import { CARRIED } from '../../../../edge/fhir/validate/build/generate.ts';
 import { validate } from '../../../../edge/fhir/validate/validate.ts';
 import { checkXhtml } from '../../../../edge/fhir/validate/xhtml.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../../shared/json.ts';
 import { readExamples } from './examples.ts';
+import { isResourceType, RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 
 /** Examples that break their own specification, with the one place where they do and why. */
 const INVALID: Readonly<Record<string, { at: string; why: string }>> = {
@@ -20,11 +21,11 @@ const INVALID: Readonly<Record<string, { at: string; why: string }>> = {
 };
 
 describe('examples of the seven types', () => {
-  const examples = readExamples(SERVED);
+  const examples = readExamples(RESOURCE_TYPES);
 
   test('are there', () => {
     expect(examples).toHaveLength(127);
-    expect(new Set(examples.map(({ resource }) => resource['resourceType'])).size).toBe(SERVED.length);
+    expect(new Set(examples.map(({ resource }) => resource['resourceType'])).size).toBe(RESOURCE_TYPES.length);
   });
 
   test.each(examples)('$file', ({ file, resource }) => {
@@ -47,7 +48,7 @@ describe('resources of the seven types within the example Bundles', () => {
   function isServed(resource: Json | undefined): resource is JsonObject {
     if (!isJsonObject(resource)) return false;
     const { resourceType } = resource;
-    return typeof resourceType === 'string' && SERVED.includes(resourceType);
+    return isResourceType(resourceType);
   }
 });
 

@@ -6,17 +6,17 @@ import fhirpath from 'fhirpath';
 import r4 from 'fhirpath/fhir-context/r4';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { SERVED } from '../../../../edge/fhir/validate/generate.ts';
 import { INVARIANTS } from '../../../../edge/fhir/validate/invariants.ts';
-import { readStructures } from '../../../../edge/fhir/validate/structures.ts';
+import { readStructures } from '../../../../edge/fhir/validate/build/structures.ts';
 import { TYPES } from '../../../../edge/fhir/validate/table.generated.ts';
 import { validate } from '../../../../edge/fhir/validate/validate.ts';
 import { parseJson, printJson, type Json } from '../../../../shared/json.ts';
 import { readExamples } from './examples.ts';
 import { mutate, mutation } from './mutations.ts';
 import { FAULTS } from './faults/all.ts';
+import { isResourceType, RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 
-const examples = readExamples(SERVED).map(({ file, resource }) => ({ file, text: printJson(resource) }));
+const examples = readExamples(RESOURCE_TYPES).map(({ file, resource }) => ({ file, text: printJson(resource) }));
 
 describe('@medplum/core', () => {
   beforeAll(() => {
@@ -101,7 +101,7 @@ describe('fhirpath', () => {
 
   test('finds those of the seven types held in the examples', () => {
     const rules = Object.entries(TYPES)
-      .filter(([name]) => SERVED.includes(name.split('.')[0] ?? ''))
+      .filter(([name]) => isResourceType(name.split('.')[0]))
       .flatMap(([name, line]) => [...line.matchAll(/#(\S+)/g)].map(([, id = '']) => ({ name, id })));
     expect(rules.length).toBeGreaterThan(8);
     for (const { file, text } of examples) {

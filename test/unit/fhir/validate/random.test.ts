@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { SERVED } from '../../../../edge/fhir/validate/generate.ts';
 import { MAX_ISSUES } from '../../../../edge/fhir/validate/findings.ts';
 import { PRIMITIVES } from '../../../../edge/fhir/validate/primitives.ts';
 import { validate } from '../../../../edge/fhir/validate/validate.ts';
@@ -10,6 +9,7 @@ import { checkXhtml } from '../../../../edge/fhir/validate/xhtml.ts';
 import { isJsonObject, parseJson, printJson, type Json } from '../../../../shared/json.ts';
 import { readExamples } from './examples.ts';
 import { mutate, mutation } from './mutations.ts';
+import { RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 
 /** R4 IssueType codes that validation uses. */
 const CODES = new Set(['structure', 'required', 'value', 'invariant', 'code-invalid', 'invalid', 'not-supported']);
@@ -33,7 +33,7 @@ describe('never throws', () => {
   });
 
   test('on any members of a resource', () => {
-    const type = fc.constantFrom(...SERVED);
+    const type = fc.constantFrom(...RESOURCE_TYPES);
     fc.assert(
       fc.property(type, fc.dictionary(fc.string(), fc.jsonValue()), (resourceType, members) => {
         expectShowable(parseJson(JSON.stringify({ ...members, resourceType })));
@@ -43,7 +43,7 @@ describe('never throws', () => {
   });
 
   test('on examples altered in several places', () => {
-    const texts = readExamples(SERVED)
+    const texts = readExamples(RESOURCE_TYPES)
       .map(({ resource }) => printJson(resource))
       .filter((text) => text.length < 20_000);
     fc.assert(
@@ -140,7 +140,7 @@ describe('checkXhtml', () => {
 });
 
 test('a resource without faults stays without when its members change places', () => {
-  const texts = readExamples(SERVED).map(({ resource }) => printJson(resource));
+  const texts = readExamples(RESOURCE_TYPES).map(({ resource }) => printJson(resource));
   fc.assert(
     fc.property(fc.constantFrom(...texts), (text) => {
       const resource = parseJson(text);

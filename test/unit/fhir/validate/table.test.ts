@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { CARRIED, generateTable, SERVED } from '../../../../edge/fhir/validate/generate.ts';
+import { CARRIED, generateTable } from '../../../../edge/fhir/validate/build/generate.ts';
 import { INVARIANTS } from '../../../../edge/fhir/validate/invariants.ts';
 import { PRIMITIVES } from '../../../../edge/fhir/validate/primitives.ts';
-import { readStructures, type StructureDefinition } from '../../../../edge/fhir/validate/structures.ts';
+import { readStructures, type StructureDefinition } from '../../../../edge/fhir/validate/build/structures.ts';
 import { TYPES, VALUE_SETS } from '../../../../edge/fhir/validate/table.generated.ts';
 import { bundledBytes } from '../../../bench/fhir-validate.ts';
+import { RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 
 const TABLE = new URL('../../../../edge/fhir/validate/table.generated.ts', import.meta.url);
 const MAX_BUNDLE_BYTES = 25_000;
@@ -40,12 +41,12 @@ describe('table.generated.ts', () => {
   });
 
   test('holds every type that is reached', () => {
-    const missing = reach(SERVED).filter((name) => TYPES[name] === undefined && PRIMITIVES[name] === undefined);
+    const missing = reach(RESOURCE_TYPES).filter((name) => TYPES[name] === undefined && PRIMITIVES[name] === undefined);
     expect(missing).toEqual([]);
   });
 
   test('holds every required element of the seven types', () => {
-    for (const name of SERVED) {
+    for (const name of RESOURCE_TYPES) {
       const required = structures
         .get(name)
         ?.snapshot.element.filter(({ path, min }) => min > 0 && path.split('.').length === 2);
@@ -67,7 +68,7 @@ describe('table.generated.ts', () => {
 describe('invariants of severity error', () => {
   test('are all implemented, and no other', () => {
     const keys = new Set<string>();
-    for (const name of reach([...SERVED, ...CARRIED])) {
+    for (const name of reach([...RESOURCE_TYPES, ...CARRIED])) {
       for (const { constraint } of structures.get(name)?.snapshot.element ?? []) {
         for (const { key, severity } of constraint) if (severity === 'error') keys.add(key);
       }
