@@ -2,9 +2,10 @@
 import type { JsonObject } from '../../shared/json.ts';
 import type { Config } from '../config.ts';
 import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
-import { interactionCodes, SYSTEM_INTERACTIONS } from './interactions.ts';
+import { typeOf } from '../store/search/kinds.ts';
+import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
+import { interactionCodes, SYSTEM_INTERACTIONS, UNSUPPORTED_METHODS } from './type-interactions.ts';
 import { FHIR_JSON } from './media-type.ts';
-import { SERVED_TYPES } from './resource-types.ts';
 
 /** When what is said here last changed (CapabilityStatement.date). */
 const CHANGED = '2026-11-21';
@@ -25,11 +26,11 @@ function security(config: Config): JsonObject {
 }
 
 function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
-  const { searchParameters, sorts } = SERVED_TYPES[type];
+  const unsupported = `${UNSUPPORTED_METHODS.join(' and ')} are not supported.`;
   return {
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
-    documentation: `_sort: ${sorts.join(', ')}. Ids are assigned by the server. DELETE and PATCH are not supported.`,
+    documentation: `_sort: ${sortsOf(type).join(', ')}. Ids are assigned by the server. ${unsupported}`,
     interaction: interactionCodes().map((code) => ({ code })),
     versioning: 'versioned-update',
     readHistory: true,
@@ -39,10 +40,10 @@ function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
     conditionalUpdate: true,
     conditionalDelete: 'not-supported',
     referencePolicy: ['literal', 'logical', 'local'],
-    searchParam: Object.entries(searchParameters).map(([name, { type: kind, definition, documentation }]) => ({
+    searchParam: Object.entries(SEARCH_PARAMETERS[type]).map(([name, { kind, definition, documentation }]) => ({
       name,
       ...(definition === undefined ? {} : { definition }),
-      type: kind,
+      type: typeOf(kind),
       documentation,
     })),
     operation: [{ name: 'validate', definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate' }],

@@ -3,12 +3,11 @@
  * request, or all entries of a bundle, are one round trip.
  */
 import type { Fault } from '../../shared/fault.ts';
-import type { JsonObject } from '../../shared/json.ts';
 import type { Query, Results } from '../deps.ts';
 import type { Caller } from '../oauth/bearer.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Prefer } from './prefer.ts';
-import type { CursorSealer } from './search/cursor.ts';
+import type { CursorSealer } from './controls/cursor.ts';
 
 /** What preparing needs to know of the request it is for. */
 export interface RequestContext {
@@ -63,19 +62,3 @@ export function interaction<const Queries extends readonly Query[]>(
 
 export const readScope = (type: string): string => `system/${type}.read`;
 export const writeScope = (type: string): string => `system/${type}.write`;
-
-export interface BundleLink {
-  readonly relation: string;
-  readonly url: string;
-}
-
-/** A Bundle whose entries are JSON text already. */
-export function bundleText(head: JsonObject, links: readonly BundleLink[], entries: readonly string[]): string {
-  const members = [
-    '"resourceType":"Bundle"',
-    ...Object.entries(head).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
-    ...(links.length === 0 ? [] : [`"link":${JSON.stringify(links)}`]),
-    ...(entries.length === 0 ? [] : [`"entry":[${entries.join(',')}]`]),
-  ];
-  return `{${members.join(',')}}`;
-}

@@ -1,32 +1,24 @@
 /** read, vread and history of one resource (FHIR R4 http, 3.1.0.2, 3.1.0.3, 3.1.0.9). */
-import { Fault, type Issue } from '../../shared/fault.ts';
+import { Fault } from '../../shared/fault.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { toPage } from '../store/page.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { currentVersion, historyPage, readResource, readVersion } from '../store/version.ts';
+import { currentVersion, historyPage, readResource, readVersion } from '../store/resource-by-id.ts';
 import { etagOf, isNotModified, type RequestHeaders } from './conditional-headers.ts';
+import { bundleText } from './bundle-text.ts';
 import {
-  type Answer,
-  bundleText,
-  type Interaction,
-  interaction,
-  type RequestContext,
-  type Target,
-} from './interaction.ts';
-import { resourceText, type Stored, urlOf, versionHeaders } from './resource-answer.ts';
-import { badParameter } from './search/criterion-of.ts';
-import { instantInterval } from './search/date.ts';
-import { pageLinks } from './search/links.ts';
-import {
-  collect,
   CURSOR,
-  DEFAULT_COUNT,
   elementsOf,
-  FORM_CONTROLS,
-  MAX_COUNT,
-  type Pair,
-  unsupported,
-} from './search/request.ts';
+  HISTORY_CONTROLS,
+  historyCountOf,
+  READ_CONTROLS,
+  readControls,
+} from './controls/controls.ts';
+import { badParameter, type Pair } from './controls/faults.ts';
+import { pageLinks } from './controls/links.ts';
+import { type Answer, type Interaction, interaction, type RequestContext, type Target } from './interaction.ts';
+import { resourceText, type Stored, urlOf, versionHeaders } from './resource-answer.ts';
+import { instantInterval } from './search/date.ts';
 
 /** The same for an id that never was, one that cannot be, and one of another site: no word of the id. */
 export function notFound(type: ResourceType): Fault {
@@ -34,27 +26,10 @@ export function notFound(type: ResourceType): Fault {
   return new Fault('not-found', message);
 }
 
-const READ_CONTROLS = ['_elements', ...FORM_CONTROLS];
-
-/** The parameters of a read, by name; others are refused or, with `handling=lenient`, left out. */
-function controlsOf(pairs: readonly Pair[], allowed: readonly string[], context: RequestContext): Map<string, string> {
-  const controls = new Map<string, string>();
-  collect(pairs, ([name, value]) => {
-    // What every read does anyway.
-    if (name === '_summary' && value === 'false') return;
-    if (allowed.includes(name)) {
-      if (controls.has(name)) throw badParameter(name, `${name} can be given only once`);
-      controls.set(name, value);
-      return;
-    }
-    if (context.prefer.handling === 'lenient') return;
-    const issue: Issue = unsupported(
-      name,
-      allowed.filter((one) => one !== CURSOR),
-    );
-    throw new Fault('malformed', issue.message, { issues: [issue] });
-  });
-  return controls;
+/** `_elements` of a read; null: all. */
+function readElements(type: ResourceType, pairs: readonly Pair[], { prefer }: RequestContext): string[] | null {
+  const elements = readControls(pairs, READ_CONTROLS, prefer).get('_elements');
+  return elements === undefined ? null : elementsOf(type, elements);
 }
 
 function readAnswer(
@@ -93,8 +68,7 @@ export function prepareRead(
   pairs: readonly Pair[],
   headers: RequestHeaders,
 ): Interaction {
-  const elements = controlsOf(pairs, READ_CONTROLS, context).get('_elements');
-  const wanted = elements === undefined ? null : elementsOf(type, elements);
+  const wanted = readElements(type, pairs, context);
   const target = { type, id, version: null };
   if (!isUuid(id)) return nothing(target);
   return interaction(
@@ -115,8 +89,7 @@ export function prepareVread(
   pairs: readonly Pair[],
   headers: RequestHeaders,
 ): Interaction {
-  const elements = controlsOf(pairs, READ_CONTROLS, context).get('_elements');
-  const wanted = elements === undefined ? null : elementsOf(type, elements);
+  const wanted = readElements(type, pairs, context);
   // A version that cannot be is version 0, which never is.
   const target = { type, id, version: VERSION.test(version) ? Number(version) : 0 };
   if (!isUuid(id)) return nothing(target);
@@ -150,10 +123,8 @@ export async function prepareHistory(
   id: string,
   pairs: readonly Pair[],
 ): Promise<Interaction> {
-  const controls = controlsOf(pairs, ['_count', '_since', CURSOR, ...FORM_CONTROLS], context);
-  const count = controls.get('_count') ?? String(DEFAULT_COUNT);
-  if (!/^[1-9]\d{0,8}$/.test(count)) throw badParameter('_count', '_count must be a whole number of 1 or more');
-  const limit = Math.min(Number(count), MAX_COUNT);
+  const controls = readControls(pairs, HISTORY_CONTROLS, context.prefer);
+  const limit = historyCountOf(controls.get('_count'));
   const since = controls.get('_since');
   const interval = since === undefined ? undefined : instantInterval(`ge${since}`, context.now);
   if (since !== undefined && interval === undefined) throw badParameter('_since', '_since must be an instant');

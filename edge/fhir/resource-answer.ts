@@ -3,7 +3,7 @@ import { type JsonObject, printJson } from '../../shared/json.ts';
 import { parseStored, renderResource, type StoredResource } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { etagOf, lastModifiedOf } from './conditional-headers.ts';
-import { subset } from './elements.ts';
+import { subset } from './subset.ts';
 import type { Answer, RequestContext } from './interaction.ts';
 import { outcome } from './outcome.ts';
 

@@ -14,22 +14,22 @@ import { assertCaller } from '../store/api-key.ts';
 import { isResourceType, RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { prepareBundle } from './bundle/bundle.ts';
 import { capabilityStatement } from './capability.ts';
-import { readJson } from './content.ts';
-import { type Call, HANDLERS } from './handlers.ts';
+import { readJson } from './resource-body.ts';
+import { type Call, HANDLERS } from './prepare.ts';
 import { type Answer, type Interaction, readScope, type RequestContext, writeScope } from './interaction.ts';
-import { type InteractionName, TYPE_INTERACTIONS, type TypeInteraction } from './interactions.ts';
+import { type InteractionName, TYPE_INTERACTIONS, type TypeInteraction } from './type-interactions.ts';
 import { acceptedType, FHIR_JSON } from './media-type.ts';
 import { outcomeOf } from './outcome.ts';
 import { preferOf } from './prefer.ts';
 import { pretty } from './pretty.ts';
-import { cursorSealer } from './search/cursor.ts';
+import { cursorSealer } from './controls/cursor.ts';
 
 /** In a group of its own: the router anchors what it is given, not its alternatives. */
 const TYPE = `/fhir/:type{(?:${RESOURCE_TYPES.join('|')})}`;
 
 const SCOPES = { read: readScope, write: writeScope } as const;
 
-/** Clinical data is for the caller alone (design decisions §4). */
+/** Clinical data is for the caller alone (edge/README.md, FHIR). */
 const PRIVATE = { 'Cache-Control': 'no-store, private' };
 
 function errorResponse(fault: Fault | undefined): Response {

@@ -5,7 +5,7 @@ import { printJson } from '../../shared/json.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { type Interaction, interaction, type RequestContext } from './interaction.ts';
 import { outcome } from './outcome.ts';
-import { relativeReferences, requirePatientReference } from './references.ts';
+import { relativeReferences, requirePatientReference } from './patient-reference.ts';
 import { information } from './resource-answer.ts';
 import { validate } from './validate/validate.ts';
 

@@ -3,7 +3,7 @@ import { Fault, type Issue } from '../../shared/fault.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { ConditionOutcome } from '../store/transaction.ts';
 import { issuesOf } from './outcome.ts';
-import { patientPath, unknownPatient } from './references.ts';
+import { patientPath, unknownPatient } from './patient-reference.ts';
 
 /** Where a row of the database call comes from: `at` is `Bundle.entry[2]`, or null for a request of its own. */
 export interface RowOrigin {

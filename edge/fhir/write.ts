@@ -6,15 +6,15 @@
 import { Fault } from '../../shared/fault.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { isUuid, uuidv7 } from '../../shared/uuid.ts';
-import type { Criterion } from '../store/criterion.ts';
+import type { Criterion } from '../store/search/kinds.ts';
 import { identifierKey } from '../store/lock.ts';
 import { toWrite } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Condition, TransactionWrite } from '../store/transaction.ts';
 import { ifMatchOf, type RequestHeaders } from './conditional-headers.ts';
-import { requireValid } from './content.ts';
+import { requireValid } from './resource-body.ts';
 import type { RequestContext } from './interaction.ts';
-import { relativeReferences, requirePatientReference } from './references.ts';
+import { relativeReferences, requirePatientReference } from './patient-reference.ts';
 import { unknownId } from './write-fault.ts';
 import { criteriaOf } from './search/request.ts';
 
@@ -92,7 +92,7 @@ export function draftUpdate(
   }
   const expect = expected === 'any' ? null : expected;
   const draft = { type, interaction: 'update', expect, required: null, content: valid, lockKeys: [] } as const;
-  // spec.md, "Update": for Patient a body without an id creates, with an id of ours.
+  // For Patient a body without an id creates, with an id of ours (edge/README.md, FHIR).
   if (type === 'Patient' && bodyId === undefined && expected !== 'any') {
     return { ...draft, id: uuidv7(context.now), criteria: [{ kind: 'id', ids: isUuid(id) ? [id] : [] }] };
   }

@@ -1,9 +1,13 @@
-/** The FHIR API in the OpenAPI document, made from the table that routes, searches and the CapabilityStatement use. */
-import { SERVED_TYPES } from '../fhir/resource-types.ts';
+/** The FHIR API in the OpenAPI document, made from the tables that routes, searches and the CapabilityStatement use. */
+import { DEFAULT_COUNT, MAX_COUNT, SUMMARIES, TOTALS } from '../fhir/controls/controls.ts';
+import { FHIR_JSON } from '../fhir/media-type.ts';
+import { type InteractionName, TYPE_INTERACTIONS } from '../fhir/type-interactions.ts';
+import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { EXAMPLES } from './fhir-examples.ts';
 import {
   headerParameter,
+  type Method,
   type OperationObject,
   type Parameter,
   pathParameter,
@@ -14,8 +18,6 @@ import {
   type ResponseObject,
   uuid,
 } from './model.ts';
-
-const FHIR_JSON = 'application/fhir+json';
 
 const answer = (description: string, schema: string): ResponseObject => ({
   description,
@@ -38,9 +40,14 @@ const WRITE_REFUSALS = {
 };
 
 const CONTROLS: readonly Parameter[] = [
-  queryParameter('_count', 'How many in a page.', { type: 'integer', minimum: 0, maximum: 500, default: 50 }),
-  queryParameter('_total', '`accurate` counts all.', { type: 'string', enum: ['none', 'accurate'] }),
-  queryParameter('_summary', 'Only the number of matches.', { type: 'string', enum: ['count', 'false'] }),
+  queryParameter('_count', 'How many in a page.', {
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_COUNT,
+    default: DEFAULT_COUNT,
+  }),
+  queryParameter('_total', '`accurate` counts all.', { type: 'string', enum: TOTALS }),
+  queryParameter('_summary', 'Only the number of matches.', { type: 'string', enum: SUMMARIES }),
   queryParameter('_elements', 'Only these elements, with commas between.'),
 ];
 const PRETTY = queryParameter('_pretty', 'Indented.', { type: 'boolean' });
@@ -51,105 +58,111 @@ const PREFER = headerParameter(
 const IF_MATCH = headerParameter('If-Match', 'The version to overwrite, as in `ETag`.');
 const ID = pathParameter('id', 'The id that the server gave.', uuid);
 
-const security = (type: ResourceType, access: 'read' | 'write') => ({
-  security: [{ accessToken: [] }],
-  description: `Needs scope \`system/${type}.${access}\` and audience \`svc-fhir\`.`,
-});
+const VERSION = pathParameter('version', 'The version.', { type: 'integer' });
 
-function searchParameters(type: ResourceType): Parameter[] {
-  const { searchParameters: known, sorts } = SERVED_TYPES[type];
-  return [
-    ...Object.entries(known).map(([name, { documentation }]) => queryParameter(name, documentation)),
-    queryParameter('_sort', `One of ${sorts.join(', ')}; a minus before it for the reverse.`),
-    ...CONTROLS,
-    PRETTY,
-  ];
-}
+const criteria = (type: ResourceType): Parameter[] =>
+  Object.entries(SEARCH_PARAMETERS[type]).map(([name, { documentation }]) => queryParameter(name, documentation));
+
+const searchParameters = (type: ResourceType): Parameter[] => [
+  ...criteria(type),
+  queryParameter('_sort', `One of ${sortsOf(type).join(', ')}; a minus before it for the reverse.`),
+  ...CONTROLS,
+  PRETTY,
+];
 
 const body = (type: ResourceType) => ({
   required: true,
   content: { [FHIR_JSON]: { schema: ref('Resource'), example: EXAMPLES[type] } },
 });
 
-function pathsOf(type: ResourceType): Record<string, PathItem> {
-  const tags = [`FHIR ${type}`];
-  const make = (
-    name: string,
-    access: 'read' | 'write',
-    summary: string,
-    rest: Pick<OperationObject, 'responses'> & Partial<OperationObject>,
-  ): OperationObject => ({ tags, summary, operationId: `${name}${type}`, ...security(type, access), ...rest });
-
-  const written = {
-    '200': answer('It is updated, or unchanged.', 'Resource'),
-    '201': answer('It is created; see `Location`.', 'Resource'),
-  };
-  const bundle = { '200': answer('The matches.', 'Bundle') };
-  const form = searchParameters(type).map(({ name, schema }) => [name, schema] as const);
-
+const form = (type: ResourceType) => {
+  const properties = Object.fromEntries(searchParameters(type).map(({ name, schema }) => [name, schema]));
   return {
-    [`/fhir/${type}`]: {
-      get: make('search', 'read', `Search ${type}`, {
-        parameters: searchParameters(type),
-        responses: { ...bundle, ...REFUSALS },
-      }),
-      post: make('create', 'write', `Create a ${type}`, {
-        parameters: [headerParameter('If-None-Exist', 'Create only when this search finds nothing.'), PREFER],
-        requestBody: body(type),
-        responses: { ...written, ...WRITE_REFUSALS },
-      }),
-      put: make('conditionalUpdate', 'write', `Update the one ${type} that a search finds, or create it`, {
-        parameters: [
-          ...Object.entries(SERVED_TYPES[type].searchParameters).map(([name, { documentation }]) =>
-            queryParameter(name, documentation),
-          ),
-          PREFER,
-        ],
-        requestBody: body(type),
-        responses: { ...written, ...WRITE_REFUSALS },
-      }),
-    },
-    [`/fhir/${type}/_search`]: {
-      post: make('searchByPost', 'read', `Search ${type} by a form`, {
-        requestBody: {
-          required: false,
-          content: {
-            'application/x-www-form-urlencoded': { schema: { type: 'object', properties: Object.fromEntries(form) } },
-          },
-        },
-        responses: { ...bundle, ...REFUSALS },
-      }),
-    },
-    [`/fhir/${type}/$validate`]: {
-      post: make('validate', 'write', `Validate a ${type} without storing it`, {
-        requestBody: body(type),
-        responses: { '200': outcome('What was found.'), ...REFUSALS },
-      }),
-    },
-    [`/fhir/${type}/{id}`]: {
-      get: make('read', 'read', `Read a ${type}`, {
-        parameters: [ID, headerParameter('If-None-Match', 'Answer 304 when this is the version.'), PRETTY],
-        responses: { '200': answer('The resource.', 'Resource'), ...REFUSALS, ...NOT_FOUND },
-      }),
-      put: make('update', 'write', `Update a ${type}`, {
-        parameters: [ID, IF_MATCH, PREFER],
-        requestBody: body(type),
-        responses: { ...written, ...WRITE_REFUSALS, ...NOT_FOUND },
-      }),
-    },
-    [`/fhir/${type}/{id}/_history`]: {
-      get: make('history', 'read', `All versions of a ${type}`, {
-        parameters: [ID],
-        responses: { '200': answer('The versions, the newest first.', 'Bundle'), ...REFUSALS, ...NOT_FOUND },
-      }),
-    },
-    [`/fhir/${type}/{id}/_history/{version}`]: {
-      get: make('vread', 'read', `Read one version of a ${type}`, {
-        parameters: [ID, pathParameter('version', 'The version.', { type: 'integer' })],
-        responses: { '200': answer('The resource as it was.', 'Resource'), ...REFUSALS, ...NOT_FOUND },
-      }),
-    },
+    required: false,
+    content: { 'application/x-www-form-urlencoded': { schema: { type: 'object', properties } } },
   };
+};
+
+const WRITTEN = {
+  '200': answer('It is updated, or unchanged.', 'Resource'),
+  '201': answer('It is created; see `Location`.', 'Resource'),
+};
+const MATCHES = { '200': answer('The matches.', 'Bundle') };
+
+/** What is told of an interaction beside its address and its scope. */
+type Told = Pick<OperationObject, 'summary' | 'parameters' | 'requestBody' | 'responses'>;
+
+const TOLD: Readonly<Record<InteractionName, (type: ResourceType) => Told>> = {
+  search: (type) => ({
+    summary: `Search ${type}`,
+    parameters: searchParameters(type),
+    responses: { ...MATCHES, ...REFUSALS },
+  }),
+  create: (type) => ({
+    summary: `Create a ${type}`,
+    parameters: [headerParameter('If-None-Exist', 'Create only when this search finds nothing.'), PREFER],
+    requestBody: body(type),
+    responses: { ...WRITTEN, ...WRITE_REFUSALS },
+  }),
+  conditionalUpdate: (type) => ({
+    summary: `Update the one ${type} that a search finds, or create it`,
+    parameters: [...criteria(type), PREFER],
+    requestBody: body(type),
+    responses: { ...WRITTEN, ...WRITE_REFUSALS },
+  }),
+  searchByPost: (type) => ({
+    summary: `Search ${type} by a form`,
+    requestBody: form(type),
+    responses: { ...MATCHES, ...REFUSALS },
+  }),
+  validate: (type) => ({
+    summary: `Validate a ${type} without storing it`,
+    requestBody: body(type),
+    responses: { '200': outcome('What was found.'), ...REFUSALS },
+  }),
+  read: (type) => ({
+    summary: `Read a ${type}`,
+    parameters: [ID, headerParameter('If-None-Match', 'Answer 304 when this is the version.'), PRETTY],
+    responses: { '200': answer('The resource.', 'Resource'), ...REFUSALS, ...NOT_FOUND },
+  }),
+  update: (type) => ({
+    summary: `Update a ${type}`,
+    parameters: [ID, IF_MATCH, PREFER],
+    requestBody: body(type),
+    responses: { ...WRITTEN, ...WRITE_REFUSALS, ...NOT_FOUND },
+  }),
+  history: (type) => ({
+    summary: `All versions of a ${type}`,
+    parameters: [ID],
+    responses: { '200': answer('The versions, the newest first.', 'Bundle'), ...REFUSALS, ...NOT_FOUND },
+  }),
+  vread: (type) => ({
+    summary: `Read one version of a ${type}`,
+    parameters: [ID, VERSION],
+    responses: { '200': answer('The resource as it was.', 'Resource'), ...REFUSALS, ...NOT_FOUND },
+  }),
+};
+
+const OPENAPI_METHODS = { GET: 'get', POST: 'post', PUT: 'put' } as const satisfies Record<string, Method>;
+
+/** The router's `/:id` is `/{id}` here, and its `/:operation{\\$validate}` is `/$validate`. */
+const templateOf = (path: string): string => path.replace(/:\w+\{\\(.+?)\}/, '$1').replace(/:(\w+)/g, '{$1}');
+
+function pathsOf(type: ResourceType): [path: string, item: PathItem][] {
+  const byPath = Map.groupBy(TYPE_INTERACTIONS, ({ path }) => path);
+  return [...byPath].map(([path, interactions]) => {
+    const operations = interactions.map(({ name, method, scope }) => [
+      OPENAPI_METHODS[method],
+      {
+        tags: [`FHIR ${type}`],
+        operationId: `${name}${type}`,
+        security: [{ accessToken: [] }],
+        description: `Needs scope \`system/${type}.${scope}\` and audience \`svc-fhir\`.`,
+        ...TOLD[name](type),
+      },
+    ]);
+    return [`/fhir/${type}${templateOf(path)}`, Object.fromEntries(operations)];
+  });
 }
 
 const TAGS = ['FHIR'];
@@ -187,5 +200,5 @@ export const FHIR_PATHS: Paths = {
       responses: { '200': answer('An entry for each entry.', 'Bundle'), ...WRITE_REFUSALS },
     },
   },
-  ...Object.assign({}, ...RESOURCE_TYPES.map(pathsOf)),
+  ...Object.fromEntries(RESOURCE_TYPES.flatMap(pathsOf)),
 };

@@ -5,8 +5,8 @@
 import type { AckError } from '../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
 import type { Query } from '../deps.ts';
-import { instantOf, type ResourceWrite, type StoredResource } from './resource.ts';
-import { sql } from './sql.ts';
+import type { ResourceWrite, StoredResource } from './resource.ts';
+import { instantOf, sql } from './sql.ts';
 
 /** What tells a message from others of its sender; with the hash, a retransmission from a reused control id. */
 export interface MessageIdentity {

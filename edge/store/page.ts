@@ -1,5 +1,6 @@
 /** A page of resources within a budget of bytes, so that a few large documents cannot outgrow what a runtime can hold. */
-import { instantOf, type StoredResource } from './resource.ts';
+import type { StoredResource } from './resource.ts';
+import { instantOf } from './sql.ts';
 
 /** What a page's contents may add up to; the first resource always comes. A Worker has 128 MB, Neon answers 64 MB. */
 export const PAGE_BYTES = 8 * 1024 * 1024;

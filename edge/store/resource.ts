@@ -5,8 +5,9 @@
 import { isJsonObject, type JsonObject, parseJson, printMembers } from '../../shared/json.ts';
 import type { Query } from '../deps.ts';
 import { isResourceType, type ResourceType } from '../../shared/resource-type.ts';
-import { type SearchRows, searchRows } from './search-rows.ts';
-import { sql } from './sql.ts';
+import { searchRows } from './search/extract.ts';
+import type { SearchRows } from './search/rows.ts';
+import { instantOf, sql } from './sql.ts';
 
 /** `create`: a new id. `update`: an id the site has, else GW404. `upsert`: either. */
 export type WriteMode = 'create' | 'update' | 'upsert';
@@ -43,11 +44,6 @@ export interface WrittenResource {
   readonly id: string;
   readonly version: number;
   readonly last_updated: string;
-}
-
-/** SQL: a timestamptz column as a FHIR instant with milliseconds, in UTC whatever the session's time zone. */
-export function instantOf(column: string): string {
-  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 /**

@@ -3,12 +3,11 @@
  * batches. One SQL call each (migrations/functions); the caller locks what identifies the resources before it.
  */
 import type { Query } from '../deps.ts';
-import type { Criterion } from './criterion.ts';
-import { instantOf, type ResourceWrite, type WriteMode, type WriteOutcome } from './resource.ts';
+import type { ResourceWrite, WriteMode, WriteOutcome } from './resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { binder, matchesSql } from './search.ts';
-import type { Bind } from './search-sql.ts';
-import { sql } from './sql.ts';
+import type { Criterion } from './search/kinds.ts';
+import { matchesSql } from './search/search.ts';
+import { type Bind, binder, instantOf, sql } from './sql.ts';
 
 /** A write whose mode its condition decides: `?` and the condition's placeholder. */
 export interface TransactionWrite extends Omit<ResourceWrite, 'mode'> {

@@ -1,5 +1,5 @@
 /** The conditions of a transaction, in the order in which they are resolved (FHIR R4 http, 3.1.0.11.2). */
-import { matchesWrite } from '../../store/criterion.ts';
+import { matchesWrite } from '../../store/search/kinds.ts';
 import type { Condition } from '../../store/transaction.ts';
 import type { PlannedWrite } from '../write.ts';
 import type { ReferenceCondition } from './settle.ts';

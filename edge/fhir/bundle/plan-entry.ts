@@ -5,16 +5,15 @@ import { requireScopes } from '../../oauth/bearer.ts';
 import type { RequestHeaders } from '../conditional-headers.ts';
 import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';
 import { prepareHistory, prepareRead, prepareVread } from '../read.ts';
-import type { Pair } from '../search/request.ts';
+import type { Pair } from '../controls/faults.ts';
 import { prepareSearch } from '../search/search.ts';
+import { METHODS } from '../type-interactions.ts';
 import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate } from '../write.ts';
 import type { Entry } from './entries.ts';
 
 export type EntryPlan =
   | { readonly kind: 'write'; readonly draft: Draft }
   | { readonly kind: 'read'; readonly interaction: Interaction };
-
-const METHODS = ['GET', 'POST', 'PUT'];
 
 interface Url {
   readonly type: ResourceType;
@@ -66,7 +65,7 @@ function draftOf(context: RequestContext, entry: Entry, { type, path, query }: U
 
 /** @throws Fault as the interaction does over HTTP, `forbidden` for a scope that the token lacks */
 export async function planEntry(context: RequestContext, entry: Entry): Promise<EntryPlan> {
-  if (!METHODS.includes(entry.method)) {
+  if (!METHODS.some((method) => method === entry.method)) {
     throw new Fault('method-not-allowed', `an entry's method must be one of ${METHODS.join(', ')}`);
   }
   const url = parseUrl(entry.url);

@@ -2,7 +2,8 @@
 import type { Fault } from '../../../shared/fault.ts';
 import { printJson } from '../../../shared/json.ts';
 import { FAULT_STATUS } from '../../http/fault-status.ts';
-import { type Answer, bundleText } from '../interaction.ts';
+import { bundleText } from '../bundle-text.ts';
+import type { Answer } from '../interaction.ts';
 import { outcomeOf } from '../outcome.ts';
 
 /** Reason phrases of RFC 9110 §15, for Bundle.entry.response.status. */

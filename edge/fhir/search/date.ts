@@ -1,5 +1,5 @@
 /** Dates as intervals: what `_lastUpdated` compares with (FHIR R4 search, 3.1.1.4.5 prefixes, 3.1.1.4.8 date). */
-import type { Interval } from '../../store/criterion.ts';
+import type { Interval } from '../../store/search/kind.ts';
 
 const DATE =
   /^(eq|ne|gt|lt|ge|le|sa|eb|ap)?(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?)?)?$/;

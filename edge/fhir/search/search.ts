@@ -2,12 +2,14 @@
 import { printJson } from '../../../shared/json.ts';
 import { toPage } from '../../store/page.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import { searchCount, searchPage } from '../../store/search.ts';
-import { type Answer, bundleText, type Interaction, interaction, type RequestContext } from '../interaction.ts';
+import { searchCount, searchPage } from '../../store/search/search.ts';
+import { bundleText } from '../bundle-text.ts';
+import type { Pair } from '../controls/faults.ts';
+import { pageLinks } from '../controls/links.ts';
+import { type Answer, type Interaction, interaction, type RequestContext } from '../interaction.ts';
 import { outcome } from '../outcome.ts';
 import { resourceText, type Stored, urlOf } from '../resource-answer.ts';
-import { pageLinks } from './links.ts';
-import { type Pair, type SearchRequest, searchRequest } from './request.ts';
+import { type SearchRequest, searchRequest } from './request.ts';
 
 function matchEntry(root: string, stored: Stored, elements: readonly string[] | null): string {
   const text = resourceText(stored.type, stored, elements);

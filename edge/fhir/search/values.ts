@@ -1,5 +1,16 @@
-/** A search value taken apart: commas, bars and their escapes (FHIR R4 search, 3.1.1.4.0.1 and 3.1.1.5.1). */
-import type { Token } from '../../store/criterion.ts';
+/**
+ * A search value taken apart: commas, bars and their escapes, prefixes, references (FHIR R4 search, 3.1.1.4.0.1,
+ * 3.1.1.4.5, 3.1.1.4.12 and 3.1.1.5.1).
+ */
+import type { DateValue, ReferenceValue, SplitValue, Token } from '../../store/search/kind.ts';
+import { instantInterval } from './date.ts';
+
+export interface ValueContext {
+  /** Our own `{base}/fhir`. */
+  readonly root: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
 
 /** Splits at a separator that no backslash precedes; the escapes stay. */
 function splitUnescaped(text: string, separator: ',' | '|', limit = Number.POSITIVE_INFINITY): string[] {
@@ -15,9 +26,7 @@ function splitUnescaped(text: string, separator: ',' | '|', limit = Number.POSIT
   return [...parts, text.slice(start)];
 }
 
-function unescapeValue(text: string): string {
-  return text.replace(/\\([,|$\\])/g, '$1');
-}
+const unescapeValue = (text: string): string => text.replace(/\\([,|$\\])/g, '$1');
 
 /** The alternatives of a value, escapes resolved. */
 export function alternatives(value: string): string[] {
@@ -36,7 +45,28 @@ export function tokens(value: string): Token[] {
   return splitUnescaped(value, ',').map(token);
 }
 
-/** True for the token that says nothing. */
-export function isEmptyToken({ system, value }: Token): boolean {
-  return (value === null || value === '') && (system === null || system === '');
+const PREFIXED = /^(eq|ne|gt|lt|ge|le|sa|eb|ap)(?=\d)/;
+
+function dateValue(text: string, now: number): DateValue {
+  const prefix = PREFIXED.exec(text)?.[1] ?? null;
+  return { prefix, text: text.slice(prefix?.length ?? 0), interval: instantInterval(text, now) };
+}
+
+/** `[type]/[id]`, `[id]` or `{root}/[type]/[id]`; any other absolute URL or URN is of another server. */
+function referenceValue(text: string, root: string): ReferenceValue {
+  const relative = text.startsWith(`${root}/`) ? text.slice(root.length + 1) : text;
+  if (/^[a-z][a-z0-9+.-]*:/i.test(relative)) return { at: 'elsewhere' };
+  const [type, id, ...rest] = relative.includes('/') ? relative.split('/') : [null, relative];
+  if (type === undefined || id === undefined || id === '' || rest.length > 0) return { at: 'nowhere' };
+  return { at: 'here', type, id };
+}
+
+/** @param value as sent, URL-decoded */
+export function splitValue(value: string, { root, now }: ValueContext): SplitValue {
+  return {
+    texts: () => alternatives(value),
+    tokens: () => tokens(value),
+    dates: () => alternatives(value).map((text) => dateValue(text, now)),
+    references: () => alternatives(value).map((text) => referenceValue(text, root)),
+  };
 }

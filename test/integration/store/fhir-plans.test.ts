@@ -4,10 +4,11 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { Criterion, Token } from '../../../edge/store/criterion.ts';
-import { fold, spellNames } from '../../../edge/store/fold.ts';
+import type { Token } from '../../../edge/store/search/kind.ts';
+import type { Criterion } from '../../../edge/store/search/kinds.ts';
+import { fold, spellNames } from '../../../edge/store/search/fold.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import { searchPage, type Sort } from '../../../edge/store/search.ts';
+import { searchPage, type Sort } from '../../../edge/store/search/search.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { populate, withoutGuards } from '../../contract/fhir/population.ts';

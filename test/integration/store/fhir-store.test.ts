@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { neonDatabase } from '../../../edge/platform/neon.ts';
-import type { Criterion } from '../../../edge/store/criterion.ts';
+import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { toPage } from '../../../edge/store/page.ts';
 import { parseStored, renderResource, toWrite, type WriteMode, writeResources } from '../../../edge/store/resource.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import { searchCount, searchPage } from '../../../edge/store/search.ts';
+import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import { type Condition, writeBatch, writeTransaction } from '../../../edge/store/transaction.ts';
-import { currentVersion, historyPage, readResource, readVersion } from '../../../edge/store/version.ts';
+import { currentVersion, historyPage, readResource, readVersion } from '../../../edge/store/resource-by-id.ts';
 import type { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';

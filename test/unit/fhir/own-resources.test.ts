@@ -5,10 +5,10 @@ import type { Bundle, Resource } from '@medplum/fhirtypes';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { capabilityStatement } from '../../../edge/fhir/capability.ts';
-import { subset } from '../../../edge/fhir/elements.ts';
+import { subset } from '../../../edge/fhir/subset.ts';
 import { outcomeOf } from '../../../edge/fhir/outcome.ts';
 import { pretty } from '../../../edge/fhir/pretty.ts';
-import { SERVED_TYPES } from '../../../edge/fhir/resource-types.ts';
+import { SEARCH_PARAMETERS } from '../../../edge/store/search/parameters.ts';
 import { FAULT_STATUS } from '../../../edge/http/fault-status.ts';
 import { Fault, type FaultKind } from '../../../shared/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../../../shared/json.ts';
@@ -54,10 +54,10 @@ describe('CapabilityStatement', () => {
   test('names what is in the table', () => {
     const [rest] = statement['rest'] as JsonObject[];
     const resources = rest?.['resource'] as JsonObject[];
-    expect(resources.map(({ type }) => type)).toEqual(Object.keys(SERVED_TYPES));
+    expect(resources.map(({ type }) => type)).toEqual(Object.keys(SEARCH_PARAMETERS));
     for (const { type, searchParam } of resources) {
-      const served = SERVED_TYPES[type as keyof typeof SERVED_TYPES];
-      expect((searchParam as JsonObject[]).map(({ name }) => name)).toEqual(Object.keys(served.searchParameters));
+      const served = SEARCH_PARAMETERS[type as keyof typeof SEARCH_PARAMETERS];
+      expect((searchParam as JsonObject[]).map(({ name }) => name)).toEqual(Object.keys(served));
     }
   });
 });

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { fold, spellNames } from '../../../edge/store/fold.ts';
-import { searchRows } from '../../../edge/store/search-rows.ts';
+import { fold, spellNames } from '../../../edge/store/search/fold.ts';
+import { searchRows } from '../../../edge/store/search/extract.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 
 describe('folding', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { cursorSealer } from '../../../../edge/fhir/search/cursor.ts';
+import { cursorSealer } from '../../../../edge/fhir/controls/cursor.ts';
 import { uuidv7 } from '../../../../shared/uuid.ts';
 
 const cursors = cursorSealer('a'.repeat(43));

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { SERVED_TYPES } from '../../../../edge/fhir/resource-types.ts';
+import { SEARCH_PARAMETERS } from '../../../../edge/store/search/parameters.ts';
 import { criterionOf } from '../../../../edge/fhir/search/criterion-of.ts';
 import { instantInterval } from '../../../../edge/fhir/search/date.ts';
 import { alternatives, tokens } from '../../../../edge/fhir/search/values.ts';
@@ -92,7 +92,7 @@ describe('instants', () => {
 });
 
 describe('criteria', () => {
-  const patientParameter = SERVED_TYPES.Observation.searchParameters['patient'];
+  const patientParameter = SEARCH_PARAMETERS.Observation['patient'];
   const id = '01900000-0000-7000-8000-000000000001';
 
   test.each<[string, string[]]>([
@@ -107,7 +107,7 @@ describe('criteria', () => {
   });
 
   test('never anything but a criterion or a Fault that names the parameter', () => {
-    const parameters = Object.values(SERVED_TYPES).flatMap(({ searchParameters }) => Object.entries(searchParameters));
+    const parameters = Object.values(SEARCH_PARAMETERS).flatMap((parameters) => Object.entries(parameters));
     fc.assert(
       fc.property(fc.constantFrom(...parameters), fc.string({ unit: 'binary' }), ([name, parameter], value) => {
         try {

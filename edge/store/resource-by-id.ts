@@ -1,9 +1,9 @@
 /** Reading by id: the current version, one version, all of them. Another site's id is an id that does not exist. */
 import type { Query } from '../deps.ts';
 import { type PageRow, withinBudget } from './page.ts';
-import { instantOf, type StoredResource } from './resource.ts';
+import type { StoredResource } from './resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { binder } from './search.ts';
+import { binder, instantOf } from './sql.ts';
 
 const COLUMNS = 'type, id, version, last_updated, meta, body';
 const READ = `type, id, version, ${instantOf('last_updated')} as last_updated, meta, body`;

@@ -1,7 +1,6 @@
 /** `_elements`: the asked-for top-level elements and what no reader may miss (FHIR R4 search, 3.1.1.5.9). */
 import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { SERVED_TYPES } from './resource-types.ts';
 import { resourceType } from './validate/definitions.ts';
 
 /** Tells a client that it must not write this back (R4 resource, 2.26.3.3). */
@@ -10,13 +9,23 @@ const SUBSETTED = {
   code: 'SUBSETTED',
   display: 'subsetted',
 };
+/** `isModifier` in R4. */
+const MODIFIERS: Readonly<Record<ResourceType, readonly string[]>> = {
+  Patient: ['active', 'deceased', 'link'],
+  Condition: ['clinicalStatus', 'verificationStatus'],
+  AllergyIntolerance: ['clinicalStatus', 'verificationStatus'],
+  Observation: ['status'],
+  Procedure: ['status'],
+  DiagnosticReport: ['status'],
+  DocumentReference: ['status'],
+};
 const OF_EVERY_RESOURCE = ['resourceType', 'id', 'meta', 'implicitRules', 'modifierExtension'];
 
 /** @param elements names as FHIRPath has them: `value` is every `value[x]` */
 export function subset(type: ResourceType, resource: JsonObject, elements: readonly string[]): JsonObject {
   const { members, required } = resourceType(type);
   const mandatory = required.map(({ name }) => name);
-  const wanted = new Set([...OF_EVERY_RESOURCE, ...mandatory, ...SERVED_TYPES[type].modifierElements, ...elements]);
+  const wanted = new Set([...OF_EVERY_RESOURCE, ...mandatory, ...MODIFIERS[type], ...elements]);
   // The extensions of a primitive belong to it: `_birthDate` is a member of the element `birthDate`.
   const kept = Object.entries(resource).filter(([member]) => wanted.has(members.get(member)?.name ?? member));
   const meta = isJsonObject(resource['meta']) ? resource['meta'] : {};

@@ -1,13 +1,13 @@
 /**
- * References to what this server has (design decisions §4): those to our own base become relative, and a patient must be
+ * References to what this server has (edge/README.md, FHIR): those to our own base become relative, and a patient must be
  * one of the site. Whether it is, the database decides in the same call; here only what can be seen without it.
  */
 import { Fault, type Issue } from '../../shared/fault.ts';
 import { isJsonObject, type JsonObject } from '../../shared/json.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { patientIdOf } from '../store/search-rows.ts';
-import { SERVED_TYPES } from './resource-types.ts';
+import { patientIdOf } from '../store/search/kinds/patient.ts';
+import { patientElementOf } from '../store/search/parameters.ts';
 import { mapStrings } from './strings.ts';
 
 /** References to `{root}/…` without the root. */
@@ -19,7 +19,7 @@ export function relativeReferences(resource: JsonObject, root: string): JsonObje
 
 /** The element that names the patient, as FHIRPath. */
 export function patientPath(type: ResourceType): string {
-  return `${type}.${SERVED_TYPES[type].patientElement ?? 'id'}`;
+  return `${type}.${patientElementOf(type) ?? 'id'}`;
 }
 
 /** What is said of a patient that is missing, malformed or another site's: the same words. */
@@ -41,8 +41,8 @@ const ELSEWHERE =
  * @throws Fault `invalid` (422) for a patient that cannot be one of ours
  */
 export function requirePatientReference(type: ResourceType, resource: JsonObject): void {
-  const { patientElement } = SERVED_TYPES[type];
-  const element = patientElement === null ? undefined : resource[patientElement];
+  const name = patientElementOf(type);
+  const element = name === undefined ? undefined : resource[name];
   const reference = isJsonObject(element) ? element['reference'] : undefined;
   // Without a literal reference, or to a contained resource: what R4 allows, but no patient of ours.
   if (typeof reference !== 'string' || reference.startsWith('#')) return;

@@ -1,6 +1,6 @@
 /**
  * The table of what may be done with each type, and where (FHIR R4 http, 3.1.0). Routes, `Allow`, scopes and the
- * CapabilityStatement derive from it; what each does is in handlers.ts.
+ * CapabilityStatement derive from it; what each does is in prepare.ts.
  */
 
 export interface TypeInteraction {
@@ -27,6 +27,14 @@ export const TYPE_INTERACTIONS = [
 ] as const satisfies readonly TypeInteraction[];
 
 export type InteractionName = (typeof TYPE_INTERACTIONS)[number]['name'];
+
+/** What all of them use, each once. */
+export const METHODS: readonly TypeInteraction['method'][] = [
+  ...new Set(TYPE_INTERACTIONS.map(({ method }) => method)),
+];
+const R4_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
+/** Methods of R4's other interactions with a resource (FHIR R4 http, 3.1.0.7 delete, 3.1.0.6 patch). */
+export const UNSUPPORTED_METHODS = R4_METHODS.filter((method) => METHODS.every((own) => own !== method));
 
 /** What a Bundle posted to the root can be. */
 export const SYSTEM_INTERACTIONS = ['batch', 'transaction'] as const;

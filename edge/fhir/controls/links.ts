@@ -1,7 +1,9 @@
 /** The links of a page: `self` says what was applied, `first` and `next` lead on (FHIR R4 http, 3.1.0.1.8 paging). */
-import type { Position } from '../../store/search.ts';
-import type { BundleLink, RequestContext } from '../interaction.ts';
-import { CURSOR, FORM_CONTROLS, type Pair } from './request.ts';
+import type { Position } from '../../store/search/search.ts';
+import type { BundleLink } from '../bundle-text.ts';
+import type { RequestContext } from '../interaction.ts';
+import { CURSOR, FORM_CONTROLS } from './controls.ts';
+import type { Pair } from './faults.ts';
 
 export interface PageLinks {
   /** @throws Fault `malformed` for a cursor of another site, another query, or none of ours */

@@ -1,16 +1,15 @@
 /** Searching the resources of a site: pages by keyset, counts, and what conditional writes look for. */
-import type { Param, Query } from '../deps.ts';
-import type { Criterion } from './criterion.ts';
-import { type PageRow, withinBudget } from './page.ts';
-import { instantOf } from './resource.ts';
-import type { ResourceType } from '../../shared/resource-type.ts';
-import { type Bind, type SearchScope, selectionSql, type Source } from './search-sql.ts';
-
-export type SortKey = 'id' | 'last-updated' | 'name' | 'birthdate';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import type { Query } from '../../deps.ts';
+import { type PageRow, withinBudget } from '../page.ts';
+import { binder } from '../sql.ts';
+import { type Criterion, type KindName, sortColumnOf } from './kinds.ts';
+import { selectionSql } from './selection.ts';
+import type { SearchScope } from './source.ts';
 
 export interface Sort {
-  /** `id` is creation order: ids are UUIDv7. */
-  readonly by: SortKey;
+  /** The kind of a parameter that can be sorted by, or `id`, which is creation order: ids are UUIDv7. */
+  readonly by: KindName;
   readonly descending: boolean;
 }
 
@@ -29,28 +28,9 @@ export interface PageSelection {
   readonly limit: number;
 }
 
-/** The column of a sort, the table it is in, how it is read and how it comes back from a cursor. */
-const SORTS: Readonly<Record<Exclude<SortKey, 'id'>, { source: Source; column: string; text: string; cast: string }>> =
-  {
-    'last-updated': {
-      source: 'resource',
-      column: 'd.last_updated',
-      text: instantOf('d.last_updated'),
-      cast: 'timestamptz',
-    },
-    name: { source: 'patient', column: 'd.name_sort', text: 'd.name_sort', cast: 'text' },
-    birthdate: { source: 'patient', column: 'd.birth_date', text: 'd.birth_date', cast: 'text' },
-  };
-
-/** Collects parameters in the order in which they are bound. */
-export function binder(): { readonly params: Param[]; readonly bind: Bind } {
-  const params: Param[] = [];
-  return { params, bind: (value) => `$${params.push(value)}` };
-}
-
 function idsSql(scope: SearchScope, { criteria, sort, after, limit }: PageSelection): string {
   const { bind } = scope;
-  const by = sort.by === 'id' ? undefined : SORTS[sort.by];
+  const by = sortColumnOf(sort.by);
   const { from, where, id, repeats } = selectionSql(scope, criteria, by === undefined ? 'fixed' : by.source);
   const direction = sort.descending ? 'desc' : 'asc';
   const beyond = sort.descending ? '<' : '>';

@@ -1,13 +1,14 @@
-/** What each interaction with a type does, as steps that prepare it; the table of interactions says where they are. */
+/** What each interaction with a type does, as steps that prepare it; type-interactions.ts says where they are. */
 import type { Deps } from '../deps.ts';
 import { decodeUtf8, readBody } from '../http/body.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { readJson } from './content.ts';
+import { readJson } from './resource-body.ts';
 import type { Interaction, RequestContext } from './interaction.ts';
-import type { InteractionName } from './interactions.ts';
+import type { InteractionName } from './type-interactions.ts';
 import { requireForm } from './media-type.ts';
 import { prepareHistory, prepareRead, prepareVread } from './read.ts';
-import { FORM_CONTROLS, type Pair } from './search/request.ts';
+import { FORM_CONTROLS } from './controls/controls.ts';
+import type { Pair } from './controls/faults.ts';
 import { prepareSearch } from './search/search.ts';
 import { prepareValidate } from './validate-operation.ts';
 import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate, planWrite } from './write.ts';

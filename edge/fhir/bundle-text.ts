@@ -1,0 +1,18 @@
+/** A Bundle of answers, as text: its entries are never parsed (FHIR R4 bundle, 2.36). */
+import type { JsonObject } from '../../shared/json.ts';
+
+export interface BundleLink {
+  readonly relation: string;
+  readonly url: string;
+}
+
+/** A Bundle whose entries are JSON text already. */
+export function bundleText(head: JsonObject, links: readonly BundleLink[], entries: readonly string[]): string {
+  const members = [
+    '"resourceType":"Bundle"',
+    ...Object.entries(head).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
+    ...(links.length === 0 ? [] : [`"link":${JSON.stringify(links)}`]),
+    ...(entries.length === 0 ? [] : [`"entry":[${entries.join(',')}]`]),
+  ];
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,124 @@
+/** The parameters that say how an answer looks, not what is in it (FHIR R4 search, 3.1.1.5; http, 3.1.0.1.8). */
+import { Fault } from '../../../shared/fault.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import { type Sort } from '../../store/search/search.ts';
+import { parameterOf, sortsOf } from '../../store/search/parameters.ts';
+import type { Prefer } from '../prefer.ts';
+import { elementNames } from '../subset.ts';
+import { badParameter, collect, type Pair, unsupported } from './faults.ts';
+
+export const DEFAULT_COUNT = 50;
+export const MAX_COUNT = 500;
+/** The parameter of our own page links. */
+export const CURSOR = '_cursor';
+/** What every answer can be asked for. */
+export const FORM_CONTROLS: readonly string[] = ['_format', '_pretty'];
+/** Of a search. */
+export const SEARCH_CONTROLS: readonly string[] = [
+  '_count',
+  '_sort',
+  '_total',
+  '_summary',
+  '_elements',
+  CURSOR,
+  ...FORM_CONTROLS,
+];
+/** Of a read or vread. */
+export const READ_CONTROLS: readonly string[] = ['_elements', ...FORM_CONTROLS];
+/** Of a history. */
+export const HISTORY_CONTROLS: readonly string[] = ['_count', '_since', CURSOR, ...FORM_CONTROLS];
+
+export const TOTALS = ['none', 'accurate'] as const;
+export const SUMMARIES = ['count', 'false'] as const;
+const PRETTY = ['true', 'false'] as const;
+
+function countOf(value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw badParameter('_count', '_count must be a whole number of 0 or more');
+  return Math.min(Number(value), MAX_COUNT);
+}
+
+/** The size of a history's page: unlike a search it has no form without entries. */
+export function historyCountOf(value: string | undefined): number {
+  if (value === undefined) return DEFAULT_COUNT;
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw badParameter('_count', '_count must be a whole number of 1 or more');
+  return Math.min(Number(value), MAX_COUNT);
+}
+
+function sortOf(type: ResourceType, value: string): Sort {
+  const names = sortsOf(type);
+  const name = names.find((one) => one === value.replace(/^-/, ''));
+  const parameter = name === undefined ? undefined : parameterOf(type, name);
+  if (parameter !== undefined) return { by: parameter.kind, descending: value.startsWith('-') };
+  const several = value.includes(',') ? 'only one sort key can be used; ' : '';
+  throw badParameter('_sort', `${several}_sort must be one of ${names.join(', ')}, each with - for descending`);
+}
+
+/** @throws Fault `malformed` for what is no top-level element of the type */
+export function elementsOf(type: ResourceType, value: string): string[] {
+  const names = value.split(',').map((name) => name.trim());
+  const known = elementNames(type);
+  if (names.every((name) => known.has(name))) return names;
+  throw badParameter('_elements', `_elements must be names of top-level elements of ${type}, separated by commas`);
+}
+
+function oneOf<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value);
+  if (found !== undefined) return found;
+  throw badParameter(name, `${name} must be one of ${allowed.join(', ')}`);
+}
+
+/** How the answer to a search is to look. */
+export interface SearchControls {
+  readonly sort: Sort;
+  readonly count: number;
+  readonly total: (typeof TOTALS)[number];
+  /** Only the total. */
+  readonly countOnly: boolean;
+  readonly elements: readonly string[] | null;
+  readonly cursor: string | null;
+}
+
+type Chosen = { -readonly [Control in 'sort' | 'count' | 'total' | 'elements']: SearchControls[Control] };
+
+/**
+ * @param given the controls of a search, each once, by name
+ * @throws Fault `malformed` locating each that cannot be used
+ */
+export function searchControls(type: ResourceType, given: ReadonlyMap<string, string>): SearchControls {
+  const chosen: Chosen = { sort: { by: 'id', descending: false }, count: DEFAULT_COUNT, total: 'none', elements: null };
+  collect([...given], ([name, value]) => {
+    if (name === '_sort') chosen.sort = sortOf(type, value);
+    else if (name === '_count') chosen.count = countOf(value);
+    else if (name === '_total') chosen.total = oneOf(name, value, TOTALS);
+    else if (name === '_summary') oneOf(name, value, SUMMARIES);
+    else if (name === '_elements') chosen.elements = elementsOf(type, value);
+    else if (name === '_pretty') oneOf(name, value, PRETTY);
+  });
+  // R4 search, 3.1.1.5.4: a _count of 0 asks for the same as _summary=count.
+  const countOnly = given.get('_summary') === 'count' || chosen.count === 0;
+  return { ...chosen, countOnly, cursor: given.get(CURSOR) ?? null };
+}
+
+/** Notes a control; a second of its name contradicts the first. */
+export function addControl(controls: Map<string, string>, [name, value]: Pair): void {
+  if (controls.has(name)) throw badParameter(name, `${name} can be given only once`);
+  controls.set(name, value);
+}
+
+/** The controls of a read, by name; others are refused or, with `handling=lenient`, left out. */
+export function readControls(pairs: readonly Pair[], allowed: readonly string[], prefer: Prefer): Map<string, string> {
+  const controls = new Map<string, string>();
+  const supported = allowed.filter((name) => name !== CURSOR);
+  collect(pairs, ([name, value]) => {
+    // What every read does anyway.
+    if (name === '_summary' && value === 'false') return;
+    if (allowed.includes(name)) {
+      addControl(controls, [name, value]);
+      return;
+    }
+    if (prefer.handling === 'lenient') return;
+    const issue = unsupported(name, supported);
+    throw new Fault('malformed', issue.message, { issues: [issue] });
+  });
+  return controls;
+}

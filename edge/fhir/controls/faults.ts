@@ -1,0 +1,37 @@
+/** What is wrong with the parameters of a request: refused by name, all at once. */
+import { Fault, type Issue } from '../../../shared/fault.ts';
+
+/** A parameter's name and value, URL-decoded, in the order given. */
+export type Pair = readonly [name: string, value: string];
+
+/** A parameter that cannot be used as it was given: 400, naming it. */
+export function badParameter(name: string, message: string, code = 'value'): Fault {
+  return new Fault('malformed', message, { issues: [{ code, message, at: `http.${name}` }] });
+}
+
+/** The name of a parameter that could not be used, without what would make a second URL of a message. */
+const shown = (name: string): string => (/^[\w:.-]{1,64}$/.test(name) ? name : 'a parameter');
+
+/** What cannot be used at all: refused or, with `handling=lenient`, left out. */
+export function unsupported(name: string, supported: readonly string[]): Issue {
+  const [base = ''] = name.split(':');
+  const what =
+    base !== name && supported.includes(base)
+      ? `the modifier of ${shown(name)} is not supported`
+      : `${shown(name)} is not a parameter that can be used here`;
+  return { code: 'not-supported', message: `${what}; supported: ${supported.join(', ')}`, at: `http.${shown(name)}` };
+}
+
+/** All faults of all parameters at once. */
+export function collect<T>(items: readonly T[], use: (item: T) => void): void {
+  const issues: Issue[] = [];
+  for (const item of items) {
+    try {
+      use(item);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      issues.push(...error.issues);
+    }
+  }
+  if (issues.length > 0) throw new Fault('malformed', 'the parameters cannot be used', { issues });
+}

@@ -1,0 +1,26 @@
+/** Values of a validated resource at a dotted path; what has another shape is skipped. */
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+
+function valuesAt(from: JsonObject, path: string): Json[] {
+  let found: Json[] = [from];
+  for (const name of path.split('.')) {
+    found = found.filter(isJsonObject).flatMap((object) => [object[name] ?? null].flat());
+  }
+  return found;
+}
+
+/** The objects at a path, whether single or in lists. */
+export function objectsAt(from: JsonObject, path: string): JsonObject[] {
+  return valuesAt(from, path).filter(isJsonObject);
+}
+
+/** A string that PostgreSQL can hold; a lone surrogate or NUL is no text (FHIR R4, string), so it finds nothing. */
+export function text(value: Json | undefined): string {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : '';
+}
+
+/** The first text at one of the paths; `''` without one. */
+export function textAt(from: JsonObject, paths: readonly string[]): string {
+  const texts = paths.flatMap((path) => valuesAt(from, path)).map(text);
+  return texts.find((item) => item !== '') ?? '';
+}

@@ -1,0 +1,84 @@
+/**
+ * A kind of search parameter: how a value of it is read, what a resource has for it, and what it is in SQL. One file each
+ * in kinds/; parameters.ts says which parameter of which type is of which kind.
+ */
+import type { JsonObject } from '../../../shared/json.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import type { FoundRows, Searchable } from './rows.ts';
+import type { SearchScope, Source } from './source.ts';
+
+/** One alternative of a token search: `null` matches anything, `''` only what is absent (FHIR R4 search, token). */
+export interface Token {
+  readonly system: string | null;
+  readonly value: string | null;
+}
+
+/** `[from, before)`, of which the resource's instant is inside, or outside. Instants as ISO text; null: unbounded. */
+export interface Interval {
+  readonly from: string | null;
+  readonly before: string | null;
+  readonly outside: boolean;
+}
+
+/** One alternative of a date search: its prefix, the date as it was written, and the instants that both select. */
+export interface DateValue {
+  readonly prefix: string | null;
+  readonly text: string;
+  /** Undefined: it is no date. */
+  readonly interval: Interval | undefined;
+}
+
+/** One alternative of a reference search. `elsewhere`: of another server, so that nothing here refers to it. */
+export type ReferenceValue =
+  | { readonly at: 'here'; readonly type: string | null; readonly id: string }
+  | { readonly at: 'elsewhere' }
+  | { readonly at: 'nowhere' };
+
+/** The alternatives of a value, as each of R4's types of parameters takes them apart. */
+export interface SplitValue {
+  readonly texts: () => readonly string[];
+  readonly tokens: () => readonly Token[];
+  readonly dates: () => readonly DateValue[];
+  readonly references: () => readonly ReferenceValue[];
+}
+
+/** Why a value cannot be used, to be said after the parameter's name. */
+export interface Problem {
+  readonly problem: string;
+}
+
+/** The column of a sort, the table it is in, how it is read and how it comes back from a cursor. */
+export interface SortColumn {
+  readonly source: Source;
+  readonly column: string;
+  readonly text: string;
+  readonly cast: string;
+}
+
+/** A parameter of one type, as far as what is stored for it goes. */
+export interface IndexedParameter<Name extends string = string> {
+  readonly kind: Name;
+  /** Where its values are: dotted paths below the resource, of lists every item. None: it is no element. */
+  readonly elements: readonly string[];
+  /** Most resources share one value of it, so that it selects little. */
+  readonly common?: true;
+}
+
+/** @template C what is asked for, as data: its alternatives, any of which is enough; `kind` is the kind's own name */
+export interface Kind<C extends { readonly kind: string }> {
+  /** SearchParamType. */
+  readonly type: 'token' | 'date' | 'string' | 'reference';
+  /** @param parameter its name */
+  readonly read: (value: SplitValue, parameter: string) => C | Problem;
+  /** What a resource has for a parameter; absent: nothing beside the resource itself. */
+  readonly rows?: (resource: JsonObject, parameter: string, elements: readonly string[]) => FoundRows;
+  /** Whether a search would find the write once it is stored. */
+  readonly meets: (write: Searchable, criterion: C) => boolean;
+  /** The lower, the fewer resources it selects as a rule: 0 for an id, 8 for the time of the last change. */
+  readonly rank: number;
+  readonly source: (type: ResourceType) => Source;
+  /** The condition on a row of its source. */
+  readonly sql: (criterion: C, alias: string, scope: SearchScope) => string;
+  /** Absent: nothing can be sorted by it. */
+  readonly sort?: SortColumn;
+}

@@ -1,0 +1,67 @@
+/**
+ * The kinds of search parameters, and what a search asks for as data: criteria, each met by any of its alternatives
+ * (comma) and all of them together (repetition).
+ */
+import type { JsonObject } from '../../../shared/json.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import type { IndexedParameter, Kind, Problem, SortColumn, SplitValue } from './kind.ts';
+import { birthdate } from './kinds/birthdate.ts';
+import { gender } from './kinds/gender.ts';
+import { id } from './kinds/id.ts';
+import { identifier } from './kinds/identifier.ts';
+import { lastUpdated } from './kinds/last-updated.ts';
+import { name } from './kinds/name.ts';
+import { patient } from './kinds/patient.ts';
+import { reportState } from './kinds/report-state.ts';
+import { token } from './kinds/token.ts';
+import type { FoundRows, Searchable } from './rows.ts';
+import type { SearchScope, Source } from './source.ts';
+
+/** By the name that their criteria bear. */
+const KINDS = {
+  id,
+  identifier,
+  patient,
+  birthdate,
+  name,
+  token,
+  'report-state': reportState,
+  gender,
+  'last-updated': lastUpdated,
+} as const;
+
+export type KindName = keyof typeof KINDS;
+type Criteria = { [K in KindName]: Parameters<(typeof KINDS)[K]['sql']>[0] };
+/** The criterion of a kind, or of any. */
+export type Criterion<K extends KindName = KindName> = { [P in K]: Criteria[P] & { readonly kind: P } }[K];
+/** The same table, in which a criterion finds its own kind. */
+const KIND_OF: { readonly [K in KindName]: Kind<Criterion<K>> } = KINDS;
+
+export const typeOf = (kind: KindName): Kind<never>['type'] => KINDS[kind].type;
+
+/** Undefined: nothing can be sorted by it. */
+export const sortColumnOf = (kind: KindName): SortColumn | undefined => KIND_OF[kind].sort;
+
+/** @param parameter its name, which a token's criterion keeps */
+export const readCriterion = (kind: KindName, value: SplitValue, parameter: string): Criterion | Problem =>
+  KINDS[kind].read(value, parameter);
+
+export const rowsOf = (resource: JsonObject, name: string, { kind, elements }: IndexedParameter<KindName>): FoundRows =>
+  KIND_OF[kind].rows?.(resource, name, elements) ?? {};
+
+/** The lower, the fewer resources the criterion selects as a rule. */
+export const rankOf = (kind: KindName): number => KINDS[kind].rank;
+
+export const sourceOf = ({ kind }: Criterion, type: ResourceType): Source => KINDS[kind].source(type);
+
+/** The condition on a row of the criterion's source. */
+export const conditionSql = <K extends KindName>(criterion: Criterion<K>, alias: string, scope: SearchScope): string =>
+  KIND_OF[criterion.kind].sql(criterion, alias, scope);
+
+const meets = <K extends KindName>(write: Searchable, criterion: Criterion<K>): boolean =>
+  KIND_OF[criterion.kind].meets(write, criterion);
+
+/** True when a search with these criteria would find the resource once it is written. */
+export function matchesWrite(write: Searchable, criteria: readonly Criterion[]): boolean {
+  return criteria.every((criterion) => meets(write, criterion));
+}

@@ -1,0 +1,29 @@
+/** A date of birth, compared exactly, as precise as it is stored (edge/README.md, FHIR). */
+import { textAt } from '../at-path.ts';
+import { oneOf } from '../compare.ts';
+import type { Kind } from '../kind.ts';
+
+interface BirthdateCriterion {
+  readonly kind: 'birthdate';
+  readonly dates: readonly string[];
+}
+
+const DATE = /^\d{4}(?:-\d\d(?:-\d\d)?)?$/;
+
+export const birthdate = {
+  type: 'date',
+  read: (value) => {
+    const given = value.dates();
+    for (const { prefix, text } of given) {
+      if ((prefix ?? 'eq') !== 'eq') return { problem: 'is compared exactly: of the prefixes only eq can be used' };
+      if (!DATE.test(text)) return { problem: 'must be a date: YYYY, YYYY-MM or YYYY-MM-DD' };
+    }
+    return { kind: 'birthdate', dates: given.map(({ text }) => text) };
+  },
+  rows: (resource, _, elements) => ({ search: { birthDate: textAt(resource, elements) } }),
+  meets: (write, { dates }) => write.search !== null && dates.includes(write.search.birthDate),
+  rank: 3,
+  source: () => 'patient',
+  sql: ({ dates }, alias, { bind }) => oneOf(`${alias}.birth_date`, dates, 'text', bind),
+  sort: { source: 'patient', column: 'd.birth_date', text: 'd.birth_date', cast: 'text' },
+} as const satisfies Kind<BirthdateCriterion>;

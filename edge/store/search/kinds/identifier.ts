@@ -1,0 +1,28 @@
+/** Identifiers: `[value]`, `[system]|[value]`, `|[value]` or `[system]|` (FHIR R4 search, 3.1.1.4.10 token). */
+import { objectsAt, text } from '../at-path.ts';
+import { EMPTY_TOKEN, hasToken, isEmptyToken, tokenSql } from '../compare.ts';
+import type { Kind, Token } from '../kind.ts';
+import type { IdentifierRow } from '../rows.ts';
+
+interface IdentifierCriterion {
+  readonly kind: 'identifier';
+  readonly any: readonly Token[];
+}
+
+export const identifier = {
+  type: 'token',
+  read: ({ tokens }) => {
+    const any = tokens();
+    return any.some(isEmptyToken) ? EMPTY_TOKEN : { kind: 'identifier', any };
+  },
+  rows: (resource, _, elements) => ({
+    identifiers: elements
+      .flatMap((path) => objectsAt(resource, path))
+      .map((one): IdentifierRow => [text(one['system']), text(one['value'])])
+      .filter(([system, value]) => system !== '' || value !== ''),
+  }),
+  meets: (write, { any }) => hasToken(write.identifiers, any),
+  rank: 1,
+  source: () => 'identifier',
+  sql: ({ any }, alias, { bind }) => tokenSql('value', alias, any, bind),
+} as const satisfies Kind<IdentifierCriterion>;

@@ -1,0 +1,31 @@
+/** `_lastUpdated` (FHIR R4 search, 3.1.1.4.2). */
+import { type Bind, instantOf } from '../../sql.ts';
+import type { Interval, Kind } from '../kind.ts';
+
+interface LastUpdatedCriterion {
+  readonly kind: 'last-updated';
+  readonly any: readonly Interval[];
+}
+
+function intervalSql(column: string, { from, before, outside }: Interval, bind: Bind): string {
+  const lower = from === null ? [] : [`${column} ${outside ? '<' : '>='} ${bind(from)}::timestamptz`];
+  const upper = before === null ? [] : [`${column} ${outside ? '>=' : '<'} ${bind(before)}::timestamptz`];
+  return `(${[...lower, ...upper].join(outside ? ' or ' : ' and ')})`;
+}
+
+export const lastUpdated = {
+  type: 'date',
+  read: ({ dates }) => {
+    const given = dates();
+    const any = given.flatMap(({ interval }) => interval ?? []);
+    if (any.length === given.length) return { kind: 'last-updated', any };
+    return { problem: 'must be a date or dateTime such as ge2026-01-31T12:00:00Z; a + in a URL is written %2B' };
+  },
+  // It has no instant yet.
+  meets: () => false,
+  rank: 8,
+  source: () => 'resource',
+  sql: ({ any }, alias, { bind }) =>
+    `(${any.map((interval) => intervalSql(`${alias}.last_updated`, interval, bind)).join(' or ')})`,
+  sort: { source: 'resource', column: 'd.last_updated', text: instantOf('d.last_updated'), cast: 'timestamptz' },
+} as const satisfies Kind<LastUpdatedCriterion>;

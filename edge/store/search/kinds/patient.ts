@@ -1,0 +1,46 @@
+/** The patient whom a resource is about: `Patient/[id]` or `[id]` (FHIR R4 search, 3.1.1.4.12 reference). */
+import { isUuid } from '../../../../shared/uuid.ts';
+import { objectsAt, text } from '../at-path.ts';
+import { oneOf } from '../compare.ts';
+import type { Kind } from '../kind.ts';
+
+interface PatientCriterion {
+  readonly kind: 'patient';
+  /** UUIDs of patients. */
+  readonly ids: readonly string[];
+}
+
+const REFERENCE = /^Patient\/([^/]+)(?:\/_history\/[^/]+)?$/;
+
+/** The id of a relative `Patient/<id>`, with or without a version. */
+export function patientIdOf(reference: string): string | undefined {
+  return REFERENCE.exec(reference)?.[1];
+}
+
+export const patient = {
+  type: 'reference',
+  read: ({ references }) => {
+    const ids: string[] = [];
+    for (const reference of references()) {
+      if (reference.at === 'elsewhere') continue;
+      if (reference.at === 'nowhere' || (reference.type !== null && reference.type !== 'Patient')) {
+        return { problem: 'must be Patient/[id], [id] or the absolute URL of a Patient at this server' };
+      }
+      // What cannot be an id of ours finds nothing.
+      if (isUuid(reference.id)) ids.push(reference.id);
+    }
+    return { kind: 'patient', ids };
+  },
+  rows: (resource, _, elements) => {
+    const references = elements.map((path) => text(objectsAt(resource, path)[0]?.['reference']));
+    const ids = references.map(patientIdOf).filter((one) => one !== undefined);
+    const found = ids.find(isUuid);
+    return found === undefined ? {} : { patient: found };
+  },
+  meets: (write, { ids }) => write.patient !== null && ids.includes(write.patient),
+  rank: 2,
+  // A report is its patient's through its study (edge/README.md, FHIR).
+  source: (type) => (type === 'DiagnosticReport' ? 'study' : 'resource'),
+  sql: ({ ids }, alias, { type, bind }) =>
+    oneOf(type === 'DiagnosticReport' ? `${alias}_study.patient_id` : `${alias}.patient_id`, ids, 'uuid', bind),
+} as const satisfies Kind<PatientCriterion>;

@@ -1,0 +1,35 @@
+/** Coded elements: `[code]`, `[system]|[code]`, `|[code]` or `[system]|` (FHIR R4 search, 3.1.1.4.10 token). */
+import { objectsAt, text } from '../at-path.ts';
+import { EMPTY_TOKEN, hasToken, isEmptyToken, tokenSql } from '../compare.ts';
+import type { Kind, Token } from '../kind.ts';
+import type { TokenRow } from '../rows.ts';
+
+interface TokenCriterion {
+  readonly kind: 'token';
+  readonly param: string;
+  readonly any: readonly Token[];
+}
+
+export const token = {
+  type: 'token',
+  read: ({ tokens }, param) => {
+    const any = tokens();
+    return any.some(isEmptyToken) ? EMPTY_TOKEN : { kind: 'token', param, any };
+  },
+  rows: (resource, param, elements) => ({
+    tokens: elements
+      .flatMap((path) => objectsAt(resource, `${path}.coding`))
+      .map((coding): TokenRow => [param, text(coding['system']), text(coding['code'])])
+      .filter(([, system, code]) => system !== '' || code !== ''),
+  }),
+  meets: (write, { param, any }) => {
+    const rows = write.tokens.filter(([name]) => name === param);
+    return hasToken(
+      rows.map(([, system, code]) => [system, code]),
+      any,
+    );
+  },
+  rank: 5,
+  source: () => 'token',
+  sql: ({ param, any }, alias, { bind }) => `${alias}.param = ${bind(param)} and ${tokenSql('code', alias, any, bind)}`,
+} as const satisfies Kind<TokenCriterion>;

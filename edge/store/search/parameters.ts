@@ -1,0 +1,141 @@
+/**
+ * The table of search parameters: which each type has, of which kind they are, and where their values are. Searches,
+ * what is written beside a resource, the CapabilityStatement and the OpenAPI document derive from it.
+ */
+import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
+import type { IndexedParameter } from './kind.ts';
+import { type KindName, sortColumnOf } from './kinds.ts';
+
+export interface SearchParameter extends IndexedParameter<KindName> {
+  /** The canonical of R4's own definition, where ours is no narrower. */
+  readonly definition?: string;
+  readonly documentation: string;
+}
+
+const R4 = 'http://hl7.org/fhir/SearchParameter/';
+const CODED = '[code], [system]|[code], |[code] or [system]|.';
+
+const RESOURCE = {
+  _id: {
+    kind: 'id',
+    elements: [],
+    definition: `${R4}Resource-id`,
+    documentation: 'The id of the resource; several with commas.',
+  },
+  _lastUpdated: {
+    kind: 'last-updated',
+    elements: [],
+    definition: `${R4}Resource-lastUpdated`,
+    documentation: 'When the version was written, with the prefixes eq, ne, gt, lt, ge, le, sa, eb, ap.',
+  },
+} as const;
+const patient = (element: 'subject' | 'patient'): SearchParameter => ({
+  kind: 'patient',
+  elements: [element],
+  definition: `${R4}clinical-patient`,
+  documentation: 'The patient: Patient/[id], [id] or the absolute URL at this server.',
+});
+const code = (...elements: string[]): SearchParameter => ({
+  kind: 'token',
+  elements,
+  definition: `${R4}clinical-code`,
+  documentation: `The code: ${CODED}`,
+});
+/** Nearly every Condition on record is active. */
+const clinicalStatus = (type: ResourceType): SearchParameter => ({
+  kind: 'token',
+  elements: ['clinicalStatus'],
+  common: true,
+  definition: `${R4}${type}-clinical-status`,
+  documentation: `The clinical status: ${CODED}`,
+});
+
+/** By type and name, in the order in which they are told. */
+export const SEARCH_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<string, SearchParameter>>>> = {
+  Patient: {
+    ...RESOURCE,
+    identifier: {
+      kind: 'identifier',
+      elements: ['identifier'],
+      definition: `${R4}Patient-identifier`,
+      documentation: 'Any identifier of the patient: [value], [system]|[value], |[value] or [system]|.',
+    },
+    name: {
+      kind: 'name',
+      elements: ['name'],
+      documentation: 'A part of any text, given or family name; case and accents do not matter.',
+    },
+    birthdate: {
+      kind: 'birthdate',
+      elements: ['birthDate'],
+      documentation: 'Exactly the stored date of birth, as precise as it is stored; the prefix eq may be given.',
+    },
+    gender: {
+      kind: 'gender',
+      elements: ['gender'],
+      definition: `${R4}individual-gender`,
+      documentation: 'The administrative gender.',
+    },
+  },
+  Condition: {
+    ...RESOURCE,
+    patient: patient('subject'),
+    'clinical-status': clinicalStatus('Condition'),
+    code: code('code'),
+  },
+  AllergyIntolerance: {
+    ...RESOURCE,
+    patient: patient('patient'),
+    'clinical-status': clinicalStatus('AllergyIntolerance'),
+    code: code('code', 'reaction.substance'),
+  },
+  Observation: { ...RESOURCE, patient: patient('subject'), code: code('code') },
+  Procedure: { ...RESOURCE, patient: patient('subject'), code: code('code') },
+  DiagnosticReport: {
+    ...RESOURCE,
+    patient: { ...patient('subject'), documentation: 'The patient of the study that the report belongs to.' },
+    status: {
+      kind: 'report-state',
+      elements: ['status'],
+      documentation: 'final finds completed reports (final, amended, corrected, appended); any other value drafts.',
+    },
+  },
+  DocumentReference: {
+    ...RESOURCE,
+    patient: patient('subject'),
+    type: {
+      kind: 'token',
+      elements: ['type'],
+      definition: `${R4}clinical-type`,
+      documentation: `The type of the document: ${CODED}`,
+    },
+  },
+};
+
+/** Written for every type; searched where the type offers it. R4's `identifier` of a DocumentReference is both. */
+const INDEXED: Readonly<Record<string, IndexedParameter<KindName>>> = {
+  identifier: { kind: 'identifier', elements: ['identifier', 'masterIdentifier'] },
+};
+
+/** What a resource of each type is indexed by, under the parameter's name. */
+export const INDEXED_PARAMETERS: ReadonlyMap<
+  ResourceType,
+  readonly (readonly [name: string, parameter: IndexedParameter<KindName>])[]
+> = new Map(RESOURCE_TYPES.map((type) => [type, Object.entries({ ...INDEXED, ...SEARCH_PARAMETERS[type] })]));
+
+/** The parameter of a type; undefined for a name that it has not. */
+export function parameterOf(type: ResourceType, name: string): SearchParameter | undefined {
+  return Object.hasOwn(SEARCH_PARAMETERS[type], name) ? SEARCH_PARAMETERS[type][name] : undefined;
+}
+
+/** The parameters by which a type can be sorted: a page has one key for each resource. */
+export function sortsOf(type: ResourceType): string[] {
+  return Object.entries(SEARCH_PARAMETERS[type]).flatMap(([name, { kind }]) =>
+    sortColumnOf(kind) === undefined ? [] : [name],
+  );
+}
+
+/** The element that names the patient; undefined for a Patient itself. */
+export function patientElementOf(type: ResourceType): string | undefined {
+  return Object.values(SEARCH_PARAMETERS[type]).find(({ kind }) => kind === 'patient')?.elements[0];
+}

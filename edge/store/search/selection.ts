@@ -1,0 +1,64 @@
+/**
+ * Criteria as SQL. One criterion drives: its index yields the ids of a site in page order, so that a page reads little
+ * more than it shows; the others are probes by primary key. Which one drives is decided by what it selects as a rule,
+ * not by statistics, which know nothing of a site of ten among a thousand.
+ */
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import { conditionSql, type Criterion, rankOf, sourceOf } from './kinds.ts';
+import { parameterOf } from './parameters.ts';
+import { type SearchScope, type Source, SOURCES } from './source.ts';
+
+/** A token that most resources share selects no more than a gender does. */
+const COMMON_RANK = rankOf('gender');
+
+function rankIn(type: ResourceType, criterion: Criterion): number {
+  const isCommon = criterion.kind === 'token' && parameterOf(type, criterion.param)?.common === true;
+  return isCommon ? COMMON_RANK : rankOf(criterion.kind);
+}
+
+export interface Selection {
+  /** `from` and `where` of the ids that match. */
+  readonly from: string;
+  readonly where: string;
+  /** The id's column. */
+  readonly id: string;
+  /** Whether ids must be made distinct. */
+  readonly repeats: boolean;
+}
+
+const DRIVER = 'd';
+
+/**
+ * Who decides in which order the criteria are looked at. `fixed`: the most selective one drives and the others are
+ * probes, row by row, whatever the statistics say or do not know yet. `free`: the planner. A table: it is walked, for
+ * its order, unless the planner finds something better.
+ */
+export type Plan = 'fixed' | 'free' | Source;
+
+export function selectionSql(scope: SearchScope, criteria: readonly Criterion[], plan: Plan): Selection {
+  const { type } = scope;
+  const ranked = criteria.toSorted((a, b) => rankIn(type, a) - rankIn(type, b));
+  const first = ranked[0];
+  const walked = plan === 'fixed' || plan === 'free' ? undefined : plan;
+  const source = walked ?? (first === undefined ? 'resource' : sourceOf(first, type));
+  // An offset keeps PostgreSQL from turning the probe into a join.
+  const barrier = plan === 'fixed' ? ' offset 0' : '';
+  const { from, id, repeats, within } = SOURCES[source];
+  // Conditions on a row: every one of a table with one row for a resource; of the others the first only, because two
+  // codes that must both be there are in two rows.
+  const onDriver = ranked.filter(
+    (criterion) => sourceOf(criterion, type) === source && (!repeats || criterion === first),
+  );
+  const probes = ranked.filter((criterion) => !onDriver.includes(criterion));
+  const where = [
+    within(scope, DRIVER),
+    ...onDriver.map((criterion) => conditionSql(criterion, DRIVER, scope)),
+    ...probes.map((criterion, index) => {
+      const alias = `p${index}`;
+      const probe = SOURCES[sourceOf(criterion, type)];
+      return `exists (select from ${probe.from(alias)} where ${probe.within(scope, alias)} and ${probe.id(alias)} = ${id(DRIVER)}
+        and ${conditionSql(criterion, alias, scope)}${barrier})`;
+    }),
+  ];
+  return { from: from(DRIVER), where: where.join('\n   and '), id: id(DRIVER), repeats };
+}
