@@ -12,7 +12,7 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import { FAILED } from '../../store/hl7.ts';
 import type { Found } from '../mapping/drafts.ts';
 import { tooLongEntries } from '../mapping/index-limit.ts';
-import { mapMessage, type Effects } from './effects.ts';
+import { effectsOf, type Effects } from './effects.ts';
 import type { Reading } from './reading.ts';
 import { processingFindings } from './reading.ts';
 import type { SenderSettings } from '../sender/settings.ts';
@@ -41,7 +41,7 @@ const NO_EFFECTS: Effects = { resources: [], writes: [], identities: [], contrib
 export function decide(input: DecisionInput): Decision {
   const { reading, settings } = input;
   const findings: AckError[] = [...reading.findings, ...processingFindings(reading.header, settings.processingIds)];
-  const mapped = reading.content === undefined || isRefused(findings) ? undefined : mapReading(input, findings);
+  const mapped = reading.outline === undefined || isRefused(findings) ? undefined : mapReading(input, findings);
   if (mapped !== undefined) findings.push(...tooLongEntries(mapped.writes));
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
   const effects = isRefused(findings) ? NO_EFFECTS : (mapped ?? NO_EFFECTS);
@@ -78,11 +78,11 @@ const isRefused = (findings: readonly AckError[]): boolean => findings.some(({ s
 /** All of a message or nothing: faults found while mapping go to `findings`, and the effects are then dropped. */
 function mapReading(input: DecisionInput, findings: AckError[]): Effects | undefined {
   const { reading, settings, nowMs } = input;
-  const { content, rule, header } = reading;
-  if (content === undefined || rule === undefined) return undefined;
+  const { outline, rule, header } = reading;
+  if (outline === undefined || rule === undefined) return undefined;
   const offset = offsetOf(header, findings);
-  return mapMessage({
-    content,
+  return effectsOf({
+    outline,
     rule,
     found: input.found,
     allowedScopes: settings.allowedScopes,

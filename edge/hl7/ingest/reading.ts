@@ -11,14 +11,14 @@ import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
 import { isErrorCode } from '../../../shared/hl7/error-code.ts';
 import { Fault } from '../../../shared/fault.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
-import { contentOf, lookupOf, type Content } from '../message/outline.ts';
+import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
 import { MESSAGE_TYPES, VERSIONS, type EventRule } from '../message/events.ts';
 
 export interface Reading {
   readonly header: Header;
   readonly message: Message | undefined;
   /** Undefined when the header refuses the message: what it holds is not looked at. */
-  readonly content: Content | undefined;
+  readonly outline: Outline | undefined;
   readonly rule: EventRule | undefined;
   readonly lookup: LookupKeys;
   readonly findings: readonly AckError[];
@@ -37,11 +37,11 @@ export function readBytes(bytes: Uint8Array, charset: Charset): Reading {
   const findings = headerFindings(message, header);
   const rule = ruleOf(header);
   if (findings.length > 0 || rule === undefined) return { ...UNREAD, header, message, findings };
-  const content = contentOf(message, header.messageType ?? '', rule);
-  return { header, message, rule, content, lookup: lookupOf(content), findings: content.findings };
+  const outline = outlineOf(message, header.messageType ?? '', rule);
+  return { header, message, rule, outline, lookup: lookupOf(outline), findings: outline.findings };
 }
 
-const UNREAD = { message: undefined, content: undefined, rule: undefined, lookup: NOTHING } as const;
+const UNREAD = { message: undefined, outline: undefined, rule: undefined, lookup: NOTHING } as const;
 
 function readOrFault(bytes: Uint8Array, charset: Charset): Message | Fault {
   try {

@@ -43,7 +43,11 @@ const sameAs =
  * @param given of a patient: what each field gave before, so that a field replaces its own items in a shared list and
  *   leaves those of other fields and of FHIR clients. Undefined: a list that is sent replaces the stored one
  */
-export function merge(stored: JsonObject, contributions: readonly Contribution[], given?: Given): JsonObject {
+export function applyContributions(
+  stored: JsonObject,
+  contributions: readonly Contribution[],
+  given?: Given,
+): JsonObject {
   const merged = { ...stored };
   // Items of lists that this message sent: its fields do not take each other's away.
   const fresh = new Map<string, readonly Json[]>();

@@ -6,7 +6,7 @@ import { isJsonObject, parseJson, printJson, type Json, type JsonObject } from '
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import type { Contribution } from './field-map.ts';
-import { givenBy, merge, type Given } from './apply.ts';
+import { applyContributions, givenBy, type Given } from './apply.ts';
 
 /** A row that the lookup found. */
 export interface Found {
@@ -86,7 +86,7 @@ export function createDrafts(found: readonly Found[]): Drafts {
     },
     apply: (draft, contributions) => {
       touched.add(draft);
-      draft.content = merge(draft.content, contributions, draft.given);
+      draft.content = applyContributions(draft.content, contributions, draft.given);
       if (draft.given !== undefined) draft.given = givenBy(contributions, draft.given);
     },
     touch: (draft) => void touched.add(draft),

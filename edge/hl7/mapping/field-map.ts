@@ -1,6 +1,6 @@
 /**
- * A segment's map as a table: which field makes which element, and the rows of the v2-to-FHIR guide it follows
- * (`PID[Patient] 13` is line 13 of that CSV). Applied to a segment it gives contributions; nothing is merged here.
+ * A segment's map as a table: which field makes which element, and the rows of the v2-to-FHIR guide it follows (13 is
+ * line 13 of the CSV of that map). Applied to a segment it gives contributions; nothing is merged here.
  */
 import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
@@ -9,7 +9,7 @@ import type { MapContext } from './context.ts';
 
 export interface FieldMap {
   readonly field: number;
-  /** Where the guide says so. */
+  /** Where the source of the segment's map says so (`segments/rule.ts`): `13, 14`. */
   readonly rows: string;
   /**
    * The element: `gender`; `deceased[x]`, whose value is an object with the one member chosen; `extension <url>`, whose

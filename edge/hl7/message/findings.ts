@@ -2,6 +2,7 @@
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import { isSegmentId, type Message, type Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
+import { isKnown } from '../segments/registry.ts';
 
 export type Report = (finding: AckError) => void;
 
@@ -21,17 +22,12 @@ export const misplaced = (segment: Segment, after: string): AckError => ({
   reason: 'segment-sequence',
 });
 
-/** Segments that say nothing of the seven types, or are read with others: no finding for them. */
-const SILENT: ReadonlySet<string> = new Set(
-  'MSH SFT UAC EVN DSC ARV PID PD1 MRG PV1 PV2 ORC OBR OBX NTE TXA SPM AL1 IAM DG1 PR1 TQ1 TQ2'.split(' '),
-);
-
 /** One finding for each kind of segment that is stored with the message and mapped to nothing. */
 export function reportUnmapped(message: Message, report: Report): void {
   const seen = new Set<string>();
   for (const segment of message.segments) {
     const name = isSegmentId(segment.id) ? segment.id : '???';
-    if (SILENT.has(name) || seen.has(name)) continue;
+    if (isKnown(name) || seen.has(name)) continue;
     seen.add(name);
     const sentence = `${name === '???' ? 'a line that is no segment' : `segment ${name}`} is kept with the message and not mapped`;
     report({ code: '0', severity: 'I', at: locate(segment), message: sentence, reason: 'segment-not-mapped' });

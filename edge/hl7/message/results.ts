@@ -1,18 +1,19 @@
 /** The Observations and DiagnosticReports of a result message, and the Observations of an admission. */
-import { groupsOf } from './segment-groups.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import { misplaced, missing, type Report } from './findings.ts';
 import { hasConcept } from '../mapping/datatypes/cwe.ts';
-import { observationKey, reportKey } from '../mapping/key.ts';
-import { orderNumber } from '../segments/obr.ts';
+import { reportKey, report as diagnosticReport, type ReportSource } from '../segments/obr.ts';
 import { TEXT_TYPES, valueType } from '../segments/obx-value.ts';
-import type { Unit } from './unit.ts';
+import { observation, observationKey } from '../segments/obx.ts';
+import { orderNumber } from '../segments/orc.ts';
+import { misplaced, missing, type Report } from './findings.ts';
+import { groupsOf } from './segment-groups.ts';
+import type { Statement } from './statement.ts';
 
 /** Segments after OBR belong to it, an ORC to the OBR after it; what stands before the first OBR must not be an OBX. */
-export function results(members: readonly Segment[], report: Report): Unit[] {
+export function results(members: readonly Segment[], report: Report): Statement[] {
   const groups = groupsOf(members, ['OBR']);
-  const units: Unit[] = [];
+  const statements: Statement[] = [];
   const counts = new Map<string, number>();
   if (!groups.some(({ head }) => head !== undefined)) report(missing('OBR^1', 'a result message needs an OBR segment'));
 
@@ -29,26 +30,43 @@ export function results(members: readonly Segment[], report: Report): Unit[] {
       const specimens = following.filter(({ id }) => id === 'SPM');
       const obx = following.filter(({ id }) => id === 'OBX');
       const source = { obr, orc, notes, specimens, obx };
-      const key = reportKey(obr, number);
-      units.push(...observations, {
-        type: 'DiagnosticReport',
-        key,
-        source,
-        results: [...new Set(observations.map((unit) => unit.key))],
-      });
+      statements.push(...observations, reportOf(source, reportKey(obr, number), observations));
     }
     // An ORC among what follows is the next OBR's.
     orc = following.findLast(({ id }) => id === 'ORC');
   }
-  return units;
+  return statements;
+}
+
+/** @param observations of the group: the report's results */
+function reportOf(source: ReportSource, key: string, observations: readonly Statement[]): Statement {
+  const keys = [...new Set(observations.map((statement) => statement.key))];
+  return {
+    type: 'DiagnosticReport',
+    key,
+    segment: source.obr,
+    subject: 'subject',
+    contributions: (_draft, chart, context) => {
+      const references = keys
+        .map((result) => chart.find('Observation', result))
+        .filter((result) => result !== undefined)
+        .map(({ id }) => `Observation/${id}`);
+      return diagnosticReport(source, references, context);
+    },
+  };
 }
 
 /** OBX of an admission: measured with the visit, without an order. */
-export function admission(members: readonly Segment[], report: Report): Unit[] {
+export function admission(members: readonly Segment[], report: Report): Statement[] {
   return observationsOf(members, undefined, undefined, new Map(), report);
 }
 
-type ObservationUnit = Extract<Unit, { type: 'Observation' }>;
+interface ObservationGroup {
+  readonly key: string;
+  readonly obx: [Segment, ...Segment[]];
+  readonly specimen: Segment | undefined;
+  readonly notes: Segment[];
+}
 
 /**
  * One Observation for each OBX; but lines of one text (TX, FT with the same OBX-3 and OBX-4, one after the other) are
@@ -60,33 +78,35 @@ function observationsOf(
   number: ReturnType<typeof orderNumber>,
   counts: Map<string, number>,
   report: Report,
-): ObservationUnit[] {
-  const units: (ObservationUnit & { source: { obx: [Segment, ...Segment[]]; notes: Segment[] } })[] = [];
+): Statement[] {
+  const groups: ObservationGroup[] = [];
   const specimens = segments.filter(({ id }) => id === 'SPM');
   let base = '';
   let isBehindObx = false;
   for (const segment of segments) {
-    const last = units.at(-1);
-    if (segment.id === 'NTE' && isBehindObx) last?.source.notes.push(segment);
+    const last = groups.at(-1);
+    if (segment.id === 'NTE' && isBehindObx) last?.notes.push(segment);
     if (segment.id !== 'NTE') isBehindObx = segment.id === 'OBX';
     if (segment.id !== 'OBX') continue;
 
     if (!hasConcept(segment, 3)) report(missing(locate(segment, 3), 'OBX-3 (observation identifier) is required'));
     const key = observationKey(segment, obr, number);
-    const isLine = last !== undefined && key === base && last.source.notes.length === 0;
-    if (isLine && [segment, last.source.obx[0]].every((line) => TEXT_TYPES.has(valueType(line) ?? ''))) {
-      last.source.obx.push(segment);
+    const isLine = last !== undefined && key === base && last.notes.length === 0;
+    if (isLine && [segment, last.obx[0]].every((line) => TEXT_TYPES.has(valueType(line) ?? ''))) {
+      last.obx.push(segment);
       continue;
     }
     base = key;
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
     const specimen = specimens.length === 1 ? specimens[0] : specimens.findLast((spm) => spm.index < segment.index);
-    units.push({
-      type: 'Observation',
-      key: count === 1 ? key : `${key}#${count}`,
-      source: { obx: [segment], obr, specimen, notes: [] },
-    });
+    groups.push({ key: count === 1 ? key : `${key}#${count}`, obx: [segment], specimen, notes: [] });
   }
-  return units;
+  return groups.map(({ key, ...source }) => ({
+    type: 'Observation',
+    key,
+    segment: source.obx[0],
+    subject: 'subject',
+    contributions: (_draft, _chart, context) => observation({ ...source, obr }, context),
+  }));
 }

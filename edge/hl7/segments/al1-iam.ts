@@ -8,10 +8,11 @@ import { repetitions } from '../../../shared/hl7/value.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { codeOf, concept, mappedConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
-import { fieldText, isValued } from '../mapping/datatypes/text.ts';
+import { fieldText, first, isValued, textOf } from '../mapping/datatypes/text.ts';
 import { dateTime } from '../mapping/datatypes/time.ts';
 import { displayName } from '../mapping/datatypes/xpn.ts';
-import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { byDefault, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { conceptKey, entityKey, join } from '../mapping/key.ts';
 import type { ConceptMap } from '../mapping/tables/concept-map.ts';
 import {
   ALLERGEN_CATEGORY,
@@ -20,26 +21,32 @@ import {
   ALLERGY_SEVERITY_ORIGINAL,
   ALLERGY_TYPE,
 } from '../mapping/tables/concept-maps.ts';
+import type { ResourceSegment } from './rule.ts';
 
 const ALTERNATE_CODES = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
 const CLINICAL = 'http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical';
 const VERIFICATION = 'http://terminology.hl7.org/CodeSystem/allergyintolerance-verification';
 
-const part = (segment: Segment, field: number) => repetitions(segment, field)[0];
 const target = (segment: Segment, field: number, map: ConceptMap) =>
-  map.codes.get(codeOf(part(segment, field))?.toUpperCase() ?? '')?.code;
+  map.codes.get(codeOf(first(segment, field))?.toUpperCase() ?? '')?.code;
 
 /** The code as it was sent, beside the one of FHIR that it became. */
 const original = (field: number, map: ConceptMap) => (segment: Segment, context: MapContext) => {
-  const valueCodeableConcept = mappedConcept(part(segment, field), context, map);
+  const valueCodeableConcept = mappedConcept(first(segment, field), context, map);
   return valueCodeableConcept === undefined ? null : { extension: [{ url: ALTERNATE_CODES, valueCodeableConcept }] };
 };
 
-/** The fields that AL1 and IAM share, 2 to 5; `cite` names the rows of each. */
-const shared = (cite: Readonly<Record<number, string>>, extra: Readonly<Record<string, string>>): FieldMap[] => [
+/** The rows of the guide that a field follows, where the two maps number them differently. */
+interface SeverityRows {
+  readonly criticality: string;
+  readonly original: string;
+}
+
+/** The fields that AL1 and IAM share, 2 to 5. */
+const shared = (severity: SeverityRows): FieldMap[] => [
   {
     field: 2,
-    rows: cite[2] ?? '',
+    rows: '6',
     element: 'category',
     map: (segment) => {
       const category = target(segment, 2, ALLERGEN_CATEGORY);
@@ -48,25 +55,25 @@ const shared = (cite: Readonly<Record<number, string>>, extra: Readonly<Record<s
   },
   {
     field: 2,
-    rows: extra['category'] ?? '',
+    rows: '7, 8',
     element: '_category',
     map: (segment, context) =>
       target(segment, 2, ALLERGEN_CATEGORY) === undefined
         ? undefined
         : [original(2, ALLERGEN_ORIGINAL)(segment, context)],
   },
-  { field: 2, rows: extra['type'] ?? '', element: 'type', map: (segment) => target(segment, 2, ALLERGY_TYPE) },
-  { field: 3, rows: cite[3] ?? '', element: 'code', map: (segment, context) => concept(segment, 3, context) },
+  { field: 2, rows: '9', element: 'type', map: (segment) => target(segment, 2, ALLERGY_TYPE) },
+  { field: 3, rows: '10', element: 'code', map: (segment, context) => concept(segment, 3, context) },
   {
     field: 4,
-    rows: cite[4] ?? '',
+    rows: severity.criticality,
     element: 'criticality',
     map: (segment) => target(segment, 4, ALLERGY_CRITICALITY) ?? null,
   },
-  { field: 4, rows: extra['criticality'] ?? '', element: '_criticality', map: original(4, ALLERGY_SEVERITY_ORIGINAL) },
+  { field: 4, rows: severity.original, element: '_criticality', map: original(4, ALLERGY_SEVERITY_ORIGINAL) },
   {
     field: 5,
-    rows: cite[5] ?? '',
+    rows: '15',
     element: 'reaction',
     map: (segment) => {
       const manifestation = repetitions(segment, 5)
@@ -83,55 +90,28 @@ const onset = (field: number, rows: string): FieldMap => ({
   rows,
   element: 'onset[x]',
   map: (segment, context) => {
-    const onsetDateTime = dateTime(part(segment, field), context);
+    const onsetDateTime = dateTime(first(segment, field), context);
     return onsetDateTime === undefined ? undefined : { onsetDateTime };
   },
 });
 
-const AL1: readonly FieldMap[] = [
-  ...shared(
-    {
-      2: 'AL1[AllergyIntolerance] 6',
-      3: 'AL1[AllergyIntolerance] 10',
-      4: 'AL1[AllergyIntolerance] 11',
-      5: 'AL1[AllergyIntolerance] 15',
-    },
-    {
-      category: 'AL1[AllergyIntolerance] 7, 8',
-      type: 'AL1[AllergyIntolerance] 9',
-      criticality: 'AL1[AllergyIntolerance] 12, 13',
-    },
-  ),
-  onset(6, 'AL1[AllergyIntolerance] 16'),
-];
+const AL1_FIELDS: readonly FieldMap[] = [...shared({ criticality: '11', original: '12, 13' }), onset(6, '16')];
 
-const IAM: readonly FieldMap[] = [
-  ...shared(
-    {
-      2: 'IAM[AllergyIntolerance] 6',
-      3: 'IAM[AllergyIntolerance] 10',
-      4: 'IAM[AllergyIntolerance] 12',
-      5: 'IAM[AllergyIntolerance] 15',
-    },
-    {
-      category: 'IAM[AllergyIntolerance] 7, 8',
-      type: 'IAM[AllergyIntolerance] 9',
-      criticality: 'IAM[AllergyIntolerance] 13, 14',
-    },
-  ),
+const IAM_FIELDS: readonly FieldMap[] = [
+  ...shared({ criticality: '12', original: '13, 14' }),
   {
     field: 7,
-    rows: 'IAM[AllergyIntolerance] 18',
+    rows: '18',
     element: 'identifier',
     map: (segment, context) => {
-      const found = entityIdentifier(part(segment, 7), context);
+      const found = entityIdentifier(first(segment, 7), context);
       return found === undefined ? undefined : [found];
     },
   },
-  onset(11, 'IAM[AllergyIntolerance] 22'),
+  onset(11, '22'),
   {
     field: 12,
-    rows: 'IAM[AllergyIntolerance] 23',
+    rows: '23',
     element: 'onset[x]',
     when: (segment) => !isValued(segment, 11),
     map: (segment) => {
@@ -141,17 +121,17 @@ const IAM: readonly FieldMap[] = [
   },
   {
     field: 13,
-    rows: 'IAM[AllergyIntolerance] 24',
+    rows: '24',
     element: 'recordedDate',
-    map: (segment, context) => dateTime(part(segment, 13), context),
+    map: (segment, context) => dateTime(first(segment, 13), context),
   },
   {
     field: 14,
-    rows: 'IAM[AllergyIntolerance] 25',
+    rows: '25',
     element: 'recorder',
     when: (segment) => !isValued(segment, 15),
     map: (segment) => {
-      const name = part(segment, 14);
+      const name = first(segment, 14);
       const display = name === undefined ? undefined : displayName(name);
       return display === undefined ? undefined : { type: 'Practitioner', display };
     },
@@ -180,8 +160,8 @@ const DELETED: Status = { clinical: null, verification: 'entered-in-error' };
 
 /** `AL1[AllergyIntolerance]` 3 and 4, `IAM[AllergyIntolerance]` 3, 4 and 30. */
 function statusOf(segment: Segment): Contribution[] {
-  const action = segment.id === 'IAM' ? codeOf(part(segment, 6)) : undefined;
-  const sent = segment.id === 'IAM' ? codeOf(part(segment, 17)) : undefined;
+  const action = segment.id === 'IAM' ? codeOf(first(segment, 6)) : undefined;
+  const sent = segment.id === 'IAM' ? codeOf(first(segment, 17)) : undefined;
   const status = action === 'D' ? DELETED : STATUS.get(sent?.toUpperCase() ?? '');
   if (status === undefined) return [byDefault('clinicalStatus', coding(CLINICAL, 'active'))];
   return [
@@ -190,9 +170,34 @@ function statusOf(segment: Segment): Contribution[] {
   ];
 }
 
-/** @param segment AL1 or IAM */
-export function allergy(segment: Segment, context: MapContext): Contribution[] {
-  return [...statusOf(segment), ...contributionsOf(segment, segment.id === 'AL1' ? AL1 : IAM, context)];
+/** IAM-7, else the allergen: AL1 and IAM of one allergen are one allergy. */
+function key(segment: Segment): string {
+  const id = segment.id === 'IAM' ? first(segment, 7) : undefined;
+  if (textOf(id, 1) !== undefined) return join('id', ...entityKey(id));
+  const code = codeOf(first(segment, 3));
+  return join(...(code === undefined ? conceptKey(first(segment, 3)) : [code]));
 }
 
-export const ALLERGY_TABLES = { AL1, IAM };
+const ALLERGY = {
+  type: 'AllergyIntolerance',
+  subject: 'patient',
+  scope: 'system/AllergyIntolerance.write',
+  key,
+  whole: statusOf,
+} as const;
+
+export const AL1: ResourceSegment = {
+  ...ALLERGY,
+  name: 'AL1',
+  requiresOneOf: [3],
+  source: 'AL1[AllergyIntolerance]',
+  fields: AL1_FIELDS,
+};
+
+export const IAM: ResourceSegment = {
+  ...ALLERGY,
+  name: 'IAM',
+  requiresOneOf: [3, 7],
+  source: 'IAM[AllergyIntolerance]',
+  fields: IAM_FIELDS,
+};

@@ -1,14 +1,16 @@
 /** DG1 as Condition (v2-to-FHIR `DG1[Condition]`). */
 import type { JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { repetitions } from '../../../shared/hl7/value.ts';
+import { rawAt } from '../../../shared/hl7/value.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { concept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { entity, practitioner } from '../mapping/datatypes/party.ts';
-import { fieldText, isValued, members } from '../mapping/datatypes/text.ts';
+import { fieldText, first, isValued, members, textOf } from '../mapping/datatypes/text.ts';
 import { dateTime } from '../mapping/datatypes/time.ts';
-import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { byDefault, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { conceptKey, entityKey, join } from '../mapping/key.ts';
+import type { ResourceSegment } from './rule.ts';
 
 const ASSERTED_DATE = 'http://hl7.org/fhir/StructureDefinition/condition-assertedDate';
 const DUE_TO = 'http://hl7.org/fhir/StructureDefinition/condition-dueTo';
@@ -24,68 +26,68 @@ function diagnosis(segment: Segment, context: MapContext): JsonObject | undefine
   return members({ coding: code?.['coding'], text });
 }
 
-export const DG1: readonly FieldMap[] = [
-  { field: 3, rows: 'DG1[Condition] 5, 6', element: 'code', map: diagnosis },
+const FIELDS: readonly FieldMap[] = [
+  { field: 3, rows: '5, 6', element: 'code', map: diagnosis },
   {
     field: 4,
-    rows: 'DG1[Condition] 6',
+    rows: '6',
     element: 'code',
     when: (segment) => !isValued(segment, 3),
     map: diagnosis,
   },
   {
     field: 5,
-    rows: 'DG1[Condition] 7',
+    rows: '7',
     element: 'onset[x]',
     map: (segment, context) => {
-      const onsetDateTime = dateTime(repetitions(segment, 5)[0], context);
+      const onsetDateTime = dateTime(first(segment, 5), context);
       return onsetDateTime === undefined ? undefined : { onsetDateTime };
     },
   },
   {
     field: 16,
-    rows: 'DG1[Condition] 18',
+    rows: '18',
     element: 'asserter',
     map: (segment, context) => {
-      const [first] = repetitions(segment, 16);
-      return first === undefined ? undefined : practitioner(first, context);
+      const part = first(segment, 16);
+      return part === undefined ? undefined : practitioner(part, context);
     },
   },
   {
     field: 19,
-    rows: 'DG1[Condition] 21, 22',
+    rows: '21, 22',
     element: `extension ${ASSERTED_DATE}`,
     map: (segment, context) => {
-      const valueDateTime = dateTime(repetitions(segment, 19)[0], context);
+      const valueDateTime = dateTime(first(segment, 19), context);
       return valueDateTime === undefined ? undefined : { valueDateTime };
     },
   },
   {
     field: 19,
-    rows: 'DG1[Condition] 23',
+    rows: '23',
     element: 'recordedDate',
     map: (segment, context) => {
       // Reported once, by the row above.
       const quiet: MapContext = { ...context, report: () => undefined };
-      return dateTime(repetitions(segment, 19)[0], quiet);
+      return dateTime(first(segment, 19), quiet);
     },
   },
   {
     field: 20,
-    rows: 'DG1[Condition] 24',
+    rows: '24',
     element: 'identifier',
     map: (segment, context) => {
-      const identifier = entityIdentifier(repetitions(segment, 20)[0], context);
+      const identifier = entityIdentifier(first(segment, 20), context);
       return identifier === undefined ? undefined : [identifier];
     },
   },
   {
     field: 22,
-    rows: 'DG1[Condition] 27, 28',
+    rows: '27, 28',
     element: `extension ${DUE_TO}`,
     map: (segment, context) => {
-      const [first] = repetitions(segment, 22);
-      const valueReference = first === undefined ? undefined : entity('Condition', first, context);
+      const part = first(segment, 22);
+      const valueReference = part === undefined ? undefined : entity('Condition', part, context);
       return valueReference === undefined ? undefined : { valueReference };
     },
   },
@@ -102,11 +104,24 @@ function statusOf(segment: Segment): Contribution[] {
   ];
 }
 
-export function condition(segment: Segment, context: MapContext): Contribution[] {
-  return [
+/** DG1-20, else code and date. */
+function key(segment: Segment): string {
+  const id = first(segment, 20);
+  if (textOf(id, 1) !== undefined) return join('id', ...entityKey(id));
+  return join(...conceptKey(first(segment, 3)), rawAt(segment, 4), rawAt(segment, 5)?.slice(0, 8));
+}
+
+export const DG1: ResourceSegment = {
+  name: 'DG1',
+  type: 'Condition',
+  scope: 'system/Condition.write',
+  requiresOneOf: [3, 4, 20],
+  key,
+  whole: (segment) => [
     ...statusOf(segment),
     // A diagnosis of a visit is no entry of the problem list (FHIR R4, con-3).
     byDefault('category', [coding(CATEGORY, 'encounter-diagnosis')]),
-    ...contributionsOf(segment, DG1, context),
-  ];
-}
+  ],
+  source: 'DG1[Condition]',
+  fields: FIELDS,
+};

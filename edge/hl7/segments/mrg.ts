@@ -6,11 +6,12 @@ import { repetitions } from '../../../shared/hl7/value.ts';
 import { identifier } from '../mapping/datatypes/cx.ts';
 import { humanNames } from '../mapping/datatypes/xpn.ts';
 import type { FieldMap } from '../mapping/field-map.ts';
+import type { GroupSegment, SegmentFields } from './rule.ts';
 
-export const MRG: readonly FieldMap[] = [
+const FIELDS: readonly FieldMap[] = [
   {
     field: 1,
-    rows: 'HL7 v2.5.1 §3.4.9.1',
+    rows: '§3.4.9.1',
     element: 'identifier',
     map: (segment, context) =>
       repetitions(segment, 1)
@@ -19,8 +20,15 @@ export const MRG: readonly FieldMap[] = [
   },
   {
     field: 7,
-    rows: 'HL7 v2.5.1 §3.4.9.7',
+    rows: '§3.4.9.7',
     element: 'name',
     map: (segment, context) => repetitions(segment, 7).flatMap((part) => humanNames(part, context)),
   },
 ];
+
+export const MRG: GroupSegment & SegmentFields = {
+  name: 'MRG',
+  followsPid: true,
+  source: 'HL7 v2.5.1',
+  fields: FIELDS,
+};

@@ -4,9 +4,12 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { repetitions } from '../../../shared/hl7/value.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { practitioner } from '../mapping/datatypes/party.ts';
-import { wholeText } from '../mapping/datatypes/text.ts';
+import { first, wholeText } from '../mapping/datatypes/text.ts';
 import { dateTime } from '../mapping/datatypes/time.ts';
 import { fixed, type Contribution } from '../mapping/field-map.ts';
+import type { GroupSegment } from './rule.ts';
+
+export const NTE: GroupSegment = { name: 'NTE' };
 
 /** NTE-3 with its repetitions as lines: rows 5 of `NTE[Observation]` and `NTE[DocumentReference]`. */
 export function commentText(segment: Segment): string | undefined {
@@ -20,9 +23,9 @@ export function commentText(segment: Segment): string | undefined {
 export function annotation(segment: Segment, context: MapContext): JsonObject | undefined {
   const text = commentText(segment);
   if (text === undefined) return undefined;
-  const [by] = repetitions(segment, 5);
+  const by = first(segment, 5);
   const authorReference = by === undefined ? undefined : practitioner(by, context);
-  const time = dateTime(repetitions(segment, 6)[0], context);
+  const time = dateTime(first(segment, 6), context);
   return {
     ...(authorReference !== undefined && { authorReference }),
     ...(time !== undefined && { time }),

@@ -6,30 +6,30 @@ import { note, type MapContext } from '../mapping/context.ts';
 import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { inFunction, observer } from '../mapping/datatypes/party.ts';
-import { fieldText, isValued, textOf } from '../mapping/datatypes/text.ts';
+import { fieldText, first, isValued } from '../mapping/datatypes/text.ts';
 import { dateTime, instant, period } from '../mapping/datatypes/time.ts';
 import { contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { conceptKey, join } from '../mapping/key.ts';
 import { DIAGNOSTIC_SERVICE_SECTION } from '../mapping/tables/concept-maps.ts';
 import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../mapping/tables/status.ts';
 import { annotation } from './nte.ts';
-import { attachmentsOf } from './obx.ts';
+import { attachmentsOf } from './obx-value.ts';
+import { orderKey, orderNumber } from './orc.ts';
+import type { GroupSegment } from './rule.ts';
 import { specimenReference } from './spm.ts';
 
 /** R5's DiagnosticReport.note in R4. */
 const NOTE = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-DiagnosticReport.note';
 const PARTICIPATION = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
 
-/** `ORC[DiagnosticReport]` 4 and 8 come before OBR-2 and OBR-3 only where OBR says nothing: the numbers are the same. */
-export function orderNumber(obr: Segment, orc: Segment | undefined, field: 2 | 3): Part | undefined {
-  const own = repetitions(obr, field)[0];
-  if (textOf(own, 1) !== undefined) return own;
-  const common = orc === undefined ? undefined : repetitions(orc, field)[0];
-  return textOf(common, 1) === undefined ? undefined : common;
+/** An order may be answered by several OBR with one number, which are told apart by what they report. */
+export function reportKey(obr: Segment, number: Part | undefined): string {
+  return join(orderKey(obr, number), ...conceptKey(first(obr, 4)));
 }
 
 function effective(segment: Segment, context: MapContext): JsonObject | undefined {
-  const start = dateTime(repetitions(segment, 7)[0], context);
-  const end = dateTime(repetitions(segment, 8)[0], context);
+  const start = dateTime(first(segment, 7), context);
+  const end = dateTime(first(segment, 8), context);
   if (end === undefined) return start === undefined ? undefined : { effectiveDateTime: start };
   const effectivePeriod = period(start, end, context, locate(segment, 8));
   return effectivePeriod === undefined ? undefined : { effectivePeriod };
@@ -46,54 +46,61 @@ function observers(segment: Segment): Json[] {
   ].filter((found) => found !== undefined);
 }
 
-export const OBR: readonly FieldMap[] = [
+const FIELDS: readonly FieldMap[] = [
   {
     field: 4,
-    rows: 'OBR[DiagnosticReport] 10',
+    rows: '10',
     element: 'code',
     map: (segment, context) => concept(segment, 4, context),
   },
-  { field: 7, rows: 'OBR[DiagnosticReport] 13, 14', element: 'effective[x]', map: effective },
+  { field: 7, rows: '13, 14', element: 'effective[x]', map: effective },
   {
     field: 8,
-    rows: 'OBR[DiagnosticReport] 15',
+    rows: '15',
     element: 'effective[x]',
     when: (segment) => !isValued(segment, 7) && isValued(segment, 8),
     map: effective,
   },
   {
     field: 22,
-    rows: 'OBR[DiagnosticReport] 29',
+    rows: '29',
     element: 'issued',
-    map: (segment, context) => instant(repetitions(segment, 22)[0], context),
+    map: (segment, context) => instant(first(segment, 22), context),
   },
   {
     field: 24,
-    rows: 'OBR[DiagnosticReport] 31',
+    rows: '31',
     element: 'category',
     map: (segment, context) => {
-      const category = mappedConcept(repetitions(segment, 24)[0], context, DIAGNOSTIC_SERVICE_SECTION);
+      const category = mappedConcept(first(segment, 24), context, DIAGNOSTIC_SERVICE_SECTION);
       return category === undefined ? undefined : [category];
     },
   },
   {
     field: 32,
-    rows: 'OBR[DiagnosticReport] 40',
+    rows: '40',
     element: 'resultsInterpreter',
     map: (segment) =>
       repetitions(segment, 32)
         .map(observer)
         .filter((found) => found !== undefined),
   },
-  { field: 34, rows: 'OBR[DiagnosticReport] 42, 43, 44, 45', element: 'performer', map: observers },
+  { field: 34, rows: '42, 43, 44, 45', element: 'performer', map: observers },
   {
     field: 35,
-    rows: 'OBR[DiagnosticReport] 46, 47, 48, 49',
+    rows: '46, 47, 48, 49',
     element: 'performer',
     when: (segment) => !isValued(segment, 34),
     map: observers,
   },
 ];
+
+export const OBR: GroupSegment = {
+  name: 'OBR',
+  followsPid: true,
+  source: 'OBR[DiagnosticReport]',
+  fields: FIELDS,
+};
 
 /** Row 32. Row 33 makes a missing OBR-25 an error; senders of older versions leave it out, so it is a warning. */
 function statusOf(segment: Segment, context: MapContext): Contribution {
@@ -136,7 +143,7 @@ export function report(source: ReportSource, results: readonly string[], context
   return [
     statusOf(obr, context),
     ...(identifiers.length === 0 ? [] : [fixed('identifier', identifiers)]),
-    ...contributionsOf(obr, OBR, context),
+    ...contributionsOf(obr, FIELDS, context),
     ...(results.length === 0
       ? []
       : [

@@ -10,7 +10,7 @@ import { attempt, note, type MapContext } from '../mapping/context.ts';
 import { encapsulated, pointer } from '../mapping/datatypes/attachment.ts';
 import { codeableConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
 import { decimal, numericRange, structuredNumeric, structuredText, unitOf } from '../mapping/datatypes/quantity.ts';
-import { code, fieldText, textOf, wholeText } from '../mapping/datatypes/text.ts';
+import { code, fieldText, first, textOf, wholeText } from '../mapping/datatypes/text.ts';
 import { dateRange } from '../mapping/datatypes/time.ts';
 
 /** The members that a value makes: one `value…`, or the attachment that R4 has no value for. */
@@ -123,7 +123,7 @@ export const valueType = (segment: Segment): string | undefined => code(fieldTex
 export function observedValues(segment: Segment, context: MapContext): ObservedValue[] {
   const type = valueType(segment) ?? 'ST';
   const parts = repetitions(segment, 5).filter((part) => part.raw !== '' && part.raw !== '""');
-  const unitPart = repetitions(segment, 6)[0];
+  const unitPart = first(segment, 6);
   const valueContext: ValueContext = { ...context, unit: unitOf(unitPart, context), unitText: textOfConcept(unitPart) };
   const reader = READERS.get(type);
   if (reader === undefined && parts[0] !== undefined) {
@@ -146,4 +146,15 @@ function observed(part: Part, type: string, reader: Reader, context: ValueContex
   const message = `OBX-5 is no ${type}: it is kept as text`;
   note(context, 'W', '102', locatePart(part), message, 'value-of-another-type');
   return { value: { valueString: kept } };
+}
+
+const ATTACHED: ReadonlySet<string> = new Set(['ED', 'RP']);
+
+/** The attachments of an OBX, for the report's presented form. */
+export function attachmentsOf(segment: Segment, context: MapContext): JsonObject[] {
+  if (!ATTACHED.has(valueType(segment) ?? '')) return [];
+  const quiet: MapContext = { ...context, report: () => undefined };
+  return observedValues(segment, quiet)
+    .map(({ attachment }) => attachment)
+    .filter((found) => found !== undefined);
 }

@@ -1,24 +1,27 @@
 /** OBX (and what of OBR and SPM belongs to it) as Observation (v2-to-FHIR `OBX[Observation]`, `OBX[Observation-Component]`). */
-import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { Json } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { repetitions } from '../../../shared/hl7/value.ts';
+import { rawAt, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { entity, inFunction, organization, practitioner, producer } from '../mapping/datatypes/party.ts';
 import { decimal, unitOf } from '../mapping/datatypes/quantity.ts';
-import { fieldText, isValued, textOf } from '../mapping/datatypes/text.ts';
+import { fieldText, first, isValued, textOf } from '../mapping/datatypes/text.ts';
 import { dateTime } from '../mapping/datatypes/time.ts';
 import { contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { conceptKey, entityKey, join } from '../mapping/key.ts';
 import { INTERPRETATION, NATURE_OF_ABNORMAL_TESTING } from '../mapping/tables/concept-maps.ts';
 import { annotations } from './nte.ts';
 import { ABSENT, statusOf } from './obx-status.ts';
+import type { GroupSegment } from './rule.ts';
 import { specimenOf } from './spm.ts';
-import { observedValues, valueType, type ObservedValue } from './obx-value.ts';
+import { observedValues, type ObservedValue } from './obx-value.ts';
+import { orderKey } from './orc.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
 /** R5 allows an Attachment as a value; this is its R4 form (rows 26, 27, 29 and 30). */
-export const VALUE_ATTACHMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
+const VALUE_ATTACHMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
 const SUB_ID = `${STRUCTURE}/observation-v2-subid`;
 const OBSERVATION_TYPE = 'http://terminology.hl7.org/CodeSystem/v2-0936';
 
@@ -30,13 +33,13 @@ function referenceRange(segment: Segment, context: MapContext): Json | undefined
   const low = decimal(bounds?.[1] ?? '');
   const high = decimal(bounds?.[2] ?? '');
   if (low === undefined || high === undefined || Number(low) > Number(high)) return [{ text }];
-  const unit = unitOf(repetitions(segment, 6)[0], context);
+  const unit = unitOf(first(segment, 6), context);
   return [{ low: { value: low, ...unit }, high: { value: high, ...unit }, text }];
 }
 
 /** `OG[Extension-Subidentifier]` 3 to 10: group, sequence and identifier where OBX-4 has them, the text where not. */
 function subId(segment: Segment): Json | undefined {
-  const [part] = repetitions(segment, 4);
+  const part = first(segment, 4);
   if (part === undefined) return undefined;
   const original = textOf(part, 1);
   const group = decimal(textOf(part, 2) ?? '');
@@ -67,13 +70,13 @@ function performers(segment: Segment, context: MapContext): Json | undefined {
 
 const PERFORMER_FIELDS = [15, 16, 23, 25];
 
-export const OBX: readonly FieldMap[] = [
-  { field: 3, rows: 'OBX[Observation] 5', element: 'code', map: (segment, context) => concept(segment, 3, context) },
-  { field: 4, rows: 'OBX[Observation] 6', element: `extension ${SUB_ID}`, map: subId },
-  { field: 7, rows: 'OBX[Observation] 37', element: 'referenceRange', map: referenceRange },
+const FIELDS: readonly FieldMap[] = [
+  { field: 3, rows: '5', element: 'code', map: (segment, context) => concept(segment, 3, context) },
+  { field: 4, rows: '6', element: `extension ${SUB_ID}`, map: subId },
+  { field: 7, rows: '37', element: 'referenceRange', map: referenceRange },
   {
     field: 8,
-    rows: 'OBX[Observation] 38',
+    rows: '38',
     element: 'interpretation',
     map: (segment, context) =>
       repetitions(segment, 8)
@@ -82,7 +85,7 @@ export const OBX: readonly FieldMap[] = [
   },
   {
     field: 10,
-    rows: 'OBX[Observation] 40, 41',
+    rows: '40, 41',
     element: `extension ${STRUCTURE}/observation-nature-of-abnormal-test`,
     map: (segment, context) =>
       repetitions(segment, 10)
@@ -92,16 +95,16 @@ export const OBX: readonly FieldMap[] = [
   },
   {
     field: 14,
-    rows: 'OBX[Observation] 50',
+    rows: '50',
     element: 'effective[x]',
     map: (segment, context) => {
-      const effectiveDateTime = dateTime(repetitions(segment, 14)[0], context);
+      const effectiveDateTime = dateTime(first(segment, 14), context);
       return effectiveDateTime === undefined ? undefined : { effectiveDateTime };
     },
   },
   ...PERFORMER_FIELDS.map((field, at): FieldMap => ({
     field,
-    rows: 'OBX[Observation] 51, 53, 64, 68, 69, 70',
+    rows: '51, 53, 64, 68, 69, 70',
     element: 'performer',
     // All four make one list: the first that is valued makes it.
     when: (segment) => PERFORMER_FIELDS.slice(0, at).every((other) => !isValued(segment, other)),
@@ -109,46 +112,46 @@ export const OBX: readonly FieldMap[] = [
   })),
   {
     field: 17,
-    rows: 'OBX[Observation] 56',
+    rows: '56',
     element: 'method',
     map: (segment, context) => concept(segment, 17, context),
   },
   {
     field: 18,
-    rows: 'OBX[Observation] 57',
+    rows: '57',
     element: 'device',
     map: (segment, context) => {
-      const [part] = repetitions(segment, 18);
+      const part = first(segment, 18);
       return part && entity('Device', part, context);
     },
   },
   {
     field: 19,
-    rows: 'OBX[Observation] 58, 59',
+    rows: '58, 59',
     element: `extension ${STRUCTURE}/observation-analysis-date-time`,
     map: (segment, context) => {
-      const valueDateTime = dateTime(repetitions(segment, 19)[0], context);
+      const valueDateTime = dateTime(first(segment, 19), context);
       return valueDateTime === undefined ? undefined : { valueDateTime };
     },
   },
   {
     field: 20,
-    rows: 'OBX[Observation] 60',
+    rows: '60',
     element: 'bodySite',
     map: (segment, context) => concept(segment, 20, context),
   },
   {
     field: 21,
-    rows: 'OBX[Observation] 61, 62',
+    rows: '61, 62',
     element: 'identifier',
     map: (segment, context) => {
-      const identifier = entityIdentifier(repetitions(segment, 21)[0], context, 'FILL');
+      const identifier = entityIdentifier(first(segment, 21), context, 'FILL');
       return identifier === undefined ? undefined : [identifier];
     },
   },
   {
     field: 29,
-    rows: 'OBX[Observation] 74, 75',
+    rows: '74, 75',
     element: 'category',
     map: (segment) => {
       const code = fieldText(segment, 29);
@@ -156,6 +159,13 @@ export const OBX: readonly FieldMap[] = [
     },
   },
 ];
+
+export const OBX: GroupSegment = {
+  name: 'OBX',
+  followsPid: true,
+  source: 'OBX[Observation]',
+  fields: FIELDS,
+};
 
 function valueContributions(segments: readonly Segment[], context: MapContext): Contribution[] {
   const [segment] = segments;
@@ -204,6 +214,18 @@ function joined(segments: readonly Segment[], context: MapContext): readonly Obs
   return valueString === '' ? [] : [{ value: { valueString } }];
 }
 
+/** Filler order number, OBX-3, OBX-4 and OBX-21; outside an order the time instead of the number. */
+export function observationKey(obx: Segment, obr: Segment | undefined, number: Part | undefined): string {
+  const instance = first(obx, 21);
+  return join(
+    orderKey(obr, number),
+    ...conceptKey(first(obx, 3)),
+    rawAt(obx, 4),
+    ...(instance === undefined ? [] : entityKey(instance)),
+    ...(obr === undefined ? [rawAt(obx, 14)] : []),
+  );
+}
+
 /** The segments of one Observation. */
 export interface ObservationSource {
   /** More than one where a text came line by line. */
@@ -219,7 +241,7 @@ export function observation(source: ObservationSource, context: MapContext): Con
   return [
     ...statusOf(source.obx.at(-1) ?? segment, context),
     ...effectiveOfOrder(segment, source.obr, context),
-    ...contributionsOf(segment, OBX, context),
+    ...contributionsOf(segment, FIELDS, context),
     ...valueContributions(source.obx, context),
     ...specimenOf(segment, source.specimen, context),
     ...annotations(source.notes, context),
@@ -230,16 +252,6 @@ export function observation(source: ObservationSource, context: MapContext): Con
 function effectiveOfOrder(segment: Segment, obr: Segment | undefined, context: MapContext): Contribution[] {
   if (obr === undefined || isValued(segment, 14)) return [];
   // OBR-7 that is no date is reported where the report is made of it.
-  const effectiveDateTime = dateTime(repetitions(obr, 7)[0], { ...context, report: () => undefined });
+  const effectiveDateTime = dateTime(first(obr, 7), { ...context, report: () => undefined });
   return effectiveDateTime === undefined ? [] : [fixed('effective[x]', { effectiveDateTime })];
 }
-
-/** The attachments of an OBX, for the report's presented form. */
-export function attachmentsOf(segment: Segment, context: MapContext): JsonObject[] {
-  if (!ATTACHED.has(valueType(segment) ?? '')) return [];
-  const quiet: MapContext = { ...context, report: () => undefined };
-  return observedValues(segment, quiet)
-    .map(({ attachment }) => attachment)
-    .filter((found) => found !== undefined);
-}
-const ATTACHED: ReadonlySet<string> = new Set(['ED', 'RP']);

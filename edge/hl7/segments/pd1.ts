@@ -2,15 +2,16 @@
 import { repetitions } from '../../../shared/hl7/value.ts';
 import { concept } from '../mapping/datatypes/cwe.ts';
 import { organization, practitioner } from '../mapping/datatypes/party.ts';
-import { textOf } from '../mapping/datatypes/text.ts';
+import { first, textOf } from '../mapping/datatypes/text.ts';
 import type { FieldMap } from '../mapping/field-map.ts';
+import { firstOne, type PatientSegment } from './rule.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
 
-export const PD1: readonly FieldMap[] = [
+const FIELDS: readonly FieldMap[] = [
   {
     field: 3,
-    rows: 'PD1[Patient] 5',
+    rows: '5',
     element: 'generalPractitioner',
     owns: (item) => item['type'] === 'Organization',
     map: (segment, context) =>
@@ -20,7 +21,7 @@ export const PD1: readonly FieldMap[] = [
   },
   {
     field: 4,
-    rows: 'PD1[Patient] 6',
+    rows: '6',
     element: 'generalPractitioner',
     owns: (item) => item['type'] === 'Practitioner',
     map: (segment, context) =>
@@ -30,7 +31,7 @@ export const PD1: readonly FieldMap[] = [
   },
   {
     field: 6,
-    rows: 'PD1[Patient] 8, 9',
+    rows: '8, 9',
     element: `extension ${STRUCTURE}/patient-disability`,
     map: (segment, context) => {
       const valueCodeableConcept = concept(segment, 6, context);
@@ -39,12 +40,19 @@ export const PD1: readonly FieldMap[] = [
   },
   {
     field: 14,
-    rows: 'PD1[Patient] 17, 18',
+    rows: '17, 18',
     element: `extension ${STRUCTURE}/patient-congregation`,
     map: (segment) => {
-      const part = repetitions(segment, 14)[0];
+      const part = first(segment, 14);
       const valueString = textOf(part, 1) ?? textOf(part, 10);
       return valueString === undefined ? undefined : { valueString };
     },
   },
 ];
+
+export const PD1: PatientSegment = {
+  name: 'PD1',
+  contributions: firstOne(FIELDS),
+  source: 'PD1[Patient]',
+  fields: FIELDS,
+};

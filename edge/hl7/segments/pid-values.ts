@@ -2,10 +2,11 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { identifyingPart } from '../identity/identifying.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { identifier } from '../mapping/datatypes/cx.ts';
 import { codeOf, concept, concepts } from '../mapping/datatypes/cwe.ts';
-import { fieldText, textOf } from '../mapping/datatypes/text.ts';
+import { fieldText, first } from '../mapping/datatypes/text.ts';
 import { address } from '../mapping/datatypes/xad.ts';
 import { ADMINISTRATIVE_SEX, YES_NO } from '../mapping/tables/concept-maps.ts';
 
@@ -16,19 +17,8 @@ export const each = (field: number, map: PartMap) => (segment: Segment, context:
     .map((part) => map(part, context))
     .filter((found) => found !== undefined);
 
-export const first = (segment: Segment, field: number): Part | undefined => repetitions(segment, field)[0];
-
 export const hasType = (type: string) => (item: JsonObject) => JSON.stringify(item['type'] ?? '').includes(`"${type}"`);
 export const hasUse = (use: string) => (item: JsonObject) => item['use'] === use;
-
-/**
- * The repetition of PID-3 or MRG-1 that identifies the patient: the one of type MR, else the first with a value
- * (design decisions §5, identity).
- */
-export function identifyingPart(segment: Segment, field: number): Part | undefined {
-  const valued = repetitions(segment, field).filter((part) => textOf(part, 1) !== undefined);
-  return valued.find((part) => textOf(part, 5) === 'MR') ?? valued[0];
-}
 
 /** PID-3 with the identifying one first: it is the business identifier of the patient. */
 export function patientIdentifiers(segment: Segment, context: MapContext): Json[] {

@@ -1,17 +1,16 @@
-/** PID as Patient (v2-to-FHIR `PID[Patient]`). What is left of it stands in `guide.ts`. */
+/** PID as Patient (v2-to-FHIR `PID[Patient]`). */
 import { repetitions } from '../../../shared/hl7/value.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { driversLicense, identifier } from '../mapping/datatypes/cx.ts';
 import { mappedConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
 import { identifierType } from '../mapping/datatypes/hd.ts';
-import { fieldText, isValued, wholeText } from '../mapping/datatypes/text.ts';
+import { fieldText, first, isValued, wholeText } from '../mapping/datatypes/text.ts';
 import { date, dateTime } from '../mapping/datatypes/time.ts';
 import { displayName, humanNames } from '../mapping/datatypes/xpn.ts';
 import { contactPoint } from '../mapping/datatypes/xtn.ts';
 import type { FieldMap } from '../mapping/field-map.ts';
 import {
   each,
-  first,
   hasType,
   hasUse,
   patientIdentifiers,
@@ -24,17 +23,18 @@ import {
   animal,
 } from './pid-values.ts';
 import { MARITAL_STATUS, RELIGION } from '../mapping/tables/concept-maps.ts';
+import { firstOne, type PatientSegment } from './rule.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
 const US_SSN = 'http://hl7.org/fhir/sid/us-ssn';
 
-export const PID: readonly FieldMap[] = [
-  { field: 3, rows: 'PID[Patient] 5', element: 'identifier', keeps: true, map: patientIdentifiers },
-  { field: 2, rows: 'PID[Patient] 4', element: 'identifier', keeps: true, map: each(2, identifier), owns: () => false },
-  { field: 4, rows: 'PID[Patient] 6', element: 'identifier', keeps: true, map: each(4, identifier), owns: () => false },
+const FIELDS: readonly FieldMap[] = [
+  { field: 3, rows: '5', element: 'identifier', keeps: true, map: patientIdentifiers },
+  { field: 2, rows: '4', element: 'identifier', keeps: true, map: each(2, identifier), owns: () => false },
+  { field: 4, rows: '6', element: 'identifier', keeps: true, map: each(4, identifier), owns: () => false },
   {
     field: 19,
-    rows: 'PID[Patient] 30, 31, 33, 34',
+    rows: '30, 31, 33, 34',
     element: 'identifier',
     owns: hasType('SS'),
     map: (segment) => {
@@ -42,16 +42,16 @@ export const PID: readonly FieldMap[] = [
       return value === undefined ? undefined : [{ type: identifierType('SS'), system: US_SSN, value }];
     },
   },
-  { field: 20, rows: 'PID[Patient] 35', element: 'identifier', owns: hasType('DL'), map: each(20, driversLicense) },
+  { field: 20, rows: '35', element: 'identifier', owns: hasType('DL'), map: each(20, driversLicense) },
   {
     field: 5,
-    rows: 'PID[Patient] 7',
+    rows: '7',
     element: 'name',
     map: (segment, context) => repetitions(segment, 5).flatMap((part) => humanNames(part, context)),
   },
   {
     field: 9,
-    rows: 'PID[Patient] 14',
+    rows: '14',
     element: 'name',
     owns: () => false,
     // PID-9 was withdrawn because aliases go into PID-5: a name without a type is not the person's usual one.
@@ -62,7 +62,7 @@ export const PID: readonly FieldMap[] = [
   },
   {
     field: 6,
-    rows: 'PID[Patient] 8, 9',
+    rows: '8, 9',
     element: `extension ${STRUCTURE}/patient-mothersMaidenName`,
     map: (segment) => {
       const part = first(segment, 6);
@@ -72,13 +72,13 @@ export const PID: readonly FieldMap[] = [
   },
   {
     field: 7,
-    rows: 'PID[Patient] 10',
+    rows: '10',
     element: 'birthDate',
     map: (segment, context) => date(first(segment, 7), context),
   },
   {
     field: 7,
-    rows: 'PID[Patient] 11, 12',
+    rows: '11, 12',
     element: '_birthDate',
     map: (segment, context) => {
       const sent = fieldText(segment, 7) ?? '';
@@ -89,11 +89,11 @@ export const PID: readonly FieldMap[] = [
       return { extension: [{ url: `${STRUCTURE}/patient-birthTime`, valueDateTime }] };
     },
   },
-  { field: 8, rows: 'PID[Patient] 13', element: 'gender', map: sex },
-  { field: 11, rows: 'PID[Patient] 16, 17, 18, 19', element: 'address', map: addresses },
+  { field: 8, rows: '13', element: 'gender', map: sex },
+  { field: 11, rows: '16, 17, 18, 19', element: 'address', map: addresses },
   {
     field: 12,
-    rows: 'PID[Patient] 20',
+    rows: '20',
     element: 'address',
     owns: () => false,
     when: (segment) => !isValued(segment, 11),
@@ -104,35 +104,35 @@ export const PID: readonly FieldMap[] = [
   },
   {
     field: 13,
-    rows: 'PID[Patient] 21, 22',
+    rows: '21, 22',
     element: 'telecom',
     owns: hasUse('home'),
     map: (segment, context) => each(13, (part) => contactPoint(part, context, 'home'))(segment, context),
   },
   {
     field: 14,
-    rows: 'PID[Patient] 23, 24',
+    rows: '23, 24',
     element: 'telecom',
     owns: hasUse('work'),
     map: (segment, context) => each(14, (part) => contactPoint(part, context, 'work'))(segment, context),
   },
   {
     field: 40,
-    rows: 'PID[Patient] 66',
+    rows: '66',
     element: 'telecom',
     owns: () => false,
     map: (segment, context) => each(40, (part) => contactPoint(part, context))(segment, context),
   },
-  { field: 15, rows: 'PID[Patient] 25', element: 'communication', map: language },
+  { field: 15, rows: '25', element: 'communication', map: language },
   {
     field: 16,
-    rows: 'PID[Patient] 26',
+    rows: '26',
     element: 'maritalStatus',
     map: (segment, context) => mappedConcept(first(segment, 16), context, MARITAL_STATUS),
   },
   {
     field: 17,
-    rows: 'PID[Patient] 27, 28',
+    rows: '27, 28',
     element: `extension ${STRUCTURE}/patient-religion`,
     map: (segment, context) => {
       const valueCodeableConcept = mappedConcept(first(segment, 17), context, RELIGION);
@@ -141,7 +141,7 @@ export const PID: readonly FieldMap[] = [
   },
   {
     field: 23,
-    rows: 'PID[Patient] 38, 39',
+    rows: '38, 39',
     element: `extension ${STRUCTURE}/patient-birthPlace`,
     map: (segment) => {
       const part = first(segment, 23);
@@ -151,7 +151,7 @@ export const PID: readonly FieldMap[] = [
   },
   {
     field: 24,
-    rows: 'PID[Patient] 40',
+    rows: '40',
     element: 'multipleBirth[x]',
     when: (segment) => !isValued(segment, 25),
     map: (segment, context) => {
@@ -159,10 +159,10 @@ export const PID: readonly FieldMap[] = [
       return multipleBirthBoolean === undefined ? undefined : { multipleBirthBoolean };
     },
   },
-  { field: 25, rows: 'PID[Patient] 41', element: 'multipleBirth[x]', map: birthOrder },
+  { field: 25, rows: '41', element: 'multipleBirth[x]', map: birthOrder },
   {
     field: 26,
-    rows: 'PID[Patient] 42, 43, 44',
+    rows: '42, 43, 44',
     element: `extension ${STRUCTURE}/patient-citizenship`,
     map: (segment, context) => {
       const all = [...(coded(26)(segment, context) ?? []), ...(coded(39)(segment, context) ?? [])];
@@ -171,20 +171,20 @@ export const PID: readonly FieldMap[] = [
   },
   {
     field: 39,
-    rows: 'PID[Patient] 63, 64, 65',
+    rows: '63, 64, 65',
     element: `extension ${STRUCTURE}/patient-citizenship`,
     when: (segment) => !isValued(segment, 26),
     map: coded(39),
   },
   {
     field: 28,
-    rows: 'PID[Patient] 46, 47, 48',
+    rows: '46, 47, 48',
     element: `extension ${STRUCTURE}/patient-nationality`,
     map: coded(28),
   },
   {
     field: 29,
-    rows: 'PID[Patient] 49',
+    rows: '49',
     element: 'deceased[x]',
     map: (segment, context) => {
       const deceasedDateTime = dateTime(first(segment, 29), context);
@@ -193,7 +193,7 @@ export const PID: readonly FieldMap[] = [
   },
   {
     field: 30,
-    rows: 'PID[Patient] 50',
+    rows: '50',
     element: 'deceased[x]',
     when: (segment) => !isValued(segment, 29),
     map: (segment, context) => {
@@ -203,8 +203,15 @@ export const PID: readonly FieldMap[] = [
   },
   {
     field: 35,
-    rows: 'PID[Patient] 55, 56, 57, 58, 59, 60',
+    rows: '55, 56, 57, 58, 59, 60',
     element: `extension ${STRUCTURE}/patient-animal`,
     map: animal,
   },
 ];
+
+export const PID: PatientSegment = {
+  name: 'PID',
+  contributions: firstOne(FIELDS),
+  source: 'PID[Patient]',
+  fields: FIELDS,
+};

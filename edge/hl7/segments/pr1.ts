@@ -1,14 +1,16 @@
 /** PR1 as Procedure (v2-to-FHIR `PR1[Procedure]`). */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { locate, repetitions } from '../../../shared/hl7/value.ts';
+import { locate, rawAt, repetitions } from '../../../shared/hl7/value.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { codeOf, concept, concepts } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { entity, practitioner } from '../mapping/datatypes/party.ts';
-import { fieldText, isValued, members, textOf } from '../mapping/datatypes/text.ts';
+import { fieldText, first, isValued, members, textOf } from '../mapping/datatypes/text.ts';
 import { dateTime, minutesAfter } from '../mapping/datatypes/time.ts';
-import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { byDefault, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { conceptKey, entityKey, join } from '../mapping/key.ts';
+import type { ResourceSegment } from './rule.ts';
 
 const SNOMED = 'http://snomed.info/sct';
 
@@ -27,7 +29,7 @@ function procedureCode(segment: Segment, context: MapContext): JsonObject | unde
 
 /** Rows 8 to 12: with PR1-7 minutes, and a time of day in PR1-5, a period. */
 function performed(segment: Segment, context: MapContext): JsonObject | undefined {
-  const start = dateTime(repetitions(segment, 5)[0], context);
+  const start = dateTime(first(segment, 5), context);
   if (start === undefined) return undefined;
   const minutes = fieldText(segment, 7);
   if (minutes === undefined) return { performedDateTime: start };
@@ -64,54 +66,54 @@ function performers(segment: Segment, context: MapContext): Json | undefined {
   return found.length === 0 ? undefined : found;
 }
 
-export const PR1: readonly FieldMap[] = [
-  { field: 3, rows: 'PR1[Procedure] 6, 7, 26', element: 'code', map: procedureCode },
+const FIELDS: readonly FieldMap[] = [
+  { field: 3, rows: '6, 7, 26', element: 'code', map: procedureCode },
   {
     field: 4,
-    rows: 'PR1[Procedure] 7',
+    rows: '7',
     element: 'code',
     when: (segment) => !isValued(segment, 3),
     map: procedureCode,
   },
-  { field: 5, rows: 'PR1[Procedure] 8, 9, 10, 12', element: 'performed[x]', map: performed },
-  { field: 6, rows: 'PR1[Procedure] 11', element: 'category', map: (segment, context) => concept(segment, 6, context) },
-  { field: 8, rows: 'PR1[Procedure] 14, 15, 16', element: 'performer', map: performers },
+  { field: 5, rows: '8, 9, 10, 12', element: 'performed[x]', map: performed },
+  { field: 6, rows: '11', element: 'category', map: (segment, context) => concept(segment, 6, context) },
+  { field: 8, rows: '14, 15, 16', element: 'performer', map: performers },
   {
     field: 11,
-    rows: 'PR1[Procedure] 19, 20, 21',
+    rows: '19, 20, 21',
     element: 'performer',
     when: (segment) => !isValued(segment, 8),
     map: performers,
   },
   {
     field: 12,
-    rows: 'PR1[Procedure] 22',
+    rows: '22',
     element: 'performer',
     when: (segment) => !isValued(segment, 8) && !isValued(segment, 11),
     map: performers,
   },
   {
     field: 15,
-    rows: 'PR1[Procedure] 25',
+    rows: '25',
     element: 'reasonCode',
     map: (segment, context) => concepts(segment, 15, context),
   },
   {
     field: 19,
-    rows: 'PR1[Procedure] 29',
+    rows: '29',
     element: 'identifier',
     map: (segment, context) => {
-      const identifier = entityIdentifier(repetitions(segment, 19)[0], context);
+      const identifier = entityIdentifier(first(segment, 19), context);
       return identifier === undefined ? undefined : [identifier];
     },
   },
   {
     field: 23,
-    rows: 'PR1[Procedure] 33',
+    rows: '33',
     element: 'location',
     map: (segment) => {
       // PL: point of care, room, bed, facility. The gateway keeps no Location.
-      const [part] = repetitions(segment, 23);
+      const part = first(segment, 23);
       const display = [1, 2, 3, 4]
         .map((number) => textOf(part, number))
         .filter(Boolean)
@@ -121,10 +123,10 @@ export const PR1: readonly FieldMap[] = [
   },
   {
     field: 25,
-    rows: 'PR1[Procedure] 35',
+    rows: '35',
     element: 'partOf',
     map: (segment, context) => {
-      const [part] = repetitions(segment, 25);
+      const part = first(segment, 25);
       const parent = part === undefined ? undefined : entity('Procedure', part, context);
       return parent === undefined ? undefined : [parent];
     },
@@ -138,6 +140,20 @@ function statusOf(segment: Segment): Contribution {
   return fixed('status', action === 'D' ? 'entered-in-error' : 'completed');
 }
 
-export function procedure(segment: Segment, context: MapContext): Contribution[] {
-  return [statusOf(segment), ...contributionsOf(segment, PR1, context)];
+/** PR1-19, else code and date. */
+function key(segment: Segment): string {
+  const id = first(segment, 19);
+  if (textOf(id, 1) !== undefined) return join('id', ...entityKey(id));
+  return join(...conceptKey(first(segment, 3)), rawAt(segment, 4), rawAt(segment, 5));
 }
+
+export const PR1: ResourceSegment = {
+  name: 'PR1',
+  type: 'Procedure',
+  scope: 'system/Procedure.write',
+  requiresOneOf: [3, 4, 19],
+  key,
+  whole: (segment) => [statusOf(segment)],
+  source: 'PR1[Procedure]',
+  fields: FIELDS,
+};

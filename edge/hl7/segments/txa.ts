@@ -7,33 +7,35 @@ import { encapsulated, mediaType, plainText, pointer } from '../mapping/datatype
 import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { practitioner } from '../mapping/datatypes/party.ts';
-import { fieldText, isValued, textOf, wholeText } from '../mapping/datatypes/text.ts';
+import { fieldText, first, isValued, textOf, wholeText } from '../mapping/datatypes/text.ts';
 import { instant } from '../mapping/datatypes/time.ts';
 import { contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { entityKey, join } from '../mapping/key.ts';
 import { DOCUMENT_CONFIDENTIALITY } from '../mapping/tables/concept-maps.ts';
 import { DOCUMENT_STATUS, FINAL_DOCUMENT } from '../mapping/tables/status.ts';
 import { commentText } from './nte.ts';
 import { valueType } from './obx-value.ts';
+import type { GroupSegment } from './rule.ts';
 
 const ALTERNATE_CODES = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
 const AVAILABILITY = 'http://terminology.hl7.org/CodeSystem/v2-0273';
 
-export const TXA: readonly FieldMap[] = [
+const FIELDS: readonly FieldMap[] = [
   {
     field: 2,
-    rows: 'TXA[DocumentReference] 5',
+    rows: '5',
     element: 'type',
     map: (segment, context) => concept(segment, 2, context),
   },
   {
     field: 6,
-    rows: 'TXA[DocumentReference] 9',
+    rows: '9',
     element: 'date',
-    map: (segment, context) => instant(repetitions(segment, 6)[0], context),
+    map: (segment, context) => instant(first(segment, 6), context),
   },
   {
     field: 9,
-    rows: 'TXA[DocumentReference] 14',
+    rows: '14',
     element: 'author',
     map: (segment, context) =>
       repetitions(segment, 9)
@@ -42,22 +44,22 @@ export const TXA: readonly FieldMap[] = [
   },
   {
     field: 10,
-    rows: 'TXA[DocumentReference] 15',
+    rows: '15',
     element: 'authenticator',
     map: (segment, context) => {
-      const [part] = repetitions(segment, 10);
+      const part = first(segment, 10);
       return part && practitioner(part, context);
     },
   },
   {
     field: 12,
-    rows: 'TXA[DocumentReference] 17',
+    rows: '17',
     element: 'masterIdentifier',
-    map: (segment, context) => entityIdentifier(repetitions(segment, 12)[0], context),
+    map: (segment, context) => entityIdentifier(first(segment, 12), context),
   },
   {
     field: 16,
-    rows: 'TXA[DocumentReference] 21',
+    rows: '21',
     element: 'identifier',
     map: (segment) => {
       const value = fieldText(segment, 16);
@@ -66,22 +68,22 @@ export const TXA: readonly FieldMap[] = [
   },
   {
     field: 17,
-    rows: 'TXA[DocumentReference] 22',
+    rows: '22',
     element: 'docStatus',
     map: (segment) => (FINAL_DOCUMENT.has(fieldText(segment, 17) ?? '') ? 'final' : 'preliminary'),
   },
   {
     field: 18,
-    rows: 'TXA[DocumentReference] 23',
+    rows: '23',
     element: 'securityLabel',
     map: (segment, context) => {
-      const label = mappedConcept(repetitions(segment, 18)[0], context, DOCUMENT_CONFIDENTIALITY);
+      const label = mappedConcept(first(segment, 18), context, DOCUMENT_CONFIDENTIALITY);
       return label === undefined ? undefined : [label];
     },
   },
   {
     field: 25,
-    rows: 'TXA[DocumentReference] 32',
+    rows: '32',
     element: 'description',
     map: (segment) => {
       const lines = repetitions(segment, 25).map(wholeText).filter(Boolean);
@@ -89,6 +91,13 @@ export const TXA: readonly FieldMap[] = [
     },
   },
 ];
+
+export const TXA: GroupSegment = {
+  name: 'TXA',
+  followsPid: true,
+  source: 'TXA[DocumentReference]',
+  fields: FIELDS,
+};
 
 /** Rows 3 and 24 to 26. */
 function statusOf(segment: Segment, isCancelled: boolean): Contribution[] {
@@ -129,6 +138,12 @@ function contents(source: DocumentSource, context: MapContext): JsonObject[] {
   return [...attached, ...(text === '' ? [] : [plainText(text)]), ...comments.map(plainText)];
 }
 
+/** TXA-12, or TXA-13 for the document it belongs to. */
+export function documentKey(txa: Segment, field: 12 | 13): string | undefined {
+  const id = first(txa, field);
+  return textOf(id, 1) === undefined ? undefined : join(...entityKey(id));
+}
+
 /** The segments of one DocumentReference. */
 export interface DocumentSource {
   readonly txa: Segment;
@@ -136,13 +151,19 @@ export interface DocumentSource {
   readonly notes: readonly Segment[];
 }
 
-export interface DocumentOptions {
+interface DocumentOptions {
   /** T11: the document was cancelled (HL7 v2.5.1 §9.6.11). */
   readonly isCancelled: boolean;
   /** Whether the stored document has content already, which a message without any leaves as it is. */
   readonly hasContent: boolean;
-  /** TXA-13: what this document is added to or takes the place of. */
-  readonly parent: { readonly code: 'appends' | 'replaces'; readonly target: JsonObject } | undefined;
+  readonly parent: ParentDocument | undefined;
+}
+
+/** TXA-13: what this document is added to or takes the place of. */
+export interface ParentDocument {
+  readonly code: 'appends' | 'replaces';
+  /** A Reference. */
+  readonly target: JsonObject;
 }
 
 export function document(source: DocumentSource, options: DocumentOptions, context: MapContext): Contribution[] {
@@ -150,7 +171,7 @@ export function document(source: DocumentSource, options: DocumentOptions, conte
   const attachments = contents(source, context);
   return [
     ...statusOf(txa, options.isCancelled),
-    ...contributionsOf(txa, TXA, context),
+    ...contributionsOf(txa, FIELDS, context),
     ...(options.parent === undefined ? [] : [{ ...fixed('relatesTo', [{ ...options.parent }]), adds: true }]),
     ...(attachments.length === 0 && options.hasContent
       ? []
@@ -166,6 +187,6 @@ export function document(source: DocumentSource, options: DocumentOptions, conte
 /** T01 announces a document without its content, which R4 demands (content 1..*): what is known of it. */
 function announced(txa: Segment): JsonObject {
   const contentType = mediaType(fieldText(txa, 3), undefined);
-  const title = fieldText(txa, 25) ?? fieldText(txa, 16) ?? textOf(repetitions(txa, 12)[0], 1) ?? locate(txa);
+  const title = fieldText(txa, 25) ?? fieldText(txa, 16) ?? textOf(first(txa, 12), 1) ?? locate(txa);
   return { ...(contentType !== undefined && { contentType }), title };
 }

@@ -17,15 +17,15 @@ export interface LeftOut extends GuideRows {
 
 /** Followed outside the field tables. */
 export const TAKEN: readonly GuideRows[] = [
-  // segments/allergy.ts, dg1.ts, pr1.ts: statuses.
+  // segments/al1-iam.ts, dg1.ts, pr1.ts: statuses.
   { map: 'AL1[AllergyIntolerance]', rows: '3, 4' },
   { map: 'IAM[AllergyIntolerance]', rows: '3, 4, 30' },
   { map: 'DG1[Condition]', rows: '25, 26' },
   { map: 'PR1[Procedure]', rows: '3' },
-  // segments/obr.ts: order numbers and status.
+  // segments/obr.ts, orc.ts: order numbers and status.
   { map: 'OBR[DiagnosticReport]', rows: '4-9, 32' },
   { map: 'ORC[DiagnosticReport]', rows: '4-6, 8-10' },
-  // segments/obx.ts, obx-value.ts: value, unit, status, specimen.
+  // segments/obx.ts, obx-value.ts, obx-status.ts, spm.ts: value, unit, status, specimen.
   { map: 'OBX[Observation]', rows: '7-24, 26, 27, 29-36, 42-47, 85, 86' },
   {
     map: 'OBX[Observation-Component]',
@@ -36,7 +36,7 @@ export const TAKEN: readonly GuideRows[] = [
   { map: 'NTE[DocumentReference]', rows: '5' },
   { map: 'OBX[DocumentReference]', rows: '7, 8, 10, 11' },
   { map: 'TXA[DocumentReference]', rows: '3, 6, 24-26' },
-  // datatypes/
+  // mapping/datatypes/
   { map: 'CE[CodeableConcept]', rows: '3-8' },
   { map: 'CF[CodeableConcept]', rows: '3-15' },
   { map: 'CNE[CodeableConcept]', rows: '3-15' },

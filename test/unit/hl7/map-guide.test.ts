@@ -3,16 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
-import type { FieldMap } from '../../../edge/hl7/mapping/field-map.ts';
-import { LEFT_OUT, TAKEN } from './guide-rows.ts';
-import { ALLERGY_TABLES } from '../../../edge/hl7/segments/al1-iam.ts';
-import { DG1 } from '../../../edge/hl7/segments/dg1.ts';
-import { OBR } from '../../../edge/hl7/segments/obr.ts';
-import { OBX } from '../../../edge/hl7/segments/obx.ts';
-import { PD1 } from '../../../edge/hl7/segments/pd1.ts';
-import { PID } from '../../../edge/hl7/segments/pid.ts';
-import { PR1 } from '../../../edge/hl7/segments/pr1.ts';
-import { TXA } from '../../../edge/hl7/segments/txa.ts';
 import type { ConceptMap } from '../../../edge/hl7/mapping/tables/concept-map.ts';
 import {
   ADDRESS_TYPE,
@@ -34,6 +24,8 @@ import {
   YES_NO,
 } from '../../../edge/hl7/mapping/tables/concept-maps.ts';
 import { OBSERVATION_STATUS, REPORT_STATUS } from '../../../edge/hl7/mapping/tables/status.ts';
+import { GROUP_SEGMENTS, PATIENT_SEGMENTS, RESOURCE_SEGMENTS } from '../../../edge/hl7/segments/registry.ts';
+import { LEFT_OUT, TAKEN } from './guide-rows.ts';
 
 const FOLDER = new URL('../../v2-to-fhir/', import.meta.url);
 
@@ -66,23 +58,12 @@ function linesOf(rows: string): number[] {
   });
 }
 
-const TABLES: readonly (readonly FieldMap[])[] = [
-  PID,
-  PD1,
-  ALLERGY_TABLES.AL1,
-  ALLERGY_TABLES.IAM,
-  DG1,
-  PR1,
-  OBR,
-  OBX,
-  TXA,
-];
+const SEGMENTS = [...PATIENT_SEGMENTS, ...RESOURCE_SEGMENTS, ...GROUP_SEGMENTS];
 
 const cited = (map: string): number[] =>
-  TABLES.flat().flatMap(({ rows }) => {
-    const [, name, lines = ''] = /^(\S+\]) (.*)$/.exec(rows) ?? [];
-    return name === map ? linesOf(lines) : [];
-  });
+  SEGMENTS.filter(({ source }) => source === map).flatMap(({ fields = [] }) =>
+    fields.flatMap(({ rows }) => linesOf(rows)),
+  );
 
 const listed = (list: readonly { map: string; rows: string }[], map: string): number[] =>
   list.filter((entry) => entry.map === map).flatMap(({ rows }) => linesOf(rows));
@@ -102,6 +83,13 @@ describe.each(['segments/', 'datatypes/'])('%s', (folder) => {
 test('every list names a map of the guide', () => {
   const known = new Set(['segments/', 'datatypes/'].flatMap(mapsIn));
   expect([...TAKEN, ...LEFT_OUT].map(({ map }) => map).filter((map) => !known.has(map))).toEqual([]);
+});
+
+test('every segment that has fields cites a map of the guide, but MRG, of which the guide has none', () => {
+  const known = new Set(mapsIn('segments/'));
+  expect(SEGMENTS.map(({ source }) => source).filter((source) => source !== undefined && !known.has(source))).toEqual([
+    'HL7 v2.5.1',
+  ]);
 });
 
 /** Which concept map of the guide each of ours is. */

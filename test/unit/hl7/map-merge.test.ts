@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { fixed, type Contribution } from '../../../edge/hl7/mapping/field-map.ts';
-import { givenBy, merge, type Given } from '../../../edge/hl7/mapping/apply.ts';
+import { applyContributions as merge, givenBy, type Given } from '../../../edge/hl7/mapping/apply.ts';
 
 const by = (
   field: string,

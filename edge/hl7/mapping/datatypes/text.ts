@@ -1,5 +1,5 @@
 /** ST, TX, FT, ID and IS as FHIR string and code (HL7 v2.5.1 §2.A.74 and others; FHIR R4, Datatypes, primitive types). */
-import { child, partText, rawAt, valueAt, type Part, type Value } from '../../../../shared/hl7/value.ts';
+import { child, partText, rawAt, repetitions, valueAt, type Part, type Value } from '../../../../shared/hl7/value.ts';
 import type { Segment } from '../../../../shared/hl7/message.ts';
 
 /** FHIR allows tab, line feed and carriage return of the control characters; none at the ends, and no empty string. */
@@ -9,6 +9,9 @@ export function clean(value: Value): string | undefined {
   const text = value.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '').trim();
   return text === '' ? undefined : text;
 }
+
+/** The first repetition of a field; undefined when it is absent or empty. */
+export const first = (segment: Segment, field: number): Part | undefined => repetitions(segment, field)[0];
 
 /** The nth child of a part as text; undefined when absent, empty or `""`. */
 export const textOf = (part: Part | undefined, number: number): string | undefined =>

@@ -1,0 +1,31 @@
+/** Patients that were merged: the links between them (FHIR R4, Patient.link), and where they lead. */
+import { isJsonObject } from '../../../shared/json.ts';
+import type { Draft, Drafts } from '../mapping/drafts.ts';
+import { fixed, type Contribution } from '../mapping/field-map.ts';
+import { itemsOf } from './candidates.ts';
+
+/** Follows `replaced-by`; a loop that somebody wrote into the links ends at the patient it began with. */
+export function survivorOf(patient: Draft, drafts: Drafts): Draft {
+  let at = patient;
+  const seen = new Set([patient]);
+  for (;;) {
+    const next = replacementOf(at, drafts);
+    if (next === undefined) return at;
+    if (seen.has(next)) return patient;
+    seen.add(next);
+    at = next;
+  }
+}
+
+function replacementOf({ content }: Draft, drafts: Drafts): Draft | undefined {
+  const link = itemsOf(content['link']).find((item) => item['type'] === 'replaced-by');
+  const other = link?.['other'];
+  const reference = isJsonObject(other) ? other['reference'] : undefined;
+  const id = typeof reference === 'string' ? /^Patient\/([^/]+)$/.exec(reference)?.[1] : undefined;
+  return id === undefined ? undefined : drafts.byId('Patient', id);
+}
+
+export const link = (type: 'replaced-by' | 'replaces', patient: Draft): Contribution => ({
+  ...fixed('link', [{ other: { reference: `Patient/${patient.id}` }, type }]),
+  adds: true,
+});

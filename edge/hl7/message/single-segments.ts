@@ -1,0 +1,35 @@
+/** What segments state that stand for a resource by themselves: those of the registry's table. */
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locate } from '../../../shared/hl7/value.ts';
+import { hasConcept } from '../mapping/datatypes/cwe.ts';
+import { contributionsOf } from '../mapping/field-map.ts';
+import { RESOURCE_SEGMENTS } from '../segments/registry.ts';
+import type { ResourceSegment } from '../segments/rule.ts';
+import type { Report } from './findings.ts';
+import type { Statement } from './statement.ts';
+
+const BY_NAME: ReadonlyMap<string, ResourceSegment> = new Map(RESOURCE_SEGMENTS.map((rule) => [rule.name, rule]));
+
+export function singleSegments(members: readonly Segment[], report: Report): Statement[] {
+  return members.flatMap((segment): Statement[] => {
+    const rule = BY_NAME.get(segment.id);
+    if (rule === undefined) return [];
+    if (rule.requiresOneOf.some((field) => hasConcept(segment, field))) return [statementOf(segment, rule)];
+    const [field] = rule.requiresOneOf;
+    const message = `${segment.id}-${field} is empty: the segment says nothing and was not mapped`;
+    report({ code: '101', severity: 'W', at: locate(segment, field), message, reason: 'required-field-missing' });
+    return [];
+  });
+}
+
+function statementOf(segment: Segment, rule: ResourceSegment): Statement {
+  const { type, key, subject = 'subject', scope, whole, fields } = rule;
+  return {
+    type,
+    key: key(segment),
+    segment,
+    subject,
+    scope,
+    contributions: (_draft, _chart, context) => [...whole(segment), ...contributionsOf(segment, fields, context)],
+  };
+}

@@ -1,0 +1,26 @@
+/** What a message states of one resource of a patient, before anything is looked up: which it is, and what to make of it. */
+import type { AckError } from '../../../shared/hl7/ack.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import type { Chart } from '../mapping/chart.ts';
+import type { MapContext } from '../mapping/context.ts';
+import type { Draft } from '../mapping/drafts.ts';
+import type { Contribution } from '../mapping/field-map.ts';
+
+export interface Statement {
+  readonly type: ResourceType;
+  /** The HL7 key, without the patient (`mapping/key.ts`). */
+  readonly key: string;
+  /** Where it begins. */
+  readonly segment: Segment;
+  /** The element that refers to the patient. */
+  readonly subject: string;
+  /** It is left out, with a warning, where the key's Allowed scopes lack this one; undefined: they always suffice. */
+  readonly scope?: string;
+  /** Keys of other resources of the same type that it refers to. */
+  readonly refersTo?: readonly string[];
+  /** What is reported, and nothing made, when the resource is not known. */
+  readonly unlessKnown?: AckError;
+  /** @param draft the resource as it is stored, or a new one without content */
+  readonly contributions: (draft: Draft, chart: Chart, context: MapContext) => readonly Contribution[];
+}
