@@ -4,7 +4,9 @@
  * because a database error repeats the values it refused.
  */
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+/** The lesser first. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** What may be logged. A field that is not here cannot be logged: add it here, with the reason why it is harmless. */
 export interface LogEntry {
@@ -28,6 +30,24 @@ export interface LogEntry {
   /** A fixed phrase of ours, e.g. which configuration names are missing. Never built from input. */
   readonly detail?: string | undefined;
   readonly count?: number | undefined;
+  /** One of a closed list of ours: why the sidecar refused a connection. */
+  readonly reason?: string | undefined;
+  /** One of a closed list of ours: what came of an attempt to forward. */
+  readonly result?: string | undefined;
+  /** Of a network error, or its class; MSA-1 of an answer. */
+  readonly code?: string | undefined;
+  /** The length of a message. */
+  readonly bytes?: number | undefined;
+  /** Of a message, under which it is stored. */
+  readonly sha256?: string | undefined;
+  /** Where a program listens, and as which process. */
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly healthPort?: number | undefined;
+  readonly tls?: boolean | undefined;
+  readonly pid?: number | undefined;
+  /** What is wrong with a configuration: names and rules, never values. */
+  readonly problems?: readonly string[] | undefined;
   readonly error?: unknown;
 }
 
@@ -47,6 +67,17 @@ const FIELDS = [
   'fault',
   'detail',
   'count',
+  'reason',
+  'result',
+  'code',
+  'bytes',
+  'sha256',
+  'host',
+  'port',
+  'healthPort',
+  'tls',
+  'pid',
+  'problems',
 ] as const satisfies readonly (keyof LogEntry)[];
 
 /** Class, code and frames of an error and of its causes, without any message. */

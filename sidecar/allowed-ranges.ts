@@ -42,10 +42,10 @@ export function createAllowedRanges(edge: EdgeClient, metrics: Metrics, log: Sid
       if (reply.status !== 200) throw new Error(`status ${reply.status}`);
       const { ranges, maxAgeSeconds } = allowedRanges.parse(JSON.parse(reply.body.toString()));
       known = { set: rangeSet(ranges), expiresAt: performance.now() + maxAgeSeconds * 1000 };
-      if (!reachable) log.info('edge.reachable');
+      if (!reachable) log({ level: 'info', event: 'edge.reachable' });
       reachable = true;
     } catch (error) {
-      if (reachable || known === undefined) log.warn({ code: errorCode(error) }, 'edge.unreachable');
+      if (reachable || known === undefined) log({ level: 'warn', event: 'edge.unreachable', code: errorCode(error) });
       reachable = false;
     }
     metrics.edgeReachable.set(reachable ? 1 : 0);

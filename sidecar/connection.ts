@@ -5,21 +5,23 @@
  */
 import type { Socket } from 'node:net';
 
-import { createMllpDecoder, encodeMllpFrame, type MllpEvent } from '../shared/hl7/mllp.ts';
-import { acknowledgmentCodeOf } from './ack-code.ts';
+import { createMllpDecoder, type MllpEvent } from '../shared/hl7/mllp.ts';
+import { createAckWriter } from './ack-writer.ts';
+import type { WaitForTurn } from './address-rate-limit.ts';
 import type { Forward } from './forward.ts';
-import type { HeldBytes } from './held-bytes.ts';
-import { errorCode, framesOf, type SidecarLog } from './log.ts';
+import { createFrameQueue, type QueuedFrame } from './frame-queue.ts';
+import { createFrameTimer } from './frame-timer.ts';
+import type { SidecarLog } from './log.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import type { Metrics, RefusalReason } from './metrics.ts';
-import { answerOversized } from './oversized.ts';
-import type { Pace } from './pace.ts';
-import { strangerOf, TELLING_BYTES } from './stranger.ts';
+import { createProtocolCheck } from './other-protocol.ts';
+import { answerOversized } from './oversized-ack.ts';
 import { sha256Of, type PeerIdentity } from './token.ts';
 
 export interface ConnectionOptions {
   readonly forward: Forward;
-  readonly pace: Pace;
-  readonly heldBytes: HeldBytes;
+  readonly waitForTurn: WaitForTurn;
+  readonly memoryBudget: MemoryBudget;
   readonly metrics: Metrics;
   readonly log: SidecarLog;
   readonly maxFrameBytes: number;
@@ -37,40 +39,35 @@ export interface Connection {
 
 /** Bytes before a VT, since the last frame (edge/README.md, MLLP). */
 const MAX_JUNK_BYTES = 1024;
-/** Reads pause while so much of one connection waits: a sender that pipelines is slowed, not refused. */
-const MAX_QUEUED_FRAMES = 32;
-const MAX_QUEUED_BYTES = 1024 * 1024;
 /** After our FIN, bytes that were on their way are read and dropped: closing over them would reset our ACK away. */
 const LINGER_MS = 2_000;
-/** A sender that does not read its ACK. */
-const ACK_TIMEOUT_MS = 60_000;
-
-type Waiting = Extract<MllpEvent, { kind: 'frame' | 'oversized' }>;
 
 export function serveConnection(socket: Socket, peer: PeerIdentity, options: ConnectionOptions): Connection {
-  const { forward, pace, metrics, log } = options;
-  const decoder = createMllpDecoder({ maxFrameBytes: options.maxFrameBytes });
-  const held = options.heldBytes.open(peer.address);
+  const { forward, waitForTurn, metrics, log } = options;
+  const sourceAddress = peer.address;
   const gone = new AbortController();
-  const queue: Waiting[] = [];
-  let queuedBytes = 0;
-  let start: string | undefined = '';
   /** No more is taken: the sender has ended, or we are about to. */
   let isEnding = false;
   let isWorking = false;
   let isFinished = false;
-  let frameTimer: NodeJS.Timeout | undefined;
 
   const abort = (reason: RefusalReason): void => {
     if (socket.destroyed) return;
     metrics.refusals.inc({ reason });
-    log.warn({ sourceAddress: peer.address, reason }, 'connection.refused');
+    log({ level: 'warn', event: 'connection.refused', sourceAddress, reason });
     socket.destroy();
   };
 
+  const decoder = createMllpDecoder({ maxFrameBytes: options.maxFrameBytes });
+  const share = options.memoryBudget.open(sourceAddress);
+  const queue = createFrameQueue(share);
+  const frameTimer = createFrameTimer(options.frameTimeoutMs, () => abort('frame-timeout'));
+  const otherProtocol = createProtocolCheck();
+  const writeAck = createAckWriter(socket, metrics, () => abort('ack-not-taken'));
+
   const finish = (): void => {
     isEnding = true;
-    queue.length = 0;
+    queue.clear();
     if (isFinished || socket.destroyed) return;
     isFinished = true;
     socket.end();
@@ -78,35 +75,20 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   };
 
-  const write = (message: Uint8Array): Promise<void> =>
-    new Promise((resolve) => {
-      const frame = encodeMllpFrame(message);
-      const timer = setTimeout(() => abort('ack-not-taken'), ACK_TIMEOUT_MS);
-      metrics.bytes.inc({ direction: 'out' }, frame.byteLength);
-      // An error ends the connection by itself; here it only must not be waited for.
-      socket.write(frame, () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-
-  const answer = async (waiting: Waiting): Promise<void> => {
-    if (waiting.kind === 'oversized') {
-      const ack = answerOversized(waiting.head, options.maxFrameBytes);
-      if (ack !== undefined) await write(ack);
-      metrics.acks.inc({ code: ack === undefined ? 'none' : acknowledgmentCodeOf(ack) });
+  const answer = async (frame: QueuedFrame): Promise<void> => {
+    if (frame.kind === 'oversized') {
+      await writeAck(answerOversized(frame.head, options.maxFrameBytes));
       return;
     }
-    await pace(peer.address, gone.signal);
-    const outcome = await forward(waiting.bytes, peer, gone.signal);
+    await waitForTurn(sourceAddress, gone.signal);
+    const outcome = await forward(frame.bytes, peer, gone.signal);
     if (gone.signal.aborted) return;
     if (outcome.kind === 'unavailable') return abort('edge-unavailable');
-    const code = outcome.kind === 'ack' ? acknowledgmentCodeOf(outcome.ack) : 'none';
-    if (outcome.kind === 'ack') await write(outcome.ack);
-    metrics.acks.inc({ code });
-    if (log.isLevelEnabled('debug')) {
-      const { byteLength: bytes } = waiting.bytes;
-      log.debug({ sourceAddress: peer.address, bytes, sha256: sha256Of(waiting.bytes), code }, 'message.answered');
+    const code = await writeAck(outcome.kind === 'ack' ? outcome.ack : undefined);
+    if (log.isDebug) {
+      const { bytes } = frame;
+      const [sha256, event] = [sha256Of(bytes), 'message.answered'];
+      log({ level: 'debug', event, sourceAddress, bytes: bytes.byteLength, sha256, code });
     }
     if (outcome.close) finish();
   };
@@ -114,49 +96,33 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
   const work = async (): Promise<void> => {
     if (isWorking) return;
     isWorking = true;
-    for (let next = queue[0]; next !== undefined && !socket.destroyed; next = queue[0]) {
+    for (let next = queue.first(); next !== undefined && !socket.destroyed; next = queue.first()) {
       await answer(next).catch((error: unknown) => {
         // A fault of ours must not end the connections of others; this one's sender sends again.
-        log.error({ code: errorCode(error), at: framesOf(error) }, 'connection.failed');
+        log({ level: 'error', event: 'connection.failed', error });
         abort('internal-error');
       });
-      queuedBytes -= sizeOf(next);
       queue.shift();
-      takeOrPause();
+      readOrPause();
     }
     isWorking = false;
     if (isEnding && !socket.destroyed) finish();
   };
 
-  /** Back-pressure: TCP tells the sender to wait while too much of this connection, or of all, is in memory. */
-  const takeOrPause = (): void => {
-    held.set(queuedBytes + decoder.pendingBytes);
+  const readOrPause = (): void => {
+    const advice = queue.reckon(decoder.pendingBytes);
     if (isEnding || socket.destroyed) return;
-    const isFull = queue.length >= MAX_QUEUED_FRAMES || queuedBytes >= MAX_QUEUED_BYTES;
-    const holdsNothing = queue.length === 0 && decoder.pendingBytes === 0;
-    if (holdsNothing || (!isFull && !held.isOver())) {
-      socket.resume();
-      watchFrame();
-      return;
-    }
-    // Part of a frame and nothing queued: nothing will end that would let it go on.
-    if (queue.length === 0) return abort('memory');
-    socket.pause();
-    clearTimeout(frameTimer);
-    frameTimer = undefined;
-  };
-
-  /**
-   * What was begun must become a frame within its time, not merely go on, be it a frame or what should have been one;
-   * the time in which we did not read does not count.
-   */
-  const watchFrame = (): void => {
-    const isOpen = decoder.isInFrame || decoder.junkBytes > 0;
-    if (isOpen && frameTimer === undefined) {
-      frameTimer = setTimeout(() => abort('frame-timeout'), options.frameTimeoutMs);
-    } else if (!isOpen) {
-      clearTimeout(frameTimer);
-      frameTimer = undefined;
+    switch (advice) {
+      case 'read':
+        socket.resume();
+        frameTimer.watch(decoder.isInFrame || decoder.junkBytes > 0);
+        return;
+      case 'pause':
+        socket.pause();
+        frameTimer.stop();
+        return;
+      case 'stuck':
+        return abort('memory');
     }
   };
 
@@ -166,14 +132,12 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
       case 'oversized':
         metrics.frames.inc({ kind: event.kind === 'frame' ? 'whole' : 'oversized' });
         queue.push(event);
-        queuedBytes += sizeOf(event);
         // The time of the frame that follows begins with it.
-        clearTimeout(frameTimer);
-        frameTimer = undefined;
+        frameTimer.stop();
         return;
       case 'interrupted':
         metrics.frames.inc({ kind: 'interrupted' });
-        log.debug({ sourceAddress: peer.address, bytes: event.bytes }, 'frame.interrupted');
+        log({ level: 'debug', event: 'frame.interrupted', sourceAddress, bytes: event.bytes });
         return;
       case 'junk':
         metrics.junkBytes.inc(event.bytes);
@@ -184,34 +148,25 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     }
   };
 
-  /** The reason to refuse whoever is no sender of MLLP; looks at the first bytes only. */
-  const strangeness = (chunk: Buffer): RefusalReason | undefined => {
-    if (start === undefined) return undefined;
-    start += chunk.toString('latin1', 0, TELLING_BYTES - start.length);
-    const reason = strangerOf(start);
-    if (start.startsWith('\u000b') || start.length >= TELLING_BYTES) start = undefined;
-    return reason;
-  };
-
   socket.on('data', (chunk: Buffer) => {
     metrics.bytes.inc({ direction: 'in' }, chunk.byteLength);
     if (isEnding) return;
-    const reason = strangeness(chunk);
+    const reason = otherProtocol(chunk);
     if (reason !== undefined) return abort(reason);
     for (const event of decoder.push(chunk)) take(event);
     if (decoder.junkBytes > MAX_JUNK_BYTES) return abort('junk');
-    takeOrPause();
+    readOrPause();
     void work();
   });
   // Half-open: what was sent before the FIN is answered all the same.
   socket.on('end', () => {
     for (const event of decoder.end()) take(event);
     isEnding = true;
-    clearTimeout(frameTimer);
+    frameTimer.stop();
     if (!isWorking) void work();
   });
-  socket.on('error', (error: NodeJS.ErrnoException) =>
-    log.debug({ sourceAddress: peer.address, code: error.code }, 'connection.error'),
+  socket.on('error', ({ code }: NodeJS.ErrnoException) =>
+    log({ level: 'debug', event: 'connection.error', sourceAddress, code }),
   );
   socket.setTimeout(options.idleTimeoutMs, () => {
     if (!isWorking) abort('idle-timeout');
@@ -221,10 +176,10 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
 
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => {
-      clearTimeout(frameTimer);
+      frameTimer.stop();
       isEnding = true;
-      queue.length = 0;
-      held.close();
+      queue.clear();
+      share.close();
       gone.abort();
       resolve();
     });
@@ -234,12 +189,9 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     closed,
     drain() {
       isEnding = true;
-      clearTimeout(frameTimer);
+      frameTimer.stop();
       if (!isWorking) finish();
     },
     abort,
   };
 }
-
-const sizeOf = (waiting: Waiting): number =>
-  waiting.kind === 'frame' ? waiting.bytes.byteLength : waiting.head.byteLength;

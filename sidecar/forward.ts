@@ -5,8 +5,8 @@
  */
 import { MLLP_CONNECTION_HEADER, MLLP_CONTENT_TYPE, MLLP_MESSAGES_PATH } from '../shared/mllp-contract.ts';
 import { createBackoff, type BackoffOptions } from './backoff.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 import type { EdgeClient, EdgeReply } from './edge-request.ts';
-import { createGate } from './gate.ts';
 import { errorCode, type SidecarLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { PeerIdentity } from './token.ts';
@@ -36,7 +36,7 @@ const BACKOFF: BackoffOptions = { firstMs: 100, factor: 2, maxMs: 3_000 };
 
 export function createForward(options: ForwardOptions): Forward {
   const { edge, metrics, log } = options;
-  const gate = createGate(options.concurrency);
+  const places = createConcurrencyLimit(options.concurrency);
 
   const attempt = async (message: Uint8Array, peer: PeerIdentity, tries: Tries): Promise<Outcome | undefined> => {
     if (tries.signal.aborted) return undefined;
@@ -54,12 +54,12 @@ export function createForward(options: ForwardOptions): Forward {
       const outcome = outcomeOf(reply);
       const result = outcome === undefined ? resultOf(reply) : 'answered';
       metrics.forwardAttempts.inc({ result });
-      if (outcome === undefined) log.warn({ status: reply.status, result }, 'forward.refused');
+      if (outcome === undefined) log({ level: 'warn', event: 'forward.refused', status: reply.status, result });
       return outcome;
     } catch (error) {
       if (tries.signal.aborted) return undefined;
       metrics.forwardAttempts.inc({ result: 'unreachable' });
-      log.warn({ code: errorCode(error) }, 'forward.unreachable');
+      log({ level: 'warn', event: 'forward.unreachable', code: errorCode(error) });
       return undefined;
     }
   };
@@ -69,8 +69,8 @@ export function createForward(options: ForwardOptions): Forward {
     const backoff = createBackoff(BACKOFF);
     const observe = metrics.forwardSeconds.startTimer();
     for (;;) {
-      // The gate is left between tries: while the edge is away, no connection waits for another's patience.
-      const outcome = await gate.run(() => attempt(message, peer, tries));
+      // The place is given back between tries: while the edge is away, no connection waits for another's patience.
+      const outcome = await places.run(() => attempt(message, peer, tries));
       if (outcome !== undefined) {
         observe();
         metrics.edgeReachable.set(1);

@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 
 import type { Registry } from 'prom-client';
 
-import { portOf } from './port-of.ts';
+import { listen } from './listen.ts';
 
 export interface Health {
   readonly port: number;
@@ -38,10 +38,9 @@ export async function startHealth({ host, port, registry, problems }: HealthOpti
     }
     Promise.resolve(route(response)).catch(() => response.destroy());
   });
-  server.listen(port, host);
-  await once(server, 'listening');
+  const listening = await listen(server, { port, host });
   return {
-    port: portOf(server),
+    port: listening,
     async close() {
       server.close();
       server.closeAllConnections();

@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 
 import { plainAddress } from '../shared/ip.ts';
-import type { Admission } from './admission.ts';
+import type { AcceptPeer } from './accept-peer.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
 import { serveConnection, type Connection, type ConnectionOptions } from './connection.ts';
-import { errorCode, framesOf } from './log.ts';
+import { listen } from './listen.ts';
+import { errorCode } from './log.ts';
 import type { RefusalReason } from './metrics.ts';
-import type { Open } from './opening.ts';
-import { portOf } from './port-of.ts';
 
 export interface ListenerOptions extends ConnectionOptions {
   readonly host: string | undefined;
   readonly port: number;
-  readonly admission: Admission;
-  readonly open: Open;
+  readonly limits: ConnectionLimits;
+  readonly acceptPeer: AcceptPeer;
   readonly openingTimeoutMs: number;
 }
 
@@ -30,14 +30,14 @@ const BACKLOG = 1024;
 
 /** Resolves when it listens. @throws when it cannot (port taken, address not ours) */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { metrics, log, admission, open } = options;
+  const { metrics, log, limits, acceptPeer } = options;
   const connections = new Set<Connection>();
   const opening = new Set<Socket>();
   let isStopping = false;
 
   const refuse = (raw: Socket, reason: RefusalReason, sourceAddress: string): void => {
     metrics.refusals.inc({ reason });
-    log[reason === 'balancer-check' ? 'debug' : 'warn']({ sourceAddress, reason }, 'connection.refused');
+    log({ level: reason === 'balancer-check' ? 'debug' : 'warn', event: 'connection.refused', sourceAddress, reason });
     raw.destroy();
   };
 
@@ -49,18 +49,18 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       refuse(raw, 'opening-timeout', own);
     }, options.openingTimeoutMs);
     opening.add(raw);
-    const opened = await open(raw);
+    const accepted = await acceptPeer(raw);
     opening.delete(raw);
     clearTimeout(timer);
-    if ('refused' in opened) {
-      if (!isTooLate) refuse(raw, opened.refused, opened.address);
+    if ('refused' in accepted) {
+      if (!isTooLate) refuse(raw, accepted.refused, accepted.address);
       return;
     }
-    raw.once('close', opened.leave);
+    raw.once('close', accepted.leave);
     // It closed while it was being opened: its event has passed.
-    if (raw.destroyed) return opened.leave();
-    if (isStopping) return refuse(raw, 'shutting-down', opened.peer.address);
-    const connection = serveConnection(opened.socket, opened.peer, options);
+    if (raw.destroyed) return accepted.leave();
+    if (isStopping) return refuse(raw, 'shutting-down', accepted.peer.address);
+    const connection = serveConnection(accepted.socket, accepted.peer, options);
     connections.add(connection);
     await connection.closed;
     connections.delete(connection);
@@ -68,27 +68,26 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
 
   const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (raw) => {
     raw.on('error', () => undefined);
-    const leave = admission.enter();
+    const leave = limits.enter();
     if (typeof leave === 'string') return refuse(raw, leave, plainAddress(raw.remoteAddress ?? ''));
     metrics.connectionsTotal.inc();
     raw.once('close', leave);
     raw.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     welcome(raw).catch((error: unknown) => {
-      log.error({ code: errorCode(error), at: framesOf(error) }, 'connection.failed');
+      log({ level: 'error', event: 'connection.failed', error });
       refuse(raw, 'internal-error', plainAddress(raw.remoteAddress ?? ''));
     });
   });
-  server.listen({
+  const port = await listen(server, {
     port: options.port,
     backlog: BACKLOG,
     ...(options.host === undefined ? {} : { host: options.host }),
   });
-  await once(server, 'listening');
   // Out of file descriptors, say: the next accept may succeed.
-  server.on('error', (error) => log.error({ code: errorCode(error) }, 'listener.error'));
+  server.on('error', (error) => log({ level: 'error', event: 'listener.error', code: errorCode(error) }));
 
   return {
-    port: portOf(server),
+    port,
     async stop(graceMs) {
       isStopping = true;
       const allClosed = once(server, 'close');

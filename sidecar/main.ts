@@ -9,7 +9,7 @@ function configuration(): SidecarConfig {
     return readSidecarConfig(process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    createLog('info').fatal({ problems: error.problems }, 'mllp.configuration');
+    createLog('info')({ level: 'fatal', event: 'mllp.configuration', problems: error.problems });
     process.exit(1);
   }
 }
@@ -21,16 +21,17 @@ try {
   const sidecar = await runSidecar(config, log);
   const { port, healthPort } = sidecar;
   const { host = '::', tls } = config;
-  log.info({ host, port, healthPort, tls: tls !== undefined, pid: process.pid }, 'mllp.listening');
+  const { pid } = process;
+  log({ level: 'info', event: 'mllp.listening', host, port, healthPort, tls: tls !== undefined, pid });
 
   let isStopping = false;
   const stop = (): void => {
     // A second signal does not wait.
     if (isStopping) process.exit(1);
     isStopping = true;
-    log.info('mllp.stopping');
+    log({ level: 'info', event: 'mllp.stopping' });
     void sidecar.stop().then(() => {
-      log.info('mllp.stopped');
+      log({ level: 'info', event: 'mllp.stopped' });
       process.exit(0);
     });
   };
@@ -38,10 +39,9 @@ try {
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => void sidecar.reload());
 } catch (error) {
-  log.fatal(
-    { code: errorCode(error), detail: error instanceof Error ? error.message : undefined },
-    'mllp.start-failed',
-  );
+  // What Node says of a port or a file that cannot be used: it names what is configured.
+  const detail = error instanceof Error ? error.message : undefined;
+  log({ level: 'fatal', event: 'mllp.start-failed', code: errorCode(error), detail });
   // One of the two ports may listen already.
   process.exit(1);
 }

@@ -1,17 +1,17 @@
 /** The parts of the sidecar, put together: started in order, stopped in the reverse. */
-import { createAdmission } from './admission.ts';
 import { rangeSet } from './range-set.ts';
+import { createAcceptPeer } from './accept-peer.ts';
+import { createAddressRateLimit } from './address-rate-limit.ts';
 import { createAllowedRanges } from './allowed-ranges.ts';
 import type { SidecarConfig } from './config.ts';
+import { createConnectionLimits } from './connection-limits.ts';
 import { createEdgeClient } from './edge-request.ts';
 import { createForward } from './forward.ts';
 import { startHealth } from './health.ts';
-import { createHeldBytes } from './held-bytes.ts';
 import { startListener } from './listener.ts';
 import { errorCode, type SidecarLog } from './log.ts';
+import { createMemoryBudget } from './memory-budget.ts';
 import { createMetrics } from './metrics.ts';
-import { createOpening } from './opening.ts';
-import { createPace } from './pace.ts';
 import { createTlsAcceptor } from './tls.ts';
 import { createSigner } from './token.ts';
 
@@ -30,18 +30,18 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
   const tls = config.tls === undefined ? undefined : await createTlsAcceptor(config.tls);
   // One more socket than messages under way, for the ranges.
   const edge = createEdgeClient(config.edgeUrl, createSigner(config.name, config.privateKey), config.concurrency + 1);
-  const admission = createAdmission(config, metrics);
+  const limits = createConnectionLimits(config, metrics);
   const allowedRanges = createAllowedRanges(edge, metrics, log);
-  const open = createOpening({ balancers: rangeSet(config.proxyProtocolFrom), admission, allowedRanges, tls });
+  const balancers = rangeSet(config.proxyProtocolFrom);
   let isStopping = false;
 
   const listener = await startListener({
     ...config,
-    admission,
-    open,
+    limits,
+    acceptPeer: createAcceptPeer({ balancers, limits, allowedRanges, tls }),
     forward: createForward({ ...config, edge, metrics, log }),
-    pace: createPace(config.maxMessagesPerSecond, metrics),
-    heldBytes: createHeldBytes(config, metrics),
+    waitForTurn: createAddressRateLimit(config.maxMessagesPerSecond, metrics),
+    memoryBudget: createMemoryBudget(config, metrics),
     metrics,
     log,
   });
@@ -55,7 +55,7 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
     ],
   });
   void allowedRanges.start();
-  if (isReadableOnTheWay(config.edgeUrl)) log.warn('edge.not-encrypted');
+  if (isReadableOnTheWay(config.edgeUrl)) log({ level: 'warn', event: 'edge.not-encrypted' });
 
   return {
     port: listener.port,
@@ -64,9 +64,9 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
       if (tls === undefined) return;
       try {
         await tls.reload();
-        log.info('tls.reloaded');
+        log({ level: 'info', event: 'tls.reloaded' });
       } catch (error) {
-        log.error({ code: errorCode(error) }, 'tls.reload-failed');
+        log({ level: 'error', event: 'tls.reload-failed', code: errorCode(error) });
       }
     },
     async stop() {

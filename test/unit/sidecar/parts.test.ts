@@ -4,16 +4,16 @@ import { describe, expect, test } from 'vitest';
 
 import { rangeSet } from '../../../sidecar/range-set.ts';
 import { plainAddress } from '../../../shared/ip.ts';
-import { acknowledgmentCodeOf } from '../../../sidecar/ack-code.ts';
-import { createAdmission } from '../../../sidecar/admission.ts';
+import { acknowledgmentCodeOf } from '../../../sidecar/ack-writer.ts';
+import { createConnectionLimits } from '../../../sidecar/connection-limits.ts';
 import { createBackoff } from '../../../sidecar/backoff.ts';
 import { readSidecarConfig } from '../../../sidecar/config.ts';
-import { createGate } from '../../../sidecar/gate.ts';
-import { createHeldBytes } from '../../../sidecar/held-bytes.ts';
+import { createConcurrencyLimit } from '../../../sidecar/concurrency-limit.ts';
+import { createMemoryBudget } from '../../../sidecar/memory-budget.ts';
 import { createMetrics } from '../../../sidecar/metrics.ts';
-import { answerOversized } from '../../../sidecar/oversized.ts';
-import { createPace } from '../../../sidecar/pace.ts';
-import { strangerOf } from '../../../sidecar/stranger.ts';
+import { answerOversized } from '../../../sidecar/oversized-ack.ts';
+import { createAddressRateLimit } from '../../../sidecar/address-rate-limit.ts';
+import { otherProtocolOf } from '../../../sidecar/other-protocol.ts';
 import { createSigner, sha256Of } from '../../../sidecar/token.ts';
 import {
   SIDECAR_TOKEN_AUDIENCE,
@@ -72,7 +72,7 @@ test('a set of ranges holds what any of them holds; nonsense on either side hold
 });
 
 test('places are counted in all and by address, and are given back once', () => {
-  const admission = createAdmission({ maxConnections: 2, maxConnectionsPerAddress: 1 }, createMetrics());
+  const admission = createConnectionLimits({ maxConnections: 2, maxConnectionsPerAddress: 1 }, createMetrics());
   const leave = admission.enter();
   admission.enter();
   expect(admission.enter()).toBe('too-many-connections');
@@ -90,7 +90,7 @@ test('places are counted in all and by address, and are given back once', () => 
 });
 
 test('held bytes are over when everybody together, or one address, holds more than it may', () => {
-  const held = createHeldBytes({ maxHeldBytes: 100, maxHeldBytesPerAddress: 60 }, createMetrics());
+  const held = createMemoryBudget({ maxHeldBytes: 100, maxHeldBytesPerAddress: 60 }, createMetrics());
   const [first, second, other] = [held.open('a'), held.open('a'), held.open('b')];
   first.set(50);
   expect([first.isOver(), other.isOver()]).toEqual([false, false]);
@@ -103,7 +103,7 @@ test('held bytes are over when everybody together, or one address, holds more th
 });
 
 test('the gate lets in so many, in the order they came, and a failure frees its place', async () => {
-  const gate = createGate(2);
+  const gate = createConcurrencyLimit(2);
   const order: number[] = [];
   let underWay = 0;
   const work = (n: number) => async (): Promise<void> => {
@@ -135,7 +135,7 @@ test('waits grow, never pass the deadline, and end when nobody waits any more', 
 
 test('an address may send a second’s worth at once and then keeps its pace; others are not held up', async () => {
   const metrics = createMetrics();
-  const pace = createPace(100, metrics);
+  const pace = createAddressRateLimit(100, metrics);
   const { signal } = new AbortController();
   for (let n = 0; n < 100; n += 1) expect(pace('a', signal)).toBeUndefined();
   const started = performance.now();
@@ -196,5 +196,5 @@ test.each([
   ['\u0016\u0003\u0001', 'tls-on-plain-port'],
   ['SSH-2.0-OpenSSH', undefined],
 ] as const)('%j is %s', (start, reason) => {
-  expect(strangerOf(start)).toBe(reason);
+  expect(otherProtocolOf(start)).toBe(reason);
 });

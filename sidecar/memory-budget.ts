@@ -1,12 +1,12 @@
 /** How many bytes of messages are in memory, in all and by source address: what back-pressure goes by. */
 import type { Metrics } from './metrics.ts';
 
-export interface HeldBytes {
+export interface MemoryBudget {
   /** A share for one connection. */
-  open(address: string): Share;
+  open(address: string): MemoryShare;
 }
 
-export interface Share {
+export interface MemoryShare {
   /** Says how much this connection holds now. */
   set(bytes: number): void;
   /** True while everybody together, or this address, holds more than it may. */
@@ -14,12 +14,12 @@ export interface Share {
   close(): void;
 }
 
-export interface HeldLimits {
+export interface MemoryLimits {
   readonly maxHeldBytes: number;
   readonly maxHeldBytesPerAddress: number;
 }
 
-export function createHeldBytes(limits: HeldLimits, metrics: Metrics): HeldBytes {
+export function createMemoryBudget(limits: MemoryLimits, metrics: Metrics): MemoryBudget {
   let total = 0;
   const byAddress = new Map<string, number>();
 

@@ -1,9 +1,9 @@
 /** At most `width` pieces of work at one time; the others wait in the order they came. */
-export interface Gate {
+export interface ConcurrencyLimit {
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createGate(width: number): Gate {
+export function createConcurrencyLimit(width: number): ConcurrencyLimit {
   let free = width;
   const waiting: (() => void)[] = [];
 

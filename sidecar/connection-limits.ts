@@ -1,7 +1,7 @@
 /** Counts connections, in all and by source address, and says when there are too many. */
 import type { Metrics, RefusalReason } from './metrics.ts';
 
-export interface Admission {
+export interface ConnectionLimits {
   /** @returns the reason, or a function that gives the place back */
   enter(): RefusalReason | Leave;
   /** The same for the address, once it is known (PROXY protocol). */
@@ -11,18 +11,18 @@ export interface Admission {
 /** A second call does nothing. */
 export type Leave = () => void;
 
-export interface AdmissionLimits {
+export interface ConnectionMaxima {
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
 }
 
-export function createAdmission(limits: AdmissionLimits, metrics: Metrics): Admission {
+export function createConnectionLimits(maxima: ConnectionMaxima, metrics: Metrics): ConnectionLimits {
   let open = 0;
   const byAddress = new Map<string, number>();
 
   return {
     enter() {
-      if (open >= limits.maxConnections) return 'too-many-connections';
+      if (open >= maxima.maxConnections) return 'too-many-connections';
       open += 1;
       metrics.connections.set(open);
       return once(() => {
@@ -32,7 +32,7 @@ export function createAdmission(limits: AdmissionLimits, metrics: Metrics): Admi
     },
     enterAs(address) {
       const count = byAddress.get(address) ?? 0;
-      if (count >= limits.maxConnectionsPerAddress) return 'too-many-connections-of-address';
+      if (count >= maxima.maxConnectionsPerAddress) return 'too-many-connections-of-address';
       byAddress.set(address, count + 1);
       return once(() => {
         const left = (byAddress.get(address) ?? 1) - 1;

@@ -5,15 +5,15 @@
 import type { Socket } from 'node:net';
 
 import { plainAddress } from '../shared/ip.ts';
-import type { RangeSet } from './range-set.ts';
-import type { Admission, Leave } from './admission.ts';
 import type { AllowedRanges } from './allowed-ranges.ts';
+import type { ConnectionLimits, Leave } from './connection-limits.ts';
 import type { RefusalReason } from './metrics.ts';
 import { readProxyHeader } from './proxy-protocol.ts';
+import type { RangeSet } from './range-set.ts';
 import type { TlsAcceptor } from './tls.ts';
 import type { PeerIdentity } from './token.ts';
 
-export interface Opened {
+export interface AcceptedPeer {
   /** Encrypted or not; nothing has been read of what the sender sends. */
   readonly socket: Socket;
   readonly peer: PeerIdentity;
@@ -21,25 +21,30 @@ export interface Opened {
   readonly leave: Leave;
 }
 
-export interface OpeningOptions {
+export interface AcceptOptions {
   readonly balancers: RangeSet;
-  readonly admission: Admission;
+  readonly limits: ConnectionLimits;
   readonly allowedRanges: AllowedRanges;
   readonly tls: TlsAcceptor | undefined;
 }
 
-export type Open = (raw: Socket) => Promise<Opened | { readonly refused: RefusalReason; readonly address: string }>;
+export interface RefusedPeer {
+  readonly refused: RefusalReason;
+  readonly address: string;
+}
 
-export function createOpening({ balancers, admission, allowedRanges, tls }: OpeningOptions): Open {
+export type AcceptPeer = (raw: Socket) => Promise<AcceptedPeer | RefusedPeer>;
+
+export function createAcceptPeer({ balancers, limits, allowedRanges, tls }: AcceptOptions): AcceptPeer {
   return async (raw) => {
     const own = plainAddress(raw.remoteAddress ?? '');
     const told = balancers.holds(own) ? await takeProxyHeader(raw) : { address: own };
     if ('refused' in told) return { refused: told.refused, address: own };
     const address = plainAddress(told.address);
 
-    const leave = admission.enterAs(address);
+    const leave = limits.enterAs(address);
     if (typeof leave === 'string') return { refused: leave, address };
-    const refuse = (refused: RefusalReason): { refused: RefusalReason; address: string } => {
+    const refuse = (refused: RefusalReason): RefusedPeer => {
       leave();
       return { refused, address };
     };

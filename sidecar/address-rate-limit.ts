@@ -7,13 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Metrics } from './metrics.ts';
 
 /** Resolves when the next message of the address may go on, or when `signal` is aborted. */
-export type Pace = (address: string, signal: AbortSignal) => Promise<void> | undefined;
+export type WaitForTurn = (address: string, signal: AbortSignal) => Promise<void> | undefined;
 
 /** So many addresses are remembered before those that were quiet are forgotten. */
 const MAX_REMEMBERED = 10_000;
 
 /** The generic cell rate algorithm: `perSecond` on average, a second's worth at once. */
-export function createPace(perSecond: number, metrics: Pick<Metrics, 'paced'>): Pace {
+export function createAddressRateLimit(perSecond: number, metrics: Pick<Metrics, 'paced'>): WaitForTurn {
   const intervalMs = 1000 / perSecond;
   /** When the address would be level with its rate. */
   const levelAt = new Map<string, number>();
