@@ -11,6 +11,8 @@ import { createHl7 } from './hl7/http/routes.ts';
 import { metadataPathOf } from './http/smart-configuration.ts';
 import { pathPrefix, type Surface } from './http/surface.ts';
 import { createUsage } from './http/usage.ts';
+import { JOB_KINDS } from './job-kinds.ts';
+import { tick } from './jobs/tick.ts';
 import { createOauth } from './oauth/routes.ts';
 import { createReference, referenceBaseUrl } from './openapi/routes.tsx';
 import { createProbes } from './probes.ts';
@@ -28,7 +30,15 @@ interface Mount {
 
 export interface App {
   fetch(request: Request): Promise<Response>;
+  /** Background work for some seconds; each platform calls it once a minute. */
+  tick(): Promise<void>;
 }
+
+/**
+ * Well below the minute between two ticks, and few enough steps for the subrequests that Workers allow an invocation: a
+ * step asks the database three times or so.
+ */
+const TICK_BUDGET_MS = 20_000;
 
 /** The gateway as one function of a request, the same on every runtime. */
 export function createApp(deps: Deps): App {
@@ -80,6 +90,14 @@ export function createApp(deps: Deps): App {
       const { pathname, host } = new URL(request.url);
       const mount = longestPrefixFirst.find((candidate) => isHostOf(candidate, host) && isBelow(candidate, pathname));
       return (mount?.surface ?? probes).fetch(request);
+    },
+    async tick(): Promise<void> {
+      try {
+        await tick(deps, JOB_KINDS, TICK_BUDGET_MS);
+      } catch (error) {
+        // The database is away: nobody waits for an answer, and the next tick comes by itself.
+        deps.log({ level: 'error', event: 'job.tick', error });
+      }
     },
   };
 }

@@ -55,6 +55,8 @@ const environment = z.object({
   RATE_LIMIT_TOKEN_PER_CLIENT: z.coerce.number().int().positive().default(60),
   RATE_LIMIT_TOKEN_PER_ADDRESS: z.coerce.number().int().positive().default(300),
   RATE_LIMIT_PER_KEY: z.coerce.number().int().positive().default(6000),
+  /** Deno only (Workers: [triggers] in wrangler.toml): how often background work is looked for. */
+  JOB_TICK_SECONDS: z.coerce.number().positive().default(60),
   /** Local and test stacks only: JWKS URIs at loopback may be fetched, e.g. `127.0.0.1`. */
   JWKS_TRUSTED_HOSTS: z
     .string()

@@ -51,15 +51,23 @@ function start(): App {
   });
 }
 
+/** Undefined when the configuration has problems, which are logged then. */
+function started(): App | undefined {
+  try {
+    return (app ??= start());
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    log({ level: 'error', event: 'configuration', detail: error.problems.join('; ') });
+    return undefined;
+  }
+}
+
 export default {
   async fetch(request): Promise<Response> {
-    try {
-      app ??= start();
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      log({ level: 'error', event: 'configuration', detail: error.problems.join('; ') });
-      return Response.json({ error: 'not configured' }, { status: 503 });
-    }
-    return app.fetch(request);
+    return started()?.fetch(request) ?? Response.json({ error: 'not configured' }, { status: 503 });
+  },
+  /** Once a minute: [triggers] in wrangler.toml. */
+  async scheduled(): Promise<void> {
+    await started()?.tick();
   },
 } satisfies ExportedHandler;

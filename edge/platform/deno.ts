@@ -35,6 +35,10 @@ const app = createApp({
   sourceAddress: (request) => peers.get(request) ?? 'unknown',
 });
 
+// `Deno.cron` is unstable. A tick that takes longer than the interval meets the next one, which is harmless. The timer
+// holds up no graceful end.
+Deno.unrefTimer(setInterval(() => void app.tick(), config.JOB_TICK_SECONDS * 1000));
+
 export default {
   fetch(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
     peers.set(request, info.remoteAddr.hostname);

@@ -16,6 +16,8 @@ export interface Edge {
   stop(): Promise<void>;
   /** SIGKILL, at once: what was in memory is gone. */
   kill(): Promise<void>;
+  /** The minute's tick of background work, at once (workerd, where it is an event; Deno has a timer). */
+  tick?(): Promise<void>;
   /** Lines the gateway logged so far. */
   logs(): readonly string[];
 }

@@ -16,6 +16,10 @@ export interface WranglerOptions {
 
 const START_TIMEOUT_MS = 60_000;
 
+/** `wrangler dev` runs no cron triggers; it has this path instead. */
+const SCHEDULED_PATH = '/cdn-cgi/local/scheduled';
+const TICK_MS = 60_000;
+
 /** Resolves when the edge answers. @throws with the log's place when it ends before that */
 export async function startWranglerEdge(
   options: WranglerOptions,
@@ -47,5 +51,10 @@ export async function startWranglerEdge(
     },
     START_TIMEOUT_MS,
   );
+  const timer = setInterval(
+    () => void fetch(`http://127.0.0.1:${options.port}${SCHEDULED_PATH}`).catch(() => undefined),
+    TICK_MS,
+  );
+  void exited.then(() => clearInterval(timer));
   return { exited, stop, kill };
 }

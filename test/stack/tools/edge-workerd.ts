@@ -71,6 +71,10 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
   const started = [...workerdChildren()].filter((pid) => !before.has(pid));
 
   return {
+    async tick() {
+      const worker = await miniflare.getWorker();
+      await worker.scheduled({ cron: '* * * * *' });
+    },
     stop: () => miniflare.dispose(),
     async kill() {
       for (const pid of started) process.kill(pid, 'SIGKILL');
