@@ -64,7 +64,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
 
       const second = await startGateway(again);
       expectRefusal(await present({ ...subject, gateway: second }, text), 401, 'invalid_client', /already used/);
-      await second.stop();
+      await second.kill();
     } finally {
       await database.drop();
       await rm(persistDir, { recursive: true, force: true });
@@ -178,7 +178,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       expect(decodeProtectedHeader(token).kid).toBe(ring.keys[0]?.kid);
       tokens.push(token);
       const statuses = await Promise.all(tokens.map(async (one) => (await readPatients(subject, one)).status));
-      await gateway.stop();
+      await gateway.kill();
       return statuses;
     };
     try {

@@ -6,16 +6,19 @@ import { expect, test } from 'vitest';
 
 import { runFaults } from '../stack/tools/faults.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { sized } from '../stack/tools/size.ts';
+
+const ROUNDS = sized(1, 100);
 
 test.each(RUNTIMES)(
   'kill -9 of every part in turn, on %s',
   async (runtime) => {
-    const report = await runFaults({ runtime, senders: 20, rounds: 1, messagesBetween: 100, seed: 20_261_121 });
+    const report = await runFaults({ runtime, senders: 20, rounds: ROUNDS, messagesBetween: sized(25, 100), seed: 20_261_121 });
     expect(report.problems).toEqual([]);
-    expect(report.kills).toBe(3);
+    expect(report.kills).toBe(3 * ROUNDS);
     expect(report.cuts).toBeGreaterThan(0);
     expect(report.repeats).toBeGreaterThan(0);
     expect(report.connections).toBeGreaterThan(20);
   },
-  120_000,
+  sized(120_000, ROUNDS * 60_000),
 );

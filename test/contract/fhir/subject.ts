@@ -107,7 +107,7 @@ export async function startSubject(runtime: Runtime): Promise<Subject> {
     },
     newSite,
     async stop() {
-      await gateway.stop();
+      await gateway.kill();
       await db.drop();
     },
   };

@@ -79,7 +79,7 @@ export async function startSubject(runtime: Runtime): Promise<Subject> {
       return rows[0]?.count ?? 0;
     },
     async stop() {
-      await gateway.stop();
+      await gateway.kill();
       await db.drop();
     },
   };

@@ -31,7 +31,7 @@ export async function startSubject(options: Omit<GatewayOptions, 'database'>): P
     tokenEndpoint: `${gateway.oauthBaseUrl}/oauth2/token`,
     createKey: (more = {}) => createApiKey(db.client, { site, ...more }),
     async stop() {
-      await gateway.stop();
+      await gateway.kill();
       await db.drop();
     },
   };

@@ -12,9 +12,9 @@ export interface EdgeOptions {
 }
 
 export interface Edge {
-  /** In good order. */
+  /** In good order: under Deno up to five seconds, since what was counted is written first. */
   stop(): Promise<void>;
-  /** SIGKILL, at once: what was in memory is gone. */
+  /** SIGKILL, at once: what was in memory is gone. Also how a test that is done ends its gateway. */
   kill(): Promise<void>;
   /** The minute's tick of background work, at once (workerd, where it is an event; Deno has a timer). */
   tick?(): Promise<void>;

@@ -42,7 +42,7 @@ export async function startConsole(
     oidc,
     baseUrl,
     async stop() {
-      await gateway.stop();
+      await gateway.kill();
       await oidc.stop();
     },
   };

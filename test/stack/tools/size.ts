@@ -1,0 +1,11 @@
+/**
+ * In which size cases run. `npm test` runs every case in its small form; `npm run test:full` runs the same cases with
+ * more rows, rounds and inputs. Only this file reads how it was asked.
+ */
+export const isFull = process.env['TEST_SIZE'] === 'full';
+
+/** One of two sizes of the same case. */
+export const sized = <Size>(small: Size, full: Size): Size => (isFull ? full : small);
+
+/** How many inputs a property is tried with: at full size 100,000. */
+export const inputs = (small: number): number => sized(small, 100_000);
