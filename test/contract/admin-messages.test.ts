@@ -136,8 +136,10 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     const { rows } = await db.client.query<{ message_id: string }>(
       `select message_id from hl7_message where control_id = 'M-4'`,
     );
-    await call(`/messages/${rows[0]?.message_id}`, undefined, 404);
-    await call(`/messages/${rows[0]?.message_id}/replay`, {}, 404);
+    expect(rows).toHaveLength(1);
+    const [{ message_id: foreign }] = rows as [{ message_id: string }];
+    await call(`/messages/${foreign}`, undefined, 404);
+    await call(`/messages/${foreign}/replay`, {}, 404);
     await call('/messages/not-an-id', undefined, 404);
   });
 

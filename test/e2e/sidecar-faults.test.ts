@@ -13,7 +13,13 @@ const ROUNDS = sized(1, 100);
 test.each(RUNTIMES)(
   'kill -9 of every part in turn, on %s',
   async (runtime) => {
-    const report = await runFaults({ runtime, senders: 20, rounds: ROUNDS, messagesBetween: sized(25, 100), seed: 20_261_121 });
+    const report = await runFaults({
+      runtime,
+      senders: 20,
+      rounds: ROUNDS,
+      messagesBetween: sized(25, 100),
+      seed: 20_261_121,
+    });
     expect(report.problems).toEqual([]);
     expect(report.kills).toBe(3 * ROUNDS);
     expect(report.cuts).toBeGreaterThan(0);

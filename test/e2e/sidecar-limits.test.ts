@@ -1,5 +1,5 @@
 /** What the sidecar bounds: memory, time, connections, strangers; and that a working sender notices none of it. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
@@ -45,14 +45,15 @@ test('a sender that pipelines faster than the edge takes is slowed by TCP, and l
   for (let n = 0; n < count; n += 1) peer.write(frame(message(`B${n}`, `ZZZ|${'x'.repeat(MIB / 2)}`)));
   await metric('mllp_held_bytes', (value) => value > MIB);
   // Nothing moves any more: what the sender has left is in its own buffers and in the kernel's.
-  let before = -1;
+  let [before, times] = [-1, 0];
   const bytes = await until('reading stands still', async () => {
-    await delay(200);
+    // Each answer is a turn of the loop in which the sidecar would have read what there is to read.
     const now = (await sidecarMetrics(sidecar.healthPort)).get('mllp_bytes_total{direction="in"}') ?? 0;
-    const isStill = now === before;
+    times = now === before ? times + 1 : 0;
     before = now;
-    return isStill ? now : undefined;
+    return times === 20 ? now : undefined;
   });
+  expect(peer.socket.writableLength).toBeGreaterThan(0);
   expect(bytes).toBeLessThan(3 * MIB);
   expect((await sidecarMetrics(sidecar.healthPort)).get('mllp_held_bytes')).toBeLessThan(3 * MIB);
   release();
@@ -83,7 +84,7 @@ test('a byte at a time is a message like any other', async () => {
   const peer = await connect();
   for (const byte of frame(message('Y1'))) {
     peer.write(Uint8Array.of(byte));
-    await delay(0);
+    await nextTurn();
   }
   expect(msaOf(await peer.next())).toEqual({ code: 'AA', controlId: 'Y1' });
 });
@@ -99,31 +100,32 @@ test.each([
     MLLP_MAX_FRAME_BYTES: '1000',
   });
   const peer = await connect();
-  const isOpen = { value: true };
-  void peer.closed.then(() => (isOpen.value = false));
+  const drip = setInterval(() => peer.write(start === '\u000b' ? 'x\u000b' : 'x'), 50);
   const started = performance.now();
   peer.write(start);
-  while (isOpen.value) {
-    await delay(50);
-    peer.write(start === '\u000b' ? 'x\u000b' : 'x');
-  }
+  // What is never dropped runs into the test's own time-out.
+  await peer.closed.finally(() => clearInterval(drip));
   expect(performance.now() - started).toBeGreaterThan(500);
-  expect(performance.now() - started).toBeLessThan(5_000);
   await metric('mllp_refusals_total{reason="frame-timeout"}', (value) => value === 1);
   expect(edge.received).toEqual([]);
 });
 
 test('a connection without a word for the idle time is closed; one whose message is under way is not', async () => {
   const { edge, connect, metric } = await setUpSidecar({ MLLP_IDLE_TIMEOUT_SECONDS: '0.4' });
-  const started = performance.now();
+  let release = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (release = resolve));
   edge.reply = async (received) => {
-    await delay(900);
+    await gate;
     return acknowledge(received);
   };
-  const [idle, busy] = [await connect(), await connect()];
+  const busy = await connect();
   const answer = busy.exchange(message('I1'));
-  expect(await idle.closed).toBe('');
+  await until('it is under way', () => edge.received.length === 1);
+  // Idle for its whole time after the other's last word: by then that one has been silent for longer.
+  const started = performance.now();
+  expect(await (await connect()).closed).toBe('');
   expect(performance.now() - started).toBeGreaterThan(350);
+  release();
   expect(msaOf(await answer).controlId).toBe('I1');
   await metric('mllp_refusals_total{reason="idle-timeout"}', (value) => value >= 1);
 });
@@ -136,8 +138,10 @@ test('a message without CR after FS, or with line ends between frames, is taken'
   peer.write(`\n\u000b${message('L2')}\u001c\r\n\r\n`);
   expect(msaOf(await peer.next()).controlId).toBe('L2');
   await metric('mllp_frames_total{kind="unterminated"}', (value) => value === 1);
-  // Line ends are the beginning of nothing: the connection outlives the time a frame has.
-  await delay(500);
+  // Line ends are the beginning of nothing: the connection outlives a frame that was begun after them.
+  const begun = await connect();
+  begun.write('\u000bMSH|');
+  expect(await begun.closed).toBe('');
   expect(msaOf(await peer.exchange(message('L3'))).controlId).toBe('L3');
 });
 
@@ -208,11 +212,14 @@ test('a crowd of addresses that no key allows is few questions to the edge', asy
   const { edge, connect, metric } = await setUpSidecar({}, (double) => {
     double.ranges = ['10.0.0.0/8'];
   });
-  const started = performance.now();
+  await until('the edge was asked at the start', () => edge.asked === 1);
+  let release = (): void => undefined;
+  edge.untilRanges = new Promise((resolve) => (release = resolve));
   const crowd = await Promise.all(Array.from({ length: 200 }, () => connect()));
+  release();
   await Promise.all(crowd.map((peer) => peer.closed));
   await metric('mllp_refusals_total{reason="address-not-allowed"}', (value) => value === 200);
-  expect(edge.asked).toBeLessThan(4 + (performance.now() - started) / 200);
+  expect(edge.asked).toBeLessThan(10);
 });
 
 test('while the edge cannot say who is allowed, everybody is let through to it', async () => {
@@ -228,17 +235,13 @@ test('1,000 idle connections and a scan of the port do not disturb a working sen
   const idle = await Promise.all(Array.from({ length: 1000 }, () => connect()));
   await metric('mllp_connections', (value) => value === 1000);
   const worker = await connect();
-  const slowest = { ms: 0 };
   const scan = (async () => {
     for (let n = 0; n < 200; n += 1) (await connect()).destroy();
   })();
   for (let n = 0; n < 300; n += 1) {
-    const started = performance.now();
     expect(msaOf(await worker.exchange(message(`Z${n}`))).controlId).toBe(`Z${n}`);
-    slowest.ms = Math.max(slowest.ms, performance.now() - started);
   }
   await scan;
-  expect(slowest.ms).toBeLessThan(2_000);
   for (const peer of idle) peer.destroy();
   await metric('mllp_connections', (value) => value === 1);
 });

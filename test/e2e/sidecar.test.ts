@@ -147,6 +147,21 @@ describe('the edge away', () => {
     expect(sidecar.logs().some((line) => line.includes('forward.refused') && line.includes('503'))).toBe(true);
   });
 
+  test('an edge that hangs for good: closed soon after the time to retry, however long one try may take', async () => {
+    const { edge, connect, metric } = await setUpSidecar({
+      FORWARD_RETRY_SECONDS: '0.5',
+      FORWARD_ATTEMPT_TIMEOUT_SECONDS: '600',
+    });
+    edge.reply = () => new Promise(() => undefined);
+    const peer = await connect();
+    const started = performance.now();
+    peer.write(frame(message('G1')));
+    // A try that ignored the deadline would outlast the test's own time-out.
+    expect(await peer.closed).toBe('');
+    expect(performance.now() - started).toBeGreaterThan(450);
+    await metric('mllp_refusals_total{reason="edge-unavailable"}', (value) => value === 1);
+  });
+
   test('an edge that hangs is given up and asked again', async () => {
     const { edge, connect } = await setUpSidecar({ FORWARD_ATTEMPT_TIMEOUT_SECONDS: '0.3' });
     edge.reply = (received) => (edge.received.length === 1 ? new Promise(() => undefined) : acknowledge(received));

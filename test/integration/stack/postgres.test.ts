@@ -62,10 +62,17 @@ test('a folder keeps its data and its password, also over a crash', async () => 
 
 test('a lock whose number belongs to another program now is no obstacle', async () => {
   const first = await startPostgres({ dataDir });
+  await query(first.url, 'create table b as select 1 as id');
   const lock = await readFile(lockFile(), 'utf8');
   await first.kill();
   await writeFile(lockFile(), lock.replace(/^\d+/, String(process.pid)));
-  await (await startPostgres({ dataDir })).stop();
+  const second = await startPostgres({ dataDir });
+  try {
+    expect(await query(second.url, 'select id from b')).toEqual([[1]]);
+    expect(await readFile(lockFile(), 'utf8')).not.toMatch(new RegExp(`^${process.pid}\n`));
+  } finally {
+    await second.stop();
+  }
 });
 
 test('a taken port is said', async () => {

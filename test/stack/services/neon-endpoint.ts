@@ -78,7 +78,8 @@ export async function startNeonEndpoint(options: NeonEndpointOptions): Promise<N
         response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
       });
   });
-  server.listen(options.port ?? 0, host);
+  // Node's queue of 511 makes a burst of a thousand connections wait for TCP to send its SYN again.
+  server.listen({ port: options.port ?? 0, host, backlog: 4096 });
   await once(server, 'listening').catch((cause: unknown) => {
     throw new Error(`port ${options.port} for the Neon endpoint cannot be used: choose another`, { cause });
   });

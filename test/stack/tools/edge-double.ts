@@ -38,6 +38,8 @@ export interface EdgeDouble {
   asked: number;
   /** What is allowed; undefined: 503. */
   ranges: readonly string[] | undefined;
+  /** The ranges are told when it settles; default: at once. */
+  untilRanges: Promise<void>;
   /** Decides on the answer; default: AA to each. Undefined: the connection is cut without one. */
   reply: (message: Forwarded) => Promise<DoubleReply | undefined> | DoubleReply | undefined;
   close(): Promise<void>;
@@ -75,6 +77,7 @@ export async function startEdgeDouble(secrets: Secrets): Promise<EdgeDouble> {
     const claims = await claimsOf(request, body);
     if (request.method === 'GET' && request.url === MLLP_RANGES_PATH) {
       double.asked += 1;
+      await double.untilRanges;
       if (double.ranges === undefined) return send(response, { status: 503 });
       return send(response, { status: 200, body: JSON.stringify({ ranges: double.ranges, maxAgeSeconds: 15 }) });
     }
@@ -96,6 +99,7 @@ export async function startEdgeDouble(secrets: Secrets): Promise<EdgeDouble> {
     received: [],
     asked: 0,
     ranges: ['*'],
+    untilRanges: Promise.resolve(),
     reply: (message) => acknowledge(message),
     async close() {
       server.close();

@@ -70,6 +70,7 @@ describe('never throws', () => {
     });
   });
 
+  // Linear, it takes seconds in all; what is quadratic takes minutes for each value, and the time-out tells.
   test('on long values, in time that grows with their length', () => {
     const long = 1_000_000;
     const fillings = [
@@ -89,27 +90,21 @@ describe('never throws', () => {
       '<b x="">',
       '#',
     ];
-    for (const [name, { json, check }] of Object.entries(PRIMITIVES)) {
+    for (const { json, check } of Object.values(PRIMITIVES)) {
       if (json !== 'string') continue;
       for (const filling of fillings) {
         const text = filling.repeat(long / filling.length);
-        const start = performance.now();
         check(text);
         check(`<div xmlns="http://www.w3.org/1999/xhtml">${text}</div>`);
-        expect(performance.now() - start, `${name} of ${filling}`).toBeLessThan(1000);
       }
     }
     const many = (letter: string): Json => Array.from({ length: 20_000 }, (_, i) => ({ code: `${letter}${i}` }));
     const observation = { resourceType: 'Observation', status: 'final', valueString: 'a' };
-    const start = performance.now();
     expect(
       validate({ ...observation, code: { coding: many('a') }, component: [{ code: { coding: many('b') } }] }),
     ).toEqual([]);
-    expect(performance.now() - start, 'obs-7').toBeLessThan(1000);
     for (const reference of ['http://', 'A/', 'http://A/']) {
-      const start = performance.now();
       expectShowable({ resourceType: 'Patient', managingOrganization: { reference: reference.repeat(100_000) } });
-      expect(performance.now() - start).toBeLessThan(1000);
     }
   });
 });

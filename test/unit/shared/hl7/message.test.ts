@@ -204,7 +204,7 @@ describe('a hostile megabyte costs linear time', () => {
     ['character sets', `MSH|^~\\&||||||||||||||||${megabyte('8859/1~')}ASCII`],
     ['character sets that do not fit', `MSH|^~\\&||||||||||||||||${megabyte('ASCII~')}UTF-8|ä`],
   ])('%s', (_, text) => {
-    const start = performance.now();
+    // Linear, it takes some 50 ms; what is quadratic takes minutes, and the time-out tells.
     try {
       const read = readMessage(new TextEncoder().encode(text));
       for (const segment of read.segments) {
@@ -214,8 +214,6 @@ describe('a hostile megabyte costs linear time', () => {
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
     }
-    // Some 50 ms here; what is quadratic takes minutes.
-    expect(performance.now() - start).toBeLessThan(3000);
   });
 });
 
