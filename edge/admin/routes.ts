@@ -15,6 +15,7 @@ import { messageOperations } from './messages/operations.ts';
 import { addMessagePages } from './messages/routes.tsx';
 import { overviewOperations } from './overview/operations.ts';
 import { addOverview } from './overview/routes.tsx';
+import { addRefusalPages } from './refusals/routes.tsx';
 import { createAccess } from './staff/access.ts';
 import { createProvider } from './staff/provider.ts';
 import { createSessions } from './staff/session.ts';
@@ -47,6 +48,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   const console: Console = { deps, workbench, access };
   addOverview(app, console);
   addKeyPages(app, console);
+  addRefusalPages(app, console);
   addMessagePages(app, console);
   addWorkbench(app, console);
 

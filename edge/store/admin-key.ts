@@ -1,24 +1,13 @@
-/** API keys as their administrators see them (spec.md, "API key record"): listed, read, written with their history. */
+/**
+ * API keys as their administrators see them: listed, read, written with their history. Which columns the record has is
+ * told by its table of members (edge/admin/keys/record.ts), which these statements are made with.
+ */
 import type { Query } from '../deps.ts';
+import type { ChangeRow } from './change.ts';
 import { sql } from './sql.ts';
 
-/** The members of the record that an administrator sets, by their columns' names. */
-export interface KeyRecord {
-  readonly name: string;
-  readonly status: 'active' | 'disabled';
-  readonly jwks_uri: string | null;
-  /** The inline JWKS as text. */
-  readonly jwks: string | null;
-  readonly token_ttl_seconds: number;
-  readonly allowed_scopes: readonly string[];
-  readonly allowed_audiences: readonly string[];
-  readonly protocols: readonly string[];
-  readonly allowed_ips: readonly string[];
-  readonly hl7_sender_application: string | null;
-  readonly hl7_sender_facility: string | null;
-}
-
-export interface KeyRow extends KeyRecord {
+/** What a row has beside the members of the record. */
+export interface StoredKey {
   readonly client_id: string;
   readonly version: number;
   readonly created_at: string;
@@ -35,44 +24,8 @@ export interface KeyFilter {
 }
 
 const INSTANT = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
-const COLUMNS = `k.client_id, k.name, k.status, k.jwks_uri, k.jwks, k.token_ttl_seconds, k.allowed_scopes,
-      k.allowed_audiences, k.protocols, k.allowed_ips, k.hl7_sender_application, k.hl7_sender_facility, k.version,
-      to_char(k.created_at at time zone 'UTC', ${INSTANT}) as created_at,
-      to_char(k.updated_at at time zone 'UTC', ${INSTANT}) as updated_at,
-      (select to_char(r.at at time zone 'UTC', ${INSTANT}) from refusal r
-        where r.site_id = k.site_id and r.client_id = k.client_id and r.at > now() - interval '90 days'
-        order by r.refusal_id desc limit 1) as last_refusal`;
 
-export function readKey(site: string, clientId: string): Query<KeyRow> {
-  return {
-    text: `select ${COLUMNS} from api_key k where k.site_id = $1::uuid and k.client_id = $2`,
-    params: [site, clientId],
-  };
-}
-
-/**
- * The keys of a site, the newest first.
- *
- * @param after created_at and client_id of the last one of the page before, or null
- */
-export function listKeys(
-  site: string,
-  filter: KeyFilter,
-  after: readonly string[] | null,
-  limit: number,
-): Query<KeyRow> {
-  return {
-    text: `select ${COLUMNS} from api_key k
-     where k.site_id = $1::uuid
-       and ($2 = '' or strpos(lower(k.name), lower($2)) > 0 or strpos(k.client_id, lower($2)) > 0)
-       and ($3 = '' or k.status = $3) and ($4 = '' or $4 = any (k.protocols))
-       and ($5::timestamptz is null or (k.created_at, k.client_id) < ($5::timestamptz, $6))
-     order by k.created_at desc, k.client_id desc limit $7::int`,
-    params: [site, filter.text, filter.status, filter.protocol, after?.[0] ?? null, after?.[1] ?? '', limit],
-  };
-}
-
-export interface KeyWrite {
+export interface KeyWrite<Row> {
   readonly site: string;
   readonly clientId: string;
   /** Null to create; else the versions that may be overwritten, none of them meaning any. */
@@ -80,7 +33,7 @@ export interface KeyWrite {
   /** Who: shown in the history. */
   readonly by: string;
   /** All members to create, those that change to update. */
-  readonly record: Partial<KeyRecord>;
+  readonly record: Partial<Row>;
   /** RFC 7638 thumbprints of the inline JWKS, which from now on belong to this key; null leaves them as they are. */
   readonly ownedThumbprints: readonly string[] | null;
   /** Of keys published at the JWKS URI: refused when they belong to another key. */
@@ -92,24 +45,52 @@ export interface KeyWritten {
   readonly version: number;
 }
 
-/**
- * Creates or changes a key (migration 0005). A public key that another API key has is a Fault `conflict` with its
- * position among the owned, then the foreign thumbprints.
- */
-export function writeKey(write: KeyWrite): Query<KeyWritten> {
-  const expected = write.expected === null ? null : `{${write.expected.join(',')}}`;
-  return sql<KeyWritten>`select outcome, version from api_key_write(${write.site}::uuid, ${write.clientId},
+/** The statements for a record with these columns. */
+export function keyStatements<Row extends object>(columns: readonly (keyof Row & string)[]) {
+  const selected = `k.client_id, ${columns.map((column) => `k.${column}`).join(', ')}, k.version,
+      to_char(k.created_at at time zone 'UTC', ${INSTANT}) as created_at,
+      to_char(k.updated_at at time zone 'UTC', ${INSTANT}) as updated_at,
+      (select to_char(r.at at time zone 'UTC', ${INSTANT}) from refusal r
+        where r.site_id = k.site_id and r.client_id = k.client_id and r.at > now() - interval '90 days'
+        order by r.refusal_id desc limit 1) as last_refusal`;
+
+  return {
+    readKey: (site: string, clientId: string): Query<StoredKey & Row> => ({
+      text: `select ${selected} from api_key k where k.site_id = $1::uuid and k.client_id = $2`,
+      params: [site, clientId],
+    }),
+
+    /**
+     * The keys of a site, the newest first.
+     *
+     * @param after created_at and client_id of the last one of the page before, or null
+     */
+    listKeys: (
+      site: string,
+      filter: KeyFilter,
+      after: readonly string[] | null,
+      limit: number,
+    ): Query<StoredKey & Row> => ({
+      text: `select ${selected} from api_key k
+     where k.site_id = $1::uuid
+       and ($2 = '' or strpos(lower(k.name), lower($2)) > 0 or strpos(k.client_id, lower($2)) > 0)
+       and ($3 = '' or k.status = $3) and ($4 = '' or $4 = any (k.protocols))
+       and ($5::timestamptz is null or (k.created_at, k.client_id) < ($5::timestamptz, $6))
+     order by k.created_at desc, k.client_id desc limit $7::int`,
+      params: [site, filter.text, filter.status, filter.protocol, after?.[0] ?? null, after?.[1] ?? '', limit],
+    }),
+
+    /**
+     * Creates or changes a key (migrations/functions/api_key_write.sql). A public key that another API key has is a Fault
+     * `conflict` with its position among the owned, then the foreign thumbprints.
+     */
+    writeKey: (write: KeyWrite<Row>): Query<KeyWritten> => {
+      const expected = write.expected === null ? null : `{${write.expected.join(',')}}`;
+      return sql<KeyWritten>`select outcome, version from api_key_write(${write.site}::uuid, ${write.clientId},
     ${expected}::integer[], ${write.by}, ${JSON.stringify(write.record)}::json, ${write.ownedThumbprints}::text[],
     ${write.foreignThumbprints}::text[])`;
-}
-
-export interface ChangeRow {
-  readonly version: number;
-  readonly at: string;
-  readonly by: string;
-  /** JSON of the record before, null for the creation, and after. */
-  readonly before: string | null;
-  readonly after: string;
+    },
+  };
 }
 
 /** The changes of a key, the newest first. */

@@ -1,6 +1,7 @@
 -- Writes an API key and its history in one statement; of two administrators who edit one version, the second is told.
 --   p_expected: null to create, else the versions the editor has seen; '{}' for any.
---   p_record: every member of the key by its column's name. p_owned: thumbprints of the inline JWKS, which belong to
+--   p_record: to create every member of the key by its column's name, to change those that change; the columns that are
+--   written are the names in it, so that a member is added by adding its column to the table. p_owned: thumbprints of the inline JWKS, which belong to
 --   this key from now on; p_foreign: others (of a JWKS URI) that must not belong to another key.
 -- outcome: created, updated, unchanged, missing (no such key or site) or version (and nothing was written).
 -- Raises GW409 with the 0-based positions in p_owned || p_foreign of the public keys that another API key has.
@@ -12,17 +13,19 @@ language plpgsql as $$
 declare
   cur api_key;
   new_key api_key;
+  -- The names in p_record, quoted.
+  columns text;
   taken json;
-  history_before json;
 begin
+  select string_agg(quote_ident(c), ', ') into columns from json_object_keys(p_record) c;
   if p_expected is null then
     if not exists (select from site s where s.site_id = p_site) then
       return query select 'missing', 0;
       return;
     end if;
-    new_key := json_populate_record(null::api_key, p_record);
-    new_key.version := 1;
-    new_key.created_at := now();
+    execute format('insert into api_key (site_id, client_id, %1$s)
+      select $1, $2, %1$s from json_populate_record(null::api_key, $3) returning *', columns)
+      into new_key using p_site, p_client, p_record;
   else
     select k.* into cur from api_key k where k.site_id = p_site and k.client_id = p_client for no key update;
     if not found then
@@ -33,33 +36,14 @@ begin
       return query select 'version', cur.version;
       return;
     end if;
-    new_key := json_populate_record(cur, p_record);
-    if new_key is not distinct from cur then
+    if json_populate_record(cur, p_record) is not distinct from cur then
       return query select 'unchanged', cur.version;
       return;
     end if;
-    new_key.version := cur.version + 1;
-    history_before := to_json(cur);
-  end if;
-  new_key.site_id := p_site;
-  new_key.client_id := p_client;
-  new_key.updated_at := now();
-
-  if p_expected is null then
-    insert into api_key (site_id, client_id, name, status, jwks_uri, jwks, token_ttl_seconds, allowed_scopes,
-        allowed_audiences, protocols, allowed_ips, hl7_sender_application, hl7_sender_facility)
-      values (p_site, p_client, new_key.name, new_key.status, new_key.jwks_uri, new_key.jwks,
-        new_key.token_ttl_seconds, new_key.allowed_scopes, new_key.allowed_audiences, new_key.protocols,
-        new_key.allowed_ips, new_key.hl7_sender_application, new_key.hl7_sender_facility);
-  else
-    update api_key k set name = new_key.name, status = new_key.status, jwks_uri = new_key.jwks_uri,
-           jwks = new_key.jwks, token_ttl_seconds = new_key.token_ttl_seconds,
-           allowed_scopes = new_key.allowed_scopes, allowed_audiences = new_key.allowed_audiences,
-           protocols = new_key.protocols, allowed_ips = new_key.allowed_ips,
-           hl7_sender_application = new_key.hl7_sender_application,
-           hl7_sender_facility = new_key.hl7_sender_facility, version = new_key.version,
-           updated_at = new_key.updated_at
-     where k.site_id = p_site and k.client_id = p_client;
+    execute format('update api_key set (%1$s, version, updated_at) =
+        (select %1$s, $4, now() from json_populate_record(null::api_key, $3))
+      where site_id = $1 and client_id = $2 returning *', columns)
+      into new_key using p_site, p_client, p_record, cur.version + 1;
     delete from api_key_thumbprint t
      where t.site_id = p_site and t.client_id = p_client and not t.thumbprint = any (p_owned);
   end if;
@@ -77,6 +61,6 @@ begin
   end if;
 
   insert into api_key_change (site_id, client_id, version, by, before, after)
-    values (p_site, p_client, new_key.version, p_by, history_before, to_json(new_key));
+    values (p_site, p_client, new_key.version, p_by, case when p_expected is null then null else to_json(cur) end, to_json(new_key));
   return query select case when p_expected is null then 'created' else 'updated' end, new_key.version;
 end $$;

@@ -4,28 +4,30 @@
  */
 
 /** Names as IANA writes them, in lower case. */
-export type Charset =
-  | 'utf-8'
-  | 'us-ascii'
-  | 'iso-8859-1'
-  | 'iso-8859-2'
-  | 'iso-8859-3'
-  | 'iso-8859-4'
-  | 'iso-8859-5'
-  | 'iso-8859-6'
-  | 'iso-8859-7'
-  | 'iso-8859-8'
-  | 'iso-8859-9'
-  | 'iso-8859-15'
-  | 'windows-1252'
-  | 'utf-16le'
-  | 'utf-16be'
-  | 'iso-2022-jp'
-  | 'shift_jis'
-  | 'euc-jp'
-  | 'gb18030'
-  | 'euc-kr'
-  | 'big5';
+export const CHARSETS = [
+  'utf-8',
+  'us-ascii',
+  'iso-8859-1',
+  'iso-8859-2',
+  'iso-8859-3',
+  'iso-8859-4',
+  'iso-8859-5',
+  'iso-8859-6',
+  'iso-8859-7',
+  'iso-8859-8',
+  'iso-8859-9',
+  'iso-8859-15',
+  'windows-1252',
+  'utf-16le',
+  'utf-16be',
+  'iso-2022-jp',
+  'shift_jis',
+  'euc-jp',
+  'gb18030',
+  'euc-kr',
+  'big5',
+] as const;
+export type Charset = (typeof CHARSETS)[number];
 
 // Keys are compared in capitals and without spaces, hyphens, underscores and slashes. Table 0211 first, then what
 // senders really write. Plain UNICODE meant two bytes a character; who sends it today sends UTF-8.

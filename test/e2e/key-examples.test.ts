@@ -9,7 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { examplesFor } from '../../edge/admin/keys/examples.ts';
 import { readConfig } from '../../edge/config.ts';
-import type { KeyRow } from '../../edge/store/admin-key.ts';
+import { newKey } from '../../edge/admin/keys/keys.ts';
+import { KEY_MEMBERS } from '../../edge/admin/keys/record.ts';
+import { toRecord } from '../../edge/admin/record/member.ts';
+import type { KeyRow } from '../../edge/admin/keys/statements.ts';
 import { readJwks } from '../../shared/oauth/jwks.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
@@ -53,17 +56,8 @@ async function examples(alg: string, protocol: 'fhir' | 'hl7') {
   const { clientId } = await createApiKey(db.client, { site, jwks, protocols: [protocol] });
   const key: KeyRow = {
     client_id: clientId,
-    name: 'Example',
-    status: 'active',
-    jwks_uri: null,
-    jwks: JSON.stringify(jwks),
-    token_ttl_seconds: 300,
+    ...toRecord(KEY_MEMBERS, newKey.parse({ name: 'Example', tokenTtlSeconds: 300, jwks, protocols: [protocol] })),
     allowed_scopes: ALL_SCOPES,
-    allowed_audiences: [],
-    protocols: [protocol],
-    allowed_ips: [],
-    hl7_sender_application: null,
-    hl7_sender_facility: null,
     version: 1,
     created_at: '',
     updated_at: '',

@@ -47,14 +47,15 @@ export interface List<T> {
  *
  * @param position where a row stands in the list's order
  */
-export function toList<Row, T>(
-  rows: readonly Row[],
-  limit: number,
-  position: (row: Row) => readonly string[],
-  item: (row: Row) => T,
-): List<T> {
+export function toList<Row>(rows: readonly Row[], limit: number, position: (row: Row) => readonly string[]): List<Row> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const next = rows.length > limit && last !== undefined ? toCursor(position(last)) : null;
-  return { items: shown.map(item), next };
+  return { items: shown, next };
 }
+
+/** The same list with each row as it is answered. */
+export const viewList = <Row, T>({ items, next }: List<Row>, view: (row: Row) => T): List<T> => ({
+  items: items.map(view),
+  next,
+});

@@ -4,7 +4,7 @@
  */
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import type { Config } from '../../config.ts';
-import type { KeyRow } from '../../store/admin-key.ts';
+import type { KeyRow } from './statements.ts';
 
 export interface Example {
   readonly title: string;

@@ -2,21 +2,21 @@
  * Creating and changing API keys, the same for the console and its JSON API: parse, check the record as a whole, look at
  * its JWKS, write it with its history. The second of two administrators who edit one version is told.
  */
+import { z } from 'zod';
+
 import { Fault } from '../../../shared/fault.ts';
-import type { Deps } from '../../deps.ts';
-import { type KeyRecord, type KeyRow, readKey, writeKey } from '../../store/admin-key.ts';
-import {
-  checkJwksOf,
-  checkOneJwks,
-  checkTogether,
-  jwksText,
-  type JwksFindings,
-  refusal,
-  thumbprintsOf,
-} from './rules.ts';
-import { jwksMembers, keyChange, newKey, type KeyChange, type NewKey } from './schema.ts';
+import type { Database, Deps } from '../../deps.ts';
 import { parse } from '../api/parse.ts';
-import { type Actor, requirePermission } from '../staff/permissions.ts';
+import { newRecord, recordChange, toColumns, toRecord } from '../record/member.ts';
+import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
+import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from './record.ts';
+import { checkJwksOf, checkOneJwks, checkTogether, type JwksFindings, refusal, thumbprintsOf } from './rules.ts';
+import { type KeyRow, readKey, writeKey } from './statements.ts';
+
+/** What creates a key: only what is required must be there. */
+export const newKey = newRecord(KEY_MEMBERS);
+/** What changes a key: the members that change. */
+export const keyChange = recordChange(KEY_MEMBERS);
 
 /** What of a runtime making keys needs: also a program without one. */
 export type KeyDeps = Pick<Deps, 'config' | 'database' | 'fetch' | 'resolveHost'>;
@@ -28,42 +28,45 @@ export interface SavedKey {
 
 export const noSuchKey = () => new Fault('not-found', 'no such API key');
 
+/** A key of the site. @throws Fault `not-found` */
+export async function requireKey(database: Database, site: string, clientId: string): Promise<KeyRow> {
+  const [key] = await database.run(readKey(site, clientId));
+  if (key === undefined) throw noSuchKey();
+  return key;
+}
+
 /** @throws Fault `invalid` naming each field; `forbidden` without the permission */
-export async function createKey(deps: KeyDeps, actor: Actor, given: unknown): Promise<SavedKey> {
+export async function createKey(deps: KeyDeps, actor: Actor, body: unknown): Promise<SavedKey> {
   requirePermission(actor, 'site.api_keys.create');
-  const input = parseNewKey(given);
-  const record: KeyRecord = {
-    name: input.name,
-    status: input.status,
-    jwks_uri: input.jwksUri,
-    jwks: jwksText(input.jwks),
-    token_ttl_seconds: input.tokenTtlSeconds,
-    allowed_scopes: input.allowedScopes,
-    allowed_audiences: input.allowedAudiences,
-    // spec.md: default `fhir` when empty on create.
-    protocols: input.protocols.length === 0 ? ['fhir'] : input.protocols,
-    allowed_ips: input.allowedIps,
-    hl7_sender_application: input.hl7SenderApplication,
-    hl7_sender_facility: input.hl7SenderFacility,
-  };
+  const given = parseNewKey(body);
+  // A list without any protocol says as little as none at all.
+  const protocols = given.protocols.length === 0 ? DEFAULT_PROTOCOLS : given.protocols;
+  const record = { ...given, protocols };
   return save(deps, actor, `svc-${crypto.randomUUID()}`, null, record, record);
 }
 
 /** All findings at once: what is wrong with a member, and that there is no JWKS or one too many. */
-function parseNewKey(given: unknown): NewKey {
+function parseNewKey(body: unknown): KeyRecord {
   try {
-    return parse(newKey, given, 'invalid', 'the API key');
+    return toRecord(KEY_MEMBERS, parse(newKey, body, 'invalid', 'the API key'));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    const { jwksUri, jwks } = jwksMembers.parse(given);
+    const { jwksUri, jwks } = jwksMembers.parse(body);
     const located = new Set(error.issues.map(({ at }) => at));
-    const issues = checkOneJwks(jwksUri === '' ? null : jwksUri, jwksText(jwks)).filter(({ at }) => !located.has(at));
-    throw refusal([...error.issues, ...issues]);
+    throw refusal([...error.issues, ...checkOneJwks(jwksUri, jwks).filter(({ at }) => !located.has(at))]);
   }
 }
 
+/** The two members of which one must be there, from whatever was sent. */
+const jwksMembers = z
+  .object({
+    jwksUri: KEY_MEMBERS.jwksUri.schema.catch(null),
+    jwks: KEY_MEMBERS.jwks.schema,
+  })
+  .catch({ jwksUri: null, jwks: null });
+
 /** Which permission each kind of change needs: disabling is a right of its own. */
-function requireRights(actor: Actor, { status, ...others }: KeyChange): void {
+function requireRights(actor: Actor, { status, ...others }: Partial<KeyRecord>): void {
   if (status === 'disabled') requirePermission(actor, 'site.api_keys.disable');
   if (status === 'active' || Object.keys(others).length > 0 || status === undefined) {
     requirePermission(actor, 'site.api_keys.update');
@@ -79,33 +82,13 @@ export async function changeKey(
   actor: Actor,
   clientId: string,
   expected: readonly number[],
-  given: unknown,
+  body: unknown,
 ): Promise<SavedKey> {
-  const [current] = await deps.database.run(readKey(actor.site, clientId));
-  if (current === undefined) throw noSuchKey();
-  const change = parse(keyChange, given, 'invalid', 'the change');
-  requireRights(actor, change);
+  const current = await requireKey(deps.database, actor.site, clientId);
+  const changed = toColumns(KEY_MEMBERS, parse(keyChange, body, 'invalid', 'the change'));
+  requireRights(actor, changed);
   if (expected.length > 0 && !expected.includes(current.version)) throw anotherVersion(current.version);
-  const changed = toColumns(change);
   return save(deps, actor, clientId, expected, { ...current, ...changed }, changed);
-}
-
-function toColumns(change: KeyChange): Partial<KeyRecord> {
-  const { name, status, jwksUri, tokenTtlSeconds, allowedScopes, allowedAudiences, protocols, allowedIps } = change;
-  const columns: { [Column in keyof KeyRecord]: KeyRecord[Column] | undefined } = {
-    name,
-    status,
-    jwks_uri: jwksUri,
-    jwks: 'jwks' in change ? jwksText(change.jwks) : undefined,
-    token_ttl_seconds: tokenTtlSeconds,
-    allowed_scopes: allowedScopes,
-    allowed_audiences: allowedAudiences,
-    protocols,
-    allowed_ips: allowedIps,
-    hl7_sender_application: change.hl7SenderApplication,
-    hl7_sender_facility: change.hl7SenderFacility,
-  };
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
 const anotherVersion = (version: number) =>
@@ -136,7 +119,7 @@ async function save(
     site: actor.site,
     clientId,
     expected,
-    by: `${actor.name} (${actor.subject})`,
+    by: authorOf(actor),
     record,
     ownedThumbprints: isLooked ? owned : null,
     foreignThumbprints: foreign,

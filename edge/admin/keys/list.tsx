@@ -1,6 +1,6 @@
 /** The API keys of the site. */
-import type { KeyRow } from '../../store/admin-key.ts';
 import type { List } from '../api/cursor.ts';
+import type { KeyRow } from './statements.ts';
 import { Empty, Filter, KeyStatus, Pager, Search, Select, Table, When } from '../web/ui.tsx';
 
 interface KeyListProps {

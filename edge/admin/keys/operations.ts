@@ -1,43 +1,21 @@
-/** API keys over JSON: list, create, read, change, why they were refused, what was changed (design decisions, section 6). */
+/** API keys over JSON: list, create, read, change, why they were refused, what was changed. */
 import { z } from 'zod';
 
 import type { Deps } from '../../deps.ts';
-import { changesOf, listKeys, readKey } from '../../store/admin-key.ts';
-import { findRefusals } from '../../store/admin-refusal.ts';
-import { CLIENT_ID_PART, fromCursor, INSTANT_PART, NUMBER_PART, toList, UUID_PART } from '../api/cursor.ts';
+import { changesOf } from '../../store/admin-key.ts';
+import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
 import { etagOf, readIfMatch } from '../api/if-match.ts';
-import { apiKey, jwksFinding, keyChange, newKey } from './schema.ts';
-import { viewChange, viewFindings, viewKey, viewRefusal } from './view.ts';
-import { changeKey, createKey, noSuchKey, type SavedKey } from './keys.ts';
 import { API_PATH, listOf, type Operation, operation, paging } from '../api/operation.ts';
+import { changeItem, viewChange } from '../record/change.ts';
+import { documented } from '../record/member.ts';
+import { findRefusals, refusalQuery } from '../refusals/listing.ts';
+import { refusalItem, viewRefusal } from '../refusals/view.ts';
+import { changeKey, createKey, keyChange, newKey, requireKey, type SavedKey } from './keys.ts';
+import { findKeys, keyQuery } from './listing.ts';
+import { KEY_MEMBERS } from './record.ts';
+import { apiKey, jwksFindings, viewFindings, viewKey } from './view.ts';
 
-const savedKey = apiKey.extend({
-  jwksFindings: z.object({
-    unreachable: z.string().nullable().meta({ description: 'Why the JWKS URI could not be looked at now.' }),
-    keys: z.array(jwksFinding),
-  }),
-});
-
-export const refusalItem = z.object({
-  id: z.uuid(),
-  at: z.iso.datetime(),
-  clientId: z.string(),
-  surface: z.enum(['token', 'mllp']),
-  sourceAddress: z.string(),
-  requestId: z.string(),
-  code: z.string().meta({ description: 'Which check refused.' }),
-  reason: z.string().meta({ description: 'The exact reason.' }),
-  hint: z.string().nullable().meta({ description: 'What to change.' }),
-});
-
-const changeItem = z.object({
-  version: z.number().int(),
-  at: z.iso.datetime(),
-  by: z.string(),
-  changed: z.array(z.string()).meta({ description: 'The members that differ.' }),
-  before: z.record(z.string(), z.unknown()).nullable(),
-  after: z.record(z.string(), z.unknown()),
-});
+const savedKey = apiKey.extend({ jwksFindings });
 
 const answerSaved = ({ key, findings }: SavedKey, location: string) => ({
   body: { ...viewKey(key), jwksFindings: viewFindings(findings) },
@@ -48,30 +26,15 @@ export function keyOperations(deps: Deps): Operation[] {
   const { database } = deps;
   const locationOf = (clientId: string) => `${deps.config.ADMIN_PUBLIC_BASE_URL ?? ''}${API_PATH}/api-keys/${clientId}`;
 
-  const requireKey = async (site: string, clientId: string) => {
-    const [key] = await database.run(readKey(site, clientId));
-    if (key === undefined) throw noSuchKey();
-    return key;
-  };
-
   return [
     operation({
       method: 'get',
       path: '/api-keys',
       permission: 'site.api_keys.read',
       summary: 'List the API keys of the site, the newest first',
-      query: z.strictObject({
-        ...paging,
-        q: z.string().max(200).default('').meta({ description: 'Part of the name or of the Client ID.' }),
-        status: z.enum(['', 'active', 'disabled']).default(''),
-        protocol: z.enum(['', 'fhir', 'hl7', 'hl7-mllp']).default(''),
-      }),
+      query: keyQuery,
       answer: listOf(apiKey),
-      async handle({ actor, query: { limit, cursor, q, status, protocol } }) {
-        const after = fromCursor(cursor, INSTANT_PART, CLIENT_ID_PART);
-        const rows = await database.run(listKeys(actor.site, { text: q, status, protocol }, after, limit + 1));
-        return { body: toList(rows, limit, (row) => [row.created_at, row.client_id], viewKey) };
-      },
+      handle: async ({ actor, query }) => ({ body: viewList(await findKeys(database, actor.site, query), viewKey) }),
     }),
     operation({
       method: 'post',
@@ -79,7 +42,7 @@ export function keyOperations(deps: Deps): Operation[] {
       permission: 'site.api_keys.create',
       summary: 'Create an API key',
       description: 'The JWKS is looked at, and a JWKS URI fetched once; what was found is in `jwksFindings`.',
-      body: z.unknown().meta({ ...z.toJSONSchema(newKey, { io: 'input', unrepresentable: 'any' }) }),
+      body: documented(newKey),
       answer: savedKey,
       status: 201,
       async handle({ actor, body }) {
@@ -94,7 +57,7 @@ export function keyOperations(deps: Deps): Operation[] {
       summary: 'Read an API key',
       answer: apiKey,
       async handle({ actor, param }) {
-        const key = await requireKey(actor.site, param('clientId'));
+        const key = await requireKey(database, actor.site, param('clientId'));
         return { body: viewKey(key), headers: { ETag: etagOf(key.version) } };
       },
     }),
@@ -107,7 +70,7 @@ export function keyOperations(deps: Deps): Operation[] {
       description:
         'Members that are left out stay as they are; null takes an optional one away. Disabling needs ' +
         '`site.api_keys.disable`, everything else `site.api_keys.update`.',
-      body: z.unknown().meta({ ...z.toJSONSchema(keyChange, { io: 'input', unrepresentable: 'any' }) }),
+      body: documented(keyChange),
       answer: savedKey,
       needsIfMatch: true,
       async handle({ actor, body, param, header }) {
@@ -122,19 +85,11 @@ export function keyOperations(deps: Deps): Operation[] {
       permission: 'site.api_keys.read',
       summary: 'Why requests of this API key were refused, the newest first',
       description: 'The newest 500 of each key are kept, for 90 days.',
-      query: z.strictObject({
-        ...paging,
-        q: z.string().max(200).default('').meta({ description: 'Part of the reason, the address or the request id.' }),
-        code: z.string().max(40).default(''),
-        surface: z.enum(['', 'token', 'mllp']).default(''),
-      }),
+      query: refusalQuery,
       answer: listOf(refusalItem),
-      async handle({ actor, param, query: { limit, cursor, q, code, surface } }) {
-        const { client_id: clientId } = await requireKey(actor.site, param('clientId'));
-        const before = fromCursor(cursor, UUID_PART)?.[0] ?? null;
-        const filter = { clientId, surface, code, text: q };
-        const rows = await database.run(findRefusals(actor.site, filter, before, limit + 1));
-        return { body: toList(rows, limit, (row) => [row.refusal_id], viewRefusal) };
+      async handle({ actor, param, query }) {
+        const { client_id: clientId } = await requireKey(database, actor.site, param('clientId'));
+        return { body: viewList(await findRefusals(database, actor.site, clientId, query), viewRefusal) };
       },
     }),
     operation({
@@ -145,12 +100,13 @@ export function keyOperations(deps: Deps): Operation[] {
       query: z.strictObject(paging),
       answer: listOf(changeItem),
       async handle({ actor, param, query: { limit, cursor } }) {
-        const { client_id: clientId } = await requireKey(actor.site, param('clientId'));
+        const { client_id: clientId } = await requireKey(database, actor.site, param('clientId'));
         const before = fromCursor(cursor, NUMBER_PART)?.[0];
         const rows = await database.run(
           changesOf(actor.site, clientId, before === undefined ? null : Number(before), limit + 1),
         );
-        return { body: toList(rows, limit, (row) => [String(row.version)], viewChange) };
+        const changes = toList(rows, limit, (row) => [String(row.version)]);
+        return { body: viewList(changes, (row) => viewChange(KEY_MEMBERS, row)) };
       },
     }),
   ];

@@ -1,11 +1,14 @@
 /** One API key: what it is, how to use it, why it was refused, and how it came to be so. */
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
-import type { ChangeRow, KeyRow } from '../../store/admin-key.ts';
 import type { FoundRefusal } from '../../store/admin-refusal.ts';
+import type { ChangeRow } from '../../store/change.ts';
+import { RecordFacts } from '../record/fields.tsx';
+import { History } from '../record/history.tsx';
 import type { Example } from './examples.ts';
 import type { JwksFindings } from './rules.ts';
-import { viewChange } from './view.ts';
-import { prettyJson } from './fields.ts';
+import { KEY_MEMBERS, KEY_SECTIONS } from './record.ts';
+import type { KeyRow } from './statements.ts';
+import { viewKey } from './view.ts';
 import { Refusals } from '../refusals/list.tsx';
 import { Badge, Code, Copyable, Empty, Fact, KeyStatus, Table, When } from '../web/ui.tsx';
 
@@ -22,24 +25,8 @@ export interface KeyPageProps {
   readonly may: { readonly update: boolean; readonly disable: boolean };
 }
 
-const NONE = <span class="quiet">none</span>;
-
-const listed = (items: readonly string[]) => (items.length === 0 ? NONE : items.join(', '));
-
-/** `Patient read, write` for the two scopes of a type. */
-const Scopes = ({ scopes }: { scopes: readonly string[] }) => {
-  if (scopes.length === 0) return <Badge tone="warn">none: no token is issued</Badge>;
-  const byType = Map.groupBy(scopes, (scope) => scope.slice(scope.indexOf('/') + 1, scope.indexOf('.')));
-  return (
-    <ul class="plain">
-      {[...byType].map(([type, named]) => (
-        <li>
-          {type} <span class="quiet">{named.map((scope) => scope.slice(scope.indexOf('.') + 1)).join(', ')}</span>
-        </li>
-      ))}
-    </ul>
-  );
-};
+/** Name and public keys are not among the facts: the page has parts of their own for them. */
+const FACTS = KEY_SECTIONS.filter(({ name }) => name !== 'name' && name !== 'keys');
 
 const Facts = ({ keyRow: key }: { keyRow: KeyRow }) => (
   <dl class="facts">
@@ -49,21 +36,7 @@ const Facts = ({ keyRow: key }: { keyRow: KeyRow }) => (
     <Fact name="Status">
       <KeyStatus status={key.status} />
     </Fact>
-    <Fact name="Protocols">{listed(key.protocols)}</Fact>
-    <Fact name="Allowed scopes">
-      <Scopes scopes={key.allowed_scopes} />
-    </Fact>
-    <Fact name="Allowed audiences">
-      {key.allowed_audiences.length === 0 ? (
-        <span class="quiet">what the protocols allow</span>
-      ) : (
-        listed(key.allowed_audiences)
-      )}
-    </Fact>
-    <Fact name="Token TTL">{key.token_ttl_seconds} s</Fact>
-    <Fact name="Allowed IPs (MLLP)">{listed(key.allowed_ips)}</Fact>
-    <Fact name="HL7 sender application">{key.hl7_sender_application ?? NONE}</Fact>
-    <Fact name="HL7 sender facility">{key.hl7_sender_facility ?? NONE}</Fact>
+    <RecordFacts members={KEY_MEMBERS} sections={FACTS} record={viewKey(key)} />
     <Fact name="Changed">
       <When at={key.updated_at} /> (version {key.version})
     </Fact>
@@ -121,36 +94,6 @@ const Examples = ({ examples }: { examples: readonly Example[] }) => (
   </section>
 );
 
-const shown = (member: string, value: unknown): string => {
-  if (value === null || value === undefined || value === '') return 'none';
-  if (member === 'jwks') return prettyJson(JSON.stringify(value));
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
-  return typeof value === 'string' ? value : JSON.stringify(value);
-};
-
-const History = ({ changes }: { changes: readonly ChangeRow[] }) => (
-  <section aria-labelledby="history">
-    <h2 id="history">History</h2>
-    {changes.length === 0 ? <Empty>Made without this console: nothing is recorded.</Empty> : null}
-    {changes.map(viewChange).map(({ version, at, by, changed, before, after }) => (
-      <details>
-        <summary>
-          Version {version}: {before === null ? 'created' : changed.join(', ')} by {by}, <When at={at} />
-        </summary>
-        <Table label={`What version ${version} changed`} head={['Field', 'Before', 'After']}>
-          {changed.map((member) => (
-            <tr>
-              <th scope="row">{member}</th>
-              <td class="value">{before === null ? '' : shown(member, before[member])}</td>
-              <td class="value">{shown(member, after?.[member])}</td>
-            </tr>
-          ))}
-        </Table>
-      </details>
-    ))}
-  </section>
-);
-
 const Actions = ({ keyRow: key, path, may }: KeyPageProps) => {
   const next = key.status === 'active' ? 'disabled' : 'active';
   const maySwitch = next === 'disabled' ? may.disable : may.update;
@@ -190,6 +133,6 @@ export const KeyPage = (props: KeyPageProps) => (
         <a href={props.refusalsPath}>All refusals of this key</a>
       </p>
     </section>
-    <History changes={props.changes} />
+    <History members={KEY_MEMBERS} changes={props.changes} />
   </>
 );

@@ -5,7 +5,7 @@
 import { calculateJwkThumbprint } from 'jose';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
-import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';
+import { isJsonObject } from '../../../shared/json.ts';
 import { type CheckedJwks, type CheckedKey, readJwks } from '../../../shared/oauth/jwks.ts';
 import { quote } from '../../../shared/quote.ts';
 import type { Deps } from '../../deps.ts';
@@ -31,13 +31,6 @@ export interface JwksFindings {
 }
 
 const issue = (at: string, message: string): Issue => ({ code: 'invalid', message, at });
-
-/** The inline JWKS as the text that is stored; null for none. */
-export function jwksText(given: unknown): string | null {
-  if (given === null || given === undefined || given === '') return null;
-  if (typeof given === 'string') return given.trim() === '' ? null : given.trim();
-  return printJson(given as Json);
-}
 
 /** Rule 1: one JWKS, by URI or inline. */
 export function checkOneJwks(jwksUri: string | null, jwks: string | null): Issue[] {

@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
-import { listMessages, readStoredMessage, resourcesOfMessage } from '../../store/admin-message.ts';
-import { fromCursor, INSTANT_PART, toList, UUID_PART } from '../api/cursor.ts';
+import { readStoredMessage, resourcesOfMessage } from '../../store/admin-message.ts';
+import { viewList } from '../api/cursor.ts';
 import { viewMessageDetail, viewMessageRow } from './view.ts';
-import { listOf, type Operation, operation, paging } from '../api/operation.ts';
+import { listOf, type Operation, operation } from '../api/operation.ts';
+import { findMessages, messageQuery } from './listing.ts';
 import { viewAck } from './segments.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 
@@ -51,19 +52,6 @@ const messageDetail = messageItem.extend({
   resources: z.array(z.object({ reference: text, version: z.number().int(), currentVersion: z.number().int() })),
 });
 
-export const messageFilter = {
-  type: z.string().max(20).default('').meta({ description: 'MSH-9 from its start: `ADT`, `ADT^A04`.' }),
-  outcome: z.enum(['', 'AA', 'AE', 'AR']).default(''),
-  clientId: z.string().max(40).default(''),
-  q: z
-    .string()
-    .max(200)
-    .default('')
-    .meta({ description: 'The control id; where none has it, part of the sending application or facility.' }),
-  from: z.union([z.literal(''), z.iso.datetime({ offset: true })]).default(''),
-  to: z.union([z.literal(''), z.iso.datetime({ offset: true })]).default(''),
-};
-
 /** A message with its resources, of the site. @throws Fault `not-found` */
 export async function findMessage(deps: Deps, site: string, messageId: string) {
   const missing = () => new Fault('not-found', 'no such message');
@@ -83,12 +71,10 @@ export function messageOperations(deps: Deps, workbench: Workbench): Operation[]
       path: '/messages',
       permission: 'site.messages.read',
       summary: 'HL7 messages of the site, the newest first',
-      query: z.strictObject({ ...paging, ...messageFilter }),
+      query: messageQuery,
       answer: listOf(messageItem),
-      async handle({ actor, query: { limit, cursor, q, ...filter } }) {
-        const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
-        const rows = await deps.database.run(listMessages(actor.site, { ...filter, text: q }, after, limit + 1));
-        return { body: toList(rows, limit, (row) => [row.received_at, row.message_id], viewMessageRow) };
+      async handle({ actor, query }) {
+        return { body: viewList(await findMessages(deps.database, actor.site, query), viewMessageRow) };
       },
     }),
     operation({

@@ -2,17 +2,17 @@
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Surface } from '../../http/surface.ts';
-import { listMessages } from '../../store/admin-message.ts';
-import { fromCursor, INSTANT_PART, toList, UUID_PART } from '../api/cursor.ts';
+import { findMessages, messageQuery } from './listing.ts';
 import { findMessage } from './operations.ts';
 import type { Console } from '../web/console.ts';
+import { readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
 import { MessageList } from './list.tsx';
 import { MessagePage } from './page.tsx';
 import { Notice } from '../web/ui.tsx';
 
-const PAGE_ITEMS = 50;
-const PLACE = '/admin/messages';
+const { path: PLACE } = PLACES.messages;
 
 /** What `datetime-local` sends, read as UTC; anything else finds as if it were not given. */
 const instant = (local: string | undefined): string =>
@@ -27,22 +27,8 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.messages.read');
     const query = c.req.query();
-    const after = fromCursor(query['cursor'], INSTANT_PART, UUID_PART);
-    const filter = {
-      type: query['type'] ?? '',
-      outcome: query['outcome'] ?? '',
-      clientId: query['clientId'] ?? '',
-      text: query['q'] ?? '',
-      from: instant(query['from']),
-      to: instant(query['to']),
-    };
-    const rows = await deps.database.run(listMessages(session.actor.site, filter, after, PAGE_ITEMS + 1));
-    const list = toList(
-      rows,
-      PAGE_ITEMS,
-      (row) => [row.received_at, row.message_id],
-      (row) => row,
-    );
+    const asked = { ...query, from: instant(query['from']), to: instant(query['to']) };
+    const list = await findMessages(deps.database, session.actor.site, readQuery(messageQuery, asked));
     const page = (
       <Page title="Messages" config={config} session={session} place={PLACE}>
         <MessageList {...{ list, query, path }} />
@@ -61,7 +47,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
         )}
         <MessagePage
           {...{ message, path }}
-          keyPath={linkTo(config, '/admin/keys')}
+          keyPath={linkTo(config, PLACES.keys.path)}
           mayReplay={session.actor.permissions.has('site.messages.replay')}
         />
       </Page>

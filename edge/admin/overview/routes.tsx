@@ -7,6 +7,7 @@ import { toCharts } from './charts.ts';
 import { endpointsOf } from './endpoints.ts';
 import type { Console } from '../web/console.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
 import { Overview } from './page.tsx';
 
 export function addOverview(app: Surface, { deps, access }: Console): void {
@@ -35,7 +36,7 @@ export function addOverview(app: Surface, { deps, access }: Console): void {
       sidecarsSeen(),
     ]);
     const page = (
-      <Page title="Overview" config={config} session={session} place="/admin" hasCharts>
+      <Page title="Overview" config={config} session={session} place={PLACES.overview.path} hasCharts>
         <Overview
           endpoints={endpointsOf(config)}
           summary={summary ?? { active_keys: 0, disabled_keys: 0, messages_today: 0, refusals_today: 0 }}

@@ -26,6 +26,9 @@ export interface Actor {
   readonly permissions: ReadonlySet<Permission>;
 }
 
+/** Who made a change, as the history tells it. */
+export const authorOf = ({ name, subject }: Actor): string => `${name} (${subject})`;
+
 /** Providers send a list or, as OAuth does with scopes, one text with spaces. */
 const permissionsClaim = z.union([
   z.array(z.string()),

@@ -1,5 +1,5 @@
 /** Form fields with their rule and their errors beside them, tied to them for those who do not see the page. */
-import type { Child } from 'hono/jsx';
+import type { Child, PropsWithChildren } from 'hono/jsx';
 
 export type FieldErrors = ReadonlyMap<string, readonly string[]>;
 
@@ -11,10 +11,10 @@ interface FieldProps {
 }
 
 /** What describes a field: its error, if it has one, and its rule. */
-export const described = (name: string, errors: FieldErrors) =>
+const described = (name: string, errors: FieldErrors) =>
   errors.has(name) ? `${name}-error ${name}-hint` : `${name}-hint`;
 
-export const Errors = ({ name, errors }: { name: string; errors: FieldErrors }) => {
+const Errors = ({ name, errors }: { name: string; errors: FieldErrors }) => {
   const messages = errors.get(name);
   if (messages === undefined) return null;
   return (
@@ -47,37 +47,80 @@ export const Text = (
   );
 };
 
-const Choice = ({
-  name,
-  value,
-  chosen,
-  label,
-}: {
-  name: string;
-  value: string;
-  chosen: readonly string[];
-  label: string;
-}) => (
-  <label class="choice">
-    <input type="checkbox" name={name} value={value} checked={chosen.includes(value)} />
-    <span>{label}</span>
-  </label>
+/** A text of several lines. */
+export const Lines = ({ name, label, hint, errors, value, rows }: FieldProps & { value: string; rows: number }) => (
+  <div class={errors.has(name) ? 'field wrong' : 'field'}>
+    <label for={name}>{label}</label>
+    <textarea
+      {...{ id: name, name, rows }}
+      class="mono"
+      spellcheck={false}
+      aria-describedby={described(name, errors)}
+      aria-invalid={errors.has(name) ? 'true' : undefined}
+    >
+      {value}
+    </textarea>
+    <Errors {...{ name, errors }} />
+    <p class="hint" id={`${name}-hint`}>
+      {hint}
+    </p>
+  </div>
 );
 
-export const Choices = (props: FieldProps & { values: readonly string[]; chosen: readonly string[] }) => {
-  const { name, label, hint, errors, values, chosen } = props;
+/** One of some values, or none of them, which is called `none`. A value that is not among them stays as it is. */
+export const SelectField = (props: FieldProps & { value: string; values: readonly string[]; none: string }) => {
+  const { name, label, hint, errors, value, values, none } = props;
+  const options = value === '' || values.includes(value) ? values : [value, ...values];
   return (
-    <fieldset class={errors.has(name) ? 'field wrong' : 'field'} aria-describedby={described(name, errors)}>
-      <legend>{label}</legend>
-      <div class="choices">
-        {values.map((value) => (
-          <Choice {...{ name, value, chosen }} label={value} />
+    <div class={errors.has(name) ? 'field wrong' : 'field'}>
+      <label for={name}>{label}</label>
+      <select
+        {...{ id: name, name }}
+        aria-describedby={described(name, errors)}
+        aria-invalid={errors.has(name) ? 'true' : undefined}
+      >
+        <option value="" selected={value === ''}>
+          {none}
+        </option>
+        {options.map((option) => (
+          <option value={option} selected={option === value}>
+            {option}
+          </option>
         ))}
-      </div>
+      </select>
       <Errors {...{ name, errors }} />
       <p class="hint" id={`${name}-hint`}>
         {hint}
       </p>
-    </fieldset>
+    </div>
+  );
+};
+
+/** Several controls that are one field. */
+export const Fieldset = ({ name, label, hint, errors, children }: PropsWithChildren<FieldProps>) => (
+  <fieldset class={errors.has(name) ? 'field wrong' : 'field'} aria-describedby={described(name, errors)}>
+    <legend>{label}</legend>
+    {children}
+    <Errors {...{ name, errors }} />
+    <p class="hint" id={`${name}-hint`}>
+      {hint}
+    </p>
+  </fieldset>
+);
+
+/** Any of some values. */
+export const Choices = (props: FieldProps & { values: readonly string[]; chosen: readonly string[] }) => {
+  const { values, chosen, ...field } = props;
+  return (
+    <Fieldset {...field}>
+      <div class="choices">
+        {values.map((value) => (
+          <label class="choice">
+            <input type="checkbox" name={field.name} value={value} checked={chosen.includes(value)} />
+            <span>{value}</span>
+          </label>
+        ))}
+      </div>
+    </Fieldset>
   );
 };

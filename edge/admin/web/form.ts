@@ -1,6 +1,17 @@
 /** Forms of the console: read within a limit, every value of a name kept. */
+import type { z } from 'zod';
+
 import { Fault } from '../../../shared/fault.ts';
 import { decodeUtf8, readBody } from '../../http/body.ts';
+import { parse } from '../api/parse.ts';
+
+/**
+ * What is asked of a page, as the JSON API would read it; parameters that only a page knows are left out.
+ *
+ * @throws Fault `malformed`
+ */
+export const readQuery = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, query: Record<string, string>) =>
+  parse(schema.strip(), query, 'malformed', 'the query');
 
 /** @throws Fault 400, 413 or 415 */
 export async function readForm(request: Request, maxBytes = 256 * 1024): Promise<URLSearchParams> {

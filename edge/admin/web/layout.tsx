@@ -4,31 +4,17 @@ import type { PropsWithChildren } from 'hono/jsx';
 
 import type { Config } from '../../config.ts';
 import { pathPrefix } from '../../http/surface.ts';
-import type { Permission } from '../staff/permissions.ts';
 import { securityHeaders } from '../../http/security-headers.ts';
 import type { Session } from '../staff/session.ts';
-
-interface Place {
-  readonly path: string;
-  readonly title: string;
-  readonly permission: Permission;
-}
-
-const PLACES: readonly Place[] = [
-  { path: '/admin', title: 'Overview', permission: 'site.endpoints.read' },
-  { path: '/admin/keys', title: 'API keys', permission: 'site.api_keys.read' },
-  { path: '/admin/refusals', title: 'Refusals', permission: 'site.api_keys.read' },
-  { path: '/admin/messages', title: 'Messages', permission: 'site.messages.read' },
-  { path: '/admin/workbench', title: 'Workbench', permission: 'site.api_keys.read' },
-];
+import { type PlacePath, PLACES } from './places.ts';
 
 interface PageProps {
   readonly title: string;
   readonly config: Config;
   /** Undefined where nobody is signed in. */
   readonly session?: Session | undefined;
-  /** The place of PLACES that this page belongs to. */
-  readonly place?: string;
+  /** Where this page belongs. */
+  readonly place?: PlacePath;
   /** Charts need one script and one style sheet more. */
   readonly hasCharts?: boolean;
 }
@@ -36,7 +22,7 @@ interface PageProps {
 /** Paths of links: below the console's own path prefix. */
 export const linkTo = (config: Config, path: string): string => `${pathPrefix(config.ADMIN_PUBLIC_BASE_URL)}${path}`;
 
-const Navigation = ({ config, session, place }: { config: Config; session: Session; place: string | undefined }) => (
+const Navigation = ({ config, session, place }: { config: Config; session: Session; place: PlacePath | undefined }) => (
   <header class="bar">
     <a class="brand" href={linkTo(config, '/admin')}>
       <img src={linkTo(config, '/admin/assets/icon.svg')} alt="" width="28" height="28" />
@@ -46,11 +32,13 @@ const Navigation = ({ config, session, place }: { config: Config; session: Sessi
       </span>
     </a>
     <nav aria-label="Console">
-      {PLACES.filter(({ permission }) => session.actor.permissions.has(permission)).map(({ path, title }) => (
-        <a href={linkTo(config, path)} aria-current={path === place ? 'page' : undefined}>
-          {title}
-        </a>
-      ))}
+      {Object.values(PLACES)
+        .filter(({ permission }) => session.actor.permissions.has(permission))
+        .map(({ path, title }) => (
+          <a href={linkTo(config, path)} aria-current={path === place ? 'page' : undefined}>
+            {title}
+          </a>
+        ))}
       {config.INTEGRATION_DOCS_URL === undefined ? null : <a href={config.INTEGRATION_DOCS_URL}>API reference</a>}
     </nav>
     <form class="who" method="post" action={linkTo(config, '/admin/sign-out')}>

@@ -5,7 +5,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
-import { listKeys } from '../../store/admin-key.ts';
+import { listKeys } from '../keys/statements.ts';
 import { noSuchKey } from '../keys/keys.ts';
 import { ackErrorItem, segmentItem } from '../messages/operations.ts';
 import { type Operation, operation } from '../api/operation.ts';

@@ -2,7 +2,7 @@
 import type { PropsWithChildren } from 'hono/jsx';
 
 import type { Issue } from '../../../shared/fault.ts';
-import type { KeyRow } from '../../store/admin-key.ts';
+import type { KeyRow } from '../keys/statements.ts';
 import type { viewDryRun, viewExplanation } from './operations.ts';
 import { AckErrors, Segments } from '../messages/page.tsx';
 import { Badge, Code, Notice, Outcome, Select, Table } from '../web/ui.tsx';

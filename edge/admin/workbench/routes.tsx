@@ -4,7 +4,7 @@ import type { Child } from 'hono/jsx';
 import { Fault } from '../../../shared/fault.ts';
 import { parseJson } from '../../../shared/json.ts';
 import type { Surface } from '../../http/surface.ts';
-import { listKeys } from '../../store/admin-key.ts';
+import { listKeys } from '../keys/statements.ts';
 import { requirePermission } from '../staff/permissions.ts';
 import type { Session } from '../staff/session.ts';
 import { messageBytes, requireClientId, viewDryRun, viewExplanation } from './operations.ts';
@@ -12,9 +12,10 @@ import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { type Bench, BENCHES, DryRun, Explanation, Validation, WorkbenchPage } from './page.tsx';
+import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 
-const PLACE = '/admin/workbench';
+const { path: PLACE } = PLACES.workbench;
 const MAX_KEYS = 200;
 
 interface Pasted {

@@ -10,50 +10,24 @@ import { parseArgs } from 'node:util';
 import { Fault } from '../../../shared/fault.ts';
 import { isTimeZone } from '../../../shared/hl7/zone.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
+import { changeKey, createKey } from '../../admin/keys/keys.ts';
+import { KEY_MEMBERS } from '../../admin/keys/record.ts';
+import { listKeys } from '../../admin/keys/statements.ts';
+import { viewFindings, viewKey } from '../../admin/keys/view.ts';
+import { bodyOfFlags, optionsOf, usageOf } from '../../admin/record/flags.ts';
+import { PERMISSIONS, toActor, type Actor } from '../../admin/staff/permissions.ts';
 import { type Config, readConfig } from '../../config.ts';
-import { listKeys } from '../../store/admin-key.ts';
 import { createSite, listSites } from '../../store/site.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
-import { viewFindings, viewKey } from '../../admin/keys/view.ts';
-import { changeKey, createKey } from '../../admin/keys/keys.ts';
-import { PERMISSIONS, toActor, type Actor } from '../../admin/staff/permissions.ts';
-
-const USAGE = `Usage, with DATABASE_URL in the environment:
-
-  npm run admin -- site create --name NAME [--time-zone Europe/Berlin] [--processing-ids P,T]
-  npm run admin -- site list
-  npm run admin -- key create --site ID --name NAME (--jwks FILE | --jwks-uri URL) [--scopes LIST] [--audiences LIST]
-                     [--protocols LIST] [--ttl 300] [--allowed-ips LIST] [--sender-application MSH-3]
-                     [--sender-facility MSH-4]
-  npm run admin -- key list --site ID
-  npm run admin -- key disable|enable --site ID --client-id svc-…
-
-Lists have commas between. What is answered is JSON.
-`;
-
-const OPTIONS = {
-  site: { type: 'string' },
-  name: { type: 'string' },
-  'time-zone': { type: 'string' },
-  'processing-ids': { type: 'string' },
-  'client-id': { type: 'string' },
-  jwks: { type: 'string' },
-  'jwks-uri': { type: 'string' },
-  scopes: { type: 'string' },
-  audiences: { type: 'string' },
-  protocols: { type: 'string' },
-  ttl: { type: 'string' },
-  'allowed-ips': { type: 'string' },
-  'sender-application': { type: 'string' },
-  'sender-facility': { type: 'string' },
-} as const;
-type Options = { readonly [Name in keyof typeof OPTIONS]?: string | undefined };
 
 class UsageError extends Error {}
 
-function need(options: Options, name: keyof Options): string {
+/** What was given, by option. */
+type Options = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+function need(options: Options, name: string): string {
   const value = options[name];
-  if (value === undefined || value.trim() === '') throw new UsageError(`--${name} is needed`);
+  if (typeof value !== 'string' || value.trim() === '') throw new UsageError(`--${name} is needed`);
   return value;
 }
 
@@ -83,54 +57,101 @@ async function connect(): Promise<CommandDeps> {
 const operator = (site: string): Actor =>
   toActor({ sub: 'npm run admin', name: userInfo().username, site, permissions: Object.keys(PERMISSIONS) });
 
-type Command = (deps: CommandDeps, options: Options) => Promise<unknown>;
+interface Command {
+  /** How its options are told. */
+  readonly usage: string;
+  /** The names of its options. */
+  readonly options: readonly string[];
+  readonly run: (deps: CommandDeps, options: Options) => Promise<unknown>;
+}
 
-const setStatus =
-  (status: 'active' | 'disabled'): Command =>
-  async (deps, options) => {
+const keyOptions = Object.keys(optionsOf(KEY_MEMBERS));
+const readText = (path: string): Promise<string> => readFile(path, 'utf8');
+
+const setStatus = (status: 'active' | 'disabled'): Command => ({
+  usage: '--site ID --client-id svc-…',
+  options: ['site', 'client-id'],
+  async run(deps, options) {
     const actor = operator(need(options, 'site'));
     const { key } = await changeKey(deps, actor, need(options, 'client-id'), [], { status });
     return viewKey(key);
-  };
+  },
+});
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  async 'site create'({ database }, options) {
-    const timeZone = options['time-zone'] ?? null;
-    if (timeZone !== null && !isTimeZone(timeZone)) throw new UsageError(`--time-zone ${timeZone} is not an IANA name`);
-    const site = { id: uuidv7(Date.now()), name: need(options, 'name'), timeZone };
-    const processingIds = (options['processing-ids'] ?? 'P').split(',').map((id) => id.trim());
-    await database.run(createSite({ ...site, processingIds }));
-    return { site: site.id, name: site.name, timeZone, processingIds };
+  'site create': {
+    usage: '--name NAME [--time-zone Europe/Berlin] [--processing-ids P,T]',
+    options: ['name', 'time-zone', 'processing-ids'],
+    async run({ database }, options) {
+      const timeZone = options['time-zone'] === undefined ? null : need(options, 'time-zone');
+      if (timeZone !== null && !isTimeZone(timeZone))
+        throw new UsageError(`--time-zone ${timeZone} is not an IANA name`);
+      const site = { id: uuidv7(Date.now()), name: need(options, 'name'), timeZone };
+      const ids = options['processing-ids'] === undefined ? 'P' : need(options, 'processing-ids');
+      const processingIds = ids.split(',').map((id) => id.trim());
+      await database.run(createSite({ ...site, processingIds }));
+      return { site: site.id, name: site.name, timeZone, processingIds };
+    },
   },
-  async 'site list'({ database }) {
-    const sites = await database.run(listSites());
-    return sites.map(({ site_id: site, name, time_zone: timeZone }) => ({ site, name, timeZone }));
+  'site list': {
+    usage: '',
+    options: [],
+    async run({ database }) {
+      const sites = await database.run(listSites());
+      return sites.map(({ site_id: site, name, time_zone: timeZone }) => ({ site, name, timeZone }));
+    },
   },
-  async 'key create'(deps, options) {
-    const actor = operator(need(options, 'site'));
-    const file = options.jwks;
-    const { key, findings } = await createKey(deps, actor, {
-      name: need(options, 'name'),
-      jwks: file === undefined ? null : await readFile(file, 'utf8'),
-      jwksUri: options['jwks-uri'] ?? null,
-      tokenTtlSeconds: Number(options.ttl ?? '300'),
-      allowedScopes: options.scopes ?? '',
-      allowedAudiences: options.audiences ?? '',
-      protocols: options.protocols ?? '',
-      allowedIps: options['allowed-ips'] ?? '',
-      hl7SenderApplication: options['sender-application'] ?? null,
-      hl7SenderFacility: options['sender-facility'] ?? null,
-    });
-    return { ...viewKey(key), jwksFindings: viewFindings(findings) };
+  'key create': {
+    usage: `--site ID ${usageOf(KEY_MEMBERS)}`,
+    options: ['site', ...keyOptions],
+    async run(deps, options) {
+      const actor = operator(need(options, 'site'));
+      need(options, 'name');
+      const suggested = { tokenTtlSeconds: KEY_MEMBERS.tokenTtlSeconds.suggested };
+      const body = { ...suggested, ...(await bodyOfFlags(KEY_MEMBERS, options, readText)) };
+      const { key, findings } = await createKey(deps, actor, body);
+      return { ...viewKey(key), jwksFindings: viewFindings(findings) };
+    },
   },
-  async 'key list'({ database }, options) {
-    const site = operator(need(options, 'site')).site;
-    const rows = await database.run(listKeys(site, { text: '', status: '', protocol: '' }, null, 10_000));
-    return rows.map(({ client_id: clientId, name, status, protocols }) => ({ clientId, name, status, protocols }));
+  'key update': {
+    usage: `--site ID --client-id svc-… ${usageOf(KEY_MEMBERS)}`,
+    options: ['site', 'client-id', ...keyOptions],
+    async run(deps, options) {
+      const actor = operator(need(options, 'site'));
+      const body = await bodyOfFlags(KEY_MEMBERS, options, readText);
+      const { key, findings } = await changeKey(deps, actor, need(options, 'client-id'), [], body);
+      return { ...viewKey(key), jwksFindings: viewFindings(findings) };
+    },
+  },
+  'key list': {
+    usage: '--site ID',
+    options: ['site'],
+    async run({ database }, options) {
+      const { site } = operator(need(options, 'site'));
+      const rows = await database.run(listKeys(site, { text: '', status: '', protocol: '' }, null, 10_000));
+      return rows.map(({ client_id: clientId, name, status, protocols }) => ({ clientId, name, status, protocols }));
+    },
   },
   'key disable': setStatus('disabled'),
   'key enable': setStatus('active'),
 };
+
+const OPTIONS = {
+  site: { type: 'string', multiple: false },
+  'client-id': { type: 'string', multiple: false },
+  'time-zone': { type: 'string', multiple: false },
+  'processing-ids': { type: 'string', multiple: false },
+  ...optionsOf(KEY_MEMBERS),
+} as const;
+
+const USAGE = `Usage, with DATABASE_URL in the environment:
+
+${Object.entries(COMMANDS)
+  .map(([name, { usage }]) => `  npm run admin -- ${name} ${usage}`.trimEnd())
+  .join('\n')}
+
+Lists have commas between. An option with an empty value ("") clears what it names. What is answered is JSON.
+`;
 
 /** What to say of a failure: each finding on a line of its own, by the field's name. */
 function explain(error: unknown): string {
@@ -146,9 +167,11 @@ async function main(): Promise<unknown> {
   const name = positionals.join(' ');
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(name === '' ? 'what shall be done?' : `there is no ${name}`);
+  const foreign = Object.keys(values).find((option) => !command.options.includes(option));
+  if (foreign !== undefined) throw new UsageError(`${name} has no option --${foreign}`);
   const deps = await connect();
   try {
-    return await command(deps, values);
+    return await command.run(deps, values);
   } finally {
     await deps.database.close();
   }

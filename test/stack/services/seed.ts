@@ -4,6 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Client } from 'pg';
 
+import { newKey } from '../../../edge/admin/keys/keys.ts';
+import { KEY_MEMBERS, type KeyRecord } from '../../../edge/admin/keys/record.ts';
+import { writeKey } from '../../../edge/admin/keys/statements.ts';
+import { toRecord } from '../../../edge/admin/record/member.ts';
 import { SCOPES } from '../../../shared/oauth/scope.ts';
 
 export { SCOPES as ALL_SCOPES } from '../../../shared/oauth/scope.ts';
@@ -64,33 +68,30 @@ export async function createApiKey(client: Pick<Client, 'query'>, options: ApiKe
   const privateJwk = { ...(await exportJWK(pair.privateKey)), kid, alg, use: 'sig' };
   const publicJwk = { ...(await exportJWK(pair.publicKey)), kid, alg, use: 'sig' };
   const jwks = options.jwksUri === undefined ? (options.jwks ?? { keys: [publicJwk] }) : null;
-  await client.query(
-    `insert into api_key (site_id, client_id, name, status, jwks_uri, jwks, token_ttl_seconds, allowed_scopes,
-       allowed_audiences, protocols, allowed_ips, hl7_sender_application, hl7_sender_facility)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-    [
-      options.site,
-      clientId,
-      options.name ?? 'Test key',
-      options.status ?? 'active',
-      options.jwksUri ?? null,
-      jwks === null ? null : JSON.stringify(jwks),
-      options.tokenTtlSeconds ?? 300,
-      options.scopes ?? SCOPES,
-      options.audiences ?? [],
-      options.protocols ?? ['fhir', 'hl7'],
-      options.allowedIps ?? [],
-      options.senderApplication ?? null,
-      options.senderFacility ?? null,
-    ],
-  );
+  const record: KeyRecord = {
+    ...toRecord(KEY_MEMBERS, newKey.parse({ name: options.name ?? 'Test key', tokenTtlSeconds: 300 })),
+    status: options.status ?? 'active',
+    jwks_uri: options.jwksUri ?? null,
+    jwks: jwks === null ? null : JSON.stringify(jwks),
+    token_ttl_seconds: options.tokenTtlSeconds ?? 300,
+    allowed_scopes: options.scopes ?? SCOPES,
+    allowed_audiences: options.audiences ?? [],
+    protocols: options.protocols ?? ['fhir', 'hl7'],
+    allowed_ips: options.allowedIps ?? [],
+    hl7_sender_application: options.senderApplication ?? null,
+    hl7_sender_facility: options.senderFacility ?? null,
+  };
   // As the console does: a public key belongs to one client. Tests may bend a JWKS until it has no thumbprint.
-  for (const jwk of options.jwks === undefined && jwks !== null ? jwks.keys : []) {
-    await client.query(`insert into api_key_thumbprint (thumbprint, site_id, client_id) values ($1, $2, $3)`, [
-      await calculateJwkThumbprint(jwk),
-      options.site,
-      clientId,
-    ]);
-  }
+  const owned = options.jwks === undefined && jwks !== null ? jwks.keys : [];
+  const { text, params } = writeKey({
+    site: options.site,
+    clientId,
+    expected: null,
+    by: 'seed',
+    record,
+    ownedThumbprints: await Promise.all(owned.map((jwk) => calculateJwkThumbprint(jwk))),
+    foreignThumbprints: [],
+  });
+  await client.query(text, [...params]);
   return { site: options.site, clientId, privateJwk };
 }

@@ -116,13 +116,7 @@ describe('cursors', () => {
   });
 
   test('a list ends where nothing follows', () => {
-    const list = (rows: number[]) =>
-      toList(
-        rows,
-        2,
-        (row) => [String(row)],
-        (row) => row,
-      );
+    const list = (rows: number[]) => toList(rows, 2, (row) => [String(row)]);
     expect(list([1, 2])).toEqual({ items: [1, 2], next: null });
     expect(list([1, 2, 3])).toEqual({ items: [1, 2], next: toCursor(['2']) });
     expect(list([])).toEqual({ items: [], next: null });

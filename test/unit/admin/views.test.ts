@@ -4,10 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { examplesFor } from '../../../edge/admin/keys/examples.ts';
 import { hintFor } from '../../../edge/admin/refusals/hints.ts';
 import { fieldName, segmentName } from '../../../edge/admin/messages/hl7-names.ts';
-import { viewChange } from '../../../edge/admin/keys/view.ts';
+import { newKey } from '../../../edge/admin/keys/keys.ts';
+import { KEY_MEMBERS } from '../../../edge/admin/keys/record.ts';
+import type { KeyRow } from '../../../edge/admin/keys/statements.ts';
+import { toRecord } from '../../../edge/admin/record/member.ts';
+import { viewChange } from '../../../edge/admin/record/change.ts';
 import { viewAck, viewMessage } from '../../../edge/admin/messages/segments.ts';
 import { readConfig } from '../../../edge/config.ts';
-import type { KeyRow } from '../../../edge/store/admin-key.ts';
 import { REFUSAL_CODES } from '../../../shared/oauth/reason.ts';
 
 test.each([...Object.keys(REFUSAL_CODES), 'no-key', 'ambiguous'])('a refusal by %s comes with a hint', (code) => {
@@ -77,7 +80,7 @@ describe('a message', () => {
 
 test('a change names the members that differ', () => {
   const record = { name: 'A', status: 'active', jwks: '{"keys":[]}', allowed_scopes: ['x'], site_id: 'hidden' };
-  const change = viewChange({
+  const change = viewChange(KEY_MEMBERS, {
     version: 2,
     at: '2026-11-21T00:00:00.000Z',
     by: 'someone',
@@ -95,17 +98,11 @@ test('a change names the members that differ', () => {
 describe('programs for a key', () => {
   const key: KeyRow = {
     client_id: 'svc-00000000-0000-4000-8000-000000000000',
-    name: 'A',
-    status: 'active',
-    jwks_uri: null,
-    jwks: null,
-    token_ttl_seconds: 300,
+    ...toRecord(KEY_MEMBERS, newKey.parse({ name: 'A', tokenTtlSeconds: 300 })),
     allowed_scopes: ['system/Patient.read'],
-    allowed_audiences: [],
     protocols: ['fhir', 'hl7', 'hl7-mllp'],
     allowed_ips: ['*'],
     hl7_sender_application: 'LAB',
-    hl7_sender_facility: null,
     version: 1,
     created_at: '',
     updated_at: '',

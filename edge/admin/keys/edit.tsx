@@ -1,0 +1,94 @@
+/** The form of an API key: a new one, one that is changed, and either again where it was not accepted. */
+import type { Context } from 'hono';
+
+import type { Fault } from '../../../shared/fault.ts';
+import { isOfForm, RecordForm, statusOfForm, versionOf } from '../record/form.tsx';
+import { type FieldTexts, initialTexts, textsOfForm, textsOfRecord, toBody } from '../record/texts.ts';
+import type { Session } from '../staff/session.ts';
+import { readForm } from '../web/form.ts';
+import type { Console } from '../web/console.ts';
+import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { changeKey, createKey, requireKey } from './keys.ts';
+import { KEY_MEMBERS, KEY_SECTIONS } from './record.ts';
+import { viewKey } from './view.ts';
+
+const { path: PLACE } = PLACES.keys;
+
+interface FormState {
+  readonly texts: FieldTexts;
+  readonly fault?: Fault;
+  /** What is edited; undefined to create. */
+  readonly key?: { readonly clientId: string; readonly name: string; readonly version: number };
+}
+
+function formPage(
+  { deps: { config } }: Console,
+  session: Session,
+  { texts, fault, key }: FormState,
+): Promise<Response> {
+  const keys = linkTo(config, PLACE);
+  const path = key === undefined ? keys : `${keys}/${key.clientId}`;
+  const page = (
+    <Page
+      title={key === undefined ? 'New API key' : `Edit ${key.name}`}
+      config={config}
+      session={session}
+      place={PLACE}
+    >
+      <RecordForm
+        members={KEY_MEMBERS}
+        sections={KEY_SECTIONS}
+        {...{ texts, fault }}
+        version={key?.version}
+        button={key === undefined ? 'Create API key' : 'Save'}
+        action={path}
+        cancel={path}
+        again={`${path}/edit`}
+      />
+    </Page>
+  );
+  return respond(config, page, statusOfForm(fault));
+}
+
+export async function newForm(console: Console, c: Context): Promise<Response> {
+  const session = await console.access.page(c, 'site.api_keys.create');
+  return formPage(console, session, { texts: initialTexts(KEY_MEMBERS) });
+}
+
+export async function create(console: Console, c: Context): Promise<Response> {
+  const { deps, access } = console;
+  const session = await access.page(c, 'site.api_keys.create');
+  const texts = textsOfForm(KEY_MEMBERS, await readForm(c.req.raw));
+  try {
+    const { key } = await createKey(deps, session.actor, toBody(KEY_MEMBERS, texts));
+    return c.redirect(`${linkTo(deps.config, PLACE)}/${key.client_id}?saved=created&look=1`, 303);
+  } catch (error) {
+    if (!isOfForm(error)) throw error;
+    return formPage(console, session, { texts, fault: error });
+  }
+}
+
+export async function changeForm(console: Console, c: Context, clientId: string): Promise<Response> {
+  const session = await console.access.page(c, 'site.api_keys.update');
+  const row = await requireKey(console.deps.database, session.actor.site, clientId);
+  const key = { clientId, name: row.name, version: row.version };
+  return formPage(console, session, { texts: textsOfRecord(KEY_MEMBERS, viewKey(row)), key });
+}
+
+export async function change(console: Console, c: Context, clientId: string): Promise<Response> {
+  const { deps, access } = console;
+  const session = await access.page(c, 'site.api_keys.update');
+  const form = await readForm(c.req.raw);
+  const texts = textsOfForm(KEY_MEMBERS, form);
+  const version = versionOf(form);
+  try {
+    await changeKey(deps, session.actor, clientId, [version], toBody(KEY_MEMBERS, texts));
+    return c.redirect(`${linkTo(deps.config, PLACE)}/${clientId}?saved=changed&look=1`, 303);
+  } catch (error) {
+    if (!isOfForm(error)) throw error;
+    const { name } = await requireKey(deps.database, session.actor.site, clientId);
+    // The version stays the one that was read, so that saving again cannot overwrite what nobody has seen.
+    return formPage(console, session, { texts, fault: error, key: { clientId, name, version } });
+  }
+}

@@ -1,0 +1,72 @@
+/** The page of one API key, with what is found of its public keys, its refusals and its history. */
+import type { Context } from 'hono';
+
+import { readJwks } from '../../../shared/oauth/jwks.ts';
+import type { Deps } from '../../deps.ts';
+import { fetchJwks } from '../../http/fetch-jwks.ts';
+import { changesOf } from '../../store/admin-key.ts';
+import { findRefusals } from '../../store/admin-refusal.ts';
+import type { Console } from '../web/console.ts';
+import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { Notice } from '../web/ui.tsx';
+import { examplesFor } from './examples.ts';
+import { noSuchKey } from './keys.ts';
+import { KeyPage } from './page.tsx';
+import type { JwksFindings } from './rules.ts';
+import { type KeyRow, readKey } from './statements.ts';
+
+const RECENT_REFUSALS = 5;
+const RECENT_CHANGES = 50;
+
+const SAVED: Readonly<Record<string, string>> = {
+  created: 'The API key is created. Give its Client ID to the integrator.',
+  changed: 'The change is saved.',
+  active: 'The API key is enabled.',
+  disabled: 'The API key is disabled: it gets no more tokens, and those it has no longer work.',
+};
+
+interface Looked {
+  readonly findings: JwksFindings | null;
+  readonly problems: readonly string[];
+}
+
+/** The keys as far as they can be known without asking anyone, or, asked for, as the JWKS URI has them now. */
+async function lookAt(deps: Deps, key: KeyRow, isAsked: boolean): Promise<Looked> {
+  if (key.jwks !== null) {
+    const { keys, problems } = readJwks(key.jwks);
+    return { findings: { keys }, problems };
+  }
+  if (key.jwks_uri === null || !isAsked) return { findings: null, problems: [] };
+  const fetched = await fetchJwks(deps, key.jwks_uri);
+  if ('failed' in fetched) return { findings: { keys: [], unreachable: fetched.reason }, problems: [] };
+  return { findings: { keys: fetched.jwks.keys }, problems: fetched.jwks.problems };
+}
+
+export async function show({ deps, access }: Console, c: Context, clientId: string): Promise<Response> {
+  const { config, database } = deps;
+  const session = await access.page(c, 'site.api_keys.read');
+  const { site, permissions } = session.actor;
+  const [[key], refusals, changes] = await database.batch([
+    readKey(site, clientId),
+    findRefusals(site, { clientId, surface: '', code: '', text: '' }, null, RECENT_REFUSALS),
+    changesOf(site, clientId, null, RECENT_CHANGES),
+  ]);
+  if (key === undefined) throw noSuchKey();
+  const { findings, problems } = await lookAt(deps, key, c.req.query('look') === '1');
+  const saved = SAVED[c.req.query('saved') ?? ''];
+  const page = (
+    <Page title={key.name} config={config} session={session} place={PLACES.keys.path}>
+      {saved === undefined ? null : <Notice tone="good">{saved}</Notice>}
+      <KeyPage
+        keyRow={key}
+        path={`${linkTo(config, PLACES.keys.path)}/${clientId}`}
+        refusalsPath={linkTo(config, `${PLACES.refusals.path}?clientId=${clientId}`)}
+        {...{ findings, problems, refusals, changes }}
+        examples={examplesFor(key, findings?.keys ?? [], config)}
+        may={{ update: permissions.has('site.api_keys.update'), disable: permissions.has('site.api_keys.disable') }}
+      />
+    </Page>
+  );
+  return respond(config, page);
+}

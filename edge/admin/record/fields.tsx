@@ -1,0 +1,158 @@
+/** The fields of a record's form and the facts of its page, each by its member's kind of input. */
+import type { Child } from 'hono/jsx';
+
+import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
+import { Choices, Fieldset, type FieldErrors, Lines, SelectField, Text } from '../web/fields.tsx';
+import { Badge, Fact } from '../web/ui.tsx';
+import { textOf, textsOf } from './input.ts';
+import type { Member, Members } from './member.ts';
+import type { FieldTexts } from './texts.ts';
+
+interface FieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly errors: FieldErrors;
+}
+
+/** Read and write of each resource type. */
+const Scopes = ({ chosen, ...props }: FieldProps & { chosen: readonly string[] }) => (
+  <Fieldset {...props}>
+    <div class="scopes">
+      {RESOURCE_TYPES.map((type) => (
+        <div class="scope">
+          <span aria-hidden="true">{type}</span>
+          {['read', 'write'].map((access) => (
+            <label class="choice">
+              <input
+                type="checkbox"
+                name={props.name}
+                value={`system/${type}.${access}`}
+                checked={chosen.includes(`system/${type}.${access}`)}
+              />
+              <span>
+                <span class="hidden">system/{type}.</span>
+                {access}
+              </span>
+            </label>
+          ))}
+        </div>
+      ))}
+    </div>
+  </Fieldset>
+);
+
+const Field = ({ member, texts, ...at }: { name: string; member: Member; texts: FieldTexts; errors: FieldErrors }) => {
+  const { input, label, hint } = member;
+  const props = { ...at, label, hint };
+  const chosen = texts[at.name] ?? [];
+  const value = chosen[0] ?? '';
+  switch (input?.kind) {
+    case undefined:
+      return null;
+    case 'text': {
+      const required = input.required === true ? { required: '' } : {};
+      const attributes = { autocomplete: 'off', ...required };
+      return (
+        <Text {...props} value={value} type={input.type ?? 'text'} mono={input.mono ?? false} {...{ attributes }} />
+      );
+    }
+    case 'number': {
+      const attributes = { min: String(input.min), max: String(input.max), required: '' };
+      return <Text {...props} value={value} type="number" {...{ attributes }} />;
+    }
+    case 'list':
+      return <Text {...props} value={value} mono attributes={{ autocomplete: 'off' }} />;
+    case 'choices':
+      return <Choices {...props} values={input.values} chosen={chosen} />;
+    case 'scopes':
+      return <Scopes {...props} chosen={chosen} />;
+    case 'select':
+      return <SelectField {...props} value={value} values={input.values} none={input.none} />;
+    case 'lines':
+      return <Lines {...props} value={value} rows={input.rows} />;
+  }
+};
+
+export interface Section {
+  readonly name: string;
+  readonly title?: string;
+  readonly lead?: string;
+}
+
+interface SectionsProps {
+  readonly members: Members;
+  readonly sections: readonly Section[];
+  readonly texts: FieldTexts;
+  readonly errors: FieldErrors;
+}
+
+const membersIn = (members: Members, section: string): [string, Member][] =>
+  Object.entries(members).filter(([, member]) => member.section === section);
+
+/** The fields of each section; one without a title has no frame. */
+export const RecordFields = ({ members, sections, texts, errors }: SectionsProps) => (
+  <>
+    {sections.map(({ name: section, title, lead }) => {
+      const fields = membersIn(members, section).map(([name, member]) => (
+        <Field {...{ name, member, texts, errors }} />
+      ));
+      if (title === undefined) return fields;
+      return (
+        <section aria-labelledby={`${section}-title`}>
+          <h2 id={`${section}-title`}>{title}</h2>
+          {lead === undefined ? null : <p class="quiet">{lead}</p>}
+          {fields}
+        </section>
+      );
+    })}
+  </>
+);
+
+/** `Patient read, write` for the two scopes of a type. */
+const ScopeList = ({ scopes }: { scopes: readonly string[] }) => {
+  const byType = Map.groupBy(scopes, (scope) => scope.slice(scope.indexOf('/') + 1, scope.indexOf('.')));
+  return (
+    <ul class="plain">
+      {[...byType].map(([type, named]) => (
+        <li>
+          {type} <span class="quiet">{named.map((scope) => scope.slice(scope.indexOf('.') + 1)).join(', ')}</span>
+        </li>
+      ))}
+    </ul>
+  );
+};
+
+function shown({ input, none = 'none' }: Member, value: unknown): Child {
+  const texts = input === undefined ? [] : textsOf(input, value).filter((text) => text !== '');
+  // Without a scope a key is of no use: that is more than a setting left open.
+  if (texts.length === 0)
+    return input?.kind === 'scopes' ? <Badge tone="warn">{none}</Badge> : <span class="quiet">{none}</span>;
+  if (input?.kind === 'scopes') return <ScopeList scopes={texts} />;
+  return input?.kind === 'lines' ? <span class="lines">{texts.join('\n')}</span> : texts.join(', ');
+}
+
+/** What members hold, as facts of a page. @param record as it is answered */
+export const RecordFacts = ({
+  members,
+  sections,
+  record,
+}: {
+  members: Members;
+  sections: readonly Section[];
+  record: Readonly<Record<string, unknown>>;
+}) => (
+  <>
+    {sections
+      .flatMap(({ name }) => membersIn(members, name))
+      .map(([name, member]) => (
+        <Fact name={member.label}>{shown(member, record[name])}</Fact>
+      ))}
+  </>
+);
+
+/** A member of a change as text. @param value as it is answered */
+export function textOfMember(member: Member | undefined, value: unknown): string {
+  const text = member?.input === undefined ? textOf(value ?? '') : textsOf(member.input, value).join(', ');
+  return text === '' ? 'none' : text;
+}

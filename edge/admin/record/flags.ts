@@ -1,0 +1,46 @@
+/** The options of commands that set members of a record: which there are, how they are told, and the body they make. */
+import type { Flag, Members } from './member.ts';
+import { numberOf } from './input.ts';
+
+/** As `parseArgs` of Node takes it. */
+export interface FlagOption {
+  readonly type: 'string';
+  readonly multiple: boolean;
+}
+
+const flagsOf = (members: Members): Flag[] =>
+  Object.values(members).flatMap(({ flag }) => (flag === undefined ? [] : [flag]));
+
+/** An entry for each member that a command can set. */
+export function optionsOf(members: Members): Record<string, FlagOption> {
+  return Object.fromEntries(
+    flagsOf(members).map(({ name, from }) => [name, { type: 'string', multiple: from === 'lines' }]),
+  );
+}
+
+/** `[--jwks FILE] [--ttl SECONDS]` */
+export const usageOf = (members: Members): string =>
+  flagsOf(members)
+    .map(({ name, value, from }) => `[--${name} ${value}]${from === 'lines' ? ' …' : ''}`)
+    .join(' ');
+
+/**
+ * What the options say, as the JSON API takes it; those that are not given are left out.
+ *
+ * @param readFile the text of a file that an option names
+ */
+export async function bodyOfFlags(
+  members: Members,
+  values: Readonly<Record<string, string | readonly string[] | undefined>>,
+  readFile: (path: string) => Promise<string>,
+): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = {};
+  for (const [name, { flag, input }] of Object.entries(members)) {
+    const given = flag === undefined ? undefined : values[flag.name];
+    if (flag === undefined || given === undefined) continue;
+    const text = typeof given === 'string' ? given : given.join('\n');
+    if (flag.from === 'file') body[name] = text === '' ? null : await readFile(text);
+    else body[name] = input?.kind === 'number' ? numberOf(text) : text;
+  }
+  return body;
+}

@@ -1,0 +1,31 @@
+/** Who changed a record when, and each member before and after: on the page of the record. */
+import type { ChangeRow } from '../../store/change.ts';
+import { Empty, Table, When } from '../web/ui.tsx';
+import { viewChange } from './change.ts';
+import { textOfMember } from './fields.tsx';
+import type { Members } from './member.ts';
+
+export const History = ({ members, changes }: { members: Members; changes: readonly ChangeRow[] }) => (
+  <section aria-labelledby="history">
+    <h2 id="history">History</h2>
+    {changes.length === 0 ? <Empty>Made without this console: nothing is recorded.</Empty> : null}
+    {changes
+      .map((change) => viewChange(members, change))
+      .map(({ version, at, by, changed, before, after }) => (
+        <details>
+          <summary>
+            Version {version}: {before === null ? 'created' : changed.join(', ')} by {by}, <When at={at} />
+          </summary>
+          <Table label={`What version ${version} changed`} head={['Field', 'Before', 'After']}>
+            {changed.map((name) => (
+              <tr>
+                <th scope="row">{name}</th>
+                <td class="value">{before === null ? '' : textOfMember(members[name], before[name])}</td>
+                <td class="value">{textOfMember(members[name], after[name])}</td>
+              </tr>
+            ))}
+          </Table>
+        </details>
+      ))}
+  </section>
+);

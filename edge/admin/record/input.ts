@@ -1,0 +1,62 @@
+/** The kinds of fields that people set members of a record with, and what they show of a value. Texts, no HTML. */
+
+export type Input =
+  | {
+      readonly kind: 'text';
+      readonly type?: 'text' | 'url';
+      /** A machine's text: set in type of one width. */
+      readonly mono?: boolean;
+      readonly required?: boolean;
+    }
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
+  /** One text with commas between the items. */
+  | { readonly kind: 'list' }
+  /** Any of these. */
+  | { readonly kind: 'choices'; readonly values: readonly string[] }
+  /** Any of the scopes, by resource type. */
+  | { readonly kind: 'scopes' }
+  /** One of these, or what `none` says. */
+  | { readonly kind: 'select'; readonly values: readonly string[]; readonly none: string }
+  /** A text of several lines, printed from the value as it is answered. */
+  | { readonly kind: 'lines'; readonly rows: number; readonly print: (value: unknown) => string };
+
+/** What stands in a field, as a browser sends it: one text, of `choices` and `scopes` those that are chosen. */
+export function textsOf(input: Input, value: unknown): readonly string[] {
+  if (value === null || value === undefined) return [];
+  switch (input.kind) {
+    case 'text':
+    case 'number':
+    case 'select':
+      return [textOf(value)];
+    case 'list':
+      return [itemsOf(value).join(', ')];
+    case 'choices':
+    case 'scopes':
+      return itemsOf(value);
+    case 'lines':
+      return [input.print(value)];
+  }
+}
+
+/** What a field says, as the schema of its member takes it; an empty number is left out. */
+export function valueOf(input: Input, texts: readonly string[]): unknown {
+  switch (input.kind) {
+    case 'choices':
+    case 'scopes':
+      return texts;
+    case 'number':
+      return numberOf(texts[0] ?? '');
+    case 'text':
+    case 'list':
+    case 'select':
+    case 'lines':
+      return texts[0] ?? '';
+  }
+}
+
+export const numberOf = (text: string): number | undefined => (text.trim() === '' ? undefined : Number(text));
+
+const itemsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(textOf) : []);
+
+/** A value that has no other form, as text. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,0 +1,66 @@
+/** What members of several records may be: lists, names that the gateway knows, texts without control characters. */
+import { z } from 'zod';
+
+import { CHARSETS, charsetNamed } from '../../../shared/hl7/charset.ts';
+import { isTimeZone } from '../../../shared/hl7/zone.ts';
+
+const MAX_NAME_CHARACTERS = 200;
+const MAX_LIST_ITEMS = 200;
+// oxlint-disable-next-line no-control-regex
+const NO_CONTROLS = /^[^\u0000-\u001f\u007f]*$/;
+
+/** A list, or one text with commas, each item once and without white space around it. */
+export const list = (checkItem: (item: string) => string | undefined) =>
+  z
+    .union([z.array(z.string()), z.string()], { error: 'must be a list of texts, or one text with commas' })
+    .transform((given, context) => {
+      const texts = typeof given === 'string' ? given.split(',') : given;
+      const items = [...new Set(texts.map((text) => text.trim()).filter((text) => text !== ''))];
+      if (items.length > MAX_LIST_ITEMS) context.addIssue({ code: 'custom', message: `at most ${MAX_LIST_ITEMS}` });
+      for (const item of items) {
+        const message = checkItem(item);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      }
+      return items;
+    });
+
+/** @param what completes `"x" is not …` */
+export const choices = (what: string, known: readonly string[]) =>
+  list((item) =>
+    known.includes(item) ? undefined : `${JSON.stringify(item)} is not ${what}: choose from ${known.join(', ')}`,
+  );
+
+/** A label for people; required. */
+export const name = z
+  .string({ error: 'is required: a label for people' })
+  .trim()
+  .min(1, 'is required: a label for people')
+  .max(MAX_NAME_CHARACTERS, `at most ${MAX_NAME_CHARACTERS} characters`)
+  .regex(NO_CONTROLS, 'must not have control characters');
+
+/** One line of text, or null; white space around it does not count, and an empty one is null. */
+export const optionalText = (maxCharacters: number) =>
+  z
+    .string({ error: 'must be a text, or null' })
+    .max(maxCharacters, `at most ${maxCharacters} characters`)
+    .regex(NO_CONTROLS, 'must not have control characters')
+    .transform((text) => (text.trim() === '' ? null : text.trim()))
+    .nullable();
+
+/** An IANA time zone that this runtime knows, or null. */
+export const timeZone = optionalText(100).refine((zone) => zone === null || isTimeZone(zone), {
+  error: ({ input }) => `${JSON.stringify(input)} is not an IANA name that is known here, such as Europe/Berlin`,
+});
+
+/** A character set that messages can be read in, by any of its names; kept by the one that IANA prefers; or null. */
+export const charset = optionalText(40).transform((given, context) => {
+  const known = given === null ? null : charsetNamed(given);
+  if (known !== undefined) return known;
+  const message = `${JSON.stringify(given)} is not a character set that can be read: choose from ${CHARSETS.join(', ')}`;
+  context.addIssue({ code: 'custom', message });
+  return null;
+});
+
+/** HL7 table 0103 (MSH-11.1): production, training, debugging. */
+export const PROCESSING_IDS = ['P', 'T', 'D'] as const;
+export const processingIds = choices('a processing id', PROCESSING_IDS);
