@@ -2,7 +2,8 @@
 import type { Workbench } from './admin/workbench/workbench.ts';
 import type { Deps } from './deps.ts';
 import { validate } from './fhir/validate/validate.ts';
-import { dryRun, reprocess } from './hl7/ingest/ingest.ts';
+import { dryRun } from './hl7/ingest/dry-run.ts';
+import { reprocess } from './hl7/ingest/replay.ts';
 import { createClientKeyring } from './oauth/client-keys.ts';
 import { explainAssertion } from './oauth/explain-assertion.ts';
 

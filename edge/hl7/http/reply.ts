@@ -1,14 +1,14 @@
 /**
- * HTTP answers of the HL7 surface: the status never contradicts the ACK in the body (design decisions §5). Not here:
- * what the ACK of a message that was read says (`decide.ts`).
+ * HTTP answers of the HL7 surface: the status never contradicts the ACK in the body (edge/README.md, HL7 v2). Not here:
+ * what the ACK of a message that was read says (`ingest/answer.ts`).
  */
-import { buildAck, errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
+import { errorsOfFault } from '../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import { NO_HEADER, type Header } from '../../../shared/hl7/header.ts';
 import type { Fault } from '../../../shared/fault.ts';
 import { FAULT_STATUS } from '../../http/fault-status.ts';
 import { challengeOf } from '../../oauth/bearer.ts';
-import { ackControlId } from '../ingest/decide.ts';
+import { ackBytes } from '../ingest/answer.ts';
 import type { Ingested } from '../ingest/ingest.ts';
 
 /** Media types a message may have; the answer has the same. */
@@ -23,14 +23,14 @@ export function mediaTypeOf(request: Request): string | undefined {
 const STATUS: Readonly<Record<ApplicationCode, number>> = { AA: 200, AE: 422, AR: 422 };
 
 /** The answer to a message that was judged: 200 for AA, 422 for AE and AR, 400 when it had no MSH that can be read. */
-export function replyTo({ outcome, ack, reading }: Ingested, type: string): Response {
-  const isReadable = reading.header.segment !== undefined;
+export function replyTo({ outcome, ack, header }: Ingested, type: string): Response {
+  const isReadable = header.segment !== undefined;
   const status = isReadable ? STATUS[outcome] : FAULT_STATUS.malformed;
   // MSH-15 and MSH-16 asked for no ACK.
   if (ack === null) return new Response(null, { status: status === 200 ? 204 : status });
   return new Response(bodyOf(ack), {
     status,
-    headers: { 'Content-Type': `${type}; charset=${reading.header.charset}`, ...NO_STORE },
+    headers: { 'Content-Type': `${type}; charset=${header.charset}`, ...NO_STORE },
   });
 }
 
@@ -59,9 +59,7 @@ export function replyToFault(
       status,
       headers: { ...headers, 'Content-Type': 'text/plain; charset=utf-8' },
     });
-  const errors = errorsOfFault(fault).map((error): AckError => ({ ...error, diagnostics: requestId }));
-  const { bytes } = buildAck({ header, code: 'AR', errors, ackControlId: ackControlId(nowMs), at: new Date(nowMs) });
-  return new Response(bodyOf(bytes), {
+  return new Response(bodyOf(ackBytes(header, 'AR', errorsOfFault(fault), requestId, nowMs)), {
     status,
     headers: { ...headers, 'Content-Type': `${type}; charset=${header.charset}` },
   });

@@ -1,6 +1,6 @@
 /**
- * `POST /hl7/messages` (spec.md, "HL7 HTTP"): one message in, its ACK out. A table of what is checked in which order;
- * what is done with the message stands in `ingest.ts`.
+ * `POST /hl7/messages` (edge/README.md, HL7 v2): one message in, its ACK out. A table of what is checked in which order;
+ * what is done with the message stands in `ingest/ingest.ts`.
  */
 import type { Deps } from '../../deps.ts';
 import { Fault } from '../../../shared/fault.ts';
@@ -14,7 +14,7 @@ import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault } from './reply.ts';
 
 const PATH = '/hl7/messages';
 
-/** spec.md, "Scopes", rule 3. */
+/** What a token must hold, whatever the message (edge/README.md, HL7 v2). */
 const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
 
 export function createHl7(deps: Deps, countUse?: CountUse): Surface {
@@ -39,7 +39,7 @@ export function createHl7(deps: Deps, countUse?: CountUse): Surface {
       requestId,
     });
     // The key of a token that was checked cannot be missing: it was deleted in between.
-    if (ingested === undefined)
+    if (ingested.status === 'no-sender')
       throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
     deps.log({ level: 'info', event: 'hl7.message', requestId, clientId: caller.clientId, detail: ingested.outcome });
     return replyTo(ingested, type);

@@ -2,14 +2,13 @@
  * From a reading, the sender's settings and what was found to the decision: outcome, ACK and effects. Pure but for the
  * ids it is given; a dry run ends here.
  */
-import { ackDecision } from '../../../shared/hl7/ack-mode.ts';
-import { buildAck, type AckError } from '../../../shared/hl7/ack.ts';
-import { applicationCodeFor, type ApplicationCode } from '../../../shared/hl7/error-code.ts';
+import type { AckError } from '../../../shared/hl7/ack.ts';
 import { readTimestamp } from '../../../shared/hl7/time.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { FAILED } from '../../store/hl7.ts';
+import { answerTo, type Answer } from './answer.ts';
 import type { Found } from '../mapping/drafts.ts';
 import { tooLongEntries } from '../mapping/index-limit.ts';
 import { effectsOf, type Effects } from './effects.ts';
@@ -17,11 +16,7 @@ import type { Reading } from './reading.ts';
 import { processingFindings } from './reading.ts';
 import type { SenderSettings } from '../sender/settings.ts';
 
-export interface Decision {
-  /** AA, AE or AR: what was decided, also where no ACK is sent. */
-  readonly outcome: ApplicationCode;
-  /** Null where MSH-15 and MSH-16 ask for none. */
-  readonly ack: Uint8Array | null;
+export interface Decision extends Answer {
   readonly findings: readonly AckError[];
   readonly effects: Effects;
 }
@@ -39,13 +34,13 @@ export interface DecisionInput {
 const NO_EFFECTS: Effects = { resources: [], writes: [], identities: [], contributions: [], merges: [] };
 
 export function decide(input: DecisionInput): Decision {
-  const { reading, settings } = input;
+  const { reading, settings, requestId, nowMs } = input;
   const findings: AckError[] = [...reading.findings, ...processingFindings(reading.header, settings.processingIds)];
   const mapped = reading.outline === undefined || isRefused(findings) ? undefined : mapReading(input, findings);
   if (mapped !== undefined) findings.push(...tooLongEntries(mapped.writes));
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
   const effects = isRefused(findings) ? NO_EFFECTS : (mapped ?? NO_EFFECTS);
-  return { ...reply(input, findings), findings, effects };
+  return { ...answerTo(reading.header, findings, requestId, nowMs), findings, effects };
 }
 
 /**
@@ -53,8 +48,9 @@ export function decide(input: DecisionInput): Decision {
  * that got no answer would send it for ever, and nothing behind it.
  */
 export function decideFailed(input: DecisionInput): Decision {
-  const findings = [...input.reading.findings, FAILURE];
-  return { ...reply(input, findings), findings, effects: NO_EFFECTS };
+  const { reading, requestId, nowMs } = input;
+  const findings = [...reading.findings, FAILURE];
+  return { ...answerTo(reading.header, findings, requestId, nowMs), findings, effects: NO_EFFECTS };
 }
 
 const FAILURE: AckError = {
@@ -112,28 +108,4 @@ function offsetOf({ dateTime }: Header, findings: AckError[]): string | undefine
     findings.push({ code: '102', severity: 'W', at: 'MSH^1^7', message, reason: 'bad-time' });
     return undefined;
   }
-}
-
-function reply({ reading, requestId, nowMs }: DecisionInput, findings: readonly AckError[]) {
-  const { header } = reading;
-  const errors = findings.filter(({ severity }) => severity === 'E');
-  const judged = applicationCodeFor(errors.map(({ code }) => code));
-  // What cannot be told apart from others by its sender cannot be corrected by sending it again either.
-  const outcome = errors.length > 0 && header.controlId === undefined ? 'AR' : judged;
-  const { send } = ackDecision(header, outcome);
-  if (send === undefined) return { outcome, ack: null };
-  const { bytes } = buildAck({
-    header,
-    code: send,
-    errors: findings.map((finding) => (finding.severity === 'E' ? { ...finding, diagnostics: requestId } : finding)),
-    ackControlId: ackControlId(nowMs),
-    at: new Date(nowMs),
-  });
-  return { outcome, ack: bytes };
-}
-
-/** Twenty characters, the most that MSH-10 holds: the time of a UUIDv7 and its last random digits. */
-export function ackControlId(nowMs: number): string {
-  const id = uuidv7(nowMs).replaceAll('-', '');
-  return id.slice(0, 12) + id.slice(-8);
 }

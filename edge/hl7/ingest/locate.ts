@@ -1,104 +1,54 @@
-/**
- * The first of the two round trips: who sends, with which settings, whether the message was seen, and which resources
- * it speaks of. It reads; nothing is decided here.
- */
+/** A message with all that must be known to decide about it: read, its sender found, and what it speaks of. */
 import { charsetNamed, type Charset } from '../../../shared/hl7/charset.ts';
-import { Fault } from '../../../shared/fault.ts';
-import { plainAddress } from '../../../shared/ip.ts';
-import type { Deps, Query } from '../../deps.ts';
-import { assertCaller, type CallerIdentity } from '../../store/api-key.ts';
-import {
-  EMPTY_STATE,
-  matchesOf,
-  sendersOf,
-  type MatchRow,
-  type MessageIdentity,
-  type SenderChoice,
-  type SenderRow,
-} from '../../store/hl7.ts';
-import type { Found } from '../mapping/drafts.ts';
+import type { Header } from '../../../shared/hl7/header.ts';
+import type { Database } from '../../deps.ts';
+import type { MessageIdentity } from '../../store/hl7.ts';
+import { findSender, type FoundSender, type Sender } from '../sender/find-sender.ts';
+import type { NoKey } from '../sender/select-key.ts';
 import { readBytes, type Reading } from './reading.ts';
-import { settingsOf } from '../sender/settings.ts';
 
-export interface Context {
-  readonly sender: SenderRow;
-  readonly found: readonly Found[];
-  /** Of what was found; it must still hold when the effects are stored. */
-  readonly state: string;
-  /** What every batch for an access token begins with. */
-  readonly check: Query | undefined;
+/** A message as it came. */
+export interface Received {
+  readonly sender: Sender;
+  readonly bytes: Uint8Array;
+  /** Of the bytes, base64url. */
+  readonly sha256: string;
 }
 
-/** A round trip for a reading; undefined when no key is meant. */
-export type Find = (reading: Reading) => Promise<Context | undefined>;
-
-/** The key of an access token. */
-export function findForCaller(deps: Deps, caller: CallerIdentity, sha256: string): Find {
-  const check = assertCaller(caller);
-  const choice: SenderChoice = { clientId: caller.clientId };
-  return async (reading) => {
-    const [, [row], matches] = await deps.database.batch([
-      check,
-      sendersOf(choice, identityOf(reading, sha256)),
-      matchesOf(choice, reading.lookup),
-    ]);
-    return row === undefined ? undefined : contextOf(row, matches, check);
-  };
-}
-
-/** A key of a site, whatever its status: for the administrator. */
-export function findForKey(deps: Deps, site: string, clientId: string, sha256: string): Find {
-  const choice: SenderChoice = { clientId };
-  return async (reading) => {
-    const [senders, matches] = await deps.database.batch([
-      sendersOf(choice, identityOf(reading, sha256)),
-      matchesOf(choice, reading.lookup),
-    ]);
-    const row = senders.find((sender) => sender.site_id === site);
-    if (row === undefined) throw new Fault('not-found', 'no such API key');
-    return contextOf(row, matches);
-  };
-}
-
-/** Of the keys that may be meant the one that is; undefined refuses the message. */
-export type SelectSender = (candidates: readonly SenderRow[], reading: Reading) => SenderRow | undefined;
-
-/** The key that an address and a header choose (MLLP). */
-export function findForAddress(deps: Deps, sourceAddress: string, select: SelectSender, sha256: string): Find {
-  return async (reading) => {
-    const identity = identityOf(reading, sha256);
-    const { application, facility } = identity;
-    const choice: SenderChoice = { sourceAddress: plainAddress(sourceAddress), application, facility };
-    const [candidates, matches] = await deps.database.batch([
-      sendersOf(choice, identity),
-      matchesOf(choice, reading.lookup),
-    ]);
-    const row = select(candidates, reading);
-    if (row === undefined) return undefined;
-    if (row.is_allowed) return contextOf(row, matches);
-    // A range that PostgreSQL reads otherwise than we do: ask again, by name.
-    return contextOf(row, await deps.database.run(matchesOf({ clientId: row.client_id }, reading.lookup)));
-  };
-}
-
-export interface Located {
+export interface Located extends FoundSender {
+  readonly status: 'located';
   readonly reading: Reading;
-  readonly context: Context;
+  readonly identity: MessageIdentity;
+}
+
+/** No key is meant, or two of different sites are: nothing can be stored. */
+export interface NoSender {
+  readonly status: 'no-sender';
+  readonly header: Header;
+  readonly refusal: NoKey;
 }
 
 /**
  * Reads a message and finds what it needs: one round trip, or two where the key's character set makes another message
  * of the bytes (it names none itself, and its identifiers are not ASCII).
  */
-export async function locateMessage(bytes: Uint8Array, find: Find): Promise<Located | undefined> {
+export async function locate(database: Database, received: Received): Promise<Located | NoSender> {
+  const { sender, bytes, sha256 } = received;
   const reading = readBytes(bytes, 'utf-8');
-  const context = await find(reading);
-  if (context === undefined) return undefined;
-  const again = rereading(bytes, reading, settingsOf(context.sender).charset);
-  if (again === undefined) return { reading, context };
-  const isSameLookup = JSON.stringify(again.lookup) === JSON.stringify(reading.lookup);
-  const found = isSameLookup ? context : await find(again);
-  return found === undefined ? undefined : { reading: again, context: found };
+  const { header, lookup } = reading;
+  const identity = identityOf(header, sha256);
+  const found = await findSender(database, sender, { header, identity, lookup });
+  if ('refused' in found) return { status: 'no-sender', header, refusal: found };
+
+  const again = rereading(bytes, reading, found.settings.charset);
+  if (again === undefined) return { status: 'located', reading, identity, ...found };
+  const identityAgain = identityOf(again.header, sha256);
+  const isSameLookup = JSON.stringify(again.lookup) === JSON.stringify(lookup);
+  const foundAgain = isSameLookup
+    ? found
+    : await findSender(database, sender, { header: again.header, identity: identityAgain, lookup: again.lookup });
+  if ('refused' in foundAgain) return { status: 'no-sender', header, refusal: foundAgain };
+  return { status: 'located', reading: again, identity: identityAgain, ...foundAgain };
 }
 
 function rereading(bytes: Uint8Array, reading: Reading, charset: Charset): Reading | undefined {
@@ -108,7 +58,7 @@ function rereading(bytes: Uint8Array, reading: Reading, charset: Charset): Readi
 }
 
 /** Bounded: also a header that is too broken to be read must be storable. */
-export function identityOf({ header }: Reading, sha256: string): MessageIdentity {
+function identityOf(header: Header, sha256: string): MessageIdentity {
   const bounded = (text: string | undefined): string => (text ?? '').slice(0, 200).toWellFormed();
   return {
     application: bounded(header.sendingApplication),
@@ -116,13 +66,4 @@ export function identityOf({ header }: Reading, sha256: string): MessageIdentity
     controlId: bounded(header.controlId),
     sha256,
   };
-}
-
-function contextOf(sender: SenderRow, matches: readonly MatchRow[], check?: Query): Context {
-  const own = matches.filter((match) => match.client_id === sender.client_id);
-  return { sender, found: own.map(foundIn), state: own[0]?.state ?? EMPTY_STATE, check };
-}
-
-function foundIn({ role, key, contributions, type, id, version, last_updated, meta, body }: MatchRow): Found {
-  return { role, key, contributions, resource: { type, id, version, last_updated, meta, body } };
 }

@@ -3,7 +3,6 @@
  * that any key allows. To whoever is no sidecar of ours it is not there.
  */
 import { ackDecision } from '../../../shared/hl7/ack-mode.ts';
-import { buildAck } from '../../../shared/hl7/ack.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { canonicalRange } from '../../../shared/ip.ts';
@@ -21,10 +20,9 @@ import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
 import { noteSidecar } from '../../store/sidecar.ts';
 import { readMessageBytes, TooLong } from '../ingest/body.ts';
-import { ackControlId } from '../ingest/decide.ts';
+import { ackBytes } from '../ingest/answer.ts';
 import { ingest } from '../ingest/ingest.ts';
-import { recordRefusals, senderAt, type Refusal } from '../sender/mllp-sender.ts';
-import { readBytes } from '../ingest/reading.ts';
+import { recordRefusals } from './refusals.ts';
 import { claimsOf, useToken } from './sidecar-token.ts';
 
 /** How long a sidecar may refuse by the ranges it was told: a key that was changed counts after that. */
@@ -53,26 +51,17 @@ export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
     const { src: address, iss } = claims;
     noteSidecarCall(iss);
 
-    const refusals: Refusal[] = [];
-    const choose = senderAt(address, (refusal) => void refusals.push(refusal));
-    let site: string | undefined;
-    const select: typeof choose = (candidates, reading) => {
-      const sender = choose(candidates, reading);
-      site = sender?.site_id;
-      return sender;
-    };
     const ingested = await ingest(deps, {
-      sender: { kind: 'address', select },
+      sender: { kind: 'address', address },
       bytes,
       source: { kind: 'mllp', address },
       requestId,
     });
-    if (ingested === undefined) {
-      const [refusal] = refusals;
-      if (refusal !== undefined) recordRefusals(deps, refusal, address, requestId);
-      return refuse(readBytes(bytes, 'utf-8').header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
+    if (ingested.status === 'no-sender') {
+      recordRefusals(deps, ingested.refusal, address, requestId);
+      return refuse(ingested.header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
     }
-    if (site !== undefined) c.set('use', { site, outcome: ingested.outcome === 'AA' ? 'ok' : 'refused' });
+    c.set('use', { site: ingested.site, outcome: ingested.outcome === 'AA' ? 'ok' : 'refused' });
     deps.log({ level: 'info', event: 'hl7.message', requestId, detail: ingested.outcome });
     return answer(ingested.ack, 'keep');
   });
@@ -129,12 +118,7 @@ function refuse(
   requestId: string,
   connection: 'keep' | 'close',
 ): Response {
-  const { bytes } = buildAck({
-    header,
-    code: ackDecision(header, 'AR').send ?? 'AR',
-    errors: [{ code: '207', severity: 'E', message, reason, diagnostics: requestId }],
-    ackControlId: ackControlId(nowMs),
-    at: new Date(nowMs),
-  });
+  const code = ackDecision(header, 'AR').send ?? 'AR';
+  const bytes = ackBytes(header, code, [{ code: '207', severity: 'E', message, reason }], requestId, nowMs);
   return answer(bytes, connection);
 }

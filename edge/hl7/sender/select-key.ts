@@ -32,15 +32,16 @@ export interface Explanation {
   readonly reason: string;
 }
 
-export type SelectedKey<Key extends MllpKey> =
-  | { readonly key: Key }
-  | {
-      readonly refused: 'no-key' | 'ambiguous';
-      /** For the log: a fixed phrase. */
-      readonly reason: string;
-      /** For the administrators of the keys that were concerned. */
-      readonly explainTo: readonly Explanation[];
-    };
+/** Why no key is meant. */
+export interface NoKey {
+  readonly refused: 'no-key' | 'ambiguous';
+  /** For the log: a fixed phrase. */
+  readonly reason: string;
+  /** For the administrators of the keys that were concerned. */
+  readonly explainTo: readonly Explanation[];
+}
+
+export type SelectedKey<Key extends MllpKey> = { readonly key: Key } | NoKey;
 
 const PROTOCOL = 'hl7-mllp';
 

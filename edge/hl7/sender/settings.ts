@@ -1,4 +1,4 @@
-/** What the site and the key say about their messages (issue "Site settings"): parsed from the row, with defaults. */
+/** What the site and the key say about their messages (edge/README.md, HL7 v2): parsed from the row, with defaults. */
 import { charsetNamed, type Charset } from '../../../shared/hl7/charset.ts';
 import { isTimeZone } from '../../../shared/hl7/zone.ts';
 import type { SenderRow } from '../../store/hl7.ts';

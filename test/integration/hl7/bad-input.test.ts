@@ -239,7 +239,7 @@ describe('bad input', () => {
         requestId: 'request-9',
       },
     );
-    expect(sent?.outcome).toBe('AA');
+    expect(sent).toMatchObject({ outcome: 'AA' });
     expect(calls).toBe(4);
     expect(await other.resources('Patient')).toMatchObject([{ birthDate: '1970-01-01', name: [{ given: ['Janet'] }] }]);
   });

@@ -1,7 +1,8 @@
 /** Settings of the site and of the key, the dry run and the replay: what an administrator can do about messages. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { dryRun, reprocess } from '../../../edge/hl7/ingest/ingest.ts';
+import { dryRun } from '../../../edge/hl7/ingest/dry-run.ts';
+import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createHl7Site, type Hl7Site } from './site.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';

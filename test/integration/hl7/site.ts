@@ -59,7 +59,7 @@ export async function createHl7Site(
         source: { kind: 'http', address: '192.0.2.7' },
         requestId: 'request-1',
       });
-      if (ingested === undefined) throw new Error('no key was found');
+      if (ingested.status === 'no-sender') throw new Error('no key was found');
       const text = ingested.ack === null ? '' : new TextDecoder('latin1').decode(ingested.ack);
       return { ...ingested, text, errors: errorsOf(text) };
     },

@@ -1,0 +1,43 @@
+/** The answer to a message that was judged, and the bytes of every ACK that the gateway makes. */
+import { ackDecision, type AcknowledgmentCode } from '../../../shared/hl7/ack-mode.ts';
+import { buildAck, type AckError } from '../../../shared/hl7/ack.ts';
+import { applicationCodeFor, type ApplicationCode } from '../../../shared/hl7/error-code.ts';
+import type { Header } from '../../../shared/hl7/header.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+
+export interface Answer {
+  /** AA, AE or AR: what was decided, also where no ACK is sent. */
+  readonly outcome: ApplicationCode;
+  /** Null where MSH-15 and MSH-16 ask for none. */
+  readonly ack: Uint8Array | null;
+}
+
+/** From what is refused, and told, to the code and the ACK. */
+export function answerTo(header: Header, findings: readonly AckError[], requestId: string, nowMs: number): Answer {
+  const errors = findings.filter(({ severity }) => severity === 'E');
+  const judged = applicationCodeFor(errors.map(({ code }) => code));
+  // What cannot be told apart from others by its sender cannot be corrected by sending it again either.
+  const outcome = errors.length > 0 && header.controlId === undefined ? 'AR' : judged;
+  const { send } = ackDecision(header, outcome);
+  return { outcome, ack: send === undefined ? null : ackBytes(header, send, findings, requestId, nowMs) };
+}
+
+/** An ACK that is made now; its errors tell our support the request. */
+export function ackBytes(
+  header: Header,
+  code: AcknowledgmentCode,
+  findings: readonly AckError[],
+  requestId: string,
+  nowMs: number,
+): Uint8Array {
+  const errors = findings.map((finding) =>
+    finding.severity === 'E' ? { ...finding, diagnostics: requestId } : finding,
+  );
+  return buildAck({ header, code, errors, ackControlId: ackControlId(nowMs), at: new Date(nowMs) }).bytes;
+}
+
+/** Twenty characters, the most that MSH-10 holds: the time of a UUIDv7 and its last random digits. */
+function ackControlId(nowMs: number): string {
+  const id = uuidv7(nowMs).replaceAll('-', '');
+  return id.slice(0, 12) + id.slice(-8);
+}

@@ -1,0 +1,25 @@
+/** A stored message mapped again, for the administrator, when what made it fail was put right. */
+import { Fault } from '../../../shared/fault.ts';
+import type { Deps } from '../../deps.ts';
+import { bytesOfHex, storedMessage } from '../../store/hl7.ts';
+import { takeTurns, type Ingested } from './ingest.ts';
+
+/**
+ * Maps a stored message again, with today's settings, and keeps the new outcome and ACK: a retransmission then gets the
+ * new one.
+ *
+ * @throws Fault `not-found` when the site has no such message
+ */
+export async function reprocess(deps: Deps, site: string, messageId: string, requestId: string): Promise<Ingested> {
+  const [message] = await deps.database.run(storedMessage(site, messageId));
+  if (message === undefined) throw new Fault('not-found', 'no such message');
+  const request = {
+    sender: { kind: 'key', site, clientId: message.client_id },
+    bytes: bytesOfHex(message.raw),
+    source: { kind: message.source, address: message.source_address },
+    requestId,
+  } as const;
+  const ingested = await takeTurns(deps, request, { messageId, isReplay: true });
+  if (ingested.status === 'no-sender') throw new Fault('not-found', 'no such API key');
+  return ingested;
+}

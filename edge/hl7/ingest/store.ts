@@ -1,0 +1,86 @@
+/** The second of a message's two round trips: it is stored with its answer and all its effects, or nothing is. */
+import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
+import { Fault } from '../../../shared/fault.ts';
+import type { Database, Query } from '../../deps.ts';
+import { bytesOfHex, storeMessage, type NewMessage } from '../../store/hl7.ts';
+import type { Decision } from './decide.ts';
+import type { Located } from './locate.ts';
+
+export interface MessageSource {
+  readonly kind: 'http' | 'mllp';
+  readonly address: string;
+}
+
+/** What is stored beside what was located and decided. */
+export interface StoreRequest {
+  readonly bytes: Uint8Array;
+  readonly source: MessageSource;
+  readonly requestId: string;
+}
+
+/** As what a message is stored. */
+export interface Entry {
+  readonly messageId: string;
+  /** Of a message that is stored already and is mapped again. */
+  readonly isReplay: boolean;
+}
+
+export interface Stored {
+  readonly status: 'stored' | 'seen';
+  readonly outcome: ApplicationCode;
+  readonly ack: Uint8Array | null;
+}
+
+/** `ADT^A01` has seven characters; a header that is broken may hold anything. */
+const MAX_TYPE_LENGTH = 64;
+
+/** For the administrator; the ACK lists fewer. */
+const MAX_KEPT_FINDINGS = 1000;
+
+/** @returns undefined when what was located has passed and nothing was stored */
+export async function store(
+  database: Database,
+  { bytes, source, requestId }: StoreRequest,
+  { reading, identity, settings, state, check }: Located,
+  { outcome, findings, effects, ack }: Decision,
+  { messageId, isReplay }: Entry,
+): Promise<Stored | undefined> {
+  const { messageType, triggerEvent } = reading.header;
+  const message: NewMessage = {
+    ...identity,
+    messageId,
+    clientId: settings.clientId,
+    source: source.kind,
+    sourceAddress: source.address,
+    requestId,
+    type: [messageType, triggerEvent].filter(Boolean).join('^').slice(0, MAX_TYPE_LENGTH).toWellFormed(),
+    outcome,
+    errors: findings.slice(0, MAX_KEPT_FINDINGS),
+    replay: isReplay,
+  };
+  const query = storeMessage(settings.site, message, bytes, ack, reading.lookup, state, effects);
+  const [row] = (await unlessPassed(() => rowsOf(database, check, query))) ?? [];
+  if (row === undefined || row.outcome === 'retry' || row.decided === null) return undefined;
+  return { status: row.outcome, outcome: row.decided, ack: row.ack === null ? null : bytesOfHex(row.ack) };
+}
+
+/** The rows of a query behind the check of the caller. */
+async function rowsOf<Row extends object>(
+  database: Database,
+  check: Query | undefined,
+  query: Query<Row>,
+): Promise<Row[]> {
+  if (check === undefined) return database.run(query);
+  const [, rows] = await database.batch([check, query]);
+  return rows;
+}
+
+/** A FHIR client changed one of the resources between the check and the write: another turn. */
+async function unlessPassed<T>(write: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await write();
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'precondition-failed') return undefined;
+    throw error;
+  }
+}

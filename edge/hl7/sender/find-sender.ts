@@ -1,0 +1,139 @@
+/**
+ * The first of a message's two round trips: whose it is, with which settings, whether it was seen, and which resources
+ * it speaks of. It reads; nothing is decided here but which key an MLLP message is of (`select-key.ts`).
+ */
+import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
+import type { Header } from '../../../shared/hl7/header.ts';
+import { plainAddress } from '../../../shared/ip.ts';
+import type { Database, Query } from '../../deps.ts';
+import { assertCaller, type CallerIdentity } from '../../store/api-key.ts';
+import {
+  bytesOfHex,
+  EMPTY_STATE,
+  matchesOf,
+  sendersOf,
+  type LookupKeys,
+  type MatchRow,
+  type MessageIdentity,
+  type SenderChoice,
+  type SenderRow,
+} from '../../store/hl7.ts';
+import type { Found } from '../mapping/drafts.ts';
+import { selectKey, type MllpKey, type NoKey } from './select-key.ts';
+import { settingsOf, type SenderSettings } from './settings.ts';
+
+/** Who sends, as far as it is known before the message is looked at. */
+export type Sender =
+  /** The bearer of an access token. */
+  | { readonly kind: 'caller'; readonly caller: CallerIdentity }
+  /** A key that an administrator names, whatever its status. */
+  | { readonly kind: 'key'; readonly site: string; readonly clientId: string }
+  /** Whoever this address and the header may be (MLLP). */
+  | { readonly kind: 'address'; readonly address: string };
+
+/** What was decided about the same bytes. */
+export interface Seen {
+  readonly messageId: string;
+  readonly outcome: ApplicationCode;
+  /** Null where the sender asked for no ACK. */
+  readonly ack: Uint8Array | null;
+  /** They were stored, but a fault of ours kept them from being processed. */
+  readonly hasFailed: boolean;
+}
+
+export interface FoundSender {
+  readonly settings: SenderSettings;
+  readonly seen: Seen | undefined;
+  /** Other bytes of this sender with the same MSH-10 are stored. */
+  readonly isControlIdReused: boolean;
+  readonly found: readonly Found[];
+  /** Of what was found; it must still hold when the effects are stored. */
+  readonly state: string;
+  /** What every batch for an access token begins with. */
+  readonly check: Query | undefined;
+}
+
+/** A message as far as it was read. */
+export interface SoughtMessage {
+  readonly header: Header;
+  readonly identity: MessageIdentity;
+  readonly lookup: LookupKeys;
+}
+
+/** @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` when the database cannot be reached */
+export async function findSender(
+  database: Database,
+  sender: Sender,
+  message: SoughtMessage,
+): Promise<FoundSender | NoKey> {
+  const { identity, lookup } = message;
+  if (sender.kind === 'address') return findByAddress(database, sender.address, message);
+  if (sender.kind === 'caller') {
+    const check = assertCaller(sender.caller);
+    const choice: SenderChoice = { clientId: sender.caller.clientId };
+    const [, [row], matches] = await database.batch([check, sendersOf(choice, identity), matchesOf(choice, lookup)]);
+    return row === undefined ? DELETED : foundSender(row, matches, check);
+  }
+  const choice: SenderChoice = { clientId: sender.clientId };
+  const [rows, matches] = await database.batch([sendersOf(choice, identity), matchesOf(choice, lookup)]);
+  const row = rows.find(({ site_id: site }) => site === sender.site);
+  return row === undefined ? DELETED : foundSender(row, matches);
+}
+
+const DELETED: NoKey = { refused: 'no-key', reason: 'there is no such API key', explainTo: [] };
+
+async function findByAddress(
+  database: Database,
+  address: string,
+  { header, identity, lookup }: SoughtMessage,
+): Promise<FoundSender | NoKey> {
+  const { application, facility } = identity;
+  const choice: SenderChoice = { sourceAddress: plainAddress(address), application, facility };
+  const [candidates, matches] = await database.batch([sendersOf(choice, identity), matchesOf(choice, lookup)]);
+  const selected = selectKey(candidates.map(candidateOf), {
+    address,
+    sendingApplication: header.sendingApplication ?? '',
+    sendingFacility: header.sendingFacility ?? '',
+  });
+  if ('refused' in selected) return selected;
+  const { row } = selected.key;
+  if (row.is_allowed) return foundSender(row, matches);
+  // A range that PostgreSQL reads otherwise than we do: ask again, by name.
+  return foundSender(row, await database.run(matchesOf({ clientId: row.client_id }, lookup)));
+}
+
+interface Candidate extends MllpKey {
+  readonly row: SenderRow;
+}
+
+const candidateOf = (row: SenderRow): Candidate => ({
+  row,
+  clientId: row.client_id,
+  site: row.site_id,
+  status: row.status,
+  protocols: row.protocols,
+  allowedIps: row.allowed_ips,
+  senderApplication: row.hl7_sender_application,
+  senderFacility: row.hl7_sender_facility,
+});
+
+function foundSender(row: SenderRow, matches: readonly MatchRow[], check?: Query): FoundSender {
+  const own = matches.filter((match) => match.client_id === row.client_id);
+  return {
+    settings: settingsOf(row),
+    seen: seenIn(row),
+    isControlIdReused: row.is_control_id_reused,
+    found: own.map(foundIn),
+    state: own[0]?.state ?? EMPTY_STATE,
+    check,
+  };
+}
+
+function seenIn({ seen_id: messageId, seen_outcome: outcome, seen_ack: ack, has_seen_failed: hasFailed }: SenderRow) {
+  if (messageId === null || outcome === null) return undefined;
+  return { messageId, outcome, ack: ack === null ? null : bytesOfHex(ack), hasFailed };
+}
+
+function foundIn({ role, key, contributions, type, id, version, last_updated, meta, body }: MatchRow): Found {
+  return { role, key, contributions, resource: { type, id, version, last_updated, meta, body } };
+}
