@@ -1,13 +1,13 @@
 /**
  * The environment, parsed once at the door: every problem is listed at once, and a surface whose base URL is missing is
- * "not configured" rather than an error (spec.md, deployment configuration).
+ * "not configured" rather than an error (edge/README.md, Addresses and configuration).
  */
 import { z } from 'zod';
 
 import { baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 
-/** The six names of the specification, spelt as it spells them. */
+/** The six names that the console shows, spelt as deployments have them (edge/README.md, Addresses and configuration). */
 export const ENDPOINT_NAMES = [
   'INTEGRATION_OAUTH_PUBLIC_BASE_URL',
   'INTEGRATION_FHIR_PUBLIC_BASE_URL',
@@ -26,29 +26,42 @@ const publicJwk = z.looseObject({ kty: z.string(), kid: z.string().min(1) });
 
 const bytes = (fallback: number) => z.coerce.number().int().min(1024).default(fallback);
 
-const environment = z.object({
+const ADDRESSES = {
   INTEGRATION_OAUTH_PUBLIC_BASE_URL: baseUrl.optional(),
   INTEGRATION_FHIR_PUBLIC_BASE_URL: baseUrl.optional(),
   INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: baseUrl.optional(),
   INTEGRATION_HL7_MTTP_DOMAIN: z.string().min(1).optional(),
   INTEGRATION_HL7_MTTP_PORT: z.coerce.number().int().min(1).max(65535).optional(),
   INTEGRATION_DOCS_URL: baseUrl.optional(),
+  /** The console's own. */
+  ADMIN_PUBLIC_BASE_URL: baseUrl.optional(),
+};
+
+const DATABASE = {
   /** Neon's (or any PostgreSQL's) connection string. */
   DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// connection string'),
   /** Where the Neon driver posts to, when that is not the host's own `/sql`: the local stack's endpoint. */
   DATABASE_FETCH_ENDPOINT: baseUrl.optional(),
+};
+
+const SECRETS = {
   TOKEN_SIGNING_KEYS: jsonText.pipe(signingRing),
   /** The public JWKS of the MLLP sidecars. Absent: no sidecar is let in. */
   MLLP_SIDECAR_KEYS: jsonText.pipe(z.looseObject({ keys: z.array(publicJwk).min(1) })).optional(),
   /** The key that authenticates page cursors and seals admin sessions: at least 32 bytes, base64url. */
   GATEWAY_SECRET: z.string().regex(/^[A-Za-z0-9_-]{43,}$/, 'must be at least 32 random bytes, base64url'),
-  /** Administration: the console's own address and the staff's OpenID provider. */
-  ADMIN_PUBLIC_BASE_URL: baseUrl.optional(),
+};
+
+/** The staff's OpenID provider. */
+const STAFF = {
   ADMIN_OIDC_ISSUER: baseUrl.optional(),
   ADMIN_OIDC_CLIENT_ID: z.string().min(1).optional(),
   ADMIN_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
   /** The `aud` of the provider's access tokens for `/admin/api`; default `{ADMIN_PUBLIC_BASE_URL}/admin/api`. */
   ADMIN_OIDC_AUDIENCE: z.string().min(1).optional(),
+};
+
+const LIMITS = {
   FHIR_MAX_BODY_BYTES: bytes(2 * 1024 * 1024),
   HL7_MAX_MESSAGE_BYTES: bytes(1024 * 1024),
   /** Deno only (Workers take theirs from wrangler.toml): requests a minute. */
@@ -57,29 +70,49 @@ const environment = z.object({
   RATE_LIMIT_PER_KEY: z.coerce.number().int().positive().default(6000),
   /** Deno only (Workers: [triggers] in wrangler.toml): how often background work is looked for. */
   JOB_TICK_SECONDS: z.coerce.number().positive().default(60),
+};
+
+const TRUST = {
   /** Local and test stacks only: JWKS URIs at loopback may be fetched, e.g. `127.0.0.1`. */
   JWKS_TRUSTED_HOSTS: z
     .string()
     .default('')
     .transform((text) => text.split(',').filter((host) => host !== '')),
-});
+};
 
-export type Config = z.infer<typeof environment>;
+/** Everything the gateway needs. */
+const gateway = z.object({ ...ADDRESSES, ...DATABASE, ...SECRETS, ...STAFF, ...LIMITS, ...TRUST });
+/** What a command needs that writes API keys: it signs no token and seals no cookie. */
+const command = z.object({ ...ADDRESSES, ...DATABASE, ...TRUST });
+
+export type Config = z.infer<typeof gateway>;
+export type CommandConfig = z.infer<typeof command>;
+export type Addresses = Pick<Config, keyof typeof ADDRESSES>;
 export type PublicJwk = z.infer<typeof publicJwk>;
 
+/** Parses what a schema asks for; other variables are not looked at. */
+const reader =
+  <Schema extends z.ZodType>(schema: Schema) =>
+  (env: Readonly<Record<string, unknown>>): z.infer<Schema> => {
+    const given = givenVariables(env);
+    const parsed = schema.safeParse(given);
+    if (parsed.success) return parsed.data;
+    throw new ConfigError(problemsOf(given, parsed.error));
+  };
+
 /**
+ * The gateway's configuration.
+ *
  * @param env names to values; an empty value counts as absent
  * @throws ConfigError naming every variable that is missing or wrong, never a value
  */
-export function readConfig(env: Readonly<Record<string, unknown>>): Config {
-  const given = givenVariables(env);
-  const parsed = environment.safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw new ConfigError(problemsOf(given, parsed.error));
-}
+export const readConfig = reader(gateway);
+
+/** The configuration of `npm run admin` and its like; else as `readConfig`. */
+export const readCommandConfig = reader(command);
 
 /** The base URLs of the surfaces that clients and staff call. */
-export function surfaceUrls(config: Config): string[] {
+export function surfaceUrls(config: Addresses): string[] {
   return [
     config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
     config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
@@ -89,7 +122,7 @@ export function surfaceUrls(config: Config): string[] {
 }
 
 /** Every address that is ours: nothing of a client's may be fetched from there. */
-export function ownUrls(config: Config): string[] {
+export function ownUrls(config: Addresses): string[] {
   const { INTEGRATION_DOCS_URL: docs } = config;
   return docs === undefined ? surfaceUrls(config) : [...surfaceUrls(config), docs];
 }

@@ -7,14 +7,16 @@ import type { Deps } from './deps.ts';
 import { createSurface, type Surface } from './http/surface.ts';
 import { SCHEMA_VERSION, schemaVersion } from './store/schema-version.ts';
 
+type Probed = Pick<Deps, 'database' | 'log' | 'now'>;
+
 /** 200 when ready; 503 with what is missing, in words, when not. */
-async function readiness(deps: Deps): Promise<Response> {
+async function readiness({ database, log }: Probed): Promise<Response> {
   const notReady = (detail: string): Response => {
-    deps.log({ level: 'warn', event: 'not-ready', detail });
+    log({ level: 'warn', event: 'not-ready', detail });
     return Response.json({ status: 'not ready', detail }, { status: 503 });
   };
   try {
-    const rows = await deps.database.run(schemaVersion());
+    const rows = await database.run(schemaVersion());
     const version = rows[0]?.version ?? 0;
     if (version >= SCHEMA_VERSION) return Response.json({ status: 'ready', schemaVersion: version });
     return notReady(`the database is at migration ${version}, this build needs ${SCHEMA_VERSION}`);
@@ -25,7 +27,7 @@ async function readiness(deps: Deps): Promise<Response> {
 }
 
 /** @param prefixes the path prefixes of the surfaces, below each of which the probes answer */
-export function createProbes(deps: Deps, prefixes: readonly string[]): Surface {
+export function createProbes(deps: Probed, prefixes: readonly string[]): Surface {
   const app = createSurface(deps, 'gateway', '');
   for (const prefix of new Set(prefixes)) {
     app.get(`${prefix}/healthz`, () => Response.json({ status: 'ok' }));

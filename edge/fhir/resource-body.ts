@@ -8,9 +8,9 @@ import { requireJsonBody } from './media-type.ts';
 import { validate } from './validate/validate.ts';
 
 /** @throws Fault 415, 413, or 400 for what is not JSON */
-export async function readJson(deps: Deps, request: Request): Promise<Json> {
+export async function readJson({ config }: Pick<Deps, 'config'>, request: Request): Promise<Json> {
   requireJsonBody(request.headers.get('content-type'));
-  const text = decodeUtf8(await readBody(request, deps.config.FHIR_MAX_BODY_BYTES));
+  const text = decodeUtf8(await readBody(request, config.FHIR_MAX_BODY_BYTES));
   if (text.trim() === '') throw new Fault('malformed', 'the body is empty: send a resource', { code: 'structure' });
   try {
     return parseJson(text);

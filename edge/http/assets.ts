@@ -12,11 +12,11 @@ const NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(css|js|svg)$/;
 const CACHE_CONTROL = 'public, max-age=300';
 
 /** Adds `{path}/:file`. Only names of our own making are asked for. */
-export function addAssets(app: Surface, deps: Deps, path: string): void {
+export function addAssets(app: Surface, { asset }: Pick<Deps, 'asset'>, path: string): void {
   app.get(`${path}/:file`, async (c) => {
     const [file, extension] = NAME.exec(c.req.param('file')) ?? [];
     if (file === undefined) return c.notFound();
-    const found = await deps.asset(file);
+    const found = await asset(file);
     if (!found.ok) return c.notFound();
     const headers = new Headers({ 'Content-Type': TYPES[extension ?? ''] ?? 'application/octet-stream' });
     const etag = found.headers.get('etag');

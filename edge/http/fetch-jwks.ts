@@ -5,7 +5,7 @@
 import { type CheckedJwks, readJwks } from '../../shared/oauth/jwks.ts';
 import { checkJwksUri } from '../../shared/oauth/jwks-uri.ts';
 import { isPublicAddress } from '../../shared/public-address.ts';
-import { ownUrls } from '../config.ts';
+import { type Addresses, type Config, ownUrls } from '../config.ts';
 import type { Deps } from '../deps.ts';
 
 const DEADLINE_MS = 3_000;
@@ -60,10 +60,13 @@ async function readText(response: Response, deadline: Promise<never>): Promise<{
   }
 }
 
-type Fetching = Pick<Deps, 'fetch' | 'resolveHost' | 'config'>;
+/** What of a runtime fetching a JWKS needs: also a program without the rest. */
+export type JwksFetching = Pick<Deps, 'fetch' | 'resolveHost'> & {
+  readonly config: Addresses & Pick<Config, 'JWKS_TRUSTED_HOSTS'>;
+};
 
 async function fetchWithin(
-  deps: Fetching,
+  deps: JwksFetching,
   uri: string,
   signal: AbortSignal,
   deadline: Promise<never>,
@@ -96,7 +99,7 @@ async function fetchWithin(
 }
 
 /** Fetches and looks at a JWKS. Nothing throws: whatever happens is an answer. */
-export async function fetchJwks(deps: Fetching, uri: string): Promise<FetchedJwks> {
+export async function fetchJwks(deps: JwksFetching, uri: string): Promise<FetchedJwks> {
   const context = { ownUrls: ownUrls(deps.config), trustedHosts: deps.config.JWKS_TRUSTED_HOSTS };
   const problem = checkJwksUri(uri, context);
   if (problem !== undefined) return refused(problem);

@@ -52,7 +52,10 @@ const Reference = ({ path }: { path: string }) => (
   </html>
 );
 
-export function createReference(deps: Deps, operations: readonly Operation[]): Surface {
+export function createReference(
+  deps: Pick<Deps, 'config' | 'now' | 'log' | 'asset'>,
+  operations: readonly Operation[],
+): Surface {
   const { config } = deps;
   const base = referenceBaseUrl(config);
   const app = createSurface(deps, 'docs', base);

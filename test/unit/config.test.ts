@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { readConfig } from '../../edge/config.ts';
+import { readCommandConfig, readConfig } from '../../edge/config.ts';
 import { ConfigError } from '../../shared/environment.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
 
@@ -34,5 +34,13 @@ describe('configuration', () => {
     });
     expect(config.INTEGRATION_OAUTH_PUBLIC_BASE_URL).toBe('https://auth.example/x');
     expect(config.INTEGRATION_FHIR_PUBLIC_BASE_URL).toBeUndefined();
+  });
+
+  test('a command needs the database and no secrets, and hears what is wrong with the rest that it uses', () => {
+    const config = readCommandConfig({ DATABASE_URL: 'postgres://u:p@host/db', GATEWAY_SECRET: 'short' });
+    expect(config).toEqual({ DATABASE_URL: 'postgres://u:p@host/db', JWKS_TRUSTED_HOSTS: [] });
+    const read = () => readCommandConfig({ ADMIN_PUBLIC_BASE_URL: 'x' });
+    expect(read).toThrow(/DATABASE_URL is missing/);
+    expect(read).toThrow(/ADMIN_PUBLIC_BASE_URL is not a URL/);
   });
 });

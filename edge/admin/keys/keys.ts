@@ -6,6 +6,7 @@ import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Database, Deps } from '../../deps.ts';
+import type { JwksFetching } from '../../http/fetch-jwks.ts';
 import { parse } from '../api/parse.ts';
 import { newRecord, recordChange, toColumns, toRecord } from '../record/member.ts';
 import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
@@ -19,7 +20,7 @@ export const newKey = newRecord(KEY_MEMBERS);
 export const keyChange = recordChange(KEY_MEMBERS);
 
 /** What of a runtime making keys needs: also a program without one. */
-export type KeyDeps = Pick<Deps, 'config' | 'database' | 'fetch' | 'resolveHost'>;
+export type KeyDeps = Pick<Deps, 'database'> & JwksFetching;
 
 export interface SavedKey {
   readonly key: KeyRow;

@@ -8,12 +8,9 @@ import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject } from '../../../shared/json.ts';
 import { type CheckedJwks, type CheckedKey, readJwks } from '../../../shared/oauth/jwks.ts';
 import { quote } from '../../../shared/quote.ts';
-import type { Deps } from '../../deps.ts';
-import { fetchJwks } from '../../http/fetch-jwks.ts';
+import { fetchJwks, type JwksFetching } from '../../http/fetch-jwks.ts';
 
 const MAX_JWKS_CHARACTERS = 64 * 1024;
-
-type Looking = Pick<Deps, 'config' | 'fetch' | 'resolveHost'>;
 
 export interface Rules {
   readonly jwksUri: string | null;
@@ -63,7 +60,7 @@ function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
   return [...problems.map((message) => issue(field, message)), ...dangerous];
 }
 
-async function lookAtUri(deps: Looking, uri: string): Promise<{ issues: Issue[]; findings: JwksFindings }> {
+async function lookAtUri(deps: JwksFetching, uri: string): Promise<{ issues: Issue[]; findings: JwksFindings }> {
   const fetched = await fetchJwks(deps, uri);
   if (!('failed' in fetched)) {
     return { issues: checkKeys('jwksUri', fetched.jwks), findings: { keys: fetched.jwks.keys } };
@@ -80,7 +77,7 @@ async function lookAtUri(deps: Looking, uri: string): Promise<{ issues: Issue[];
  * @throws Fault `invalid` with every finding of `before` and of the keys
  */
 export async function checkJwksOf(
-  deps: Looking,
+  deps: JwksFetching,
   { jwksUri, jwks }: Pick<Rules, 'jwksUri' | 'jwks'>,
   before: readonly Issue[],
 ): Promise<JwksFindings> {

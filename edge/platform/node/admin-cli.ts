@@ -16,7 +16,7 @@ import { listKeys } from '../../admin/keys/statements.ts';
 import { viewFindings, viewKey } from '../../admin/keys/view.ts';
 import { bodyOfFlags, optionsOf, usageOf } from '../../admin/record/flags.ts';
 import { PERMISSIONS, toActor, type Actor } from '../../admin/staff/permissions.ts';
-import { type Config, readConfig } from '../../config.ts';
+import { type CommandConfig, readCommandConfig } from '../../config.ts';
 import { createSite, listSites } from '../../store/site.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
 
@@ -33,17 +33,14 @@ function need(options: Options, name: string): string {
 
 /** The runtime of a command. */
 interface CommandDeps {
-  readonly config: Config;
+  readonly config: CommandConfig;
   readonly database: CommandDatabase;
   readonly fetch: typeof fetch;
   readonly resolveHost: (hostname: string) => Promise<readonly string[]>;
 }
 
 async function connect(): Promise<CommandDeps> {
-  // A key is made without signing a token or sealing a cookie: these need not be there, but what is there must be right.
-  const unsigned = { kty: 'EC', crv: 'P-256', x: '', y: '', d: '', kid: 'none' };
-  const absent = { TOKEN_SIGNING_KEYS: JSON.stringify({ keys: [unsigned] }), GATEWAY_SECRET: 'x'.repeat(43) };
-  const config = readConfig({ ...absent, ...process.env });
+  const config = readCommandConfig(process.env);
   return {
     config,
     database: await connectDatabase(config.DATABASE_URL),
