@@ -19,11 +19,24 @@ export interface Query<Row extends object = object> {
 type RowOf<Q> = Q extends Query<infer Row> ? Row : never;
 export type Results<Queries extends readonly Query[]> = { -readonly [I in keyof Queries]: RowOf<Queries[I]>[] };
 
-/** A request is one `run` or one `batch`: one round trip. */
+/** What a round trip may take, in milliseconds. */
+export interface TimeLimits {
+  /** The asker waits so long and is then told `unavailable`. */
+  readonly answerMs: number;
+  /** The work may take so long, all statements together; less than the asker waits, so that nothing commits later. */
+  readonly workMs: number;
+  /** A statement waits so long for a lock. */
+  readonly lockMs: number;
+}
+
+/**
+ * A request is one `run` or one `batch`: one round trip, within the limits of a request (store/time-limits.ts) where no
+ * others are given. Background work has longer ones, and a command's own connection (platform/node) none.
+ */
 export interface Database {
-  run<Row extends object>(query: Query<Row>): Promise<Row[]>;
+  run<Row extends object>(query: Query<Row>, limits?: TimeLimits): Promise<Row[]>;
   /** One transaction: all statements or none. */
-  batch<const Queries extends readonly Query[]>(queries: Queries): Promise<Results<Queries>>;
+  batch<const Queries extends readonly Query[]>(queries: Queries, limits?: TimeLimits): Promise<Results<Queries>>;
 }
 
 /** Single use of a client assertion's `jti` (RFC 7523 §3 rule 7). */

@@ -6,6 +6,10 @@ import { Fault } from '../shared/fault.ts';
 import type { Deps } from './deps.ts';
 import { createSurface, type Surface } from './http/surface.ts';
 import { SCHEMA_VERSION, schemaVersion } from './store/schema-version.ts';
+import { PROBE_LIMITS } from './store/time-limits.ts';
+
+/** About as often as balancers ask. */
+const RETRY_AFTER_SECONDS = '5';
 
 type Probed = Pick<Deps, 'database' | 'log' | 'now'>;
 
@@ -13,15 +17,16 @@ type Probed = Pick<Deps, 'database' | 'log' | 'now'>;
 async function readiness({ database, log }: Probed): Promise<Response> {
   const notReady = (detail: string): Response => {
     log({ level: 'warn', event: 'not-ready', detail });
-    return Response.json({ status: 'not ready', detail }, { status: 503 });
+    const headers = { 'Retry-After': RETRY_AFTER_SECONDS };
+    return Response.json({ status: 'not ready', detail }, { status: 503, headers });
   };
   try {
-    const rows = await database.run(schemaVersion());
+    const rows = await database.run(schemaVersion(), PROBE_LIMITS);
     const version = rows[0]?.version ?? 0;
     if (version >= SCHEMA_VERSION) return Response.json({ status: 'ready', schemaVersion: version });
     return notReady(`the database is at migration ${version}, this build needs ${SCHEMA_VERSION}`);
   } catch (error) {
-    if (error instanceof Fault) return notReady('the database cannot be reached');
+    if (error instanceof Fault) return notReady(error.message);
     return notReady('the database has no migrations');
   }
 }

@@ -1,7 +1,8 @@
 -- Holds the caller's transaction until no other holds one of these keys: identifiers that two writers could both find
--- missing. In one order, so that two callers with several keys cannot deadlock; who waits too long is told to try again.
+-- missing. In one order, so that two callers with several keys cannot deadlock. Who waits too long is told to try again:
+-- lock_timeout is what the caller set (edge/store/time-limits.ts).
 create or replace function lock_keys(p_site uuid, p_keys text[])
-returns void language plpgsql set lock_timeout = '10s' as $$
+returns void language plpgsql as $$
 declare
   k bigint;
 begin

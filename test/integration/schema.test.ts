@@ -13,7 +13,6 @@ const MUST_HAVE: Readonly<Record<string, readonly string[]>> = {
   resource_write: STORES_BY_KEPT_PLAN,
   hl7_match: STORES_BY_KEPT_PLAN,
   hl7_store: STORES_BY_KEPT_PLAN,
-  lock_keys: ['lock_timeout=10s'],
 };
 
 let database: TestDatabase;

@@ -38,7 +38,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const KEEP_ALIVE_MS = 600_000;
 
 const isBookkeeping = ({ statements }: NeonRequest): boolean =>
-  statements.every(({ query }) => /^select (?:usage_add|sidecar_note)\(/.test(query));
+  statements.every(({ query }) => /^select (?:set_config|usage_add|sidecar_note)\(/.test(query));
 
 interface Answer {
   readonly status: number;

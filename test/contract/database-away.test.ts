@@ -1,0 +1,131 @@
+/**
+ * A database that accepts and does not answer: every surface says 503 with `Retry-After` in time, and what was answered
+ * so does not happen later, when the database goes on. The same on workerd and on Deno.
+ */
+import { readFile } from 'node:fs/promises';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { PROBE_LIMITS, REQUEST_LIMITS } from '../../edge/store/time-limits.ts';
+import { getToken, requestToken } from '../stack/services/client.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
+import { startSilentProxy, type SilentProxy } from '../stack/tools/silent-proxy.ts';
+import { sidecarToken } from './hl7/subject.ts';
+
+/** Twice what is promised, for a busy machine; what hangs is seen all the same. */
+const PATIENCE_MS = 20_000;
+
+test('a request is answered within 10 s, a health check within 5 s, and the database is done before', () => {
+  expect(REQUEST_LIMITS.answerMs).toBeLessThan(10_000);
+  expect(PROBE_LIMITS.answerMs).toBeLessThan(5_000);
+  for (const { answerMs, workMs, lockMs } of [REQUEST_LIMITS, PROBE_LIMITS]) {
+    expect([lockMs < workMs, workMs < answerMs]).toEqual([true, true]);
+  }
+});
+
+describe.each(RUNTIMES)('a database that does not answer, on %s', (runtime) => {
+  let db: TestDatabase;
+  let proxy: SilentProxy;
+  let stack: TestConsole;
+  let key: ApiKey;
+  let browser: HttpBrowser;
+  let message: Uint8Array<ArrayBuffer>;
+  let fhirToken: string;
+  let hl7Token: string;
+  let adminToken: string;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    proxy = await startSilentProxy(db.endpoint.port);
+    const site = await createSite(db.client);
+    key = await createApiKey(db.client, { site, protocols: ['fhir', 'hl7', 'hl7-mllp'] });
+    const env = { DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${proxy.port}/sql` };
+    stack = await startConsole(runtime, db, site, { env });
+    message = Uint8Array.from(await readFile(new URL('../messages/demo/adt-a04.hl7', import.meta.url)));
+    fhirToken = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+    hl7Token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    adminToken = await stack.oidc.adminToken();
+    browser = createHttpBrowser();
+    const form = await browser.go(`${stack.baseUrl}/admin`);
+    await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ ...stack.oidc.admin, permissions: '' }) });
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await proxy.close();
+    await db.drop();
+  });
+
+  const ask = (path: string, bearer: string, type?: string, body?: BodyInit): Promise<Response> =>
+    fetch(`${stack.gateway.url}${path}`, {
+      headers: { authorization: `Bearer ${bearer}`, ...(type === undefined ? {} : { 'content-type': type }) },
+      ...(body === undefined ? {} : { method: 'POST', body }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+
+  const createPatient = () => ask('/fhir/Patient', fhirToken, 'application/fhir+json', '{"resourceType":"Patient"}');
+
+  const written = async (): Promise<unknown> => {
+    const { rows } = await db.client.query(
+      'select (select count(*)::int from resource) as resources, (select count(*)::int from hl7_message) as messages',
+    );
+    return rows[0];
+  };
+
+  /** Nothing runs in the database any more. */
+  const atRest = () =>
+    until('the database is at rest', async () => {
+      const { rows } = await db.client.query(`select from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`);
+      return rows.length === 0;
+    });
+
+  test('every surface answers 503 with Retry-After, and nothing of it is done later', { timeout: 60_000 }, async () => {
+    proxy.silence();
+    const asked: Record<string, Promise<Response>> = {
+      readyz: ask('/readyz', ''),
+      token: requestToken(stack.gateway.oauthBaseUrl, key),
+      'fhir read': ask('/fhir/Patient', fhirToken),
+      'fhir write': createPatient(),
+      'hl7 over http': ask('/hl7/messages', hl7Token, 'text/plain', message),
+      mllp: ask('/internal/mllp/messages', sidecarToken(stack.gateway, message), 'application/hl7-v2', message),
+      'mllp ranges': ask('/internal/mllp/allowed-ranges', sidecarToken(stack.gateway, new Uint8Array(0))),
+      'admin api': ask('/admin/api/api-keys', adminToken),
+      'admin page': browser.ask(`${stack.baseUrl}/admin/keys`),
+    };
+    const answers = await Promise.all(
+      Object.entries(asked).map(async ([name, answer]) => {
+        const { status, headers } = await answer;
+        return [name, status, Number(headers.get('retry-after')) > 0];
+      }),
+    );
+    expect(answers).toEqual(Object.keys(asked).map((name) => [name, 503, true]));
+    expect(proxy.held()).toBeGreaterThan(0);
+
+    proxy.speak();
+    expect((await createPatient()).status).toBe(201);
+    await atRest();
+    expect(await written()).toEqual({ resources: 1, messages: 0 });
+  });
+
+  test('processes of the database that are stopped, and go on later', { timeout: 60_000 }, async () => {
+    const before = await written();
+    const { rows } = await db.client.query<{ pid: number }>(
+      'select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+    for (const { pid } of rows) process.kill(pid, 'SIGSTOP');
+    try {
+      const { status, headers } = await createPatient();
+      expect([status, Number(headers.get('retry-after')) > 0]).toEqual([503, true]);
+    } finally {
+      for (const { pid } of rows) process.kill(pid, 'SIGCONT');
+    }
+    await atRest();
+    expect(await written()).toEqual(before);
+    expect((await createPatient()).status).toBe(201);
+  });
+});

@@ -1,0 +1,59 @@
+/**
+ * A TCP proxy that can fall silent: it accepts and reads, and hands nothing on, as a host does whose programs are
+ * stopped. What came meanwhile is handed on when it speaks again, whether or not anybody still waits for the answer.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface SilentProxy {
+  readonly port: number;
+  /** How many bytes came from clients and were not handed on. */
+  held(): number;
+  silence(): void;
+  speak(): void;
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+export async function startSilentProxy(targetPort: number): Promise<SilentProxy> {
+  const open = new Set<Socket>();
+  let isSilent = false;
+  let held: { far: Socket; bytes: Buffer }[] = [];
+
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ port: targetPort, host: HOST, allowHalfOpen: true });
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => open.delete(socket));
+    }
+    near.on('data', (bytes: Buffer) => {
+      if (isSilent) held.push({ far, bytes });
+      else far.write(bytes);
+    });
+    far.on('data', (bytes: Buffer) => void near.write(bytes));
+    far.on('end', () => near.end());
+  });
+  server.listen(0, HOST);
+  await once(server, 'listening');
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    held: () => held.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    silence() {
+      isSilent = true;
+    },
+    speak() {
+      isSilent = false;
+      for (const { far, bytes } of held) far.write(bytes);
+      held = [];
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+}
