@@ -1,0 +1,73 @@
+/**
+ * The image of the sidecar, as far as it can be made without Docker: the files that the Dockerfile copies are all that
+ * its build stage has, and what its `npm ci` would install is all that the bundler finds.
+ */
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { ROOT } from '../../stack/services/build.ts';
+
+const run = promisify(execFile);
+
+type Instruction = { readonly copy: readonly string[] } | { readonly run: string };
+
+/** `COPY a b ./` and `RUN …` of the build stage, in order. */
+async function buildStage(): Promise<Instruction[]> {
+  const dockerfile = await readFile(`${ROOT}sidecar/Dockerfile`, 'utf8');
+  const [, stage = ''] = dockerfile.split(/^FROM .*$/m);
+  return stage.split('\n').flatMap((line): Instruction[] => {
+    const [instruction = '', ...words] = line.trim().split(/\s+/);
+    if (instruction === 'COPY') return [{ copy: words }];
+    return instruction === 'RUN' ? [{ run: words.join(' ') }] : [];
+  });
+}
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gateway-image-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('the build stage has what its npm ci and its bundler need', { timeout: 60_000 }, async () => {
+  const commands: string[] = [];
+  for (const instruction of await buildStage()) {
+    if ('copy' in instruction) {
+      const target = instruction.copy.at(-1) ?? '';
+      for (const file of instruction.copy.slice(0, -1)) {
+        await cp(`${ROOT}${file}`, join(folder, target === './' ? file : target), { recursive: true });
+      }
+      continue;
+    }
+    const command = instruction.run;
+    commands.push(command);
+    if (!command.startsWith('npm ci ')) {
+      await run('sh', ['-c', command], { cwd: folder });
+      continue;
+    }
+    // Nothing is fetched: what would be installed is copied from what is installed here.
+    const { stdout } = await run('sh', ['-c', `${command} --dry-run --offline`], { cwd: folder });
+    const packages = [...stdout.matchAll(/^add (\S+) /gm)].map(([, name = '']) => name);
+    expect(packages).toContain('pino');
+    expect(packages).not.toContain('wrangler');
+    for (const name of packages) {
+      const installed = `${ROOT}node_modules/${name}`;
+      await cp(installed, `${folder}/node_modules/${name}`, { recursive: true }).catch((error: unknown) => {
+        // Of another platform.
+        if (!name.startsWith('@esbuild/')) throw error;
+      });
+    }
+  }
+  expect(commands).toHaveLength(2);
+  expect((await stat(`${folder}/dist/mllp-sidecar.mjs`)).size).toBeGreaterThan(100_000);
+});
+
+test('npm says no more than what went wrong', async () => {
+  const { stdout } = await run('npm', ['config', 'get', 'loglevel'], { cwd: ROOT });
+  expect(stdout.trim()).toBe('error');
+});
