@@ -1,17 +1,18 @@
 /** The edge under `wrangler dev`, for the local stack: rebuilt and reloaded when a source file changes. */
-import { openSync, createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 
 import { ROOT } from '../services/build.ts';
 import type { Edge } from '../services/edge.ts';
-import { lifeOf, spawnGuarded } from '../services/guard.ts';
+import { spawnLogged } from '../services/logged.ts';
 import { until } from '../services/until.ts';
 
 export interface WranglerOptions {
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
-  /** Where its state, its environment file and its log go. */
+  /** Where its state and its environment file go. */
   readonly folder: string;
+  /** Gets each line that the gateway and Wrangler write. */
+  readonly log: (line: string) => void;
 }
 
 const START_TIMEOUT_MS = 60_000;
@@ -20,32 +21,32 @@ const START_TIMEOUT_MS = 60_000;
 const SCHEDULED_PATH = '/cdn-cgi/local/scheduled';
 const TICK_MS = 60_000;
 
-/** Resolves when the edge answers. @throws with the log's place when it ends before that */
-export async function startWranglerEdge(
-  options: WranglerOptions,
-): Promise<Omit<Edge, 'logs'> & { exited: Promise<number | null> }> {
+/** Wrangler's own line for each request shows its whole query; the gateway's line shows the route. */
+const WRANGLER_REQUEST = /^\[wrangler:info\] [A-Z]+ \//;
+
+/** Resolves when the edge answers. @throws with its last lines when it ends before that */
+export async function startWranglerEdge(options: WranglerOptions): Promise<Edge & { exited: Promise<number | null> }> {
   const envFile = `${options.folder}/edge.env`;
-  const logFile = `${options.folder}/edge.log`;
   const lines = Object.entries(options.env).map(([name, value]) => `${name}='${value}'`);
   await writeFile(envFile, `${lines.join('\n')}\n`, { mode: 0o600 });
 
-  const log = openSync(logFile, 'a');
-  const wrangler = `${ROOT}node_modules/wrangler/bin/wrangler.js`;
-  const args = [wrangler, 'dev', '--env', 'local', '--env-file', envFile, '--persist-to', `${options.folder}/workers`];
-  args.push('--ip', '127.0.0.1', '--port', String(options.port), '--inspector-port', '0');
-  args.push('--show-interactive-dev-session=false', '--log-level', 'warn');
-  const child = spawnGuarded(process.execPath, args, {
-    signal: 'TERM',
-    cwd: ROOT,
-    stdout: log,
-    env: { ...process.env, WRANGLER_SEND_METRICS: 'false', CI: '1', NO_COLOR: '1' },
-  });
-  child.stderr.pipe(createWriteStream(logFile, { flags: 'a' }));
-  const { exited, hasEnded, stop, kill } = lifeOf(child);
+  const command = [process.execPath, `${ROOT}node_modules/wrangler/bin/wrangler.js`, 'dev'];
+  command.push('--config', 'test/stack/start/wrangler.toml', '--env-file', envFile);
+  command.push('--persist-to', `${options.folder}/workers`);
+  command.push('--ip', '127.0.0.1', '--port', String(options.port), '--inspector-port', '0');
+  // Below this level Wrangler keeps to itself what the Worker logs.
+  command.push('--show-interactive-dev-session=false', '--log-level', 'log');
+  // Nothing of the gateway reads Request.cf, which Wrangler would otherwise fetch from the network before it starts.
+  const quiet = { WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false', CI: '1', NO_COLOR: '1' };
+  const env = { ...process.env, ...quiet };
+  const log = (line: string): void => {
+    if (!WRANGLER_REQUEST.test(line)) options.log(line);
+  };
+  const { exited, hasEnded, stop, kill, logs } = spawnLogged(command, { cwd: ROOT, env, log });
   await until(
     'wrangler dev answers',
     async () => {
-      if (hasEnded()) throw new Error(`wrangler dev ended; see ${logFile}`);
+      if (hasEnded()) throw new Error(`wrangler dev ended:\n${logs.slice(-20).join('\n')}`);
       const response = await fetch(`http://127.0.0.1:${options.port}/healthz`).catch(() => undefined);
       return response?.ok === true;
     },
@@ -56,5 +57,5 @@ export async function startWranglerEdge(
     TICK_MS,
   );
   void exited.then(() => clearInterval(timer));
-  return { exited, stop, kill };
+  return { exited, stop, kill, logs: () => logs };
 }

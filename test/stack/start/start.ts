@@ -114,7 +114,7 @@ async function start(): Promise<void> {
           rateLimits: { tokenPerClient: 1_000_000, tokenPerAddress: 1_000_000, perKey: 1_000_000 },
           log: logFile('edge'),
         })
-      : startWranglerEdge({ port: ports.EDGE_PORT, env, folder: LOCAL_FOLDER }),
+      : startWranglerEdge({ port: ports.EDGE_PORT, env, folder: LOCAL_FOLDER, log: logFile('edge') }),
   );
   await part('MLLP sidecar', () =>
     startSidecar({
