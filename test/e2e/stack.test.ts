@@ -1,6 +1,7 @@
 /**
  * `npm start` as a newcomer uses it: the stack comes up, the printed commands work, one message goes from a socket to a
- * Patient, the other site sees none of it, and Ctrl-C leaves nothing behind. On both runtimes.
+ * Patient, the other site sees none of it, and neither Ctrl-C nor the end of npm leaves anything behind. On both
+ * runtimes.
  */
 import { spawn, execFile, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,7 +41,7 @@ interface LocalStack {
 async function startStack(edge: string, folder: string, ports: Record<string, number>): Promise<LocalStack> {
   const given = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]));
   const env = { ...process.env, LOCAL_FOLDER: folder, ...given };
-  const child = spawn(process.execPath, ['test/stack/start/start.ts', '--edge', edge], { cwd: ROOT, env });
+  const child = spawn('npm', ['start', '--', '--edge', edge], { cwd: ROOT, env });
   let output = '';
   child.stdout.on('data', (chunk) => (output += String(chunk)));
   child.stderr.on('data', (chunk) => (output += String(chunk)));
@@ -56,9 +57,9 @@ async function startStack(edge: string, folder: string, ports: Record<string, nu
   return { folder, ports, process: child, output: () => output, description };
 }
 
-async function stopStack(stack: LocalStack): Promise<number | null> {
+async function stopStack(stack: LocalStack, signal: 'SIGINT' | 'SIGTERM' = 'SIGINT'): Promise<number | null> {
   const ended = once(stack.process, 'exit');
-  stack.process.kill('SIGINT');
+  stack.process.kill(signal);
   const [code] = (await ended) as [number | null];
   return code;
 }
@@ -147,6 +148,16 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect(mllp.port).toBe(stack.ports['MLLP_PORT']);
     expect(admin.username).not.toBe('');
     expect(adminToken.split('.')).toHaveLength(3);
+  });
+
+  test('the log of the edge has a line for each request, which its answer names, and no query', async () => {
+    const answer = await fetch(`${stack.description.fhirBaseUrl}/fhir/metadata?_format=json&who=secret-name`);
+    const requestId = answer.headers.get('x-request-id') ?? 'none';
+    const log = () => readFile(`${folder}/edge.log`, 'utf8');
+    await until('the request is logged', async () => (await log()).includes(requestId));
+    const line = (await log()).split('\n').find((each) => each.includes(requestId));
+    expect(JSON.parse(line ?? '')).toMatchObject({ event: 'http.request', route: '/fhir/metadata', status: 200 });
+    expect(await log()).not.toContain('secret-name');
   });
 
   test('the three printed commands work as printed', async () => {
@@ -292,13 +303,13 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
   });
 
   test(
-    'a second start finds its data; Ctrl-C stops every part',
+    'a second start finds its data; Ctrl-C stops every part, and so does SIGTERM to npm',
     async () => {
       expect(await stopStack(stack)).toBe(0);
       await assertPortsFree(stack.ports);
       stack = await startStack(edge, folder, stack.ports);
       expect((await search('demo', 'Patient?name=threeways')).entry).toHaveLength(3);
-      expect(await stopStack(stack)).toBe(0);
+      expect(await stopStack(stack, 'SIGTERM')).toBe(0);
       await assertPortsFree(stack.ports);
     },
     START_TIMEOUT_MS,

@@ -24,10 +24,13 @@ export async function freePort(): Promise<number> {
 /** True when nobody listens on the port of the loopback interface. */
 export async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  const outcome = Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
+  // `once` rejects on the event `error`: somebody has the port.
+  const listening = once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
   server.listen(port, '127.0.0.1');
-  const free = await outcome;
-  if (!free) return false;
+  if (!(await listening)) return false;
   server.close();
   await once(server, 'close');
   return true;
