@@ -16,6 +16,7 @@ import { tick } from './jobs/tick.ts';
 import { createOauth } from './oauth/routes.ts';
 import { createReference, referenceBaseUrl } from './openapi/routes.tsx';
 import { createProbes } from './probes.ts';
+import { JOB_LIMITS, withLimits } from './store/time-limits.ts';
 import { addUsage, LATENCY_BOUNDS_MS } from './store/usage.ts';
 import { createWorkbench } from './workbench.ts';
 
@@ -93,7 +94,7 @@ export function createApp(deps: Deps): App {
     },
     async tick(): Promise<void> {
       try {
-        await tick(deps, JOB_KINDS, TICK_BUDGET_MS);
+        await tick({ ...deps, database: withLimits(deps.database, JOB_LIMITS) }, JOB_KINDS, TICK_BUDGET_MS);
       } catch (error) {
         // The database is away: nobody waits for an answer, and the next tick comes by itself.
         deps.log({ level: 'error', event: 'job.tick', error });

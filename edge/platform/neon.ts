@@ -77,14 +77,8 @@ const limitTime = (deadline: number, { lockMs }: TimeLimits): Query =>
 
 const isTimeUp = ({ code, message }: NeonDbError): boolean => code === '22023' && message.includes('statement_timeout');
 
-/**
- * @param config the connection string, and the endpoint to post to when it is not Neon's own
- * @param usual the limits where a caller gives no others
- */
-export function neonDatabase(
-  config: Pick<Config, 'DATABASE_URL' | 'DATABASE_FETCH_ENDPOINT'>,
-  usual = REQUEST_LIMITS,
-): Database {
+/** @param config the connection string, and the endpoint to post to when it is not Neon's own */
+export function neonDatabase(config: Pick<Config, 'DATABASE_URL' | 'DATABASE_FETCH_ENDPOINT'>): Database {
   const endpoint = config.DATABASE_FETCH_ENDPOINT;
   if (endpoint !== undefined) neonConfig.fetchEndpoint = endpoint;
   neonConfig.fetchFunction = fetchWhole;
@@ -108,11 +102,11 @@ export function neonDatabase(
   };
 
   return {
-    async run<Row extends object>(query: Query<Row>, limits = usual): Promise<Row[]> {
+    async run<Row extends object>(query: Query<Row>, limits = REQUEST_LIMITS): Promise<Row[]> {
       const [rows] = await ask([query], limits);
       return rows as Row[];
     },
-    async batch<const Queries extends readonly Query[]>(queries: Queries, limits = usual) {
+    async batch<const Queries extends readonly Query[]>(queries: Queries, limits = REQUEST_LIMITS) {
       return (await ask(queries, limits)) as unknown as Results<Queries>;
     },
   };

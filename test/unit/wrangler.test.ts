@@ -17,13 +17,14 @@ test('the production file has no other environment, of which Wrangler would warn
 });
 
 test('npm start runs what is deployed, but for its limits', () => {
-  const { main, compatibility_date, durable_objects, migrations, assets, ratelimits } = production;
+  const { main, compatibility_date, durable_objects, migrations, assets, ratelimits, triggers } = production;
   const FAR_ABOVE_ANY_ENGINEER = { limit: 1_000_000, period: 60 };
   expect(local).toMatchObject({
     main,
     compatibility_date,
     durable_objects,
     migrations,
+    triggers,
     // The one path that Wrangler leaves relative to the file it stands in.
     assets: { ...assets, directory: `../../../${assets?.directory}` },
     ratelimits: ratelimits.map((each: object) => ({ ...each, simple: FAR_ABOVE_ANY_ENGINEER })),
