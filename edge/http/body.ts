@@ -1,4 +1,7 @@
-/** A request's body as bytes, within a limit that holds for declared and for streamed lengths. */
+/**
+ * A request's body as bytes, within a limit that holds for declared and for streamed lengths. Not Hono's `body-limit`: it
+ * believes a declared length, keeps a Content-Encoding, and reads before it is known who calls.
+ */
 import { Fault } from '../../shared/fault.ts';
 
 /**

@@ -4,9 +4,10 @@
  */
 import { type CheckedJwks, readJwks } from '../../shared/oauth/jwks.ts';
 import { checkJwksUri } from '../../shared/oauth/jwks-uri.ts';
-import { isPublicAddress } from '../../shared/public-address.ts';
 import { type Addresses, type Config, ownUrls } from '../config.ts';
 import type { Deps } from '../deps.ts';
+import { type Deadline, deadline } from './deadline.ts';
+import { isPublicAddress } from './public-address.ts';
 
 const DEADLINE_MS = 3_000;
 const MAX_JWKS_BYTES = 64 * 1024;
@@ -37,7 +38,7 @@ export function maxAgeSeconds(headers: Headers): number {
 }
 
 /** The body as text, or why not; never more of it than may be. */
-async function readText(response: Response, deadline: Promise<never>): Promise<{ text: string } | FailedFetch> {
+async function readText(response: Response, passed: Promise<never>): Promise<{ text: string } | FailedFetch> {
   if (response.body === null) return { text: '' };
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -45,7 +46,7 @@ async function readText(response: Response, deadline: Promise<never>): Promise<{
   let length = 0;
   try {
     for (;;) {
-      const { done, value } = await Promise.race([reader.read(), deadline]);
+      const { done, value } = await Promise.race([reader.read(), passed]);
       if (done) return { text: text + decoder.decode() };
       length += value.byteLength;
       if (length > MAX_JWKS_BYTES) return unreachable(`it has more than ${MAX_JWKS_BYTES} bytes`);
@@ -65,15 +66,10 @@ export type JwksFetching = Pick<Deps, 'fetch' | 'resolveHost'> & {
   readonly config: Addresses & Pick<Config, 'JWKS_TRUSTED_HOSTS'>;
 };
 
-async function fetchWithin(
-  deps: JwksFetching,
-  uri: string,
-  signal: AbortSignal,
-  deadline: Promise<never>,
-): Promise<FetchedJwks> {
+async function fetchWithin(deps: JwksFetching, uri: string, { signal, passed }: Deadline): Promise<FetchedJwks> {
   const { hostname } = new URL(uri);
   if (!deps.config.JWKS_TRUSTED_HOSTS.includes(hostname)) {
-    const addresses = await Promise.race([deps.resolveHost(hostname), deadline]);
+    const addresses = await Promise.race([deps.resolveHost(hostname), passed]);
     if (addresses.length === 0) return unreachable('its host name has no address');
     if (!addresses.every(isPublicAddress)) return refused('its host name leads to a private address');
   }
@@ -83,7 +79,7 @@ async function fetchWithin(
     headers: { accept: 'application/jwk-set+json, application/json' },
     signal,
   });
-  const response = await Promise.race([request, deadline]);
+  const response = await Promise.race([request, passed]);
   if (response.status !== 200) {
     await response.body?.cancel();
     const redirects = response.status >= 300 && response.status < 400 ? ', and redirects are not followed' : '';
@@ -93,7 +89,7 @@ async function fetchWithin(
     await response.body?.cancel();
     return unreachable('its host answered with a web page (text/html)');
   }
-  const body = await readText(response, deadline);
+  const body = await readText(response, passed);
   if ('failed' in body) return body;
   return { jwks: readJwks(body.text), maxAgeSeconds: maxAgeSeconds(response.headers) };
 }
@@ -103,15 +99,11 @@ export async function fetchJwks(deps: JwksFetching, uri: string): Promise<Fetche
   const context = { ownUrls: ownUrls(deps.config), trustedHosts: deps.config.JWKS_TRUSTED_HOSTS };
   const problem = checkJwksUri(uri, context);
   if (problem !== undefined) return refused(problem);
-  const signal = AbortSignal.timeout(DEADLINE_MS);
-  const deadline = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason));
-  });
-  deadline.catch(() => undefined);
+  const within = deadline(DEADLINE_MS);
   try {
-    return await fetchWithin(deps, uri, signal, deadline);
+    return await fetchWithin(deps, uri, within);
   } catch {
-    if (signal.aborted) return unreachable(`its host did not answer in full within ${DEADLINE_MS / 1000} s`);
+    if (within.signal.aborted) return unreachable(`its host did not answer in full within ${DEADLINE_MS / 1000} s`);
     return unreachable('its host cannot be reached (name, connection or certificate)');
   }
 }

@@ -25,7 +25,10 @@ export function pathPrefix(baseUrl: string | undefined): string {
   return !baseUrl ? '' : new URL(baseUrl).pathname.replace(/\/+$/, '');
 }
 
-/** A request id that a proxy in front may set, if it is harmless in a log line and a header. */
+/**
+ * A request id that a proxy in front may set, if it is harmless in a log line and a header. Hono's `request-id` takes one
+ * of any length, a single character too, and none with a dot.
+ */
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
 /**

@@ -3,18 +3,11 @@
  * when nobody knows whether it was claimed. Without an answer there is no token.
  */
 import { Fault } from '../../shared/fault.ts';
+import { deadline } from '../http/deadline.ts';
 
 /** A client waits for a token meanwhile; a store that needs longer counts as away. */
 const DEADLINE_MS = 2_000;
 const ATTEMPTS = 2;
-
-function withinDeadline<T>(work: Promise<T>): Promise<T> {
-  const deadline = AbortSignal.timeout(DEADLINE_MS);
-  const late = new Promise<never>((_, reject) => {
-    deadline.addEventListener('abort', () => reject(deadline.reason));
-  });
-  return Promise.race([work, late]);
-}
 
 /**
  * @param claim one attempt; its nonce lets the store tell our own retry from a replay
@@ -23,7 +16,7 @@ function withinDeadline<T>(work: Promise<T>): Promise<T> {
 export async function attemptClaim(claim: () => Promise<boolean>): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await withinDeadline(claim());
+      return await Promise.race([claim(), deadline(DEADLINE_MS).passed]);
     } catch (cause) {
       if (attempt === ATTEMPTS) throw new Fault('unavailable', 'single use cannot be checked at the moment', { cause });
     }

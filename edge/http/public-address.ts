@@ -2,7 +2,7 @@
  * Whether an address is on the public internet, for what is fetched at a stranger's word (OWASP, server-side request
  * forgery). The lists are IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890).
  */
-import { parseAddress, parseRange, rangeContains, type IpRange } from './ip.ts';
+import { parseAddress, parseRange, rangeContains, type IpRange } from '../../shared/ip.ts';
 
 const SPECIAL: readonly string[] = [
   '0.0.0.0/8', // this network
