@@ -14,13 +14,13 @@ export interface PageRow extends Omit<StoredResource, 'meta' | 'body'> {
 
 /**
  * @param rows SQL that yields type, id, version, last_updated, meta, body, sort_key
- * @param order the order of the page, in columns of `rows`
+ * @param order the order of the page, in columns of `p`
  */
-export function withinBudget(rows: string, order: string): string {
+export function withinBudget(rows: string, order: string, maxBytes = PAGE_BYTES): string {
   return `select q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated, q.sort_key,
        case when q.fits then q.meta end as meta, case when q.fits then q.body end as body
   from (select p.*, row_number() over w as place,
-               row_number() over w = 1 or sum(octet_length(p.body) + octet_length(p.meta)) over w <= ${PAGE_BYTES} as fits
+               row_number() over w = 1 or sum(octet_length(p.body) + octet_length(p.meta)) over w <= ${maxBytes} as fits
           from (${rows}) p window w as (order by ${order})) q
  order by q.place`;
 }

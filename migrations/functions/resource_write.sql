@@ -21,7 +21,6 @@ declare
   created uuid[];
   missing json;
   at timestamptz := date_trunc('milliseconds', clock_timestamp());
-  study uuid;
 begin
   select array_agg(x.id) filter (where x.type = 'Patient' and x.mode in ('create', 'upsert')) into created
     from json_to_recordset(p_rows) x(type text, id uuid, mode text);
@@ -82,41 +81,9 @@ begin
       update resource c set version = resource_write.version, last_updated = resource_write.last_updated,
              meta = r.meta, body = r.body, patient_id = r.patient
        where c.site_id = p_site and c.type = r.type and c.id = r.id;
-      delete from resource_identifier i where i.site_id = p_site and i.type = r.type and i.id = r.id;
-      delete from resource_token t where t.site_id = p_site and t.type = r.type and t.id = r.id;
     end if;
-
-    insert into resource_identifier (site_id, type, system, value, id)
-      select distinct p_site, r.type, search_key(e ->> 0), search_key(e ->> 1), r.id
-        from json_array_elements(r.identifiers) e;
-    insert into resource_token (site_id, type, param, system, code, id)
-      select distinct p_site, r.type, e ->> 0, search_key(e ->> 1), search_key(e ->> 2), r.id
-        from json_array_elements(r.tokens) e;
-
-    if r.type = 'Patient' then
-      insert into patient_search (site_id, id, names, name_sort, birth_date, gender)
-        values (p_site, r.id, r.search ->> 'names', r.search ->> 'nameSort', r.search ->> 'birthDate',
-          r.search ->> 'gender')
-        on conflict (site_id, id) do update set names = excluded.names, name_sort = excluded.name_sort,
-          birth_date = excluded.birth_date, gender = excluded.gender;
-    elsif r.type = 'DiagnosticReport' then
-      -- Reports with one accession number share the patient's study; one without has a study of its own, with its id.
-      -- A study that the last report has left stays: another writer may be about to join it.
-      if r.report ->> 'accession' is null then
-        insert into study as s (site_id, study_id, patient_id) values (p_site, r.id, r.patient)
-          on conflict (site_id, study_id) do update set patient_id = excluded.patient_id
-          returning s.study_id into study;
-      else
-        insert into study as s (site_id, study_id, patient_id, accession)
-          values (p_site, gen_random_uuid(), r.patient, search_key(r.report ->> 'accession'))
-          on conflict (site_id, patient_id, accession) where accession is not null
-          do update set accession = excluded.accession
-          returning s.study_id into study;
-      end if;
-      insert into report (site_id, report_id, study_id, state)
-        values (p_site, r.id, study, r.report ->> 'state')
-        on conflict (site_id, report_id) do update set study_id = excluded.study_id, state = excluded.state;
-    end if;
+    perform search_rows_write(p_site, r.type, r.id, outcome = 'created', r.patient, r.identifiers, r.tokens, r.search,
+      r.report);
     return next;
   end loop;
 end $$;

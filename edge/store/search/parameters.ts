@@ -123,6 +123,16 @@ export const INDEXED_PARAMETERS: ReadonlyMap<
   readonly (readonly [name: string, parameter: IndexedParameter<KindName>])[]
 > = new Map(RESOURCE_TYPES.map((type) => [type, Object.entries({ ...INDEXED, ...SEARCH_PARAMETERS[type] })]));
 
+/** Another for every other table of what is indexed: a release knows by it which table a reindexing was begun for. */
+export const INDEX_FINGERPRINT: string = fingerprint(JSON.stringify([...INDEXED_PARAMETERS]));
+
+/** FNV-1a of 32 bits: it only has to tell a table from the few before it. */
+function fingerprint(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}
+
 /** The parameter of a type; undefined for a name that it has not. */
 export function parameterOf(type: ResourceType, name: string): SearchParameter | undefined {
   return Object.hasOwn(SEARCH_PARAMETERS[type], name) ? SEARCH_PARAMETERS[type][name] : undefined;

@@ -1,0 +1,34 @@
+/** How far a program is, on one line that is written over; where nobody looks at a terminal, a line every so often. */
+import type { WriteStream } from 'node:tty';
+
+const BAR_CHARACTERS = 30;
+/** Into a file or another program's log. */
+const LINE_EVERY_MS = 10_000;
+
+export interface ProgressLine {
+  readonly show: (done: number, total: number) => void;
+  readonly end: () => void;
+}
+
+/** Not a library: those that are alive take the terminal's input too, and with it Ctrl-C, on which a step must end first. */
+export function progressLine(to: Pick<WriteStream, 'write'> & { readonly isTTY?: boolean }): ProgressLine {
+  let shownAt = -Infinity;
+  let last = '';
+  const write = (text: string): void => {
+    last = '';
+    shownAt = performance.now();
+    to.write(to.isTTY === true ? `\r${text}\u001B[K` : `${text}\n`);
+  };
+  return {
+    show: (done, total) => {
+      const share = total === 0 ? 1 : Math.min(done / total, 1);
+      const filled = Math.floor(share * BAR_CHARACTERS);
+      last = `${'#'.repeat(filled).padEnd(BAR_CHARACTERS, '.')} ${Math.floor(share * 100)} %  ${done} of ${total}`;
+      if (to.isTTY === true || performance.now() - shownAt >= LINE_EVERY_MS) write(last);
+    },
+    end: () => {
+      if (last !== '') write(last);
+      if (to.isTTY === true) to.write('\n');
+    },
+  };
+}

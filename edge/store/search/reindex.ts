@@ -1,0 +1,44 @@
+/** What of stored resources is searched, taken out anew: their content, versions and times stay as they are. */
+import { isResourceType } from '../../../shared/resource-type.ts';
+import type { Query } from '../../deps.ts';
+import { type PageRow, withinBudget } from '../page.ts';
+import { parseStored, type StoredResource } from '../resource.ts';
+import { sql } from '../sql.ts';
+import { searchRows } from './extract.ts';
+
+/** After this resource, in the order of type and id; ids are UUIDs. */
+export interface ReindexPosition {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** Before every resource. */
+export const REINDEX_START: ReindexPosition = { type: '', id: '00000000-0000-0000-0000-000000000000' };
+
+/** One resource more than `limit`, if there is one. @see toPage */
+export function resourcesAfter(
+  site: string,
+  { type, id }: ReindexPosition,
+  limit: number,
+  maxBytes: number,
+): Query<PageRow> {
+  const rows = `select r.type, r.id, r.version, r.last_updated, r.meta, r.body, null::text as sort_key
+    from resource r where r.site_id = $1::uuid and (r.type, r.id) > ($2, $3::uuid)
+   order by r.type, r.id limit $4::integer`;
+  return { text: withinBudget(rows, 'p.type, p.id', maxBytes), params: [site, type, id, limit + 1] };
+}
+
+/** Leaves alone what has another version by now: it was written together with what is searched of it. */
+export function reindexResources(site: string, resources: readonly StoredResource[]): Query {
+  const rows = resources.map((stored) => {
+    const { type, id, version } = stored;
+    if (!isResourceType(type)) throw new TypeError('the column has a check');
+    return { type, id, version, ...searchRows(type, parseStored(stored)) };
+  });
+  return sql`select resource_reindex(${site}::uuid, ${JSON.stringify(rows)}::json)`;
+}
+
+/** How many resources a site has. */
+export function countResources(site: string): Query<{ readonly total: number }> {
+  return sql<{ total: number }>`select count(*)::integer as total from resource where site_id = ${site}::uuid`;
+}

@@ -1,0 +1,58 @@
+-- Makes what is searched of one resource be what is given, in the shapes of resource_write's rows. p_is_new: it has none
+-- yet. The caller holds the resource's row. Settings are the caller's.
+create or replace function search_rows_write(p_site uuid, p_type text, p_id uuid, p_is_new boolean, p_patient uuid,
+  p_identifiers json, p_tokens json, p_search json, p_report json) returns void language plpgsql as $$
+declare
+  v_accession text := search_key(p_report ->> 'accession');
+  v_study uuid;
+begin
+  -- What stays is not touched: an update seldom changes an identifier or a code.
+  if not p_is_new then
+    delete from resource_identifier i
+     where i.site_id = p_site and i.type = p_type and i.id = p_id
+       and (i.system, i.value) not in (
+         select search_key(e ->> 0), search_key(e ->> 1) from json_array_elements(p_identifiers) e);
+    delete from resource_token t
+     where t.site_id = p_site and t.type = p_type and t.id = p_id
+       and (t.param, t.system, t.code) not in (
+         select e ->> 0, search_key(e ->> 1), search_key(e ->> 2) from json_array_elements(p_tokens) e);
+  end if;
+  insert into resource_identifier (site_id, type, system, value, id)
+    select p_site, p_type, search_key(e ->> 0), search_key(e ->> 1), p_id from json_array_elements(p_identifiers) e
+    on conflict do nothing;
+  insert into resource_token (site_id, type, param, system, code, id)
+    select p_site, p_type, e ->> 0, search_key(e ->> 1), search_key(e ->> 2), p_id from json_array_elements(p_tokens) e
+    on conflict do nothing;
+
+  if p_type = 'Patient' then
+    insert into patient_search (site_id, id, names, name_sort, birth_date, gender)
+      values (p_site, p_id, p_search ->> 'names', p_search ->> 'nameSort', p_search ->> 'birthDate',
+        p_search ->> 'gender')
+      on conflict (site_id, id) do update set names = excluded.names, name_sort = excluded.name_sort,
+        birth_date = excluded.birth_date, gender = excluded.gender;
+  elsif p_type = 'DiagnosticReport' then
+    -- Reports with one accession number share the patient's study; one without has a study of its own, with its id.
+    -- A study that the last report has left stays: another writer may be about to join it.
+    if not p_is_new then
+      -- Where it is in its study already, the study, which it may share, is not held.
+      select s.study_id into v_study
+        from report o join study s on s.site_id = o.site_id and s.study_id = o.study_id
+       where o.site_id = p_site and o.report_id = p_id and s.patient_id is not distinct from p_patient
+         and s.accession is not distinct from v_accession and (v_accession is not null or s.study_id = p_id);
+    end if;
+    if v_study is null and v_accession is null then
+      insert into study as s (site_id, study_id, patient_id) values (p_site, p_id, p_patient)
+        on conflict (site_id, study_id) do update set patient_id = excluded.patient_id
+        returning s.study_id into v_study;
+    elsif v_study is null then
+      insert into study as s (site_id, study_id, patient_id, accession)
+        values (p_site, gen_random_uuid(), p_patient, v_accession)
+        on conflict (site_id, patient_id, accession) where accession is not null
+        do update set accession = excluded.accession
+        returning s.study_id into v_study;
+    end if;
+    insert into report (site_id, report_id, study_id, state)
+      values (p_site, p_id, v_study, p_report ->> 'state')
+      on conflict (site_id, report_id) do update set study_id = excluded.study_id, state = excluded.state;
+  end if;
+end $$;

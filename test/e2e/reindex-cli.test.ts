@@ -1,0 +1,118 @@
+/** `npm run reindex` on a database: what it does, where it goes on after it was interrupted, and what it says when it cannot. */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { neonDatabase } from '../../edge/platform/neon.ts';
+import { toWrite, writeResources } from '../../edge/store/resource.ts';
+import { uuidv7 } from '../../shared/uuid.ts';
+import { ROOT } from '../stack/services/build.ts';
+import { createSite } from '../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+
+let db: TestDatabase;
+let database: ReturnType<typeof neonDatabase>;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+});
+afterAll(() => db.drop());
+beforeEach(() => db.client.query('truncate job'));
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(args: readonly string[], env: Readonly<Record<string, string>> = { DATABASE_URL: db.url }) {
+  const child = spawn(process.execPath, ['edge/platform/node/reindex-cli.ts', ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (said.stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (said.stderr += String(chunk)));
+  const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, ...said })));
+  return { child, ended };
+}
+const reindex = (...args: string[]): Promise<Ended> => start(args).ended;
+
+const PATIENTS = 600;
+
+/** A site of patients in the order of their ids, whose rows for searching are gone. */
+async function damagedSite(): Promise<{ site: string; ids: readonly string[] }> {
+  const site = await createSite(db.client);
+  const ids = Array.from({ length: PATIENTS }, () => uuidv7(Date.now())).toSorted();
+  const writes = ids.map((id, n) =>
+    toWrite({ resourceType: 'Patient', identifier: [{ value: `N${n}` }] }, id, 'create'),
+  );
+  await database.run(writeResources(site, writes));
+  await db.client.query('delete from resource_identifier where site_id = $1', [site]);
+  return { site, ids };
+}
+const indexed = async (site: string) =>
+  (await db.client.query('select from resource_identifier where site_id = $1', [site])).rowCount;
+
+test('does the named site and no other, then all', async () => {
+  const [{ site: one }, { site: other }] = [await damagedSite(), await damagedSite()];
+  const first = await reindex('--site', one);
+  expect(first).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`${PATIENTS} of ${PATIENTS} resources, done\n`),
+  });
+  expect(first.stderr).toContain('100 %');
+  expect([await indexed(one), await indexed(other)]).toEqual([PATIENTS, 0]);
+  const all = await reindex();
+  expect(all.code).toBe(0);
+  expect(all.stdout).toContain(other);
+  expect(await indexed(other)).toBe(PATIENTS);
+});
+
+test('interrupted, it ends after its step, and run again it goes on from there', async () => {
+  const { site, ids } = await damagedSite();
+  // The second step waits for this, so that it is under way at the signal.
+  const holder = new Client({ connectionString: db.url });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select from resource where site_id = $1 and id = $2 for update', [site, ids[300]]);
+  const { child, ended } = start(['--site', site]);
+  await expect
+    .poll(async () => (await db.client.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).rowCount, {
+      timeout: 30_000,
+    })
+    .toBe(1);
+  child.kill('SIGINT');
+  await holder.query('commit');
+  await holder.end();
+  expect(await ended).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(`400 of ${PATIENTS} resources, interrupted: run it again to go on`),
+  });
+  expect(await indexed(site)).toBe(400);
+  await db.client.query('delete from resource_identifier where site_id = $1', [site]);
+  expect(await reindex('--site', site)).toMatchObject({ code: 0 });
+  expect(await indexed(site)).toBe(PATIENTS - 400);
+  await db.client.query(`update job set state = 'open', ended_at = null`);
+  expect(await reindex('--site', site, '--restart')).toMatchObject({ code: 0 });
+  expect(await indexed(site)).toBe(PATIENTS);
+});
+
+test.each([
+  [['--site', randomUUID()], 'there is no site'],
+  [['--site', 'north'], '--site north is not the id of a site'],
+  [['--sites', 'x'], "Unknown option '--sites'"],
+])('%s is a clear error', async (args, message) => {
+  const { code, stdout, stderr } = await reindex(...args);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain(message);
+  expect(stderr).toContain('usage: npm run reindex');
+  expect((await db.client.query('select from job')).rowCount).toBe(0);
+});
+
+test('without DATABASE_URL it says so', async () => {
+  const { code, stderr } = await start([], {}).ended;
+  expect([code, stderr]).toEqual([1, expect.stringContaining('DATABASE_URL is not set')]);
+});

@@ -1,0 +1,280 @@
+/** What is searched of stored resources, taken out anew on a real PostgreSQL: whole again, and never older than the content. */
+import { randomUUID } from 'node:crypto';
+
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { REINDEX, reindexJob } from '../../../edge/fhir/search/reindex.ts';
+import { INDEX_FINGERPRINT } from '../../../edge/store/search/parameters.ts';
+import type { JobDeps } from '../../../edge/jobs/kind.ts';
+import { tick } from '../../../edge/jobs/tick.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { addJob, findJob } from '../../../edge/store/job.ts';
+import { toWrite, writeResources } from '../../../edge/store/resource.ts';
+import { countResources, REINDEX_START } from '../../../edge/store/search/reindex.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { createSite } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+
+let db: TestDatabase;
+let database: ReturnType<typeof neonDatabase>;
+let deps: JobDeps;
+let site: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  deps = { database, now: () => Date.now(), log: () => undefined };
+});
+afterAll(() => db.drop());
+beforeEach(async () => {
+  await db.client.query('truncate job');
+  site = await createSite(db.client);
+});
+
+const newId = () => uuidv7(Date.now());
+const patient = (value: string, more: JsonObject = {}): JsonObject => ({
+  resourceType: 'Patient',
+  identifier: [{ system: 'urn:mrn', value }, { value: `${value}-b` }],
+  name: [{ family: 'Müller', given: ['Ann'] }],
+  birthDate: '1974-12-25',
+  gender: 'female',
+  ...more,
+});
+const about = (id: string) => ({ reference: `Patient/${id}` });
+const coding = (...codes: string[]) => ({ coding: codes.map((code) => ({ system: 'urn:codes', code })) });
+const accession = (value: string) => ({ type: { coding: [{ code: 'ACSN' }] }, value });
+
+async function write(at: string, resources: readonly (readonly [id: string, resource: JsonObject])[]) {
+  await database.run(
+    writeResources(
+      at,
+      resources.map(([id, resource]) => toWrite(resource, id, 'upsert')),
+    ),
+  );
+}
+
+/** One resource of each of the seven types, reports with and without an accession number. */
+async function fill(at: string): Promise<string> {
+  const id = newId();
+  const subject = about(id);
+  await write(at, [
+    [id, patient('A1')],
+    [newId(), { resourceType: 'Condition', subject, clinicalStatus: coding('active'), code: coding('c1', 'c2') }],
+    [newId(), { resourceType: 'AllergyIntolerance', patient: subject, reaction: [{ substance: coding('nut') }] }],
+    [newId(), { resourceType: 'Observation', status: 'final', code: coding('o1'), subject }],
+    [newId(), { resourceType: 'Procedure', status: 'completed', code: coding('p1'), subject }],
+    [newId(), { resourceType: 'DiagnosticReport', status: 'final', code: coding('r'), subject }],
+    [
+      newId(),
+      { resourceType: 'DiagnosticReport', status: 'partial', code: coding('r'), subject, identifier: [accession('7')] },
+    ],
+    [
+      newId(),
+      { resourceType: 'DiagnosticReport', status: 'final', code: coding('r'), subject, identifier: [accession('7')] },
+    ],
+    [
+      newId(),
+      {
+        resourceType: 'DocumentReference',
+        type: coding('t1'),
+        subject,
+        masterIdentifier: { value: 'M1' },
+        content: [],
+      },
+    ],
+  ]);
+  return id;
+}
+
+const INDEX = [
+  'select type, id, value, system from resource_identifier where site_id = $1 order by 1, 2, 3, 4',
+  'select type, id, param, code, system from resource_token where site_id = $1 order by 1, 2, 3, 4, 5',
+  'select id, names, name_sort, birth_date, gender from patient_search where site_id = $1 order by 1',
+  `select o.report_id, o.state, s.patient_id, s.accession, case when s.accession is null then s.study_id end as own,
+          (select array_agg(x.report_id order by 1) from report x where x.site_id = o.site_id and x.study_id = o.study_id) as together
+     from report o join study s using (site_id, study_id) where o.site_id = $1 order by 1`,
+  'select type, id, patient_id from resource where site_id = $1 order by 1, 2',
+];
+const CONTENT = [
+  'select type, id, version, last_updated, meta, body from resource where site_id = $1 order by 1, 2',
+  'select count(*) from resource_history where site_id = $1',
+];
+async function rowsOf(at: string, queries: readonly string[]): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (const query of queries) all.push((await db.client.query<object>(query, [at])).rows);
+  return all;
+}
+
+async function ask(at = site): Promise<string> {
+  const [counted] = await database.run(countResources(at));
+  const [added] = await database.run(addJob(reindexJob(randomUUID(), at, counted?.total ?? 0, 'a test')));
+  return added?.id ?? '';
+}
+/** Far beyond what any of these takes. */
+const BUDGET_MS = 60_000;
+const runAll = () => tick(deps, [REINDEX], BUDGET_MS);
+const runOneStep = (using = deps) => tick(using, [REINDEX], 0);
+async function jobOf(id: string) {
+  const [row] = await database.run(findJob(id));
+  return row;
+}
+
+describe('a site reindexed', () => {
+  test('is as it was written, whatever became of its rows; content, versions and times stay', async () => {
+    await fill(site);
+    const [index, content] = [await rowsOf(site, INDEX), await rowsOf(site, CONTENT)];
+    for (const damage of [
+      'delete from resource_identifier where site_id = $1',
+      `update resource_token set code = code || '-wrong', param = 'wrong' where site_id = $1`,
+      `update patient_search set names = '', name_sort = 'x', birth_date = '1900', gender = null where site_id = $1`,
+      `insert into study (site_id, study_id) values ($1, $1)`,
+      `update report set state = 'draft', study_id = $1 where site_id = $1`,
+      `update study set patient_id = null where site_id = $1`,
+      `delete from report where site_id = $1 and report_id = (select min(report_id::text)::uuid from report where site_id = $1)`,
+      `update resource set patient_id = null where site_id = $1 and type = 'Observation'`,
+      `update resource set patient_id = id where site_id = $1 and type = 'Patient'`,
+      `insert into resource_token (site_id, type, param, code, system, id)
+         select site_id, type, 'code', 'stale', '', id from resource where site_id = $1`,
+    ]) {
+      await db.client.query(damage, [site]);
+    }
+    expect(await rowsOf(site, INDEX)).not.toEqual(index);
+    const id = await ask();
+    expect(await runAll()).toEqual({ advanced: 1, failed: 0 });
+    expect(await jobOf(id)).toMatchObject({ state: 'done', progress_done: 9, progress_total: 9 });
+    expect(await rowsOf(site, INDEX)).toEqual(index);
+    expect(await rowsOf(site, CONTENT)).toEqual(content);
+  });
+
+  test('that was whole is not written at all', async () => {
+    await fill(site);
+    const rowVersions = [
+      'select xmin, ctid from resource_identifier where site_id = $1 order by id, value',
+      'select xmin, ctid from resource_token where site_id = $1 order by id, param, code',
+      'select ctid from study where site_id = $1 order by study_id',
+    ];
+    const before = await rowsOf(site, rowVersions);
+    await ask();
+    await runAll();
+    expect(await rowsOf(site, rowVersions)).toEqual(before);
+  });
+
+  test('leaves other sites alone', async () => {
+    const other = await createSite(db.client);
+    await fill(site);
+    await fill(other);
+    await db.client.query('delete from resource_token');
+    await ask();
+    await runAll();
+    const { rows } = await db.client.query<{ site_id: string }>('select distinct site_id from resource_token');
+    expect(rows).toEqual([{ site_id: site }]);
+  });
+
+  test('without resources is done at once', async () => {
+    const id = await ask();
+    await runAll();
+    expect(await jobOf(id)).toMatchObject({ state: 'done', progress_done: 0 });
+  });
+});
+
+describe('an update between the read and the write of a step', () => {
+  const tokens = async () =>
+    (await db.client.query<{ code: string }>('select code from resource_token where site_id = $1', [site])).rows;
+  const observation = (code: string): JsonObject => ({
+    resourceType: 'Observation',
+    status: 'final',
+    code: coding(code),
+  });
+
+  test('keeps its own rows', async () => {
+    const id = newId();
+    await write(site, [[id, observation('old')]]);
+    const job = await ask();
+    const step = await REINDEX.step(deps, { id: job, site, cursor: REINDEX_START, progress: { done: 0, total: 1 } });
+    expect(step.progress.done).toBe(1);
+    await write(site, [[id, observation('new')]]);
+    await database.batch(step.writes);
+    expect(await tokens()).toEqual([{ code: 'new' }]);
+  });
+
+  test('keeps its own rows when it is under way at the write', async () => {
+    const id = newId();
+    await write(site, [[id, observation('old')]]);
+    await ask();
+    const writer = new Client({ connectionString: db.url });
+    await writer.connect();
+    await writer.query('begin');
+    const { text, params } = writeResources(site, [toWrite(observation('new'), id, 'update')]);
+    await writer.query(text, [...params]);
+    const ran = runAll();
+    await expect
+      .poll(async () => (await db.client.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).rowCount)
+      .toBe(1);
+    await writer.query('commit');
+    await writer.end();
+    expect(await ran).toEqual({ advanced: 1, failed: 0 });
+    expect(await tokens()).toEqual([{ code: 'new' }]);
+  });
+});
+
+describe('steps', () => {
+  const MANY = 450;
+
+  async function fillMany(): Promise<void> {
+    const all = Array.from({ length: MANY }, (_, n): [string, JsonObject] => [newId(), patient(`N${n}`)]);
+    await write(site, all);
+    await db.client.query('delete from resource_identifier where site_id = $1', [site]);
+  }
+  const countIdentifiers = async () =>
+    (await db.client.query('select distinct id from resource_identifier where site_id = $1', [site])).rowCount;
+
+  test('are small, and whoever comes next goes on where the last one ended', async () => {
+    await fillMany();
+    const id = await ask();
+    await runOneStep();
+    expect(await jobOf(id)).toMatchObject({ state: 'open', progress_done: 200, progress_total: MANY });
+    expect(await countIdentifiers()).toBe(200);
+    await db.client.query('delete from resource_identifier where site_id = $1', [site]);
+    expect(await ask()).toBe(id);
+    await runAll();
+    expect(await jobOf(id)).toMatchObject({ state: 'done', progress_done: MANY });
+    // What the first step did was not done again.
+    expect(await countIdentifiers()).toBe(MANY - 200);
+  });
+
+  test('that fail leave nothing and are done again', async () => {
+    await fillMany();
+    const id = await ask();
+    const failing: JobDeps = {
+      ...deps,
+      database: {
+        run: (query) => database.run(query),
+        batch: (queries) => database.batch([...queries, { text: 'select 1 / 0', params: [] }] as never),
+      },
+    };
+    expect(await runOneStep(failing)).toEqual({ advanced: 0, failed: 1 });
+    expect(await countIdentifiers()).toBe(0);
+    expect(await jobOf(id)).toMatchObject({ state: 'open', progress_done: 0, attempts: 1 });
+    await db.client.query('update job set run_after = now()');
+    await runAll();
+    expect([await jobOf(id), await countIdentifiers()]).toMatchObject([{ state: 'done' }, MANY]);
+  });
+
+  test('take as much as fits their budget, at least one resource', async () => {
+    const large = 'x'.repeat(1_500_000);
+    for (let n = 0; n < 3; n += 1) await write(site, [[newId(), patient(`L${n}`, { implicitRules: large })]]);
+    const id = await ask();
+    for (const done of [1, 2, 3]) {
+      await runOneStep();
+      expect(await jobOf(id)).toMatchObject({ progress_done: done });
+    }
+    expect(await jobOf(id)).toMatchObject({ state: 'done' });
+  });
+
+  test('are of a kind of their own for each table of parameters', () => {
+    expect(REINDEX.kind).toBe(`reindex-${INDEX_FINGERPRINT}`);
+    expect(INDEX_FINGERPRINT).toMatch(/^[0-9a-f]{8}$/);
+  });
+});
