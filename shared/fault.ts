@@ -32,7 +32,9 @@ export interface Issue {
 export interface FaultOptions {
   readonly issues?: readonly Issue[];
   /** Stable code of the surface when the kind alone does not say it (`invalid_scope`, `insufficient_scope`). */
-  readonly code?: string;
+  readonly code?: string | undefined;
+  /** 0-based positions, in what one of our own database calls was given, of the rows that it refused. */
+  readonly rows?: readonly number[] | undefined;
   /** For the log only. */
   readonly cause?: unknown;
   /** Extra response headers: `Retry-After`, `Allow`, `WWW-Authenticate`. */
@@ -45,6 +47,7 @@ export class Fault extends Error {
   readonly kind: FaultKind;
   readonly code: string | undefined;
   readonly issues: readonly Issue[];
+  readonly rows: readonly number[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(kind: FaultKind, message: string, options: FaultOptions = {}) {
@@ -52,6 +55,13 @@ export class Fault extends Error {
     this.kind = kind;
     this.code = options.code;
     this.issues = options.issues ?? [];
+    this.rows = options.rows;
     this.headers = options.headers ?? {};
+  }
+
+  /** The same failure, save for these options. */
+  with(options: FaultOptions): Fault {
+    const { kind, message, code, issues, rows, headers, cause } = this;
+    return new Fault(kind, message, { code, issues, rows, headers, cause, ...options });
   }
 }

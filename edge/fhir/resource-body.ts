@@ -16,7 +16,7 @@ export async function readJson({ config }: Pick<Deps, 'config'>, request: Reques
     return parseJson(text);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    throw new Fault(error.kind, error.message, { code: 'structure', cause: error });
+    throw error.with({ code: 'structure', cause: error });
   }
 }
 

@@ -34,7 +34,7 @@ export function unknownId(type: ResourceType): Fault {
 /** The Fault at an entry of a bundle, or as it is. */
 function located(fault: Fault, at: string | null): Fault {
   if (at === null) return fault;
-  return new Fault(fault.kind, fault.message, { issues: issuesOf(fault).map((issue) => issueWithin(at, issue)) });
+  return fault.with({ issues: issuesOf(fault).map((issue) => issueWithin(at, issue)) });
 }
 
 const STALE =
@@ -42,42 +42,31 @@ const STALE =
 const TWICE = 'two entries would write one resource: leave one of them out';
 
 /**
- * One fault that a function of the database raised (SQLSTATE class GW) for rows of ours.
+ * A Fault of the database call that is about rows of ours, in terms of what was sent; any other comes back as it is.
  *
- * @param positions of the rows, in `origins`
+ * @param origins of the rows, in the order in which they were sent
  */
-export function rowFault(state: string, positions: readonly number[], origins: readonly RowOrigin[]): Fault {
-  const rows = positions.flatMap((position) => origins[position] ?? []);
-  const first = rows[0];
+export function explainRows(fault: Fault, origins: readonly RowOrigin[]): Fault {
+  if (fault.rows === undefined) return fault;
+  const rows = fault.rows.flatMap((position) => origins[position] ?? []);
+  const [first] = rows;
   if (first === undefined) throw new RangeError('the database names a row that was not sent');
-  const at = first.at;
-  switch (state) {
-    case 'GW404':
-      return located(unknownId(first.type), at);
-    case 'GW409': {
+  switch (fault.kind) {
+    case 'not-found':
+      return located(unknownId(first.type), first.at);
+    case 'conflict': {
       const issues = rows.map((row): Issue => ({ code: 'duplicate', message: TWICE, at: row.at ?? row.type }));
       return new Fault('malformed', TWICE, { issues });
     }
-    case 'GW412':
-      return located(new Fault('precondition-failed', STALE), at);
-    case 'GW422': {
+    case 'precondition-failed':
+      return located(new Fault('precondition-failed', STALE), first.at);
+    case 'invalid': {
       const issues = rows.map((row) => unknownPatient(within(row.at, `${patientPath(row.type)}.reference`)));
       return new Fault('invalid', 'the resource refers to an unknown Patient', { issues });
     }
     default:
-      throw new RangeError(`the database raised ${state}`);
+      throw new RangeError(`the database refuses rows as ${fault.kind}`);
   }
-}
-
-/** A Fault of the database call, explained; any other comes back as it is. */
-export function explainRows(fault: Fault, origins: readonly RowOrigin[]): Fault {
-  const [first] = fault.issues;
-  if (first === undefined || !first.code.startsWith('GW')) return fault;
-  return rowFault(
-    first.code,
-    fault.issues.map(({ at }) => Number(at)),
-    origins,
-  );
 }
 
 /**

@@ -37,10 +37,5 @@ export function faultOf(error: unknown, log: Log, surface: string, requestId: st
   const fault = error.code === undefined ? error.kind : `${error.kind}/${error.code}`;
   log({ level, event: 'fault', surface, requestId, fault, error: error.cause });
   if (error.kind !== 'unavailable' || error.headers['Retry-After'] !== undefined) return error;
-  return new Fault(error.kind, error.message, {
-    ...(error.code === undefined ? {} : { code: error.code }),
-    issues: error.issues,
-    cause: error.cause,
-    headers: { ...error.headers, 'Retry-After': RETRY_AFTER_SECONDS },
-  });
+  return error.with({ headers: { ...error.headers, 'Retry-After': RETRY_AFTER_SECONDS } });
 }

@@ -2,12 +2,14 @@
  * Writes that depend on what the site has: conditional create and update, conditional references, transactions and
  * batches. One SQL call each (migrations/functions); the caller locks what identifies the resources before it.
  */
+import type { Fault } from '../../shared/fault.ts';
 import type { Query } from '../deps.ts';
 import type { ResourceWrite, WriteMode, WriteOutcome } from './resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Criterion } from './search/kinds.ts';
 import { matchesSql } from './search/search.ts';
 import { type Bind, binder, instantOf, sql } from './sql.ts';
+import { faultOfOwnState, type OwnState } from './sqlstate.ts';
 
 /** A write whose mode its condition decides: `?` and the condition's placeholder. */
 export interface TransactionWrite extends Omit<ResourceWrite, 'mode'> {
@@ -55,11 +57,14 @@ export interface WriteRow {
   readonly body: string | null;
 }
 
-/** An entry of a batch that raised; its outcome is the SQLSTATE. */
+/** An entry of a batch that raised. */
 export interface FailedRow {
   readonly part: 'failed';
-  readonly outcome: string;
+  readonly outcome: OwnState;
 }
+
+/** What an entry of a batch, which has one row, would have failed with alone. */
+export const failedFault = ({ outcome }: FailedRow): Fault => faultOfOwnState(outcome, [0]);
 
 const WRITTEN = `w.part, w.ordinal, w.outcome, w.id, coalesce(r.version, w.version) as version,
        ${instantOf('coalesce(r.last_updated, w.last_updated)')} as last_updated, r.meta, r.body`;

@@ -1,6 +1,7 @@
 /** What the migrated database says of itself, beside what the files and the code say of it. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OWN_STATES } from '../../edge/store/sqlstate.ts';
 import { readFunctions } from '../../migrations/files.ts';
 import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
@@ -47,4 +48,21 @@ test('the types that the table of resources takes are the resource types', async
   const types = Array.from(rows[0]?.definition.matchAll(/'(\w+)'/g) ?? [], ([, type]) => type);
   expect(types).toHaveLength(RESOURCE_TYPES.length);
   expect(new Set(types)).toEqual(new Set(RESOURCE_TYPES));
+});
+
+/** The SQLSTATEs of class GW in the text of functions. */
+const statesIn = (pattern: RegExp, files: readonly { readonly sql: string }[]) =>
+  new Set(files.flatMap(({ sql }) => Array.from(sql.matchAll(pattern), ([, state]) => state)));
+const RAISED = /errcode = '(GW\d{3})'/g;
+
+test('each SQLSTATE of ours that a function raises has a meaning, and each meaning is raised', async () => {
+  const files = await readFunctions(MIGRATIONS);
+  expect(statesIn(RAISED, files)).toEqual(new Set(OWN_STATES));
+});
+
+test('a batch catches what its entries may raise', async () => {
+  const files = await readFunctions(MIGRATIONS);
+  const called = (...names: string[]) => files.filter((file) => names.includes(file.function));
+  const caught = statesIn(/sqlstate '(GW\d{3})'/g, called('resource_batch'));
+  expect(caught).toEqual(statesIn(RAISED, called('resource_transaction', 'resource_write')));
 });

@@ -143,11 +143,11 @@ const missing = (expected: readonly number[] | null) =>
 
 /** The database's conflict, as a finding beside the field: which public key another API key has. */
 function takenKey(error: unknown, field: string, names: readonly string[]): unknown {
-  if (!(error instanceof Fault) || error.kind !== 'conflict') return error;
+  if (!(error instanceof Fault) || error.kind !== 'conflict' || error.rows === undefined) return error;
   return refusal(
-    error.issues.map(({ at }) => ({
+    error.rows.map((position) => ({
       code: 'duplicate',
-      message: `the public key ${names[Number(at)] ?? ''} already belongs to another API key: make a key pair for each client`,
+      message: `the public key ${names[position] ?? ''} already belongs to another API key: make a key pair for each client`,
       at: field,
     })),
   );

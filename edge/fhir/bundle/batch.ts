@@ -8,13 +8,14 @@ import { lockKeys } from '../../store/lock.ts';
 import {
   type BatchRow,
   type ConditionRow,
+  failedFault,
   type Transaction,
   writeBatch,
   type WriteRow,
 } from '../../store/transaction.ts';
 import type { Interaction, RequestContext } from '../interaction.ts';
 import { planWrite, type PlannedWrite } from '../write.ts';
-import { conditionFault, rowFault } from '../write-fault.ts';
+import { conditionFault, explainRows } from '../write-fault.ts';
 import { present, rowAnswer } from '../written.ts';
 import { localMatches } from './conditions.ts';
 import type { Entry } from './entries.ts';
@@ -43,7 +44,7 @@ function writtenEntry(context: RequestContext, planned: PlannedWrite, rows: read
   const origin = { type: planned.type, at: null };
   const known: (ConditionRow | WriteRow)[] = [];
   for (const row of rows) {
-    if (row.part === 'failed') throw rowFault(row.outcome, [0], [origin]);
+    if (row.part === 'failed') throw explainRows(failedFault(row), [origin]);
     if (row.part === 'condition' && row.outcome !== 'resolved') throw conditionFault(row.outcome, planned.type, null);
     known.push(row);
   }

@@ -46,8 +46,7 @@ async function each<Item extends Pick<Placed, 'entry'>, T>(
     }
   }
   if (first === undefined) return done;
-  const { kind, message, code, headers } = first;
-  throw new Fault(kind, message, { issues, headers, ...(code === undefined ? {} : { code }) });
+  throw first.with({ issues });
 }
 
 /** `fullUrl` to what the entry makes (R4 bundle, bdl-7: a fullUrl is unique in a bundle). */

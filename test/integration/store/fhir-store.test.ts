@@ -101,7 +101,7 @@ describe('resource_write', () => {
     const writes = [toWrite(patient('r3'), newId(), 'create'), toWrite(observation(newId()), newId(), 'create')];
     expect(await failure(database.run(writeResources(site, writes)))).toMatchObject({
       kind: 'invalid',
-      issues: [{ at: '1' }],
+      rows: [1],
     });
     expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: 'r3' }] }])).toEqual([]);
     const other = await createSite(db.client);
@@ -258,7 +258,7 @@ describe('resource_transaction', () => {
   test('one resource cannot be written twice', async () => {
     const { id } = await write(patient('2x'));
     const twice = [toWrite(patient('2a'), id, 'update'), toWrite(patient('2b'), id, 'update')];
-    expect(await failure(run(twice, []))).toMatchObject({ kind: 'conflict', issues: [{ at: '0' }, { at: '1' }] });
+    expect(await failure(run(twice, []))).toMatchObject({ kind: 'conflict', rows: [0, 1] });
   });
 
   test('a batch writes what it can', async () => {
