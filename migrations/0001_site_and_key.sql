@@ -43,7 +43,7 @@ create index api_key_mllp on api_key (client_id) where status = 'active' and 'hl
 create index api_key_listed on api_key (site_id, created_at desc, client_id desc);
 
 -- Which keys an MLLP message may be of, found by index however many keys there are. This only narrows: what a range
--- holds is decided by the edge (shared/hl7/mllp-key.ts), so a key may be found here whose ranges do not hold the address.
+-- holds is decided by the edge (edge/hl7/sender/select-key.ts), so a key may be found here whose ranges do not hold the address.
 
 -- Allowed IPs as networks, `::/0` for every address. PostgreSQL keeps the families apart; we do not: an IPv4-mapped
 -- network (RFC 4291 §2.5.5.2) is its IPv4 network, and one that holds all of IPv4 is everything. What is no range is

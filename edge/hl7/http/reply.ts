@@ -2,10 +2,10 @@
  * HTTP answers of the HL7 surface: the status never contradicts the ACK in the body (edge/README.md, HL7 v2). Not here:
  * what the ACK of a message that was read says (`ingest/answer.ts`).
  */
+import type { Fault } from '../../../shared/fault.ts';
 import { errorsOfFault } from '../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import { NO_HEADER, type Header } from '../../../shared/hl7/header.ts';
-import type { Fault } from '../../../shared/fault.ts';
 import { FAULT_STATUS } from '../../http/fault-status.ts';
 import { challengeOf } from '../../oauth/bearer.ts';
 import { ackBytes } from '../ingest/answer.ts';

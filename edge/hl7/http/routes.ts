@@ -2,8 +2,8 @@
  * `POST /hl7/messages` (edge/README.md, HL7 v2): one message in, its ACK out. A table of what is checked in which order;
  * what is done with the message stands in `ingest/ingest.ts`.
  */
-import type { Deps } from '../../deps.ts';
 import { Fault } from '../../../shared/fault.ts';
+import type { Deps } from '../../deps.ts';
 import { faultOf } from '../../http/fault-status.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';

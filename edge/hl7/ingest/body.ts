@@ -1,6 +1,6 @@
 /** The bytes of a message from a request; of one that is too long, its beginning, so that the answer can echo MSH-10. */
-import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import { Fault } from '../../../shared/fault.ts';
+import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import { readBody } from '../../http/body.ts';
 
 /** What was read of a message that was refused for its length. */

@@ -2,19 +2,19 @@
  * From a reading, the sender's settings and what was found to the decision: outcome, ACK and effects. Pure but for the
  * ids it is given; a dry run ends here.
  */
-import type { AckError } from '../../../shared/hl7/ack.ts';
-import { readTimestamp } from '../../../shared/hl7/time.ts';
-import type { Header } from '../../../shared/hl7/header.ts';
 import { Fault } from '../../../shared/fault.ts';
+import type { AckError } from '../../../shared/hl7/ack.ts';
+import type { Header } from '../../../shared/hl7/header.ts';
+import { readTimestamp } from '../../../shared/hl7/time.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { FAILED } from '../../store/hl7.ts';
-import { answerTo, type Answer } from './answer.ts';
 import type { Found } from '../mapping/drafts.ts';
 import { tooLongEntries } from '../mapping/index-limit.ts';
+import type { SenderSettings } from '../sender/settings.ts';
+import { answerTo, type Answer } from './answer.ts';
 import { effectsOf, type Effects } from './effects.ts';
 import type { Reading } from './reading.ts';
 import { processingFindings } from './reading.ts';
-import type { SenderSettings } from '../sender/settings.ts';
 
 export interface Decision extends Answer {
   readonly findings: readonly AckError[];

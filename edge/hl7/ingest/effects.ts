@@ -3,8 +3,8 @@
  * the same code. Everything that could not be mapped is reported to the context.
  */
 import { locate } from '../../../shared/hl7/value.ts';
-import { mapPatient } from '../identity/patient.ts';
 import type { Merge } from '../identity/merge.ts';
+import { mapPatient } from '../identity/patient.ts';
 import { chartOf, type Chart } from '../mapping/chart.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { createDrafts, type DraftResult, type Found } from '../mapping/drafts.ts';

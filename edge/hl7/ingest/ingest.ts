@@ -2,9 +2,9 @@
  * The life of a message, from its bytes to its ACK in two round trips: it is located, decided about, and stored with all
  * its effects, under a lock, or has another turn. Nothing is acknowledged that is not stored.
  */
+import { Fault } from '../../../shared/fault.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
-import { Fault } from '../../../shared/fault.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';

@@ -2,17 +2,17 @@
  * A message as far as it can be read without the database: its text, its header, what it is about and which resources
  * have to be looked up. Never throws for what a sender sent; a message that cannot be read has findings instead.
  */
+import { Fault } from '../../../shared/fault.ts';
 import { errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
 import type { Charset } from '../../../shared/hl7/charset.ts';
-import { envelopeFault } from '../message/envelope.ts';
-import { missingHeaderFields, readHeader, salvageHeader, type Header } from '../../../shared/hl7/header.ts';
-import { readMessage, type Message } from '../../../shared/hl7/message.ts';
 import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
 import { isErrorCode } from '../../../shared/hl7/error-code.ts';
-import { Fault } from '../../../shared/fault.ts';
+import { missingHeaderFields, readHeader, salvageHeader, type Header } from '../../../shared/hl7/header.ts';
+import { readMessage, type Message } from '../../../shared/hl7/message.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
-import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
+import { envelopeFault } from '../message/envelope.ts';
 import { MESSAGE_TYPES, VERSIONS, type EventRule } from '../message/events.ts';
+import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
 
 export interface Reading {
   readonly header: Header;

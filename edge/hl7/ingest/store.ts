@@ -1,6 +1,6 @@
 /** The second of a message's two round trips: it is stored with its answer and all its effects, or nothing is. */
-import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import { Fault } from '../../../shared/fault.ts';
+import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Database, Query } from '../../deps.ts';
 import { bytesOfHex, storeMessage, type NewMessage } from '../../store/hl7.ts';
 import type { Decision } from './decide.ts';

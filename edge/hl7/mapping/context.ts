@@ -1,9 +1,9 @@
 /** What a map may know beside the segment, and how it says that something of it could not be mapped. */
+import { Fault } from '../../../shared/fault.ts';
 import type { AckError, Severity } from '../../../shared/hl7/ack.ts';
 import { errorsOfFault } from '../../../shared/hl7/ack.ts';
 import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
-import { Fault } from '../../../shared/fault.ts';
 
 export interface MapContext {
   /** For times without an offset: MSH-7's, else the time zone of the key or the site. */
@@ -29,6 +29,9 @@ export function note(
 ): void {
   context.report({ severity, code, at, message, reason });
 }
+
+/** For what is reported elsewhere, or whose value is kept in another form. */
+export const quietly = (context: MapContext): MapContext => ({ ...context, report: () => undefined });
 
 /** The result of `read`, or undefined with the Fault reported: an error, unless the value is kept in another form. */
 export function attempt<T>(context: MapContext, read: () => T, severity: Severity = 'E'): T | undefined {

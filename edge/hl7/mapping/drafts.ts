@@ -3,10 +3,10 @@
  * written in the end. It knows nothing of segments.
  */
 import { isJsonObject, parseJson, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
-import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
-import type { Contribution } from './field-map.ts';
+import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
 import { applyContributions, givenBy, type Given } from './apply.ts';
+import type { Contribution } from './field-map.ts';
 
 /** A row that the lookup found. */
 export interface Found {

@@ -2,9 +2,9 @@
  * A segment's map as a table: which field makes which element, and the rows of the v2-to-FHIR guide it follows (13 is
  * line 13 of the CSV of that map). Applied to a segment it gives contributions; nothing is merged here.
  */
-import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { fieldPresence } from '../../../shared/hl7/value.ts';
+import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { MapContext } from './context.ts';
 
 export interface FieldMap {

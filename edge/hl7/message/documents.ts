@@ -1,8 +1,8 @@
 /** The documents of a document message: each TXA with the OBX and NTE that follow it. */
-import type { JsonObject } from '../../../shared/json.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../shared/json.ts';
 import type { Chart } from '../mapping/chart.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';

@@ -2,9 +2,9 @@
  * The path between sidecar and edge (shared/mllp-contract.ts): one raw MLLP message in, its ACK out, and the addresses
  * that any key allows. To whoever is no sidecar of ours it is not there.
  */
+import { Fault } from '../../../shared/fault.ts';
 import { ackDecision } from '../../../shared/hl7/ack-mode.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
-import { Fault } from '../../../shared/fault.ts';
 import { canonicalRange } from '../../../shared/ip.ts';
 import {
   MLLP_CONNECTION_HEADER,
@@ -19,8 +19,8 @@ import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
 import { noteSidecar } from '../../store/sidecar.ts';
-import { readMessageBytes, TooLong } from '../ingest/body.ts';
 import { ackBytes } from '../ingest/answer.ts';
+import { readMessageBytes, TooLong } from '../ingest/body.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { recordRefusals } from './refusals.ts';
 import { claimsOf, useToken } from './sidecar-token.ts';

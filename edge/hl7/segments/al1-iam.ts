@@ -2,11 +2,10 @@
  * AL1 and IAM as AllergyIntolerance (v2-to-FHIR `AL1[AllergyIntolerance]`, `IAM[AllergyIntolerance]`). Severity is taken
  * as criticality, which is the assessment that both share; AL1-6 and IAM-11 are the onset.
  */
-import type { JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { repetitions } from '../../../shared/hl7/value.ts';
 import type { MapContext } from '../mapping/context.ts';
-import { codeOf, concept, mappedConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
+import { codeOf, concept, conceptOf, mappedConcept, sentAs, textOfConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { fieldText, first, isValued, textOf } from '../mapping/datatypes/text.ts';
 import { dateTime } from '../mapping/datatypes/time.ts';
@@ -23,7 +22,6 @@ import {
 } from '../mapping/tables/concept-maps.ts';
 import type { ResourceSegment } from './rule.ts';
 
-const ALTERNATE_CODES = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
 const CLINICAL = 'http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical';
 const VERIFICATION = 'http://terminology.hl7.org/CodeSystem/allergyintolerance-verification';
 
@@ -32,8 +30,8 @@ const target = (segment: Segment, field: number, map: ConceptMap) =>
 
 /** The code as it was sent, beside the one of FHIR that it became. */
 const original = (field: number, map: ConceptMap) => (segment: Segment, context: MapContext) => {
-  const valueCodeableConcept = mappedConcept(first(segment, field), context, map);
-  return valueCodeableConcept === undefined ? null : { extension: [{ url: ALTERNATE_CODES, valueCodeableConcept }] };
+  const sent = mappedConcept(first(segment, field), context, map);
+  return sent === undefined ? null : sentAs(sent);
 };
 
 /** The rows of the guide that a field follows, where the two maps number them differently. */
@@ -138,8 +136,6 @@ const IAM_FIELDS: readonly FieldMap[] = [
   },
 ];
 
-const coding = (system: string, code: string): JsonObject => ({ coding: [{ system, code }] });
-
 interface Status {
   readonly clinical: string | null;
   readonly verification: string;
@@ -163,10 +159,10 @@ function statusOf(segment: Segment): Contribution[] {
   const action = segment.id === 'IAM' ? codeOf(first(segment, 6)) : undefined;
   const sent = segment.id === 'IAM' ? codeOf(first(segment, 17)) : undefined;
   const status = action === 'D' ? DELETED : STATUS.get(sent?.toUpperCase() ?? '');
-  if (status === undefined) return [byDefault('clinicalStatus', coding(CLINICAL, 'active'))];
+  if (status === undefined) return [byDefault('clinicalStatus', conceptOf(CLINICAL, 'active'))];
   return [
-    fixed('clinicalStatus', status.clinical === null ? null : coding(CLINICAL, status.clinical)),
-    fixed('verificationStatus', coding(VERIFICATION, status.verification)),
+    fixed('clinicalStatus', status.clinical === null ? null : conceptOf(CLINICAL, status.clinical)),
+    fixed('verificationStatus', conceptOf(VERIFICATION, status.verification)),
   ];
 }
 

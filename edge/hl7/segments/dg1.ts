@@ -1,9 +1,9 @@
 /** DG1 as Condition (v2-to-FHIR `DG1[Condition]`). */
-import type { JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { rawAt } from '../../../shared/hl7/value.ts';
-import type { MapContext } from '../mapping/context.ts';
-import { concept } from '../mapping/datatypes/cwe.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { quietly, type MapContext } from '../mapping/context.ts';
+import { concept, conceptOf } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { entity, practitioner } from '../mapping/datatypes/party.ts';
 import { fieldText, first, isValued, members, textOf } from '../mapping/datatypes/text.ts';
@@ -17,8 +17,6 @@ const DUE_TO = 'http://hl7.org/fhir/StructureDefinition/condition-dueTo';
 const CLINICAL = 'http://terminology.hl7.org/CodeSystem/condition-clinical';
 const VERIFICATION = 'http://terminology.hl7.org/CodeSystem/condition-ver-status';
 const CATEGORY = 'http://terminology.hl7.org/CodeSystem/condition-category';
-
-const coding = (system: string, code: string): JsonObject => ({ coding: [{ system, code }] });
 
 function diagnosis(segment: Segment, context: MapContext): JsonObject | undefined {
   const code = concept(segment, 3, context);
@@ -68,8 +66,7 @@ const FIELDS: readonly FieldMap[] = [
     element: 'recordedDate',
     map: (segment, context) => {
       // Reported once, by the row above.
-      const quiet: MapContext = { ...context, report: () => undefined };
-      return dateTime(first(segment, 19), quiet);
+      return dateTime(first(segment, 19), quietly(context));
     },
   },
   {
@@ -96,10 +93,10 @@ const FIELDS: readonly FieldMap[] = [
 /** Rows 25 and 26; DG1-21 of table 0206. A deleted diagnosis has no clinical status (FHIR R4, con-5). */
 function statusOf(segment: Segment): Contribution[] {
   if (fieldText(segment, 21)?.toUpperCase() === 'D') {
-    return [fixed('clinicalStatus', null), fixed('verificationStatus', coding(VERIFICATION, 'entered-in-error'))];
+    return [fixed('clinicalStatus', null), fixed('verificationStatus', conceptOf(VERIFICATION, 'entered-in-error'))];
   }
   return [
-    byDefault('clinicalStatus', coding(CLINICAL, 'active')),
+    byDefault('clinicalStatus', conceptOf(CLINICAL, 'active')),
     ...(fieldText(segment, 21) === undefined ? [] : [fixed('verificationStatus', null)]),
   ];
 }
@@ -120,7 +117,7 @@ export const DG1: ResourceSegment = {
   whole: (segment) => [
     ...statusOf(segment),
     // A diagnosis of a visit is no entry of the problem list (FHIR R4, con-3).
-    byDefault('category', [coding(CATEGORY, 'encounter-diagnosis')]),
+    byDefault('category', [conceptOf(CATEGORY, 'encounter-diagnosis')]),
   ],
   source: 'DG1[Condition]',
   fields: FIELDS,

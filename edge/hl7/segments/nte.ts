@@ -1,7 +1,7 @@
 /** NTE as Annotation (v2-to-FHIR `NTE[Observation]`). */
-import type { JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { repetitions } from '../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../shared/json.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { practitioner } from '../mapping/datatypes/party.ts';
 import { first, wholeText } from '../mapping/datatypes/text.ts';

@@ -1,7 +1,7 @@
 /** OBR, with the order numbers of its ORC, as DiagnosticReport (v2-to-FHIR `OBR[DiagnosticReport]`, `ORC[DiagnosticReport]`). */
-import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import type { Json, JsonObject } from '../../../shared/json.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';

@@ -1,16 +1,17 @@
 /** OBX-11 as Observation.status, and why there is no value (v2-to-FHIR `OBX[Observation]` 42 to 47). */
-import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../shared/json.ts';
 import { note, type MapContext } from '../mapping/context.ts';
+import { conceptOf, sentAs } from '../mapping/datatypes/cwe.ts';
 import { fieldText } from '../mapping/datatypes/text.ts';
 import { fixed, type Contribution } from '../mapping/field-map.ts';
 import { OBSERVATION_STATUS } from '../mapping/tables/status.ts';
 
-const ALTERNATE_CODES = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
+const RESULT_STATUS = 'http://terminology.hl7.org/CodeSystem/v2-0085';
 const DATA_ABSENT_REASON = 'http://terminology.hl7.org/CodeSystem/data-absent-reason';
 
-/** Rows 42 to 47; codes where the guide is silent: design decisions §5. */
+/** Rows 42 to 47; codes where the guide is silent: edge/README.md, HL7 v2. */
 export function statusOf(segment: Segment, context: MapContext): Contribution[] {
   const sent = fieldText(segment, 11)?.toUpperCase();
   const status = OBSERVATION_STATUS.get(sent ?? '');
@@ -21,20 +22,14 @@ export function statusOf(segment: Segment, context: MapContext): Contribution[] 
         : (['103', 'OBX-11 is not a code of table 0085: the status is unknown'] as const);
     note(context, 'W', code, locate(segment, 11), message, 'unknown-status');
   }
-  const isUnobtainable = sent === 'X';
-  const original: Json = {
-    extension: [
-      {
-        url: ALTERNATE_CODES,
-        valueCodeableConcept: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0085', code: 'X' }] },
-      },
-    ],
-  };
-  return [fixed('status', status ?? 'unknown'), fixed('_status', isUnobtainable ? original : null)];
+  return [
+    fixed('status', status ?? 'unknown'),
+    fixed('_status', sent === 'X' ? sentAs(conceptOf(RESULT_STATUS, 'X')) : null),
+  ];
 }
 
 /** OBX-11 N and X say why there is no value; R4 allows a reason only then (obs-6). */
 export const ABSENT: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
-  ['N', { coding: [{ system: DATA_ABSENT_REASON, code: 'not-asked' }] }],
+  ['N', conceptOf(DATA_ABSENT_REASON, 'not-asked')],
   ['X', { text: 'Results cannot be obtained for this observation' }],
 ]);

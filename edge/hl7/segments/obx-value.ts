@@ -2,11 +2,11 @@
  * OBX-5 by OBX-2 as value[x] (v2-to-FHIR `OBX[Observation]` 7 to 36, `OBX[Observation-Component]` 8 to 39). A value that
  * does not fit its type is kept as text, with a warning.
  */
-import type { JsonObject } from '../../../shared/json.ts';
-import { fhirDateTime, fhirTime, readTimestamp } from '../../../shared/hl7/time.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
+import { fhirDateTime, fhirTime, readTimestamp } from '../../../shared/hl7/time.ts';
 import { locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
-import { attempt, note, type MapContext } from '../mapping/context.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { attempt, type MapContext, note, quietly } from '../mapping/context.ts';
 import { encapsulated, pointer } from '../mapping/datatypes/attachment.ts';
 import { codeableConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
 import { decimal, numericRange, structuredNumeric, structuredText, unitOf } from '../mapping/datatypes/quantity.ts';
@@ -82,7 +82,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [
     'DR',
     (part, context) => {
-      const valuePeriod = dateRange(part, { ...context, report: () => undefined });
+      const valuePeriod = dateRange(part, quietly(context));
       return valuePeriod === undefined ? undefined : { value: { valuePeriod } };
     },
   ],
@@ -139,7 +139,7 @@ export function observedValues(segment: Segment, context: MapContext): ObservedV
 
 function observed(part: Part, type: string, reader: Reader, context: ValueContext): ObservedValue | undefined {
   // A Fault of a date becomes the warning below: the value is kept.
-  const found = attempt({ ...context, report: () => undefined }, () => reader(part, context));
+  const found = attempt(quietly(context), () => reader(part, context));
   if (found !== undefined) return found;
   const kept = wholeText(part);
   if (kept === undefined) return undefined;
@@ -153,8 +153,7 @@ const ATTACHED: ReadonlySet<string> = new Set(['ED', 'RP']);
 /** The attachments of an OBX, for the report's presented form. */
 export function attachmentsOf(segment: Segment, context: MapContext): JsonObject[] {
   if (!ATTACHED.has(valueType(segment) ?? '')) return [];
-  const quiet: MapContext = { ...context, report: () => undefined };
-  return observedValues(segment, quiet)
+  return observedValues(segment, quietly(context))
     .map(({ attachment }) => attachment)
     .filter((found) => found !== undefined);
 }

@@ -1,8 +1,8 @@
 /** OBX (and what of OBR and SPM belongs to it) as Observation (v2-to-FHIR `OBX[Observation]`, `OBX[Observation-Component]`). */
-import type { Json } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { rawAt, repetitions, type Part } from '../../../shared/hl7/value.ts';
-import type { MapContext } from '../mapping/context.ts';
+import type { Json } from '../../../shared/json.ts';
+import { quietly, type MapContext } from '../mapping/context.ts';
 import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { entity, inFunction, organization, practitioner, producer } from '../mapping/datatypes/party.ts';
@@ -14,10 +14,10 @@ import { conceptKey, entityKey, join } from '../mapping/key.ts';
 import { INTERPRETATION, NATURE_OF_ABNORMAL_TESTING } from '../mapping/tables/concept-maps.ts';
 import { annotations } from './nte.ts';
 import { ABSENT, statusOf } from './obx-status.ts';
-import type { GroupSegment } from './rule.ts';
-import { specimenOf } from './spm.ts';
 import { observedValues, type ObservedValue } from './obx-value.ts';
 import { orderKey } from './orc.ts';
+import type { GroupSegment } from './rule.ts';
+import { specimenOf } from './spm.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
 /** R5 allows an Attachment as a value; this is its R4 form (rows 26, 27, 29 and 30). */
@@ -252,6 +252,6 @@ export function observation(source: ObservationSource, context: MapContext): Con
 function effectiveOfOrder(segment: Segment, obr: Segment | undefined, context: MapContext): Contribution[] {
   if (obr === undefined || isValued(segment, 14)) return [];
   // OBR-7 that is no date is reported where the report is made of it.
-  const effectiveDateTime = dateTime(first(obr, 7), { ...context, report: () => undefined });
+  const effectiveDateTime = dateTime(first(obr, 7), quietly(context));
   return effectiveDateTime === undefined ? [] : [fixed('effective[x]', { effectiveDateTime })];
 }

@@ -1,11 +1,11 @@
 /** What the table of PID needs beyond a datatype: fields that are read together, lists, codes with warnings. */
-import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { identifyingPart } from '../identity/identifying.ts';
 import { note, type MapContext } from '../mapping/context.ts';
-import { identifier } from '../mapping/datatypes/cx.ts';
 import { codeOf, concept, concepts } from '../mapping/datatypes/cwe.ts';
+import { identifier } from '../mapping/datatypes/cx.ts';
 import { fieldText, first } from '../mapping/datatypes/text.ts';
 import { address } from '../mapping/datatypes/xad.ts';
 import { ADMINISTRATIVE_SEX, YES_NO } from '../mapping/tables/concept-maps.ts';

@@ -1,14 +1,15 @@
 /** PID as Patient (v2-to-FHIR `PID[Patient]`). */
 import { repetitions } from '../../../shared/hl7/value.ts';
-import type { MapContext } from '../mapping/context.ts';
-import { driversLicense, identifier } from '../mapping/datatypes/cx.ts';
+import { quietly } from '../mapping/context.ts';
 import { mappedConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
+import { driversLicense, identifier } from '../mapping/datatypes/cx.ts';
 import { identifierType } from '../mapping/datatypes/hd.ts';
 import { fieldText, first, isValued, wholeText } from '../mapping/datatypes/text.ts';
 import { date, dateTime } from '../mapping/datatypes/time.ts';
 import { displayName, humanNames } from '../mapping/datatypes/xpn.ts';
 import { contactPoint } from '../mapping/datatypes/xtn.ts';
 import type { FieldMap } from '../mapping/field-map.ts';
+import { MARITAL_STATUS, RELIGION } from '../mapping/tables/concept-maps.ts';
 import {
   each,
   hasType,
@@ -22,7 +23,6 @@ import {
   coded,
   animal,
 } from './pid-values.ts';
-import { MARITAL_STATUS, RELIGION } from '../mapping/tables/concept-maps.ts';
 import { firstOne, type PatientSegment } from './rule.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
@@ -82,8 +82,7 @@ const FIELDS: readonly FieldMap[] = [
     element: '_birthDate',
     map: (segment, context) => {
       const sent = fieldText(segment, 7) ?? '';
-      const quiet: MapContext = { ...context, report: () => undefined };
-      const valueDateTime = sent.length > 8 ? dateTime(first(segment, 7), quiet) : undefined;
+      const valueDateTime = sent.length > 8 ? dateTime(first(segment, 7), quietly(context)) : undefined;
       // Without a time of a known offset it says nothing that birthDate does not. Null: what was stored is of another day.
       if (!valueDateTime?.includes('T')) return null;
       return { extension: [{ url: `${STRUCTURE}/patient-birthTime`, valueDateTime }] };

@@ -1,7 +1,7 @@
 /** PR1 as Procedure (v2-to-FHIR `PR1[Procedure]`). */
-import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, rawAt, repetitions } from '../../../shared/hl7/value.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { codeOf, concept, concepts } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';

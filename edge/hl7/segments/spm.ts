@@ -1,6 +1,6 @@
 /** SPM and OBX-33 as a reference to a Specimen (v2-to-FHIR `SPM[Specimen]` 4, 5 and 8): the gateway keeps none. */
-import type { JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
+import type { JsonObject } from '../../../shared/json.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { codeableConcept } from '../mapping/datatypes/cwe.ts';
 import { first, textOf } from '../mapping/datatypes/text.ts';

@@ -1,10 +1,10 @@
 /** TXA, with its OBX and NTE, as DocumentReference (v2-to-FHIR `TXA[…]`, `OBX[…]` and `NTE[DocumentReference]`). */
-import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, locatePart, repetitions } from '../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../shared/json.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { encapsulated, mediaType, plainText, pointer } from '../mapping/datatypes/attachment.ts';
-import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
+import { concept, conceptOf, mappedConcept, sentAs } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { practitioner } from '../mapping/datatypes/party.ts';
 import { fieldText, first, isValued, textOf, wholeText } from '../mapping/datatypes/text.ts';
@@ -17,7 +17,6 @@ import { commentText } from './nte.ts';
 import { valueType } from './obx-value.ts';
 import type { GroupSegment } from './rule.ts';
 
-const ALTERNATE_CODES = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
 const AVAILABILITY = 'http://terminology.hl7.org/CodeSystem/v2-0273';
 
 const FIELDS: readonly FieldMap[] = [
@@ -103,14 +102,7 @@ export const TXA: GroupSegment = {
 function statusOf(segment: Segment, isCancelled: boolean): Contribution[] {
   const sent = fieldText(segment, 19)?.toUpperCase();
   const status = isCancelled ? 'entered-in-error' : (DOCUMENT_STATUS.get(sent ?? '') ?? 'current');
-  const original: Json =
-    sent === undefined || sent === 'AV'
-      ? null
-      : {
-          extension: [
-            { url: ALTERNATE_CODES, valueCodeableConcept: { coding: [{ system: AVAILABILITY, code: sent }] } },
-          ],
-        };
+  const original = sent === undefined || sent === 'AV' ? null : sentAs(conceptOf(AVAILABILITY, sent));
   return [fixed('status', status), fixed('_status', original)];
 }
 

@@ -2,8 +2,8 @@
  * ED, RP and texts as Attachment (v2-to-FHIR `ED[Attachment]`, `RP[Attachment]`, `OBX[DocumentReference]` 7 to 12): the
  * content as base64, or where it is to be had.
  */
-import type { JsonObject } from '../../../../shared/json.ts';
 import type { Part } from '../../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
 import { members, textOf } from './text.ts';
 
 /** Table 0191 (type of referenced data) to the first half of a media type. */
@@ -118,7 +118,7 @@ export function plainText(text: string): JsonObject {
   return { contentType: 'text/plain; charset=utf-8', data: textAsBase64(text) };
 }
 
-export function textAsBase64(text: string): string {
+function textAsBase64(text: string): string {
   return base64(new TextEncoder().encode(text));
 }
 

@@ -2,12 +2,12 @@
  * CWE, CE, CNE, CF, IS and ID as CodeableConcept (v2-to-FHIR `CWE[CodeableConcept]`, `CE[…]`, `CNE[…]`, `CF[…]`, `IS[…]`,
  * `ID[…]`): one table, since CE is the beginning of CWE and IS is its first component.
  */
-import type { Json, JsonObject } from '../../../../shared/json.ts';
-import { repetitions, type Part } from '../../../../shared/hl7/value.ts';
 import type { Segment } from '../../../../shared/hl7/message.ts';
+import { repetitions, type Part } from '../../../../shared/hl7/value.ts';
+import type { Json, JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
-import type { ConceptMap } from '../tables/concept-map.ts';
 import { codingSystem } from '../tables/coding-systems.ts';
+import type { ConceptMap } from '../tables/concept-map.ts';
 import { code, members, textOf } from './text.ts';
 
 interface Triplet {
@@ -98,6 +98,16 @@ export const codeOf = (part: Part | undefined): string | undefined => code(textO
 /** `CWE[string]` 4 and 11: the text, else the code where there is nothing else. */
 export const textOfConcept = (part: Part | undefined): string | undefined =>
   textOf(part, 9) ?? textOf(part, 2) ?? textOf(part, 1);
+
+/** A concept of one code. */
+export const conceptOf = (system: string, code: string): JsonObject => ({ coding: [{ system, code }] });
+
+const ALTERNATE_CODES = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
+
+/** What stands beside a `code` element (`_status`): the code as it was sent, which became that one. */
+export const sentAs = (valueCodeableConcept: JsonObject): JsonObject => ({
+  extension: [{ url: ALTERNATE_CODES, valueCodeableConcept }],
+});
 
 /** Whether a coded field names anything: a code or a text, not only a coding system. */
 export function hasConcept(segment: Segment, field: number): boolean {

@@ -1,6 +1,6 @@
 /** CX and DLN as Identifier (v2-to-FHIR `CX[Identifier]`, `DLN[Identifier]`). */
-import type { JsonObject } from '../../../../shared/json.ts';
 import { locatePart, type Part } from '../../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
 import { note, type MapContext } from '../context.ts';
 import { assigningAuthority, identifierType, issuer } from './hd.ts';
 import { code, members, textOf } from './text.ts';
@@ -10,7 +10,7 @@ const CHECK_DIGIT = 'http://hl7.org/fhir/StructureDefinition/identifier-checkDig
 const CHECK_DIGIT_SCHEME = 'http://hl7.org/fhir/StructureDefinition/namingsystem-checkDigit';
 
 /** Longer values cannot be looked up (an index entry of the database is bounded), and no identifier is. */
-export const MAX_IDENTIFIER_LENGTH = 200;
+const MAX_IDENTIFIER_LENGTH = 200;
 
 export function isTooLong(value: string, part: Part, context: MapContext): boolean {
   if (value.length <= MAX_IDENTIFIER_LENGTH) return false;

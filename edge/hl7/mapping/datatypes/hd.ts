@@ -3,8 +3,8 @@
  * (`HD[uri]` 4 and 5, whatever HD.1 says); a bare namespace is named by a setting of the site, else it is only kept as
  * the assigner's display.
  */
-import type { JsonObject } from '../../../../shared/json.ts';
 import { componentOf, type Part } from '../../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
 import { members, textOf } from './text.ts';
 
@@ -68,7 +68,7 @@ export function entityIdentifier(part: Part | undefined, context: MapContext, ty
   });
 }
 
-export const IDENTIFIER_TYPE_SYSTEM = 'http://terminology.hl7.org/CodeSystem/v2-0203';
+const IDENTIFIER_TYPE_SYSTEM = 'http://terminology.hl7.org/CodeSystem/v2-0203';
 
 export function identifierType(type: string): JsonObject {
   return { coding: [{ system: IDENTIFIER_TYPE_SYSTEM, code: type }] };

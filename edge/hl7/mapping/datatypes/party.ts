@@ -3,8 +3,8 @@
  * `CNN[Practitioner]`, `NDL[PractitionerRole]`, `XON[Organization]`, `CWE[Organization]`). The gateway keeps no
  * Practitioner or Organization: a reference carries their identifier and display (FHIR R4, References, logical).
  */
-import type { Json, JsonObject } from '../../../../shared/json.ts';
 import { child, componentOf, type Part } from '../../../../shared/hl7/value.ts';
+import type { Json, JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
 import { codingSystem } from '../tables/coding-systems.ts';
 import { assigningAuthority, entityIdentifier, identifierType, issuer } from './hd.ts';

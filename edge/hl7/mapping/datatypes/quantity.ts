@@ -2,8 +2,8 @@
  * NM, SN and NR as Quantity, Ratio and Range (v2-to-FHIR `NM[Quantity]`, `SN[Quantity]`, `SN[Ratio]`, `SN[Range]`,
  * `NR[Range]`), with the unit of OBX-6 (`CWE[Quantity]`). Numbers keep their digits: `1.50` stays `1.50`.
  */
-import { JsonNumber, type Json, type JsonObject } from '../../../../shared/json.ts';
 import type { Part } from '../../../../shared/hl7/value.ts';
+import { JsonNumber, type Json, type JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
 import { codingSystem } from '../tables/coding-systems.ts';
 import { code, members, textOf } from './text.ts';

@@ -1,6 +1,6 @@
 /** ST, TX, FT, ID and IS as FHIR string and code (HL7 v2.5.1 §2.A.74 and others; FHIR R4, Datatypes, primitive types). */
-import { child, partText, rawAt, repetitions, valueAt, type Part, type Value } from '../../../../shared/hl7/value.ts';
 import type { Segment } from '../../../../shared/hl7/message.ts';
+import { child, partText, rawAt, repetitions, valueAt, type Part, type Value } from '../../../../shared/hl7/value.ts';
 
 /** FHIR allows tab, line feed and carriage return of the control characters; none at the ends, and no empty string. */
 export function clean(value: Value): string | undefined {

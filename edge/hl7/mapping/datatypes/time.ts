@@ -1,7 +1,7 @@
 /** DT, DTM, TS and DR as FHIR date, dateTime, instant and Period (v2-to-FHIR `DTM[dateTime]`, `TS[dateTime]`, `DR[Period]`). */
-import type { JsonObject } from '../../../../shared/json.ts';
 import { fhirDate, fhirDateTime, fhirInstant, readTimestamp } from '../../../../shared/hl7/time.ts';
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
 import { attempt, note, type MapContext } from '../context.ts';
 import { members, textOf } from './text.ts';
 

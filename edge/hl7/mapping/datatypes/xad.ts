@@ -1,6 +1,6 @@
 /** XAD and SAD as Address (v2-to-FHIR `XAD[Address]`, `SAD[Address]`), with the display text that a person reads. */
-import type { JsonObject } from '../../../../shared/json.ts';
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
 import { ADDRESS_TYPE, ADDRESS_USE } from '../tables/concept-maps.ts';
 import { textOfConcept } from './cwe.ts';

@@ -1,6 +1,6 @@
 /** XPN and FN as HumanName (v2-to-FHIR `XPN[HumanName]`, `FN[HumanName]`), with the display text that a person reads. */
-import type { JsonObject } from '../../../../shared/json.ts';
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
 import { NAME_TYPE } from '../tables/concept-maps.ts';
 import { members, textOf } from './text.ts';

@@ -1,6 +1,6 @@
 /** XTN as ContactPoint (v2-to-FHIR `XTN[ContactPoint]`). */
-import type { JsonObject } from '../../../../shared/json.ts';
 import { locatePart, type Part } from '../../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
 import { TELECOM_USE } from '../tables/concept-maps.ts';
 import { code, members, textOf } from './text.ts';
