@@ -83,8 +83,10 @@ const FILTERS_MATCH = `((k.hl7_sender_application is null or k.hl7_sender_applic
 /** SQL, with an index for each line: a filter is set, and those that are set match. */
 const NAMES_SENDER = `((k.hl7_sender_application = $2 and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3))
     or (k.hl7_sender_facility = $3 and k.hl7_sender_application is null))`;
+/** The key takes messages over MLLP. */
+const TAKES_MLLP = `(k.status = 'active' and 'hl7-mllp' = any (k.protocols))`;
 /** Keys that may be meant. */
-const IS_ALLOWED = `(k.status = 'active' and 'hl7-mllp' = any (k.protocols) and ${HOLDS_ADDRESS} and ${FILTERS_MATCH})`;
+const IS_ALLOWED = `(${TAKES_MLLP} and ${HOLDS_ADDRESS} and ${FILTERS_MATCH})`;
 /** Those, and keys that nearly fit, so that a refusal can tell their administrators why not. */
 const IS_CONCERNED = `(${HOLDS_ADDRESS} or ${NAMES_SENDER})`;
 const IS_KNOWN = `(k.client_id = $1 and $2::text is null and $3::text is null)`;
@@ -215,8 +217,8 @@ export function storedMessage(site: string, messageId: string): Query<StoredMess
 
 /** The Allowed IPs of all keys that take MLLP messages. */
 export function allowedIps(): Query<{ readonly range: string }> {
-  return sql<{ range: string }>`select distinct a as range from api_key k cross join unnest(k.allowed_ips) a
-    where k.status = 'active' and 'hl7-mllp' = any (k.protocols) order by 1`;
+  const text = `select distinct a as range from api_key k cross join unnest(k.allowed_ips) a where ${TAKES_MLLP} order by 1`;
+  return { text, params: [] };
 }
 
 /** The bytes of a hexadecimal column. */
