@@ -73,7 +73,7 @@ export async function bearerToken(request: Request): Promise<string> {
  * @throws Fault as `bearerToken`, `invalid_token` for a token that is not ours or has expired, `unavailable` while no
  *   token service is configured
  */
-export async function bearerClaims(deps: Deps, request: Request): Promise<AccessTokenClaims> {
+export async function bearerClaims(deps: Pick<Deps, 'config' | 'now'>, request: Request): Promise<AccessTokenClaims> {
   const issuer = deps.config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
   if (issuer === undefined) throw new Fault('unavailable', 'the token service is not configured');
   const token = await bearerToken(request);
@@ -88,7 +88,11 @@ export async function bearerClaims(deps: Deps, request: Request): Promise<Access
  * @throws Fault 401 `unauthenticated` (with `invalid_token`, or without a code when there is no token), 400 `malformed`
  *   (`invalid_request`), 429 `throttled`; each carries its headers
  */
-export async function authenticate(deps: Deps, request: Request, audience: Audience): Promise<Caller> {
+export async function authenticate(
+  deps: Pick<Deps, 'config' | 'now' | 'rateLimiter'>,
+  request: Request,
+  audience: Audience,
+): Promise<Caller> {
   const claims = await bearerClaims(deps, request);
   if (claims.aud !== audience) {
     throw refuse('invalid_token', `the access token is for another audience: this surface needs ${audience}`);

@@ -3,7 +3,7 @@
  * However many requests ask, one fetch runs at a time, and none within 30 s of the last that failed or was asked for
  * again; so nobody can make us flood a client's host.
  */
-import { fetchJwks } from '../http/fetch-jwks.ts';
+import { fetchJwks, type JwksFetching } from '../http/fetch-jwks.ts';
 import { type CheckedJwks, readJwks } from '../../shared/oauth/jwks.ts';
 import type { Deps } from '../deps.ts';
 import type { ClientRow } from '../store/client.ts';
@@ -37,7 +37,7 @@ const usable = (jwks: CheckedJwks): ClientKeys => {
   return problem === undefined ? { jwks } : { reason: `the JWKS cannot be used: ${problem}` };
 };
 
-export function createClientKeyring(deps: Deps): ClientKeyring {
+export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log'> & JwksFetching): ClientKeyring {
   const entries = new Map<string, Entry>();
 
   const entryOf = (clientId: string, source: string, make: () => Entry): Entry => {

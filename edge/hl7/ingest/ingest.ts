@@ -13,6 +13,9 @@ import { decide, decideFailed, type Decision, type DecisionInput } from './decid
 import { locate, type Located, type NoSender } from './locate.ts';
 import { store, type Entry, type MessageSource, type Stored } from './store.ts';
 
+/** What of a runtime processing a message needs. */
+export type IngestDeps = Pick<Deps, 'database' | 'now' | 'log'>;
+
 export interface IngestRequest {
   readonly sender: Sender;
   readonly bytes: Uint8Array;
@@ -39,12 +42,12 @@ const MAX_TURNS = 20;
  *
  * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` when the database cannot be reached
  */
-export function ingest(deps: Deps, request: IngestRequest): Promise<Ingested | NoSender> {
+export function ingest(deps: IngestDeps, request: IngestRequest): Promise<Ingested | NoSender> {
   return takeTurns(deps, request, { messageId: uuidv7(deps.now()), isReplay: false });
 }
 
 /** @param first as what the message is stored, unless it was stored before */
-export async function takeTurns(deps: Deps, request: IngestRequest, first: Entry): Promise<Ingested | NoSender> {
+export async function takeTurns(deps: IngestDeps, request: IngestRequest, first: Entry): Promise<Ingested | NoSender> {
   const received = { ...request, sha256: await sha256Of(request.bytes) };
   let entry = first;
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
@@ -71,7 +74,7 @@ export async function takeTurns(deps: Deps, request: IngestRequest, first: Entry
  * @returns undefined when what was located has passed and nothing was stored
  */
 async function decideAndStore(
-  deps: Deps,
+  deps: IngestDeps,
   request: IngestRequest,
   located: Located,
   entry: Entry,

@@ -1,8 +1,7 @@
 /** A stored message mapped again, for the administrator, when what made it fail was put right. */
 import { Fault } from '../../../shared/fault.ts';
-import type { Deps } from '../../deps.ts';
 import { bytesOfHex, storedMessage } from '../../store/hl7.ts';
-import { takeTurns, type Ingested } from './ingest.ts';
+import { takeTurns, type IngestDeps, type Ingested } from './ingest.ts';
 
 /**
  * Maps a stored message again, with today's settings, and keeps the new outcome and ACK: a retransmission then gets the
@@ -10,7 +9,12 @@ import { takeTurns, type Ingested } from './ingest.ts';
  *
  * @throws Fault `not-found` when the site has no such message
  */
-export async function reprocess(deps: Deps, site: string, messageId: string, requestId: string): Promise<Ingested> {
+export async function reprocess(
+  deps: IngestDeps,
+  site: string,
+  messageId: string,
+  requestId: string,
+): Promise<Ingested> {
   const [message] = await deps.database.run(storedMessage(site, messageId));
   if (message === undefined) throw new Fault('not-found', 'no such message');
   const request = {

@@ -5,7 +5,12 @@ import { recordRefusal } from '../../store/refusal.ts';
 import type { NoKey } from '../sender/select-key.ts';
 
 /** Keeps the reasons, off the response path. */
-export function recordRefusals(deps: Deps, refusal: NoKey, sourceAddress: string, requestId: string): void {
+export function recordRefusals(
+  deps: Pick<Deps, 'log' | 'now' | 'background' | 'database'>,
+  refusal: NoKey,
+  sourceAddress: string,
+  requestId: string,
+): void {
   deps.log({
     level: 'warn',
     event: 'mllp.refused',

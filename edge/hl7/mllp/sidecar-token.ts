@@ -36,11 +36,15 @@ const notThere = (cause?: unknown) => new Fault('not-found', 'no such path', { c
  * @param body what was received
  * @throws Fault `not-found` for another body or a second use, `unavailable` when single use cannot be checked
  */
-export async function useToken(deps: Deps, claims: SidecarClaims, body: Uint8Array): Promise<void> {
+export async function useToken(
+  { jtiStore }: Pick<Deps, 'jtiStore'>,
+  claims: SidecarClaims,
+  body: Uint8Array,
+): Promise<void> {
   if (claims.sha256 !== (await sha256Of(body))) throw notThere();
   const expires = claims.exp + CLOCK_TOLERANCE_SECONDS;
   const jtiHash = await sha256Of(claims.jti);
-  if (!(await deps.jtiStore.claim(jtiClient(jtiHash), jtiHash, expires, crypto.randomUUID()))) throw notThere();
+  if (!(await jtiStore.claim(jtiClient(jtiHash), jtiHash, expires, crypto.randomUUID()))) throw notThere();
 }
 
 /**
@@ -48,7 +52,7 @@ export async function useToken(deps: Deps, claims: SidecarClaims, body: Uint8Arr
  *
  * @throws Fault `not-found` for anybody else
  */
-export async function claimsOf(deps: Deps, request: Request): Promise<SidecarClaims> {
+export async function claimsOf(deps: Pick<Deps, 'config' | 'now'>, request: Request): Promise<SidecarClaims> {
   const keys = deps.config.MLLP_SIDECAR_KEYS;
   const token = BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
   if (keys === undefined || token === undefined) throw notThere();
