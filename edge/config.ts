@@ -59,6 +59,9 @@ const STAFF = {
   ADMIN_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
   /** The `aud` of the provider's access tokens for `/admin/api`; default `{ADMIN_PUBLIC_BASE_URL}/admin/api`. */
   ADMIN_OIDC_AUDIENCE: z.string().min(1).optional(),
+  /** The claims of the provider that say which site somebody sees and what they may do there. */
+  ADMIN_OIDC_SITE_CLAIM: z.string().min(1).default('site'),
+  ADMIN_OIDC_PERMISSIONS_CLAIM: z.string().min(1).default('permissions'),
 };
 
 const LIMITS = {

@@ -221,3 +221,40 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     }
   });
 });
+
+/** As authentik and Entra ID publish their issuers, and with claims that have names of their own. */
+describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (runtime) => {
+  const claimNames = { site: 'https://gateway.example/site', permissions: 'gateway_roles' };
+  let db: TestDatabase;
+  let stack: TestConsole;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startConsole(runtime, db, await createSite(db.client), {
+      provider: { path: '/application/o/gateway/', claimNames },
+      env: { ADMIN_OIDC_SITE_CLAIM: claimNames.site, ADMIN_OIDC_PERMISSIONS_CLAIM: claimNames.permissions },
+    });
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  test('lets people in, and scripts', async () => {
+    expect(stack.oidc.issuer).toMatch(/\/application\/o\/gateway\/$/);
+    const browser = createHttpBrowser();
+    const { url } = await browser.go(`${stack.baseUrl}/admin`);
+    const { username, password } = stack.oidc.admin;
+    const page = await browser.go(url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+    expect([page.status, page.url]).toEqual([200, `${stack.baseUrl}/admin`]);
+    const api = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(`${stack.baseUrl}/admin/api/api-keys`, { headers })).status;
+    };
+    expect(await api(await stack.oidc.adminToken())).toBe(200);
+    // The usual names mean nothing here.
+    const usual = { site: stack.oidc.admin.site, [claimNames.site]: undefined };
+    expect(await api(await stack.oidc.signToken(usual))).toBe(403);
+    expect(await api(await stack.oidc.signToken({ iss: stack.oidc.issuer.slice(0, -1) }))).toBe(401);
+  });
+});

@@ -65,7 +65,7 @@ export function createBearer(deps: Deps, findProvider: FindProvider): ReadBearer
   return async (request) => {
     const token = tokenOf(request);
     if (token === undefined) return undefined;
-    const { audience } = oidcSettings(deps.config);
+    const { audience, claimNames } = oidcSettings(deps.config);
     const { server } = await findProvider();
     if (server.jwks_uri === undefined) throw new Fault('unavailable', 'the OpenID provider publishes no keys');
     try {
@@ -77,7 +77,7 @@ export function createBearer(deps: Deps, findProvider: FindProvider): ReadBearer
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: new Date(deps.now()),
       });
-      return toActor(payload);
+      return toActor(payload, claimNames);
     } catch (error) {
       if (error instanceof errors.JWKSTimeout) {
         throw new Fault('unavailable', 'the keys of the OpenID provider cannot be reached', { cause: error });

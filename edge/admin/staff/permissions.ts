@@ -44,16 +44,27 @@ const claims = z.object({
   permissions: permissionsClaim.default([]),
 });
 
-/** True where a provider has told neither of the two claims: they may be at its userinfo endpoint. */
-export function lacksOwnClaims(given: Readonly<Record<string, unknown>>): boolean {
-  return given['site'] === undefined || given['permissions'] === undefined;
+/** The claims that a provider tells the site and the permissions in. */
+export interface ClaimNames {
+  readonly site: string;
+  readonly permissions: string;
+}
+
+const USUAL_NAMES: ClaimNames = { site: 'site', permissions: 'permissions' };
+
+/** True where a provider has not told both claims: they may be at its userinfo endpoint. */
+export function lacksOwnClaims(given: Readonly<Record<string, unknown>>, names: ClaimNames): boolean {
+  return given[names.site] === undefined || given[names.permissions] === undefined;
 }
 
 /** @throws Fault `forbidden` when the claims name no site */
-export function toActor(given: Readonly<Record<string, unknown>>): Actor {
-  const { data } = claims.safeParse(given);
+export function toActor(given: Readonly<Record<string, unknown>>, names = USUAL_NAMES): Actor {
+  const { data } = claims.safeParse({ ...given, site: given[names.site], permissions: given[names.permissions] });
   if (data === undefined || !isUuid(data.site)) {
-    throw new Fault('forbidden', 'your account has no site: the claim "site" of the OpenID provider must be a site id');
+    throw new Fault(
+      'forbidden',
+      `your account has no site: the claim "${names.site}" of the OpenID provider must be a site id`,
+    );
   }
   return {
     subject: data.sub,

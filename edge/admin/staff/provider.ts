@@ -3,10 +3,12 @@
  * for a provider on this very machine, as in the local stack.
  */
 import * as oauth from 'oauth4webapi';
+import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Config } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
+import type { ClaimNames } from './permissions.ts';
 
 const DISCOVERY_MAX_AGE_MS = 3600 * 1000;
 const TIMEOUT_MS = 10_000;
@@ -45,6 +47,7 @@ export interface OidcSettings {
   readonly clientSecret: string | undefined;
   /** The `aud` of Bearer tokens for `/admin/api`. */
   readonly audience: string;
+  readonly claimNames: ClaimNames;
 }
 
 /** @throws Fault `unavailable` naming what is not configured */
@@ -62,6 +65,7 @@ export function oidcSettings(config: Config): OidcSettings {
     clientId: ADMIN_OIDC_CLIENT_ID,
     clientSecret: config.ADMIN_OIDC_CLIENT_SECRET,
     audience: config.ADMIN_OIDC_AUDIENCE ?? `${ADMIN_PUBLIC_BASE_URL}/admin/api`,
+    claimNames: { site: config.ADMIN_OIDC_SITE_CLAIM, permissions: config.ADMIN_OIDC_PERMISSIONS_CLAIM },
   };
 }
 
@@ -81,6 +85,24 @@ function clientAuthentication(server: oauth.AuthorizationServer, secret: string 
   return methods.includes('client_secret_basic') ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
 }
 
+const published = z.object({ issuer: z.url() });
+const withoutFinalSlash = (url: string): string => url.replace(/\/+$/, '');
+
+/**
+ * OpenID Connect Discovery 1.0 §4. An issuer may end in a slash, with which its tokens name it and without which its
+ * document is found; as configured here it has none, so the provider's own spelling counts, and that alone.
+ *
+ * @throws Fault `unavailable` where the document is of another issuer
+ */
+async function discover(configured: string, http: HttpOptions): Promise<oauth.AuthorizationServer> {
+  const response = await oauth.discoveryRequest(new URL(configured), { ...http, algorithm: 'oidc' });
+  const { data } = published.safeParse(await response.clone().json());
+  if (data !== undefined && withoutFinalSlash(data.issuer) !== configured) {
+    throw new Fault('unavailable', 'the OpenID provider is another one: its issuer is not ADMIN_OIDC_ISSUER');
+  }
+  return oauth.processDiscoveryResponse(new URL(data?.issuer ?? configured), response);
+}
+
 export function createProvider(deps: Deps): FindProvider {
   let known: { provider: Provider; until: number } | undefined;
   return async () => {
@@ -88,9 +110,7 @@ export function createProvider(deps: Deps): FindProvider {
     const settings = oidcSettings(deps.config);
     const http = httpOptions(deps, settings.issuer);
     try {
-      const issuer = new URL(settings.issuer);
-      const response = await oauth.discoveryRequest(issuer, { ...http, algorithm: 'oidc' });
-      const server = await oauth.processDiscoveryResponse(issuer, response);
+      const server = await discover(settings.issuer, http);
       const provider = {
         server,
         client: { client_id: settings.clientId, [oauth.clockTolerance]: 30 },
@@ -101,6 +121,7 @@ export function createProvider(deps: Deps): FindProvider {
       known = { provider, until: deps.now() + DISCOVERY_MAX_AGE_MS };
       return provider;
     } catch (error) {
+      if (error instanceof Fault) throw error;
       throw new Fault('unavailable', 'the OpenID provider cannot be reached', { cause: error });
     }
   };

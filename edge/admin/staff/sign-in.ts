@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import type { Surface } from '../../http/surface.ts';
 import { readSite } from '../../store/site.ts';
 import type { Access } from './access.ts';
-import { lacksOwnClaims, toActor } from './permissions.ts';
+import { type ClaimNames, lacksOwnClaims, toActor } from './permissions.ts';
 import { type FindProvider, oidcSettings, type Provider } from './provider.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -26,11 +26,15 @@ const refused = (cause?: unknown) =>
   new Fault('forbidden', 'the sign-in did not succeed: begin again', { code: 'sign_in', cause });
 
 /** The claims of the ID token, with those of the userinfo endpoint where the former lack ours. */
-async function claimsOf(provider: Provider, answer: oauth.TokenEndpointResponse): Promise<Record<string, unknown>> {
+async function claimsOf(
+  provider: Provider,
+  names: ClaimNames,
+  answer: oauth.TokenEndpointResponse,
+): Promise<Record<string, unknown>> {
   const { server, client, http } = provider;
   const idToken = oauth.getValidatedIdTokenClaims(answer);
   if (idToken === undefined) throw refused();
-  if (!lacksOwnClaims(idToken) || server.userinfo_endpoint === undefined) return { ...idToken };
+  if (!lacksOwnClaims(idToken, names) || server.userinfo_endpoint === undefined) return { ...idToken };
   const response = await oauth.userInfoRequest(server, client, answer.access_token, http);
   return { ...(await oauth.processUserInfoResponse(server, client, idToken.sub, response)), ...idToken };
 }
@@ -97,7 +101,8 @@ export function addSignIn(
         expectedNonce: nonce,
         requireIdToken: true,
       });
-      const actor = toActor(await claimsOf(provider, answer));
+      const { claimNames } = oidcSettings(deps.config);
+      const actor = toActor(await claimsOf(provider, claimNames, answer), claimNames);
       const [site] = await deps.database.run(readSite(actor.site));
       if (site === undefined) throw new Fault('forbidden', 'the site of your account is not known to this gateway');
       return { actor, siteName: site.name, idToken: answer.id_token };

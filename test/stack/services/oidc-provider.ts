@@ -21,6 +21,10 @@ export interface OidcOptions {
   readonly adminBaseUrl: string;
   /** The site of both accounts. */
   readonly site: string;
+  /** Where the issuer is, e.g. `/realms/staff` or `/application/o/gateway/`; default the root. */
+  readonly path?: string;
+  /** What the claims of site and permissions are called. */
+  readonly claimNames?: { readonly site: string; readonly permissions: string };
 }
 
 export interface OidcProvider {
@@ -42,7 +46,10 @@ const SIGNING_ALGORITHM = 'ES256';
 export async function startOidcProvider(options: OidcOptions): Promise<OidcProvider> {
   const { adminBaseUrl, site } = options;
   const port = options.port ?? (await freePort());
-  const issuer = `http://127.0.0.1:${port}`;
+  const mount = (options.path ?? '').replace(/\/$/, '');
+  const base = `http://127.0.0.1:${port}`;
+  const issuer = `${base}${options.path ?? ''}`;
+  const names = options.claimNames ?? { site: 'site', permissions: 'permissions' };
   const audience = `${adminBaseUrl}/admin/api`;
   const clientSecret = randomBytes(24).toString('base64url');
   const scriptSecret = randomBytes(24).toString('base64url');
@@ -76,7 +83,7 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
     ],
     enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
     scopes: ['openid', 'profile'],
-    claims: { openid: ['sub'], profile: ['name', 'site', 'permissions'] },
+    claims: { openid: ['sub'], profile: ['name', names.site, names.permissions] },
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     ttl: {
@@ -108,7 +115,10 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
       const account = everyone.find(({ username }) => username === accountId);
       if (account === undefined) return undefined;
       const { name, permissions } = account;
-      return { accountId, claims: () => ({ sub: accountId, name, site: account.site, permissions }) };
+      return {
+        accountId,
+        claims: () => ({ sub: accountId, name, [names.site]: account.site, [names.permissions]: permissions }),
+      };
     },
     // Who signs in has agreed: there is no consent page for one's own employer.
     loadExistingGrant: async (context: GrantContext) => {
@@ -118,12 +128,16 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
       await grant.save();
       return grant;
     },
-    extraTokenClaims: () => ({ site, permissions: accounts.admin.permissions }),
+    extraTokenClaims: () => ({ [names.site]: site, [names.permissions]: accounts.admin.permissions }),
   });
 
   const callback = provider.callback();
   const server = createServer((request, response) => {
     const isSignIn = request.url?.startsWith('/interaction/') === true;
+    // As Express does where it mounts something: the provider finds its own path by the difference.
+    if (request.url?.startsWith(`${mount}/`) === true && !isSignIn) {
+      Object.assign(request, { originalUrl: request.url, url: request.url.slice(mount.length) });
+    }
     const answered = isSignIn ? signIn(provider, everyone, request, response) : callback(request, response);
     answered.catch(() => {
       // An interaction that has ended, or a cookie of another run.
@@ -139,7 +153,7 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
     env: { ADMIN_OIDC_ISSUER: issuer, ADMIN_OIDC_CLIENT_ID: 'console', ADMIN_OIDC_CLIENT_SECRET: clientSecret },
     ...accounts,
     async adminToken() {
-      const response = await fetch(`${issuer}/token`, {
+      const response = await fetch(`${base}${mount}/token`, {
         method: 'POST',
         headers: { Authorization: `Basic ${Buffer.from(`script:${scriptSecret}`).toString('base64')}` },
         body: new URLSearchParams({ grant_type: 'client_credentials', resource: audience }),
@@ -150,8 +164,8 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
     },
     signToken(claims, header = {}) {
       const now = Math.floor(Date.now() / 1000);
-      const permissions = accounts.admin.permissions;
-      const all = { iss: issuer, aud: audience, sub: 'script', iat: now, exp: now + 600, site, permissions, ...claims };
+      const own = { [names.site]: site, [names.permissions]: accounts.admin.permissions };
+      const all = { iss: issuer, aud: audience, sub: 'script', iat: now, exp: now + 600, ...own, ...claims };
       return new SignJWT(all)
         .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid, typ: 'at+jwt', ...header })
         .sign(privateKey);

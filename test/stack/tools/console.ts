@@ -2,7 +2,7 @@
 import type { TestDatabase } from './database.ts';
 import { freePort } from '../services/free-port.ts';
 import { type Gateway, type Runtime, startGateway } from './gateway.ts';
-import { type OidcProvider, startOidcProvider } from '../services/oidc-provider.ts';
+import { type OidcOptions, type OidcProvider, startOidcProvider } from '../services/oidc-provider.ts';
 
 export interface TestConsole {
   readonly gateway: Gateway;
@@ -17,17 +17,18 @@ export interface ConsoleOptions {
   /** A path before `/admin`, as behind a proxy. */
   readonly prefix?: string;
   readonly caCertificate?: string;
+  readonly provider?: Pick<OidcOptions, 'path' | 'claimNames'>;
 }
 
 export async function startConsole(
   runtime: Runtime,
   database: TestDatabase,
   site: string,
-  { env = {}, prefix = '', ...more }: ConsoleOptions = {},
+  { env = {}, prefix = '', provider = {}, ...more }: ConsoleOptions = {},
 ): Promise<TestConsole> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}${prefix}`;
-  const oidc = await startOidcProvider({ adminBaseUrl: baseUrl, site });
+  const oidc = await startOidcProvider({ adminBaseUrl: baseUrl, site, ...provider });
   const docs = { INTEGRATION_DOCS_URL: `${baseUrl}/docs` };
   const gateway = await startGateway({
     runtime,
