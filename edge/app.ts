@@ -13,6 +13,7 @@ import { pathPrefix, type Surface } from './http/surface.ts';
 import { createUsage } from './http/usage.ts';
 import { JOB_KINDS } from './job-kinds.ts';
 import { tick } from './jobs/tick.ts';
+import { createClientKeyring } from './oauth/client-keys.ts';
 import { createOauth } from './oauth/routes.ts';
 import { createReference, referenceBaseUrl } from './openapi/routes.tsx';
 import { createProbes } from './probes.ts';
@@ -44,7 +45,9 @@ const TICK_BUDGET_MS = 20_000;
 /** The gateway as one function of a request, the same on every runtime. */
 export function createApp(deps: Deps): App {
   const { config } = deps;
-  const workbench = createWorkbench(deps);
+  // One ring for both, so that the workbench knows the keys that the token endpoint knows.
+  const clientKeys = createClientKeyring(deps);
+  const workbench = createWorkbench(deps, clientKeys);
   const countUse = createUsage({
     now: deps.now,
     background: deps.background,
@@ -55,7 +58,7 @@ export function createApp(deps: Deps): App {
     {
       baseUrl: config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
       roots: ['.well-known', 'oauth2'],
-      surface: createOauth(deps, countUse('token')),
+      surface: createOauth(deps, clientKeys, countUse('token')),
       outside: [metadataPathOf(config.INTEGRATION_OAUTH_PUBLIC_BASE_URL)],
     },
     { baseUrl: config.INTEGRATION_FHIR_PUBLIC_BASE_URL, roots: ['fhir'], surface: createFhir(deps, countUse('fhir')) },

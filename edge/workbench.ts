@@ -4,11 +4,10 @@ import type { Deps } from './deps.ts';
 import { validate } from './fhir/validate/validate.ts';
 import { dryRun } from './hl7/ingest/dry-run.ts';
 import { reprocess } from './hl7/ingest/replay.ts';
-import { createClientKeyring } from './oauth/client-keys.ts';
-import { explainAssertion } from './oauth/explain-assertion.ts';
+import { explainAssertion } from './oauth/assertion/explain.ts';
+import type { ClientKeyring } from './oauth/client-keys.ts';
 
-export function createWorkbench(deps: Deps): Workbench {
-  const clientKeys = createClientKeyring(deps);
+export function createWorkbench(deps: Deps, clientKeys: ClientKeyring): Workbench {
   return {
     explainAssertion: (site, assertion) => explainAssertion(deps, clientKeys, site, assertion),
     dryRun: (key, bytes, requestId) => dryRun(deps, key, bytes, requestId),

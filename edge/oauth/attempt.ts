@@ -1,15 +1,13 @@
 /** One request to the token service that may be refused: who and whence, and how the refusal is kept for its key. */
 import type { Context } from 'hono';
 
-import { Fault } from '../../shared/fault.ts';
 import { canonicalRange, parseAddress, printAddress } from '../../shared/ip.ts';
-import type { Reason } from '../../shared/oauth/reason.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import type { Deps } from '../deps.ts';
-import { AFTER_THE_WINDOW } from '../http/fault-status.ts';
 import type { GatewayEnv } from '../http/surface.ts';
+import type { Reason } from '../refusals.ts';
 import { recordRefusal } from '../store/refusal.ts';
-import { Refused } from './refused.ts';
+import { refuse, type Refused } from './refused.ts';
 
 export interface Attempt {
   readonly request: Request;
@@ -17,8 +15,6 @@ export interface Attempt {
   readonly sourceAddress: string;
   /** Says whose the request is, so that it is counted whether it is refused or not. */
   readonly countFor: (site: string) => void;
-  /** Whom the request claims to come from, once it was read that far; asked only when it is refused. Not verified. */
-  claimedClient: () => string | undefined;
 }
 
 export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
@@ -28,7 +24,6 @@ export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
     requestId: c.get('requestId'),
     sourceAddress: deps.sourceAddress(request),
     countFor: (site) => c.set('use', { site }),
-    claimedClient: () => undefined,
   };
 }
 
@@ -39,30 +34,24 @@ export function addressKey(address: string): string {
   return canonical.includes(':') ? (canonicalRange(`${canonical}/64`) ?? canonical) : canonical;
 }
 
-function tooMany(from: 'client' | 'address'): Refused {
-  const reason = `too many token requests from this ${from}`;
-  const fault = new Fault('throttled', reason, { code: 'temporarily_unavailable', headers: AFTER_THE_WINDOW });
-  return new Refused(fault, { code: 'rate', reason });
-}
+const tooMany = (from: 'client' | 'address'): Reason => ({
+  code: 'rate',
+  reason: `too many token requests from this ${from}`,
+});
 
 /** @throws Refused 429 with `Retry-After` */
 export async function limitAddress(deps: Deps, { sourceAddress }: Attempt): Promise<void> {
-  if (!(await deps.rateLimiter.allow('token-address', addressKey(sourceAddress)))) throw tooMany('address');
+  if (await deps.rateLimiter.allow('token-address', addressKey(sourceAddress))) return;
+  throw refuse(tooMany('address'));
 }
 
 /**
  * Counted once the client is known to be the one it claims to be, so that nobody else can use up its limit.
  *
- * @throws Refused 429 with `Retry-After`
+ * @returns why it is over its limit, or undefined
  */
-export async function limitClient(deps: Deps, clientId: string): Promise<void> {
-  if (!(await deps.rateLimiter.allow('token-client', clientId))) throw tooMany('client');
-}
-
-function reasonOf(error: unknown): Reason | undefined {
-  if (error instanceof Refused) return error.refusal;
-  if (error instanceof Fault && error.kind === 'unavailable') return { code: 'unavailable', reason: error.message };
-  return undefined;
+export async function overClientLimit(deps: Pick<Deps, 'rateLimiter'>, clientId: string): Promise<Reason | undefined> {
+  return (await deps.rateLimiter.allow('token-client', clientId)) ? undefined : tooMany('client');
 }
 
 async function keep(deps: Deps, attempt: Attempt, clientId: string, { code, reason }: Reason): Promise<void> {
@@ -74,11 +63,8 @@ async function keep(deps: Deps, attempt: Attempt, clientId: string, { code, reas
 }
 
 /** Logs a refusal and keeps it for the key it claims to come from, off the response path. */
-export function explainRefusal(deps: Deps, attempt: Attempt, error: unknown): void {
-  const reason = reasonOf(error);
-  if (reason === undefined) return;
+export function keepRefusal(deps: Deps, attempt: Attempt, { refusal, clientId }: Refused): void {
   const { requestId, sourceAddress } = attempt;
-  const clientId = attempt.claimedClient();
-  deps.log({ level: 'info', event: 'token.refused', requestId, sourceAddress, clientId, fault: reason.code });
-  if (clientId !== undefined) deps.background(keep(deps, attempt, clientId, reason));
+  deps.log({ level: 'info', event: 'token.refused', requestId, sourceAddress, clientId, fault: refusal.code });
+  if (clientId !== undefined) deps.background(keep(deps, attempt, clientId, refusal));
 }

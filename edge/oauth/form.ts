@@ -5,7 +5,7 @@
 import { Fault } from '../../shared/fault.ts';
 import { quote } from '../../shared/quote.ts';
 import { decodeUtf8, readBody } from '../http/body.ts';
-import { refuseRequest } from './refused.ts';
+import { refuse as refuseWith } from './refused.ts';
 
 const MAX_FORM_BYTES = 16 * 1024;
 const MAX_PARAMETERS = 20;
@@ -21,7 +21,7 @@ export interface Form {
   has(name: string): boolean;
 }
 
-const refuse = (reason: string) => refuseRequest('invalid_request', 'form', reason);
+const refuse = (reason: string) => refuseWith({ code: 'form', reason });
 
 function checkMediaType(header: string | null): void {
   const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
@@ -65,7 +65,7 @@ export async function readForm(request: Request): Promise<Form> {
   try {
     return parseForm(decodeUtf8(await readBody(request, MAX_FORM_BYTES)));
   } catch (error) {
-    if (error instanceof Fault) throw refuseRequest('invalid_request', 'form', error.message, error.kind);
+    if (error instanceof Fault) throw refuseWith({ code: 'form', reason: error.message }, error.kind);
     throw error;
   }
 }

@@ -1,10 +1,10 @@
 /**
- * A refused token request: what the caller is told, and apart from it the exact reason for the administrator. Until a
- * signature has verified every refusal of a client is one constant answer, so that it tells nothing about keys.
+ * A refused token request: what the caller is told, and apart from it the exact reason for the administrator. Which of
+ * both a caller learns is said by one table (edge/refusals.ts).
  */
 import { Fault, type FaultKind } from '../../shared/fault.ts';
-import type { Reason, RefusalCode } from '../../shared/oauth/reason.ts';
-
+import { AFTER_THE_WINDOW } from '../http/fault-status.ts';
+import { type Reason, tokenRefusal } from '../refusals.ts';
 import { challenge } from './challenge.ts';
 
 /** A sentence as RFC 6749 §5.2 allows it in `error_description`: printable ASCII without `"` and `\`. */
@@ -21,39 +21,56 @@ export class Refused extends Error {
   readonly fault: Fault;
   /** What the administrator is told. */
   readonly refusal: Reason;
+  /** Whom the request claims to come from, where it was read that far. Not verified. */
+  readonly clientId: string | undefined;
 
-  constructor(fault: Fault, refusal: Reason) {
+  constructor(fault: Fault, refusal: Reason, clientId?: string) {
     super(refusal.code);
     this.fault = fault;
     this.refusal = refusal;
+    this.clientId = clientId;
   }
 }
 
-/** The constant answer: row C of the list of refusals. */
-export function refuseClient(refusal: Reason): Refused {
-  const fault = new Fault('unauthenticated', 'client authentication failed', {
-    code: 'invalid_client',
-    headers: challenge({ error: 'invalid_client' }),
-  });
-  return new Refused(fault, refusal);
+/** The one answer to a client of which nothing is known yet. */
+const CONSTANT_ANSWER = 'client authentication failed';
+
+function headersOf(kind: FaultKind, error: string, told: string | undefined): Readonly<Record<string, string>> {
+  if (kind === 'throttled') return AFTER_THE_WINDOW;
+  if (kind !== 'unauthenticated') return {};
+  // RFC 6749 §5.2 wants a challenge with every 401, and no scheme is registered for `private_key_jwt`. Some libraries show
+  // of a 401 only its challenge: what may be told stands there too.
+  return challenge(told === undefined ? { error } : { error, error_description: toDescription(told) });
 }
 
-/** A precise answer to a caller whose signature has verified. */
-export function refuseAssertion(refusal: Reason): Refused {
-  // Some libraries show of a 401 only its challenge: the description stands there too.
-  const headers = challenge({ error: 'invalid_client', error_description: toDescription(refusal.reason) });
-  const fault = new Fault('unauthenticated', refusal.reason, { code: 'invalid_client', headers });
-  return new Refused(fault, refusal);
+/** @param kind where a part that the request went through knows better than the table: 413, 415 */
+export function refuse(refusal: Reason, kind?: FaultKind): Refused {
+  const { code, reason, isMissing } = refusal;
+  const wire = tokenRefusal(code);
+  const error = isMissing === true ? (wire.errorIfMissing ?? wire.error) : wire.error;
+  const told = wire.told === 'reason' ? reason : undefined;
+  const headers = headersOf(wire.kind, error, told);
+  return new Refused(new Fault(kind ?? wire.kind, told ?? CONSTANT_ANSWER, { code: error, headers }), refusal);
 }
 
-type RequestError = 'invalid_request' | 'unsupported_grant_type' | 'invalid_scope' | 'invalid_target' | 'invalid_grant';
+/** What was thrown as a refusal that is kept for its key; undefined for what is none. */
+export function asRefused(error: unknown): Refused | undefined {
+  if (error instanceof Refused) return error;
+  if (!(error instanceof Fault) || error.kind !== 'unavailable') return undefined;
+  return new Refused(error, { code: 'unavailable', reason: error.message });
+}
 
-/** A refusal of the request itself, 400 unless the kind says otherwise. */
-export function refuseRequest(
-  error: RequestError,
-  code: RefusalCode,
-  reason: string,
-  kind: FaultKind = 'malformed',
-): Refused {
-  return new Refused(new Fault(kind, reason, { code: error }), { code, reason });
+/**
+ * Does the work of a request that claims to come from a client.
+ *
+ * @throws what the work throws; a refusal that names no client yet names this one
+ */
+export async function inNameOf<T>(clientId: string | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const refused = asRefused(error);
+    if (refused === undefined || refused.clientId !== undefined) throw error;
+    throw new Refused(refused.fault, refused.refusal, clientId);
+  }
 }

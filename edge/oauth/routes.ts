@@ -13,11 +13,11 @@ import {
 } from '../http/smart-configuration.ts';
 import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts';
 import type { CountUse } from '../http/usage.ts';
-import { type Attempt, beginAttempt, explainRefusal } from './attempt.ts';
-import { createClientKeyring, type ClientKeyring } from './client-keys.ts';
+import { type Attempt, beginAttempt, keepRefusal } from './attempt.ts';
+import type { ClientKeyring } from './client-keys.ts';
 import { authorizationServerMetadata, JWKS_CACHE_CONTROL, publishedJwks } from './discovery.ts';
 import { errorResponse, NO_STORE } from './oauth-error.ts';
-import { Refused } from './refused.ts';
+import { asRefused } from './refused.ts';
 import { introspect, revoke } from './token-status.ts';
 import { tokenEndpoint } from './token-endpoint.ts';
 
@@ -32,11 +32,10 @@ const notAllowed =
   };
 
 /** The surface, below INTEGRATION_OAUTH_PUBLIC_BASE_URL. */
-export function createOauth(deps: Deps, countUse?: CountUse): Surface {
+export function createOauth(deps: Deps, clientKeys: ClientKeyring, countUse?: CountUse): Surface {
   const { config } = deps;
   const base = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
   const app = createSurface(deps, 'oauth', base, countUse);
-  const clientKeys = createClientKeyring(deps);
 
   const publishJson = (path: string, cacheControl: string, document: () => object) =>
     publish(app, path, () => Response.json(document(), { headers: { 'Cache-Control': cacheControl } }), notAllowed);
@@ -56,8 +55,10 @@ export function createOauth(deps: Deps, countUse?: CountUse): Surface {
           ? new Response(null, { headers: NO_STORE })
           : Response.json(answer, { headers: NO_STORE });
       } catch (error) {
-        explainRefusal(deps, attempt, error);
-        throw error instanceof Refused ? error.fault : error;
+        const refused = asRefused(error);
+        if (refused === undefined) throw error;
+        keepRefusal(deps, attempt, refused);
+        throw refused.fault;
       }
     });
     app.all(path, notAllowed('POST'));

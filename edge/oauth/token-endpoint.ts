@@ -7,11 +7,12 @@ import { oauthAddresses } from '../http/smart-configuration.ts';
 import type { ClientRow } from '../store/client.ts';
 import { type Grant, issueAccessToken } from './access-token.ts';
 import { type Attempt, limitAddress } from './attempt.ts';
-import { authenticateClient, claimedBy } from './authenticate-client.ts';
+import { authenticateClient } from './assertion/authenticate.ts';
+import { readPresented } from './assertion/credentials.ts';
 import type { ClientKeyring } from './client-keys.ts';
-import { type Form, readForm } from './form.ts';
+import type { Form } from './form.ts';
 import { keyringOf } from './keyring.ts';
-import { refuseRequest } from './refused.ts';
+import { inNameOf, refuse } from './refused.ts';
 
 /** RFC 6749 §5.1. */
 export interface TokenResponse {
@@ -26,16 +27,17 @@ export interface TokenResponse {
 function checkGrantType(form: Form): void {
   const grantType = form.get('grant_type');
   if (grantType === 'client_credentials') return;
-  if (grantType === undefined) throw refuseRequest('invalid_request', 'grant_type', 'grant_type is required');
-  const reason = `grant_type was ${quote(grantType)}, expected client_credentials`;
-  throw refuseRequest('unsupported_grant_type', 'grant_type', reason);
+  if (grantType === undefined) {
+    throw refuse({ code: 'grant_type', reason: 'grant_type is required', isMissing: true });
+  }
+  throw refuse({ code: 'grant_type', reason: `grant_type was ${quote(grantType)}, expected client_credentials` });
 }
 
 function chooseGrant(issuer: string, form: Form, client: ClientRow): Grant {
   const scopes = grantScopes(form.get('scope'), client.allowed_scopes);
-  if ('reason' in scopes) throw refuseRequest('invalid_scope', 'scope', scopes.reason);
+  if ('reason' in scopes) throw refuse({ code: 'scope', reason: scopes.reason });
   const chosen = chooseAudience(form.get('audience'), client.allowed_audiences, client.protocols);
-  if ('reason' in chosen) throw refuseRequest('invalid_target', 'audience', chosen.reason);
+  if ('reason' in chosen) throw refuse({ code: 'audience', reason: chosen.reason });
   return {
     issuer,
     clientId: client.client_id,
@@ -50,19 +52,21 @@ function chooseGrant(issuer: string, form: Form, client: ClientRow): Grant {
 export async function tokenEndpoint(deps: Deps, clientKeys: ClientKeyring, attempt: Attempt): Promise<TokenResponse> {
   const { issuer, tokenEndpoint: endpoint } = oauthAddresses(deps.config);
   await limitAddress(deps, attempt);
-  const form = await readForm(attempt.request);
-  attempt.claimedClient = () => claimedBy(form);
-  checkGrantType(form);
-  const client = await authenticateClient(deps, clientKeys, attempt, form, [endpoint]);
-  const grant = chooseGrant(issuer, form, client);
-  const token = await issueAccessToken(keyringOf(deps.config), grant, deps.now());
-  const { requestId, sourceAddress } = attempt;
-  const { clientId, site } = grant;
-  deps.log({ level: 'info', event: 'token.issued', requestId, sourceAddress, clientId, site });
-  return {
-    access_token: token,
-    token_type: 'Bearer',
-    expires_in: grant.ttlSeconds,
-    scope: grant.scopes.join(' '),
-  };
+  const presented = await readPresented(attempt.request);
+  const { form, claimedClient } = presented;
+  return inNameOf(claimedClient, async () => {
+    checkGrantType(form);
+    const client = await authenticateClient(deps, clientKeys, attempt, presented, [endpoint]);
+    const grant = chooseGrant(issuer, form, client);
+    const token = await issueAccessToken(keyringOf(deps.config), grant, deps.now());
+    const { requestId, sourceAddress } = attempt;
+    const { clientId, site } = grant;
+    deps.log({ level: 'info', event: 'token.issued', requestId, sourceAddress, clientId, site });
+    return {
+      access_token: token,
+      token_type: 'Bearer',
+      expires_in: grant.ttlSeconds,
+      scope: grant.scopes.join(' '),
+    };
+  });
 }

@@ -7,14 +7,13 @@ import { oauthAddresses } from '../http/smart-configuration.ts';
 import { assertCaller, type CallerIdentity } from '../store/api-key.ts';
 import { isTokenLive, revokeToken } from '../store/token.ts';
 import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
-import { type Attempt, limitAddress, limitClient } from './attempt.ts';
-import { authenticateClient, claimedBy } from './authenticate-client.ts';
+import { authenticateClient } from './assertion/authenticate.ts';
+import { hasAssertion, type Presented, readPresented } from './assertion/credentials.ts';
+import { type Attempt, limitAddress, overClientLimit } from './attempt.ts';
 import { bearerClaims } from './bearer.ts';
 import type { ClientKeyring } from './client-keys.ts';
-import { hasAssertion } from './credentials.ts';
-import { type Form, readForm } from './form.ts';
 import { keyringOf } from './keyring.ts';
-import { refuseRequest } from './refused.ts';
+import { inNameOf, refuse } from './refused.ts';
 
 /** Who asks: a client, and the access token it authenticated by, if it was one. */
 interface Asker {
@@ -32,35 +31,40 @@ async function authenticateAsker(
   deps: Deps,
   clientKeys: ClientKeyring,
   attempt: Attempt,
-  form: Form,
+  presented: Presented,
   endpoint: string,
 ): Promise<Asker> {
-  if (hasAssertion(form)) {
+  if (hasAssertion(presented)) {
     const audiences = [oauthAddresses(deps.config).tokenEndpoint, endpoint];
-    const client = await authenticateClient(deps, clientKeys, attempt, form, audiences);
+    const client = await authenticateClient(deps, clientKeys, attempt, presented, audiences);
     return { clientId: client.client_id, bearer: undefined };
   }
   const claims = await bearerClaims(deps, attempt.request);
-  attempt.claimedClient = () => claims.client_id;
-  await limitClient(deps, claims.client_id);
   return { clientId: claims.client_id, bearer: identityOf(claims) };
 }
 
-/** The steps both endpoints share: who asks, and the token they ask about, where it is one of ours. */
-async function readRequest(
+/** Both endpoints: who asks, the token it asks about where that is one of ours, and then what is asked. */
+async function answerAsker<Answer>(
   deps: Deps,
   clientKeys: ClientKeyring,
   attempt: Attempt,
   endpoint: string,
-): Promise<{ asker: Asker; claims: AccessTokenClaims | undefined }> {
+  answer: (asker: Asker, claims: AccessTokenClaims | undefined) => Promise<Answer>,
+): Promise<Answer> {
   const { issuer } = oauthAddresses(deps.config);
   await limitAddress(deps, attempt);
-  const form = await readForm(attempt.request);
-  attempt.claimedClient = () => claimedBy(form);
-  const asker = await authenticateAsker(deps, clientKeys, attempt, form, endpoint);
-  const token = form.get('token');
-  if (token === undefined) throw refuseRequest('invalid_request', 'form', 'token is required');
-  return { asker, claims: await readAccessToken(keyringOf(deps.config), issuer, token, deps.now()) };
+  const presented = await readPresented(attempt.request);
+  const asker = await inNameOf(presented.claimedClient, () =>
+    authenticateAsker(deps, clientKeys, attempt, presented, endpoint),
+  );
+  return inNameOf(asker.clientId, async () => {
+    // A client that sent an assertion was counted when that was checked.
+    const over = asker.bearer === undefined ? undefined : await overClientLimit(deps, asker.clientId);
+    if (over !== undefined) throw refuse(over);
+    const token = presented.form.get('token');
+    if (token === undefined) throw refuse({ code: 'form', reason: 'token is required' });
+    return answer(asker, await readAccessToken(keyringOf(deps.config), issuer, token, deps.now()));
+  });
 }
 
 export type Introspection = { readonly active: false } | (AccessTokenClaims & { active: true; token_type: 'Bearer' });
@@ -72,18 +76,19 @@ export type Introspection = { readonly active: false } | (AccessTokenClaims & { 
  */
 export async function introspect(deps: Deps, clientKeys: ClientKeyring, attempt: Attempt): Promise<Introspection> {
   const endpoint = oauthAddresses(deps.config).introspectionEndpoint;
-  const { asker, claims } = await readRequest(deps, clientKeys, attempt, endpoint);
-  const isOwn = claims !== undefined && claims.client_id === asker.clientId;
-  if (!isOwn) {
-    if (asker.bearer !== undefined) await deps.database.run(assertCaller(asker.bearer));
-    return { active: false };
-  }
-  const isLive = isTokenLive(identityOf(claims));
-  const rows =
-    asker.bearer === undefined
-      ? await deps.database.run(isLive)
-      : (await deps.database.batch([assertCaller(asker.bearer), isLive]))[1];
-  return rows[0]?.live === true ? { active: true, token_type: 'Bearer', ...claims } : { active: false };
+  return answerAsker(deps, clientKeys, attempt, endpoint, async ({ clientId, bearer }, claims) => {
+    const isOwn = claims !== undefined && claims.client_id === clientId;
+    if (!isOwn) {
+      if (bearer !== undefined) await deps.database.run(assertCaller(bearer));
+      return { active: false };
+    }
+    const isLive = isTokenLive(identityOf(claims));
+    const rows =
+      bearer === undefined
+        ? await deps.database.run(isLive)
+        : (await deps.database.batch([assertCaller(bearer), isLive]))[1];
+    return rows[0]?.live === true ? { active: true, token_type: 'Bearer', ...claims } : { active: false };
+  });
 }
 
 /**
@@ -93,13 +98,14 @@ export async function introspect(deps: Deps, clientKeys: ClientKeyring, attempt:
  */
 export async function revoke(deps: Deps, clientKeys: ClientKeyring, attempt: Attempt): Promise<void> {
   const endpoint = oauthAddresses(deps.config).revocationEndpoint;
-  const { asker, claims } = await readRequest(deps, clientKeys, attempt, endpoint);
-  const isOwn = claims !== undefined && claims.client_id === asker.clientId;
-  const statements = [
-    ...(asker.bearer === undefined ? [] : [assertCaller(asker.bearer)]),
-    ...(isOwn ? [revokeToken(identityOf(claims), claims.exp)] : []),
-  ];
-  if (statements.length > 0) await deps.database.batch(statements);
-  if (claims === undefined || isOwn) return;
-  throw refuseRequest('invalid_grant', 'client', 'the token was issued to another client');
+  return answerAsker(deps, clientKeys, attempt, endpoint, async ({ clientId, bearer }, claims) => {
+    const isOwn = claims !== undefined && claims.client_id === clientId;
+    const statements = [
+      ...(bearer === undefined ? [] : [assertCaller(bearer)]),
+      ...(isOwn ? [revokeToken(identityOf(claims), claims.exp)] : []),
+    ];
+    if (statements.length > 0) await deps.database.batch(statements);
+    if (claims === undefined || isOwn) return;
+    throw refuse({ code: 'owner', reason: 'the token was issued to another client' });
+  });
 }

@@ -3,6 +3,7 @@
  * each key (migration 0002). Nothing is kept for a client id that no key has.
  */
 import type { Query } from '../deps.ts';
+import type { MllpRefusalCode, RefusalCode } from '../refusals.ts';
 import { sql } from './sql.ts';
 
 export interface RefusalRecord {
@@ -13,7 +14,7 @@ export interface RefusalRecord {
   readonly requestId: string;
   readonly sourceAddress: string;
   /** Stable: which check refused. */
-  readonly code: string;
+  readonly code: RefusalCode | MllpRefusalCode;
   /** The exact reason in words; may quote what the caller sent, so it is escaped where it is shown. */
   readonly reason: string;
 }

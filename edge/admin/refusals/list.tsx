@@ -1,16 +1,10 @@
 /** Why requests were refused: the exact reason, and what to change. */
-import { REFUSAL_CODES } from '../../../shared/oauth/reason.ts';
+import { hintFor, REFUSALS } from '../../refusals.ts';
 import type { FoundRefusal } from '../../store/admin-refusal.ts';
 import type { List } from '../api/cursor.ts';
-import { hintFor } from './hints.ts';
 import { Empty, Filter, Pager, Search, Select, When } from '../web/ui.tsx';
 
-/** The checks of the token service, and the two reasons why an MLLP message has no key. */
-const CHECKS = [
-  ...Object.entries(REFUSAL_CODES).map(([value, label]) => ({ value, label })),
-  { value: 'no-key', label: 'no API key fits (MLLP)' },
-  { value: 'ambiguous', label: 'API keys of several sites fit (MLLP)' },
-];
+const CHECKS = REFUSALS.map(({ code, label }) => ({ value: code, label }));
 
 const SURFACES = { token: 'Token request', mllp: 'MLLP message' } as const;
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import type { FoundRefusal } from '../../store/admin-refusal.ts';
-import { hintFor } from './hints.ts';
+import { hintFor } from '../../refusals.ts';
 
 export const refusalItem = z.object({
   id: z.uuid(),

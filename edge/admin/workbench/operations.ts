@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';
 import { isUuid } from '../../../shared/uuid.ts';
+import type { AssertionExplanation } from '../../assertion-explanation.ts';
 import type { Deps } from '../../deps.ts';
 import { listKeys } from '../keys/statements.ts';
 import { noSuchKey } from '../keys/keys.ts';
 import { ackErrorItem, segmentItem } from '../messages/operations.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { viewAck, viewMessage } from '../messages/segments.ts';
-import type { AssertionExplanation, DryRunResult, Workbench } from './workbench.ts';
+import type { DryRunResult, Workbench } from './workbench.ts';
 
 const text = z.string();
 

@@ -5,27 +5,7 @@
 import type { Issue } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
-
-/** One check of an assertion, in the order in which the token endpoint makes them. */
-export interface AssertionCheck {
-  /** Which check: a code of shared/oauth/reason.ts. */
-  readonly code: string;
-  /** What is checked. */
-  readonly title: string;
-  readonly result: 'passed' | 'failed' | 'skipped';
-  /** Why it failed, or why it could not be made. */
-  readonly reason?: string;
-  /** The value that was found, where it is one. */
-  readonly seen?: string;
-}
-
-export interface AssertionExplanation {
-  readonly accepted: boolean;
-  readonly clientId: string | null;
-  readonly header: JsonObject | null;
-  readonly claims: JsonObject | null;
-  readonly checks: readonly AssertionCheck[];
-}
+import type { AssertionExplanation } from '../../assertion-explanation.ts';
 
 /** Whether a message was accepted, and what it made. */
 export interface DryRunResult {

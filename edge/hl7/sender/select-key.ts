@@ -5,6 +5,7 @@
  */
 import { parseAddress, parseRange, rangeContains } from '../../../shared/ip.ts';
 import { quote } from '../../../shared/quote.ts';
+import type { MllpRefusalCode } from '../../refusals.ts';
 
 export interface MllpKey {
   readonly clientId: string;
@@ -34,7 +35,7 @@ export interface Explanation {
 
 /** Why no key is meant. */
 export interface NoKey {
-  readonly refused: 'no-key' | 'ambiguous';
+  readonly refused: MllpRefusalCode;
   /** For the log: a fixed phrase. */
   readonly reason: string;
   /** For the administrators of the keys that were concerned. */

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createClientKeyring } from '../../../edge/oauth/client-keys.ts';
-import { explainAssertion } from '../../../edge/oauth/explain-assertion.ts';
+import { explainAssertion } from '../../../edge/oauth/assertion/explain.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { clientAssertion } from '../../stack/services/client.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';

@@ -2,6 +2,7 @@
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { createClientKeyring } from '../../../edge/oauth/client-keys.ts';
 import { createOauth } from '../../../edge/oauth/routes.ts';
 import { postgresJtiStore } from '../../../edge/platform/postgres-jti-store.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
@@ -34,21 +35,20 @@ async function rotating(first: { open: JWK; closed: JWK }) {
   const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   const ring: { keys: JWK[] } = JSON.parse((await makeSecrets()).env.TOKEN_SIGNING_KEYS);
   const waiting: Promise<unknown>[] = [];
-  const app = createOauth(
-    testDeps({
-      signingKeys: ring.keys,
-      database,
-      jtiStore: postgresJtiStore(database),
-      now: () => Date.now() + host.seconds * 1000,
-      background: (work) => waiting.push(work),
-      resolveHost: async () => ['8.8.8.8'],
-      fetch: async () => {
-        host.fetches += 1;
-        const headers = { 'cache-control': `max-age=${host.maxAge}` };
-        return Response.json({ keys: host.keys }, { headers });
-      },
-    }),
-  );
+  const deps = testDeps({
+    signingKeys: ring.keys,
+    database,
+    jtiStore: postgresJtiStore(database),
+    now: () => Date.now() + host.seconds * 1000,
+    background: (work) => waiting.push(work),
+    resolveHost: async () => ['8.8.8.8'],
+    fetch: async () => {
+      host.fetches += 1;
+      const headers = { 'cache-control': `max-age=${host.maxAge}` };
+      return Response.json({ keys: host.keys }, { headers });
+    },
+  });
+  const app = createOauth(deps, createClientKeyring(deps));
   const { clientId } = await createApiKey(db.client, { site: await createSite(db.client), jwksUri: URI });
   const ask = async (privateJwk: JWK): Promise<number> => {
     const exp = Math.floor(Date.now() / 1000) + host.seconds + 60;

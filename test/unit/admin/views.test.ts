@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 
 import { examplesFor } from '../../../edge/admin/keys/examples.ts';
-import { hintFor } from '../../../edge/admin/refusals/hints.ts';
 import { fieldName, segmentName } from '../../../edge/admin/messages/hl7-names.ts';
 import { newKey } from '../../../edge/admin/keys/keys.ts';
 import { KEY_MEMBERS } from '../../../edge/admin/keys/record.ts';
@@ -11,11 +10,14 @@ import { toRecord } from '../../../edge/admin/record/member.ts';
 import { viewChange } from '../../../edge/admin/record/change.ts';
 import { viewAck, viewMessage } from '../../../edge/admin/messages/segments.ts';
 import { readConfig } from '../../../edge/config.ts';
-import { REFUSAL_CODES } from '../../../shared/oauth/reason.ts';
+import { hintFor, MLLP_REFUSALS, TOKEN_REFUSALS } from '../../../edge/refusals.ts';
 
-test.each([...Object.keys(REFUSAL_CODES), 'no-key', 'ambiguous'])('a refusal by %s comes with a hint', (code) => {
-  expect(hintFor(code)).toMatch(/^[A-Z].*\.$/);
-});
+test.each([...Object.keys(TOKEN_REFUSALS), ...Object.keys(MLLP_REFUSALS)])(
+  'a refusal by %s comes with a hint',
+  (code) => {
+    expect(hintFor(code)).toMatch(/^[A-Z].*\.$/);
+  },
+);
 
 test.each(['', 'constructor', 'x'])('%j has no hint', (code) => {
   expect(hintFor(code)).toBeNull();

@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { parseJson } from '../../../shared/json.ts';
-import { checkClaims } from '../../../shared/oauth/assertion-claims.ts';
-import { checkHeader } from '../../../shared/oauth/assertion-header.ts';
+import { firstBroken } from '../../../edge/oauth/assertion/check.ts';
+import { CLAIM_CHECKS } from '../../../edge/oauth/assertion/claims.ts';
+import { readCompactJws } from '../../../edge/oauth/assertion/compact-jws.ts';
+import { HEADER_CHECKS } from '../../../edge/oauth/assertion/header.ts';
 import { decodeBase64url, encodeBase64url } from '../../../shared/base64url.ts';
-import { readCompactJws } from '../../../shared/oauth/compact-jws.ts';
 
 const b64 = (text: string | Uint8Array) => Buffer.from(text).toString('base64url');
 const HEADER = '{"alg":"ES256","typ":"JWT"}';
@@ -95,7 +96,8 @@ test('base64url has one spelling, both ways', () => {
 
 describe('the header', () => {
   const uri = 'https://keys.example.org/jwks';
-  const refusal = (json: string, jwksUri: string | null = uri) => checkHeader(Object(parseJson(json)), { jwksUri });
+  const refusal = (json: string, jwksUri: string | null = uri) =>
+    firstBroken(HEADER_CHECKS, Object(parseJson(json)), { jwksUri });
 
   test.each([
     HEADER,
@@ -151,7 +153,7 @@ describe('the claims', () => {
   const refusal = (change: object) => {
     const members = Object.entries({ ...good, ...change }).filter(([, value]) => value !== undefined);
     const json = JSON.stringify(Object.fromEntries(members)).replace(/"number:([^"]*)"/g, '$1');
-    return checkClaims(Object(parseJson(json)), { clientId, audiences: [endpoint], now });
+    return firstBroken(CLAIM_CHECKS, Object(parseJson(json)), { clientId, audiences: [endpoint], now });
   };
 
   test.each<[string, object]>([

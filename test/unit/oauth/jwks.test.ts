@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { describe, expect, test } from 'vitest';
 
 import { checkEcPoint } from '../../../shared/oauth/ec-point.ts';
-import { chooseKeys } from '../../../shared/oauth/choose-key.ts';
+import { chooseKeys } from '../../../edge/oauth/assertion/choose-key.ts';
 import { checkJwksUri } from '../../../shared/oauth/jwks-uri.ts';
 import { readJwks } from '../../../shared/oauth/jwks.ts';
 

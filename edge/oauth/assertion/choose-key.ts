@@ -2,11 +2,11 @@
  * Which keys of a client's JWKS may verify an assertion: those its `alg` needs, and of these the one its `kid` names
  * (RFC 7515 §4.1.4). Without a `kid` every key that fits may be tried.
  */
-import type { JsonObject } from '../json.ts';
-import { type AssertionAlgorithm, keyNeed } from './algorithms.ts';
-import type { CheckedKey } from './jwks.ts';
-import { quote, quoteAll } from '../quote.ts';
-import type { Reason } from './reason.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { type AssertionAlgorithm, keyNeed } from '../../../shared/oauth/algorithms.ts';
+import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
+import { quote, quoteAll } from '../../../shared/quote.ts';
+import type { Reason } from '../../refusals.ts';
 
 export type ChosenKeys = { readonly keys: readonly CheckedKey[] } | Reason;
 

@@ -1,27 +1,18 @@
 /** The header of a client assertion (RFC 7515 §4, RFC 8725 §3.1, §3.10, §3.11): one small check for each rule. */
-import type { JsonObject } from '../json.ts';
-import { ASSERTION_ALGORITHM_NAMES, isAssertionAlgorithm } from './algorithms.ts';
-import type { Reason, RefusalCode } from './reason.ts';
-import { quote } from '../quote.ts';
+import { ASSERTION_ALGORITHM_NAMES, isAssertionAlgorithm } from '../../../shared/oauth/algorithms.ts';
+import { quote } from '../../../shared/quote.ts';
+import type { Check } from './check.ts';
 
 export interface HeaderContext {
   /** The registered JWKS URI of the client, null when its JWKS is inline or the client is unknown. */
   readonly jwksUri: string | null;
 }
 
-export interface HeaderCheck {
-  readonly code: RefusalCode;
-  /** What is checked, for the workbench. */
-  readonly title: string;
-  /** @returns why it is refused, or undefined */
-  readonly check: (header: JsonObject, context: HeaderContext) => string | undefined;
-}
-
 const MAX_KID_CHARACTERS = 256;
 /** Keys that come with the assertion prove nothing: anyone can sign with a key of their own. */
 const KEY_MEMBERS = ['jwk', 'x5u', 'x5c', 'x5t', 'x5t#S256'] as const;
 
-export const HEADER_CHECKS: readonly HeaderCheck[] = [
+export const HEADER_CHECKS: readonly Check<HeaderContext>[] = [
   {
     code: 'alg',
     title: 'alg is one of the published algorithms',
@@ -72,12 +63,3 @@ export const HEADER_CHECKS: readonly HeaderCheck[] = [
         : `kid was ${quote(kid)}, expected a string of 1 to ${MAX_KID_CHARACTERS} characters`,
   },
 ];
-
-/** The first rule that the header breaks. */
-export function checkHeader(header: JsonObject, context: HeaderContext): Reason | undefined {
-  for (const { code, check } of HEADER_CHECKS) {
-    const reason = check(header, context);
-    if (reason !== undefined) return { code, reason };
-  }
-  return undefined;
-}

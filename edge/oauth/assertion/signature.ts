@@ -1,8 +1,8 @@
 /** The signature of a client assertion, checked by jose against keys that were chosen before (RFC 8725 §3.1). */
 import { compactVerify, errors, importJWK } from 'jose';
 
-import type { JsonObject } from '../../shared/json.ts';
-import type { AssertionAlgorithm } from '../../shared/oauth/algorithms.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import type { AssertionAlgorithm } from '../../../shared/oauth/algorithms.ts';
 import { decoyKey } from './decoy-key.ts';
 
 /** Imported keys live as long as the JWK they came from; a JWK serves several algorithms. */

@@ -2,25 +2,17 @@
  * The claims of a client assertion whose signature has verified (RFC 7523 §3), one small check for each rule, time
  * passed in. Single use of the `jti` is not decided here: that needs a store.
  */
-import type { Json, JsonObject } from '../json.ts';
-import type { Reason, RefusalCode } from './reason.ts';
-import { quote } from '../quote.ts';
+import type { Json, JsonObject } from '../../../shared/json.ts';
+import { quote } from '../../../shared/quote.ts';
+import type { Check } from './check.ts';
 
 export interface ClaimContext {
-  /** The client the assertion was looked up by. */
-  readonly clientId: string;
+  /** The client the assertion was looked up by; undefined where it names none, and then no `iss` or `sub` will do. */
+  readonly clientId: string | undefined;
   /** What `aud` may be: the published URL of the endpoint the assertion was posted to. */
   readonly audiences: readonly string[];
   /** Seconds since the epoch. */
   readonly now: number;
-}
-
-export interface ClaimCheck {
-  readonly code: RefusalCode;
-  /** What is checked, for the workbench. */
-  readonly title: string;
-  /** @returns why it is refused, or undefined */
-  readonly check: (claims: JsonObject, context: ClaimContext) => string | undefined;
 }
 
 /** `exp` at most so far ahead; SMART asks for five minutes. */
@@ -34,6 +26,11 @@ const MAX_JTI_BYTES = 255;
 const LOOKS_LIKE_MILLISECONDS = 1e11;
 
 const CLOCK = "is the client's clock right?";
+
+function checkIdentity(name: string, value: Json | undefined, clientId: string | undefined): string | undefined {
+  if (clientId === undefined) return `${name} was ${quote(value)}, expected a Client ID`;
+  return value === clientId ? undefined : `${name} was ${quote(value)}, expected the Client ID ${quote(clientId)}`;
+}
 
 /** RFC 7519 §2 NumericDate, of which we take whole seconds. */
 function wholeSeconds(name: string, value: Json | undefined): { seconds: number } | { reason: string } {
@@ -83,18 +80,16 @@ function checkJti({ jti }: JsonObject): string | undefined {
   return undefined;
 }
 
-export const CLAIM_CHECKS: readonly ClaimCheck[] = [
+export const CLAIM_CHECKS: readonly Check<ClaimContext>[] = [
   {
     code: 'sub',
     title: 'sub is the Client ID', // RFC 7523 §3 rule 2.B
-    check: ({ sub }, { clientId }) =>
-      sub === clientId ? undefined : `sub was ${quote(sub)}, expected the Client ID ${quote(clientId)}`,
+    check: ({ sub }, { clientId }) => checkIdentity('sub', sub, clientId),
   },
   {
     code: 'iss',
     title: 'iss is the Client ID', // RFC 7523 §3 rule 1
-    check: ({ iss }, { clientId }) =>
-      iss === clientId ? undefined : `iss was ${quote(iss)}, expected the Client ID ${quote(clientId)}`,
+    check: ({ iss }, { clientId }) => checkIdentity('iss', iss, clientId),
   },
   {
     code: 'aud',
@@ -110,12 +105,3 @@ export const CLAIM_CHECKS: readonly ClaimCheck[] = [
   { code: 'iat', title: 'iat, when present, is recent', check: checkStart('iat') }, // rule 6
   { code: 'jti', title: 'jti is a usable identifier', check: checkJti }, // rule 7
 ];
-
-/** The first rule that the claims break. */
-export function checkClaims(claims: JsonObject, context: ClaimContext): Reason | undefined {
-  for (const { code, check } of CLAIM_CHECKS) {
-    const reason = check(claims, context);
-    if (reason !== undefined) return { code, reason };
-  }
-  return undefined;
-}

@@ -2,8 +2,8 @@
  * Keys whose private halves were thrown away. Where a client or its key is unknown the signature is checked against one
  * of these, so that the answer takes as long as for a key that exists.
  */
-import type { JsonObject } from '../../shared/json.ts';
-import { type AssertionAlgorithm, keyNeed } from '../../shared/oauth/algorithms.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { type AssertionAlgorithm, keyNeed } from '../../../shared/oauth/algorithms.ts';
 
 const DECOYS: Readonly<Record<string, JsonObject>> = {
   RSA: {

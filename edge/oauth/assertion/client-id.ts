@@ -1,11 +1,9 @@
-/** Client IDs (spec.md, "API key record"): `svc-` and a UUID. */
-import type { JsonObject } from '../json.ts';
+/** Client IDs: `svc-` and a UUID (edge/README.md, Token service). */
+import type { JsonObject } from '../../../shared/json.ts';
 
 const CLIENT_ID = /^svc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function isClientId(value: unknown): value is string {
-  return typeof value === 'string' && CLIENT_ID.test(value);
-}
+const isClientId = (value: unknown): value is string => typeof value === 'string' && CLIENT_ID.test(value);
 
 /** Whom an assertion claims to come from: `sub` (RFC 7523 §3 rule 2.B), or `iss` where `sub` names no client. */
 export function claimedClient({ sub, iss }: JsonObject): string | undefined {

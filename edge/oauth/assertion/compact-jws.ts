@@ -2,9 +2,9 @@
  * A client assertion read as a JWS in compact serialization (RFC 7515 §3.1), before any key is looked for. Stricter than
  * a JOSE library: bounded, one spelling only, no member twice; so that what we check is what a signature covers.
  */
-import { Fault } from '../fault.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
-import { decodeBase64url } from '../base64url.ts';
+import { Fault } from '../../../shared/fault.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../../shared/json.ts';
+import { decodeBase64url } from '../../../shared/base64url.ts';
 
 /** The JWT itself; real ones have under 1 KiB. */
 const MAX_ASSERTION_CHARACTERS = 8 * 1024;

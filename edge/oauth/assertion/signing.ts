@@ -1,0 +1,48 @@
+/**
+ * How far an assertion comes with the keys of its client: with the keys as far as known, and once more with what the
+ * client's JWKS URI holds now, since it may have changed its keys since we looked.
+ */
+import type { AssertionAlgorithm } from '../../../shared/oauth/algorithms.ts';
+import { quote } from '../../../shared/quote.ts';
+import type { Reason } from '../../refusals.ts';
+import type { ClientRow } from '../../store/client.ts';
+import type { ClientKeyring, ClientKeys } from '../client-keys.ts';
+import { chooseKeys } from './choose-key.ts';
+import type { CompactJws } from './compact-jws.ts';
+import { isSignedByOne } from './signature.ts';
+
+/** `keys`: there are usable ones; `fit`: one of them fits `kid` and `alg`; `signature`: it has signed. */
+export type Signing =
+  | { readonly isSigned: true }
+  | { readonly isSigned: false; readonly failed: 'keys' | 'fit' | 'signature'; readonly refusal: Reason };
+
+async function signingWith(
+  { text, header }: CompactJws,
+  algorithm: AssertionAlgorithm,
+  found: ClientKeys,
+): Promise<Signing> {
+  if ('reason' in found) return { isSigned: false, failed: 'keys', refusal: { code: 'jwks', reason: found.reason } };
+  const chosen = chooseKeys(header, algorithm, found.jwks.keys);
+  if ('reason' in chosen) return { isSigned: false, failed: 'fit', refusal: chosen };
+  const { keys } = chosen;
+  const jwks = keys.map(({ jwk }) => jwk);
+  if (await isSignedByOne(text, algorithm, jwks)) return { isSigned: true };
+  const which = keys.length > 1 ? `any of the ${keys.length} keys that fit` : `the key ${quote(keys[0]?.kid)}`;
+  const reason = `the signature does not verify with ${which}: was it made with the matching private key?`;
+  return { isSigned: false, failed: 'signature', refusal: { code: 'signature', reason } };
+}
+
+/** With the keys as known, and where they do not do and may be fetched anew, with those. */
+export async function findSigning(
+  clientKeys: ClientKeyring,
+  client: ClientRow,
+  jws: CompactJws,
+  algorithm: AssertionAlgorithm,
+): Promise<Signing> {
+  const known = await signingWith(jws, algorithm, await clientKeys.keysOf(client));
+  if (known.isSigned) return known;
+  const renewed = await clientKeys.refreshedKeysOf(client);
+  if (!('notNow' in renewed)) return signingWith(jws, algorithm, renewed);
+  const { refusal } = known;
+  return { ...known, refusal: { ...refusal, reason: `${refusal.reason}${renewed.notNow}` } };
+}
