@@ -44,7 +44,7 @@ function conditionOf(pairs: readonly Pair[]): string {
 
 const write = (context: RequestContext, draft: Draft): Interaction => prepareWrite(context, planWrite(context, draft));
 
-export const HANDLERS: Readonly<Record<InteractionName, Prepare>> = {
+export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
   search: ({ context, pairs }, type) => prepareSearch(context, type, pairs),
   searchByPost: async (call, type) => prepareSearch(call.context, type, [...call.pairs, ...(await formOf(call))]),
   read: ({ context, id, pairs, request }, type) => prepareRead(context, type, id, pairs, request.headers),
