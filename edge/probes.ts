@@ -4,12 +4,10 @@
  */
 import { Fault } from '../shared/fault.ts';
 import type { Deps } from './deps.ts';
+import { WHILE_AWAY } from './http/fault-status.ts';
 import { createSurface, type Surface } from './http/surface.ts';
 import { SCHEMA_VERSION, schemaVersion } from './store/schema-version.ts';
 import { PROBE_LIMITS } from './store/time-limits.ts';
-
-/** About as often as balancers ask. */
-const RETRY_AFTER_SECONDS = '5';
 
 type Probed = Pick<Deps, 'database' | 'log' | 'now'>;
 
@@ -17,8 +15,7 @@ type Probed = Pick<Deps, 'database' | 'log' | 'now'>;
 async function readiness({ database, log }: Probed): Promise<Response> {
   const notReady = (detail: string): Response => {
     log({ level: 'warn', event: 'not-ready', detail });
-    const headers = { 'Retry-After': RETRY_AFTER_SECONDS };
-    return Response.json({ status: 'not ready', detail }, { status: 503, headers });
+    return Response.json({ status: 'not ready', detail }, { status: 503, headers: WHILE_AWAY });
   };
   try {
     const rows = await database.run(schemaVersion(), PROBE_LIMITS);

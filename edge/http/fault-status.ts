@@ -21,8 +21,8 @@ export const FAULT_STATUS = {
 /** For whoever is over a rate limit: when in the limiter's window of 60 s it comes back under it is not known. */
 export const AFTER_THE_WINDOW = { 'Retry-After': '60' } as const;
 
-/** Seconds a client should wait when a dependency is away (RFC 9110 §10.2.3). */
-const RETRY_AFTER_SECONDS = '5';
+/** For whoever meets a dependency that is away (RFC 9110 §10.2.3): about as often as balancers ask. */
+export const WHILE_AWAY = { 'Retry-After': '5' } as const;
 
 /**
  * What was thrown, as a Fault; anything but a Fault is a bug of ours, logged, and `undefined` here: answer 500 without
@@ -37,5 +37,5 @@ export function faultOf(error: unknown, log: Log, surface: string, requestId: st
   const fault = error.code === undefined ? error.kind : `${error.kind}/${error.code}`;
   log({ level, event: 'fault', surface, requestId, fault, error: error.cause });
   if (error.kind !== 'unavailable' || error.headers['Retry-After'] !== undefined) return error;
-  return error.with({ headers: { ...error.headers, 'Retry-After': RETRY_AFTER_SECONDS } });
+  return error.with({ headers: { ...error.headers, ...WHILE_AWAY } });
 }
