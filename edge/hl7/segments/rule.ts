@@ -15,7 +15,7 @@ export interface SegmentFields {
 }
 
 /** It says something of the patient itself: PID, and what may follow it. */
-export interface PatientSegment extends SegmentFields {
+export interface PatientSegment extends Partial<SegmentFields> {
   readonly name: string;
   /** @param segments those of this name that belong to one PID; PID itself alone */
   readonly contributions: (segments: readonly Segment[], context: MapContext) => readonly Contribution[];
