@@ -8,8 +8,8 @@ import { faultOf } from '../../http/fault-status.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';
 import { authenticate, requireScopes } from '../../oauth/bearer.ts';
-import { readMessageBytes, TooLong } from '../ingest/body.ts';
 import { ingest } from '../ingest/ingest.ts';
+import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault } from './reply.ts';
 
 const PATH = '/hl7/messages';

@@ -5,8 +5,8 @@ import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { contributionsOf, fixed } from '../mapping/field-map.ts';
 import { MRG } from '../segments/mrg.ts';
 import { candidates } from './candidates.ts';
-import { noteAmbiguous, noteUnknown } from './findings.ts';
 import { identifierPlace } from './identifying.ts';
+import { noteAmbiguous, noteUnknown } from './patient-findings.ts';
 import { link, survivorOf } from './survivor.ts';
 
 /** Ids of a patient all of whose data go to another. */

@@ -9,8 +9,8 @@ import { fixed, type Contribution } from '../mapping/field-map.ts';
 import type { PatientAction } from '../message/events.ts';
 import { PATIENT_SEGMENTS } from '../segments/registry.ts';
 import { candidates } from './candidates.ts';
-import { noteAmbiguous, noteUnknown } from './findings.ts';
 import { mergeAway, type Merge } from './merge.ts';
+import { noteAmbiguous, noteUnknown } from './patient-findings.ts';
 import { survivorOf } from './survivor.ts';
 
 /** The segments of a message that are about one patient as such. */

@@ -10,11 +10,11 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import { FAILED } from '../../store/hl7.ts';
 import type { Found } from '../mapping/drafts.ts';
 import { tooLongEntries } from '../mapping/index-limit.ts';
+import { processingFindings } from '../message/header-findings.ts';
 import type { SenderSettings } from '../sender/settings.ts';
 import { answerTo, type Answer } from './answer.ts';
 import { effectsOf, type Effects } from './effects.ts';
 import type { Reading } from './reading.ts';
-import { processingFindings } from './reading.ts';
 
 export interface Decision extends Answer {
   readonly findings: readonly AckError[];

@@ -46,7 +46,11 @@ export function ingest(deps: IngestDeps, request: IngestRequest): Promise<Ingest
   return takeTurns(deps, request, { messageId: uuidv7(deps.now()), isReplay: false });
 }
 
-/** @param first as what the message is stored, unless it was stored before */
+/**
+ * Locates, decides and stores, and begins anew where somebody else wrote in between.
+ *
+ * @param first as what the message is stored, unless these bytes are stored already
+ */
 export async function takeTurns(deps: IngestDeps, request: IngestRequest, first: Entry): Promise<Ingested | NoSender> {
   const received = { ...request, sha256: await sha256Of(request.bytes) };
   let entry = first;

@@ -10,9 +10,9 @@ import { first } from '../mapping/datatypes/text.ts';
 import { fixed } from '../mapping/field-map.ts';
 import { document, documentKey, type DocumentSource, type ParentDocument } from '../segments/txa.ts';
 import type { DocumentAction } from './events.ts';
-import { misplaced, missing, type Report } from './findings.ts';
 import { groupsOf } from './segment-groups.ts';
 import type { Statement } from './statement.ts';
+import { misplaced, missing, type Report } from './structure-findings.ts';
 
 /** One DocumentReference for each TXA. */
 export function documents(members: readonly Segment[], action: DocumentAction, report: Report): Statement[] {

@@ -14,11 +14,11 @@ import { MAX_KEY_LENGTH } from '../mapping/key.ts';
 import { isOfPatient, mustFollowPid } from '../segments/registry.ts';
 import { documents } from './documents.ts';
 import type { EventRule } from './events.ts';
-import { misplaced, missing, reportUnmapped, type Report } from './findings.ts';
 import { admission, results } from './results.ts';
 import { groupsOf } from './segment-groups.ts';
 import { singleSegments } from './single-segments.ts';
 import type { Statement } from './statement.ts';
+import { misplaced, missing, reportUnmapped, type Report } from './structure-findings.ts';
 
 export interface PatientOutline extends PatientSegments {
   readonly statements: readonly Statement[];

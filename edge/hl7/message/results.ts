@@ -6,9 +6,9 @@ import { reportKey, report as diagnosticReport, type ReportSource } from '../seg
 import { TEXT_TYPES, valueType } from '../segments/obx-value.ts';
 import { observation, observationKey } from '../segments/obx.ts';
 import { orderNumber } from '../segments/orc.ts';
-import { misplaced, missing, type Report } from './findings.ts';
 import { groupsOf } from './segment-groups.ts';
 import type { Statement } from './statement.ts';
+import { misplaced, missing, type Report } from './structure-findings.ts';
 
 /** Segments after OBR belong to it, an ORC to the OBR after it; what stands before the first OBR must not be an OBX. */
 export function results(members: readonly Segment[], report: Report): Statement[] {

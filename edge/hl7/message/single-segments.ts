@@ -5,8 +5,8 @@ import { hasConcept } from '../mapping/datatypes/cwe.ts';
 import { contributionsOf } from '../mapping/field-map.ts';
 import { RESOURCE_SEGMENTS } from '../segments/registry.ts';
 import type { ResourceSegment } from '../segments/rule.ts';
-import type { Report } from './findings.ts';
 import type { Statement } from './statement.ts';
+import type { Report } from './structure-findings.ts';
 
 const BY_NAME: ReadonlyMap<string, ResourceSegment> = new Map(RESOURCE_SEGMENTS.map((rule) => [rule.name, rule]));
 

@@ -20,8 +20,8 @@ import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
 import { noteSidecar } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
-import { readMessageBytes, TooLong } from '../ingest/body.ts';
 import { ingest } from '../ingest/ingest.ts';
+import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { recordRefusals } from './refusals.ts';
 import { claimsOf, useToken } from './sidecar-token.ts';
 
