@@ -2,7 +2,13 @@
 import { Fault } from '../../shared/fault.ts';
 import { lockKeys } from '../store/lock.ts';
 import { type WrittenResource, writeResources } from '../store/resource.ts';
-import { type ConditionRow, type TransactionWrite, type WriteRow, writeTransaction } from '../store/transaction.ts';
+import {
+  type ConditionRow,
+  settled,
+  type TransactionWrite,
+  type WriteRow,
+  writeTransaction,
+} from '../store/transaction.ts';
 import { type Answer, type Interaction, interaction, readScope, type RequestContext } from './interaction.ts';
 import { writeAnswer } from './resource-answer.ts';
 import type { PlannedWrite } from './write.ts';
@@ -22,13 +28,8 @@ export function rowAnswer(
   row: WriteRow | WrittenResource,
   resolved: ReadonlyMap<string, string>,
 ): Answer {
-  const settle = (text: string): string => {
-    let settled = text;
-    for (const [placeholder, id] of resolved) settled = settled.replaceAll(placeholder, id);
-    return settled;
-  };
   const kept = 'body' in row && row.body !== null && row.meta !== null ? { meta: row.meta, body: row.body } : null;
-  const content = kept ?? { meta: write.meta, body: settle(write.body) };
+  const content = kept ?? { meta: write.meta, body: settled(write.body, resolved) };
   const { id, version, last_updated, outcome } = row;
   // A conditional create that finds a resource must not show it to a caller who may only write.
   const mayRead = outcome !== 'matched' || context.caller.scopes.has(readScope(type));

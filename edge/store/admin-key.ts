@@ -4,7 +4,7 @@
  */
 import type { Query } from '../deps.ts';
 import type { ChangeRow } from './change.ts';
-import { sql } from './sql.ts';
+import { instantOf, raw, sql } from './sql.ts';
 
 /** What a row has beside the members of the record. */
 export interface StoredKey {
@@ -22,8 +22,6 @@ export interface KeyFilter {
   readonly status: string;
   readonly protocol: string;
 }
-
-const INSTANT = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
 
 export interface KeyWrite<Row> {
   readonly site: string;
@@ -48,9 +46,9 @@ export interface KeyWritten {
 /** The statements for a record with these columns. */
 export function keyStatements<Row extends object>(columns: readonly (keyof Row & string)[]) {
   const selected = `k.client_id, ${columns.map((column) => `k.${column}`).join(', ')}, k.version,
-      to_char(k.created_at at time zone 'UTC', ${INSTANT}) as created_at,
-      to_char(k.updated_at at time zone 'UTC', ${INSTANT}) as updated_at,
-      (select to_char(r.at at time zone 'UTC', ${INSTANT}) from refusal r
+      ${instantOf('k.created_at', 'microsecond')} as created_at,
+      ${instantOf('k.updated_at', 'microsecond')} as updated_at,
+      (select ${instantOf('r.at', 'microsecond')} from refusal r
         where r.site_id = k.site_id and r.client_id = k.client_id and r.at > now() - interval '90 days'
         order by r.refusal_id desc limit 1) as last_refusal`;
 
@@ -95,7 +93,7 @@ export function keyStatements<Row extends object>(columns: readonly (keyof Row &
 
 /** The changes of a key, the newest first. */
 export function changesOf(site: string, clientId: string, before: number | null, limit: number): Query<ChangeRow> {
-  return sql<ChangeRow>`select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, by,
+  return sql<ChangeRow>`select version, ${raw(instantOf('at'))} as at, by,
       before::text as before, after::text as after
     from api_key_change
     where site_id = ${site}::uuid and client_id = ${clientId} and (${before}::int is null or version < ${before}::int)

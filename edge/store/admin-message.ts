@@ -1,6 +1,6 @@
 /** HL7 messages as administrators see them: the log, and one message with what became of it. */
 import type { Query } from '../deps.ts';
-import { sql } from './sql.ts';
+import { instantOf, sql } from './sql.ts';
 
 export interface MessageFilter {
   /** MSH-9 from its start: `ADT`, `ADT^A04`; '' for all. */
@@ -28,7 +28,7 @@ export interface MessageRow {
   readonly outcome: 'AA' | 'AE' | 'AR';
 }
 
-const COLUMNS = `m.message_id, to_char(m.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as received_at,
+const COLUMNS = `m.message_id, ${instantOf('m.received_at', 'microsecond')} as received_at,
       m.source, m.source_address, m.client_id, k.name as key_name, m.sending_application, m.sending_facility,
       m.control_id, m.message_type, m.outcome`;
 

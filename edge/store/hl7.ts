@@ -6,7 +6,7 @@ import type { AckError } from '../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
 import type { Query } from '../deps.ts';
 import type { ResourceWrite, StoredResource } from './resource.ts';
-import { instantOf, sql } from './sql.ts';
+import { instantOf, raw, sql } from './sql.ts';
 
 /** What tells a message from others of its sender; with the hash, a retransmission from a reused control id. */
 export interface MessageIdentity {
@@ -83,7 +83,7 @@ const FILTERS_MATCH = `((k.hl7_sender_application is null or k.hl7_sender_applic
 /** SQL, with an index for each line: a filter is set, and those that are set match. */
 const NAMES_SENDER = `((k.hl7_sender_application = $2 and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3))
     or (k.hl7_sender_facility = $3 and k.hl7_sender_application is null))`;
-/** The key takes messages over MLLP. */
+/** SQL, with an index of its own: the key takes MLLP messages. */
 const TAKES_MLLP = `(k.status = 'active' and 'hl7-mllp' = any (k.protocols))`;
 /** Keys that may be meant. */
 const IS_ALLOWED = `(${TAKES_MLLP} and ${HOLDS_ADDRESS} and ${FILTERS_MATCH})`;
@@ -126,20 +126,12 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
 /** What each of the keys' sites has for a message, with the state it was found in. */
 export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<MatchRow> {
   const { isAllowed, params } = keysOf(choice);
-  const text = `with found as materialized (
-      select k.client_id, m.*
-        from api_key k
-       cross join lateral hl7_match(k.site_id, $4::text[], $5::text[], $6::text[]) m
-       where ${isAllowed}
-    ), state as (
-      select f.client_id, md5(string_agg(concat_ws('|', f.role, f.key, f.type, f.id, f.version), ','
-               order by f.role, f.key, f.type, f.id)) as state
-        from found f group by f.client_id
-    )
-    select f.client_id, f.role, f.key, f.type, f.id, f.version, ${instantOf('f.last_updated')} as last_updated, f.meta,
-      f.body, f.contributions, s.state
-      from found f join state s on s.client_id = f.client_id
-     order by f.client_id, f.role desc, f.id`;
+  const text = `select k.client_id, m.role, m.key, m.type, m.id, m.version, ${instantOf('m.last_updated')} as last_updated,
+      m.meta, m.body, m.contributions, m.state
+    from api_key k
+   cross join lateral hl7_match(k.site_id, $4::text[], $5::text[], $6::text[]) m
+   where ${isAllowed}
+   order by k.client_id, m.role desc, m.id`;
   return { text, params: [...params, ...lookupParams(lookup)] };
 }
 
@@ -149,7 +141,7 @@ const lookupParams = ({ identifierValues, keys }: LookupKeys) => [
   keys.map(({ key }) => key),
 ];
 
-/** Nothing was found. */
+/** Nothing was found, so there are no rows to have a state. */
 export const EMPTY_STATE = '';
 
 export interface NewMessage extends MessageIdentity {
@@ -217,8 +209,8 @@ export function storedMessage(site: string, messageId: string): Query<StoredMess
 
 /** The Allowed IPs of all keys that take MLLP messages. */
 export function allowedIps(): Query<{ readonly range: string }> {
-  const text = `select distinct a as range from api_key k cross join unnest(k.allowed_ips) a where ${TAKES_MLLP} order by 1`;
-  return { text, params: [] };
+  return sql<{ range: string }>`select distinct a as range from api_key k cross join unnest(k.allowed_ips) a
+    where ${raw(TAKES_MLLP)} order by 1`;
 }
 
 /** The bytes of a hexadecimal column. */

@@ -7,7 +7,7 @@ import type { Query } from '../deps.ts';
 import { isResourceType, type ResourceType } from '../../shared/resource-type.ts';
 import { searchRows } from './search/extract.ts';
 import type { SearchRows } from './search/rows.ts';
-import { instantOf, sql } from './sql.ts';
+import { instantOf, raw, sql } from './sql.ts';
 
 /** `create`: a new id. `update`: an id the site has, else GW404. `upsert`: either. */
 export type WriteMode = 'create' | 'update' | 'upsert';
@@ -81,14 +81,13 @@ export function toWrite(
  * is `unchanged` and makes no version.
  *
  * The batch fails with Fault `not-found` (update of an id the site does not have), `precondition-failed` (another
- * version) or `invalid` (a patient the site does not have), whose issues' `at` is the position in `writes`.
+ * version) or `invalid` (a patient the site does not have), whose `rows` are positions in `writes`.
  */
 export function writeResources(site: string, writes: readonly ResourceWrite[]): Query<WrittenResource> {
-  const query = sql<WrittenResource>`
-    select w.ordinal, w.outcome, w.id, w.version, @last_updated as last_updated
+  return sql<WrittenResource>`
+    select w.ordinal, w.outcome, w.id, w.version, ${raw(instantOf('w.last_updated'))} as last_updated
       from resource_write(${site}::uuid, ${JSON.stringify(writes)}::json) w
      order by w.ordinal`;
-  return { ...query, text: query.text.replace('@last_updated', instantOf('w.last_updated')) };
 }
 
 /** The resource as JSON text, put together without parsing what is stored. */

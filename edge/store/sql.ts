@@ -1,11 +1,20 @@
 /** SQL as values: a tagged template makes a `Query`, interpolations become parameters, never text. */
 import type { Param, Query } from '../deps.ts';
 
+/** SQL that stands in a query as it is: constants of ours, never anything that came from outside. */
+export interface Raw {
+  readonly raw: string;
+}
+
+export const raw = (text: string): Raw => ({ raw: text });
+
+const isRaw = (part: Param | Raw): part is Raw => typeof part === 'object' && part !== null && 'raw' in part;
+
 /** `` sql<{ id: string }>`select id from site where name = ${name}` `` */
-export function sql<Row extends object = object>(strings: TemplateStringsArray, ...params: Param[]): Query<Row> {
-  let text = strings[0] ?? '';
-  for (let i = 0; i < params.length; i += 1) text += `$${i + 1}${strings[i + 1] ?? ''}`;
-  return { text, params };
+export function sql<Row extends object = object>(strings: TemplateStringsArray, ...parts: (Param | Raw)[]): Query<Row> {
+  const { params, bind } = binder();
+  const text = parts.map((part, i) => `${isRaw(part) ? part.raw : bind(part)}${strings[i + 1] ?? ''}`);
+  return { text: `${strings[0] ?? ''}${text.join('')}`, params };
 }
 
 /** Adds a parameter and returns its placeholder. */
@@ -17,7 +26,13 @@ export function binder(): { readonly params: Param[]; readonly bind: Bind } {
   return { params, bind: (value) => `$${params.push(value)}` };
 }
 
-/** SQL: a timestamptz column as a FHIR instant with milliseconds, in UTC whatever the session's time zone. */
-export function instantOf(column: string): string {
-  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const FRACTION = { second: '', millisecond: '.MS', microsecond: '.US' } as const;
+
+/**
+ * SQL: a timestamptz column as a FHIR instant in UTC, whatever the session's time zone.
+ *
+ * @param precision `microsecond` where the instant comes back to find its row again
+ */
+export function instantOf(column: string, precision: keyof typeof FRACTION = 'millisecond'): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS${FRACTION[precision]}"Z"')`;
 }

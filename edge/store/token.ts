@@ -10,10 +10,9 @@ export function revokeToken(token: CallerIdentity, expires: number): Query {
 
 /** Whether a token would be let in now: its key is active and it was not revoked. */
 export function isTokenLive(token: CallerIdentity): Query<{ live: boolean }> {
-  return sql<{ live: boolean }>`select exists (select from api_key k
-        where k.site_id = ${token.site}::uuid and k.client_id = ${token.clientId} and k.status = 'active')
-      and not exists (select from revoked_token t
-        where t.site_id = ${token.site}::uuid and t.jti = ${token.tokenId}) as live`;
+  return sql<{
+    live: boolean;
+  }>`select caller_refusal(${token.site}::uuid, ${token.clientId}, ${token.tokenId}) is null as live`;
 }
 
 /** @param expires seconds since the epoch after which the claim may be forgotten */

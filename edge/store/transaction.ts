@@ -57,6 +57,16 @@ export interface WriteRow {
   readonly body: string | null;
 }
 
+/**
+ * What placeholders turn into wherever they stand in a text, as `resource_transaction` does it to what it stores; so the
+ * content of a write can be told without reading it again.
+ */
+export function settled(text: string, resolved: ReadonlyMap<string, string>): string {
+  let result = text;
+  for (const [placeholder, id] of resolved) result = result.replaceAll(placeholder, id);
+  return result;
+}
+
 /** An entry of a batch that raised. */
 export interface FailedRow {
   readonly part: 'failed';
@@ -135,7 +145,7 @@ export function writeBatch(siteId: string, entries: readonly Transaction[]): Que
   return { text, params };
 }
 
-/** Fails the batch with Fault `not-found`, its issue's `at` the position, when the site has no such resource. */
+/** Fails the batch with Fault `not-found`, its `rows` the position, when the site has no such resource. */
 export function requireResource(
   site: string,
   { type, id, version }: { readonly type: ResourceType; readonly id: string; readonly version: number | null },

@@ -1,11 +1,12 @@
 -- The patients that have one of the identifier values, those they were merged into, and the resources that HL7 keys
 -- (p_types[i], p_keys[i]) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
+-- state is the same text in each row: the same text, the same rows in the same versions.
 -- PL/pgSQL keeps the plan, which costs more than the look-ups. The laterals with a limit are look-ups by key, one at a
 -- time: no estimate can make scans of them.
 -- Settings: README.md, "Plans".
 create or replace function hl7_match(p_site uuid, p_values text[], p_types text[], p_keys text[])
 returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
-  contributions text)
+  contributions text, state text)
 language plpgsql stable
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -31,20 +32,24 @@ begin
      where c.depth < 16 and l.target is not null
   ), patient as (
     select distinct c.id from chain c
+  ), found (role, key, type, id, version, last_updated, meta, body, contributions) as (
+    select 'patient', '', r.type, r.id, r.version, r.last_updated::timestamptz, r.meta, r.body, f.fields
+      from patient p
+     cross join lateral (
+       select x.* from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) r
+      left join lateral (
+       select x.fields from hl7_contribution x where x.site_id = p_site and x.id = p.id limit 1) f on true
+    union all
+    select 'identity', i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, null
+      from patient p
+     cross join unnest(p_types, p_keys) as k(type, key)
+     cross join lateral (
+       select x.* from hl7_identity x
+        where x.site_id = p_site and x.type = k.type and x.key = k.key || '@' || p.id::text limit 1) i
+     cross join lateral (
+       select x.* from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r
   )
-  select 'patient', '', r.type, r.id, r.version, r.last_updated::timestamptz, r.meta, r.body, f.fields
-    from patient p
-   cross join lateral (
-     select x.* from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) r
-    left join lateral (
-     select x.fields from hl7_contribution x where x.site_id = p_site and x.id = p.id limit 1) f on true
-  union all
-  select 'identity', i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, null
-    from patient p
-   cross join unnest(p_types, p_keys) as k(type, key)
-   cross join lateral (
-     select x.* from hl7_identity x
-      where x.site_id = p_site and x.type = k.type and x.key = k.key || '@' || p.id::text limit 1) i
-   cross join lateral (
-     select x.* from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r;
+  select f.*, md5(string_agg(concat_ws('|', f.role, f.key, f.type, f.id, f.version), ',') over (
+           order by f.role, f.key, f.type, f.id rows between unbounded preceding and unbounded following))
+    from found f;
 end $$;

@@ -3,6 +3,7 @@
 --     outcome, errors, replay }
 --   p_effects { resources: [as resource_write], identities: [{ type, key, id }], merges: [{ from, to }],
 --     contributions: [{ id, fields }] }
+--   p_state: of the rows that hl7_match found, '' for none.
 -- One row: outcome is 'stored'; 'seen' when these very bytes are stored already, with what was decided then; or 'retry'
 -- when what hl7_match found is no longer so, and nothing was stored.
 -- Settings: README.md, "Plans".
@@ -34,7 +35,8 @@ begin
     if found then return; end if;
   end if;
 
-  if p_state is distinct from hl7_state(p_site, p_values, p_types, p_keys) then
+  if p_state is distinct from (
+    select coalesce(max(m.state), '') from hl7_match(p_site, p_values, p_types, p_keys) m) then
     return query select 'retry', null::text, null::bytea;
     return;
   end if;

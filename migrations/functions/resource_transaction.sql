@@ -60,6 +60,7 @@ begin
     rows := replace(rows, '?' || c.placeholder, case when target is null then 'create' when c.kind = 'create' then 'keep'
       else 'update' end);
     if target is not null then
+      -- As edge/store/transaction.ts does it to what it answers.
       rows := replace(rows, c.placeholder::text, target::text);
       resolved := resolved || jsonb_build_object(c.placeholder, target);
       if c.kind = 'create' then kept := kept || c.placeholder; end if;

@@ -2,6 +2,7 @@
  * The whole chain: load generator, workerd, Neon endpoint, PostgreSQL, on one machine; beside each figure the limits of
  * the same machine in the same run. Single figures are good to a factor of two, ratios are what counts.
  */
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 
 import { Client, Pool } from 'pg';
 
+import { toWrite, writeResources } from '../../edge/store/resource.ts';
 import { migrate } from '../../migrations/run.ts';
 import { ASSERTION_TYPE, clientAssertion, getToken } from '../stack/services/client.ts';
 import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
@@ -77,19 +79,15 @@ async function measureBareNode(connections: number): Promise<Measured> {
   return measured;
 }
 
-/** Patients as the FHIR API stores them, written by the same SQL function, in bulk. */
+/** Patients as the FHIR API stores them, in bulk. */
 async function fill(client: Client, site: string): Promise<string> {
-  const { rows } = await client.query<{ id: string }>(
-    `with made as (
-       select json_agg(json_build_object('type', 'Patient', 'id', gen_random_uuid(), 'mode', 'create', 'expect', null,
-         'meta', '', 'body', format('"identifier":[{"value":"B-%s"}],"name":[{"text":"Bench Person %s"}]', i, md5(i::text)),
-         'patient', null, 'identifiers', json_build_array(json_build_array('', 'B-' || i)), 'tokens', '[]'::json,
-         'search', json_build_object('names', 'bench person ' || md5(i::text), 'nameSort', 'bench person ' || md5(i::text),
-           'birthDate', '', 'gender', ''), 'report', null)) as rows
-       from generate_series(1, $2::int) i)
-     select w.id from made, resource_write($1::uuid, made.rows) w order by w.ordinal limit 1`,
-    [site, PATIENTS],
-  );
+  const writes = Array.from({ length: PATIENTS }, (_, i) => {
+    const identifier = [{ value: `B-${i + 1}` }];
+    const name = [{ text: `Bench Person ${randomUUID()}` }];
+    return toWrite({ resourceType: 'Patient', identifier, name }, randomUUID(), 'create');
+  });
+  const { text, params } = writeResources(site, writes);
+  const { rows } = await client.query<{ id: string }>(text, [...params]);
   await client.query('analyze');
   return rows[0]?.id ?? '';
 }

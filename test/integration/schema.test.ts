@@ -1,6 +1,8 @@
 /** What the migrated database says of itself, beside what the files and the code say of it. */
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toWrite } from '../../edge/store/resource.ts';
 import { OWN_STATES } from '../../edge/store/sqlstate.ts';
 import { readFunctions } from '../../migrations/files.ts';
 import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
@@ -48,6 +50,17 @@ test('the types that the table of resources takes are the resource types', async
   const types = Array.from(rows[0]?.definition.matchAll(/'(\w+)'/g) ?? [], ([, type]) => type);
   expect(types).toHaveLength(RESOURCE_TYPES.length);
   expect(new Set(types)).toEqual(new Set(RESOURCE_TYPES));
+});
+
+test('resource_write reads the members that a write has, and no others', async () => {
+  const text = (await readFunctions(MIGRATIONS)).find((file) => file.function === 'resource_write')?.sql ?? '';
+  // The longest list of columns is the row; the others read a part of it.
+  const lists = Array.from(text.matchAll(/json_to_recordset\(p_rows\) as \(([^)]*)\)/g), ([, list = '']) =>
+    list.split(',').map((column) => column.trim().split(' ')[0]),
+  );
+  const [row] = lists.sort((a, b) => b.length - a.length);
+  const write = toWrite({ resourceType: 'Patient' }, randomUUID(), 'create');
+  expect(row?.toSorted()).toEqual(Object.keys(write).toSorted());
 });
 
 /** The SQLSTATEs of class GW in the text of functions. */

@@ -9,7 +9,7 @@ import { toPage } from '../../../edge/store/page.ts';
 import { parseStored, renderResource, toWrite, type WriteMode, writeResources } from '../../../edge/store/resource.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
-import { type Condition, writeBatch, writeTransaction } from '../../../edge/store/transaction.ts';
+import { type Condition, settled, writeBatch, writeTransaction } from '../../../edge/store/transaction.ts';
 import { currentVersion, historyPage, readResource, readVersion } from '../../../edge/store/resource-by-id.ts';
 import type { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
@@ -227,8 +227,13 @@ describe('resource_transaction', () => {
     const { id } = await write(patient('f1'));
     const reference = condition('reference', 'f1');
     const note = newId();
-    await run([toWrite(observation(reference.placeholder), note, 'create')], [reference]);
+    const sent = toWrite(observation(reference.placeholder), note, 'create');
+    await run([sent], [reference]);
     expect(await find('Observation', [{ kind: 'patient', ids: [id] }])).toEqual([note]);
+    // What is answered without reading again is what is stored.
+    const [stored] = await database.run(readResource(site, 'Observation', note));
+    expect(stored?.body).toBe(settled(sent.body, new Map([[reference.placeholder, id]])));
+    expect(stored?.body).not.toBe(sent.body);
 
     const fresh = newId();
     const local = condition('reference', 'f2', { local: [fresh] });
