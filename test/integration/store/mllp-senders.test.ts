@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { sendersOf } from '../../../edge/store/hl7.ts';
+import { allowedIps, sendersOf } from '../../../edge/store/hl7.ts';
 import { parseAddress, parseRange, printAddress, rangeContains } from '../../../shared/ip.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
@@ -104,4 +104,13 @@ test('among many keys by index', async () => {
     expect(plan).toContain(`Bitmap Index Scan on api_key_${index}`);
   }
   expect(plan).not.toContain('Seq Scan on api_key');
+});
+
+test('the addresses of all keys that take MLLP messages, by the index of those keys', async () => {
+  const { text } = allowedIps();
+  await db.client.query('begin; set local enable_seqscan = off');
+  const { rows } = await db.client.query<Record<'QUERY PLAN', string>>(`explain ${text}`);
+  await db.client.query('rollback');
+  // A partial index is taken only where the query says what its predicate says.
+  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('on api_key_mllp');
 });
