@@ -25,16 +25,16 @@ onRuntimes(
   (subject) => {
     test('a job that was asked for is done, and the next one too', async () => {
       const { database, gateway } = subject();
-      const { run } = neonDatabase({ DATABASE_URL: database.url, DATABASE_FETCH_ENDPOINT: database.endpoint.url });
+      const edge = neonDatabase({ DATABASE_URL: database.url, DATABASE_FETCH_ENDPOINT: database.endpoint.url });
       const site = await createSite(database.client);
       const identifier = [{ value: 'A-1' }];
-      await run(writeResources(site, [toWrite({ resourceType: 'Patient', identifier }, randomUUID(), 'create')]));
+      await edge.run(writeResources(site, [toWrite({ resourceType: 'Patient', identifier }, randomUUID(), 'create')]));
       for (const askedBy of ['first', 'second']) {
         await database.client.query('delete from resource_identifier');
-        const [job] = await run(addJob(reindexJob(randomUUID(), site, 1, askedBy)));
+        const [job] = await edge.run(addJob(reindexJob(randomUUID(), site, 1, askedBy)));
         await gateway.tick?.();
         await expect
-          .poll(async () => (await run(findJob(job?.id ?? '')))[0], { timeout: 10_000 })
+          .poll(async () => (await edge.run(findJob(job?.id ?? '')))[0], { timeout: 10_000 })
           .toMatchObject({ state: 'done', progress_done: 1, progress_total: 1, asked_by: askedBy });
         const { rows } = await database.client.query('select value from resource_identifier');
         expect(rows).toEqual([{ value: 'A-1' }]);
