@@ -16,6 +16,8 @@ import { addMessagePages } from './messages/routes.tsx';
 import { overviewOperations } from './overview/operations.ts';
 import { addOverview } from './overview/routes.tsx';
 import { addRefusalPages } from './refusals/routes.tsx';
+import { settingsOperations } from './settings/operations.ts';
+import { addSettingsPages } from './settings/routes.tsx';
 import { createAccess } from './staff/access.ts';
 import { createProvider } from './staff/provider.ts';
 import { createSessions } from './staff/session.ts';
@@ -33,6 +35,7 @@ export function adminOperations(deps: Deps, workbench: Workbench): Operation[] {
     ...overviewOperations(deps),
     ...messageOperations(deps, workbench),
     ...workbenchOperations(deps, workbench),
+    ...settingsOperations(deps),
   ];
 }
 
@@ -51,6 +54,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addRefusalPages(app, console);
   addMessagePages(app, console);
   addWorkbench(app, console);
+  addSettingsPages(app, console);
 
   const isApi = (path: string) => path === API_PATH || path.startsWith(`${API_PATH}/`);
 

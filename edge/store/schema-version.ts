@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 /**
  * The number of the newest migration in the database, 0 for none. Ready is `version >= SCHEMA_VERSION`: the schema goes

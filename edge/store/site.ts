@@ -1,31 +1,73 @@
-/** Sites: made by whoever runs the deployment, read by the console. */
+/**
+ * Sites and their settings: made and set by administrators, read by the console. Which columns the settings have is told
+ * by their table of members (edge/admin/settings/record.ts), which `siteStatements` are made with.
+ */
 import type { Query } from '../deps.ts';
+import type { ChangeRow } from './change.ts';
 import { sql } from './sql.ts';
 
-export interface SiteRow {
+export interface NamedSite {
   readonly site_id: string;
   readonly name: string;
   readonly time_zone: string | null;
 }
 
-export function readSite(site: string): Query<SiteRow> {
-  return sql<SiteRow>`select site_id, name, time_zone from site where site_id = ${site}::uuid`;
+export function readSite(site: string): Query<NamedSite> {
+  return sql<NamedSite>`select site_id, name, time_zone from site where site_id = ${site}::uuid`;
 }
 
-export function listSites(): Query<SiteRow> {
-  return sql<SiteRow>`select site_id, name, time_zone from site order by name, site_id`;
+export function listSites(): Query<NamedSite> {
+  return sql<NamedSite>`select site_id, name, time_zone from site order by name, site_id`;
 }
 
-export interface NewSite {
-  readonly id: string;
-  readonly name: string;
-  readonly timeZone: string | null;
-  readonly processingIds: readonly string[];
+/** A site with its settings, which stand beside these by their columns' names. */
+export interface SiteRow {
+  readonly site_id: string;
+  readonly version: number;
+  readonly updated_at: string;
 }
 
-export function createSite({ id, name, timeZone, processingIds }: NewSite): Query {
-  return sql`insert into site (site_id, name, time_zone, processing_ids)
-    values (${id}::uuid, ${name}, ${timeZone}, ${processingIds}::text[])`;
+export interface SiteWrite<Settings> {
+  readonly site: string;
+  /** Null to create; else the versions that may be overwritten, none of them meaning any. */
+  readonly expected: readonly number[] | null;
+  /** Who: shown in the history. */
+  readonly by: string;
+  /** All settings to create, those that change to update. */
+  readonly record: Partial<Settings>;
+}
+
+export interface SiteWritten {
+  readonly outcome: 'created' | 'updated' | 'unchanged' | 'missing' | 'version';
+  readonly version: number;
+}
+
+/** The statements for settings with these columns. */
+export function siteStatements<Settings extends object>(columns: readonly (keyof Settings & string)[]) {
+  const selected = `s.site_id, ${columns.map((column) => `s.${column}`).join(', ')}, s.version,
+      to_char(s.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at`;
+  return {
+    readSettings: (site: string): Query<SiteRow> => ({
+      text: `select ${selected} from site s where s.site_id = $1::uuid`,
+      params: [site],
+    }),
+
+    /** Makes a site or changes its settings (migrations/functions/site_write.sql). */
+    writeSite: (write: SiteWrite<Settings>): Query<SiteWritten> => {
+      const expected = write.expected === null ? null : `{${write.expected.join(',')}}`;
+      return sql<SiteWritten>`select outcome, version
+        from site_write(${write.site}::uuid, ${expected}::integer[], ${write.by}, ${JSON.stringify(write.record)}::json)`;
+    },
+  };
+}
+
+/** The changes of a site's settings, the newest first. */
+export function changesOfSite(site: string, before: number | null, limit: number): Query<ChangeRow> {
+  return sql<ChangeRow>`select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, by,
+      before::text as before, after::text as after
+    from site_change
+    where site_id = ${site}::uuid and (${before}::int is null or version < ${before}::int)
+    order by version desc limit ${limit}::int`;
 }
 
 /** Summary for the console's first page. */

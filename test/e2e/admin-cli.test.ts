@@ -100,12 +100,68 @@ test('makes a site and a key, lists, disables and enables it, and keeps who did 
   expect(again.stderr).toMatch(/jwks: the public key "a.json" already belongs to another API key/);
 });
 
+test('changes the settings of a site and what a key says otherwise, and clears them again', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'East', '--processing-ids', 'P,T'));
+  const of = ['--site', site];
+  const authorities = ['--authority', 'HOSP=urn:oid:1.2.3', '--authority', 'LAB = https://lab.example/codes?a=b'];
+  const set = await admin(
+    'site',
+    'update',
+    ...of,
+    '--time-zone',
+    'Europe/Berlin',
+    '--charset',
+    '8859/1',
+    ...authorities,
+  );
+  expect(json(set)).toMatchObject({
+    timeZone: 'Europe/Berlin',
+    defaultCharset: 'iso-8859-1',
+    processingIds: ['P', 'T'],
+    assigningAuthorities: [
+      { namespace: 'HOSP', system: 'urn:oid:1.2.3' },
+      { namespace: 'LAB', system: 'https://lab.example/codes?a=b' },
+    ],
+    version: 2,
+  });
+  expect(json(await admin('site', 'update', ...of, '--charset', '', '--authority', ''))).toMatchObject({ version: 3 });
+  expect(json(await admin('site', 'show', ...of))).toMatchObject({
+    site,
+    name: 'East',
+    timeZone: 'Europe/Berlin',
+    defaultCharset: null,
+    assigningAuthorities: [],
+  });
+
+  const jwks = await jwksFile('east.json');
+  const own = ['--hl7-time-zone', 'Asia/Kolkata', '--hl7-charset', 'UTF-8', '--hl7-processing-ids', 'D'];
+  const key = json(await admin('key', 'create', ...of, '--name', 'Ward', '--jwks', jwks, ...own));
+  expect(key).toMatchObject({ hl7TimeZone: 'Asia/Kolkata', hl7DefaultCharset: 'utf-8', hl7ProcessingIds: ['D'] });
+  const changed = await admin(
+    'key',
+    'update',
+    ...of,
+    '--client-id',
+    key.clientId,
+    '--hl7-time-zone',
+    '',
+    '--ttl',
+    '600',
+  );
+  expect(json(changed)).toMatchObject({ hl7TimeZone: null, tokenTtlSeconds: 600, hl7ProcessingIds: ['D'], version: 2 });
+});
+
 test.each([
   [[], /Usage/],
   [['site', 'destroy'], /there is no site destroy/],
   [['site', 'create'], /--name is needed/],
   [['site', 'create', '--name', 'X', '--time-zone', 'Mars'], /not an IANA name/],
   [['key', 'create', '--site', 'x', '--name', 'A'], /site/],
+  [
+    ['site', 'update', '--site', '0192f0c1-0000-7000-8000-000000000000', '--charset', 'x'],
+    /defaultCharset: "x" is not/,
+  ],
+  [['key', 'list', '--time-zone', 'Europe/Berlin'], /key list has no option --time-zone/],
   [
     [
       'key',

@@ -13,7 +13,7 @@ export const etagOf = (version: number): string => `"${version}"`;
  */
 export function readIfMatch(header: string | undefined): number[] {
   if (header === undefined) {
-    throw new Fault('precondition-failed', 'send If-Match with the ETag of the key you have read', {
+    throw new Fault('precondition-failed', 'send If-Match with the ETag of what you have read', {
       code: PRECONDITION_REQUIRED,
     });
   }
@@ -24,3 +24,7 @@ export function readIfMatch(header: string | undefined): number[] {
     return Number(version);
   });
 }
+
+/** @param what `the key was` */
+export const changedMeanwhile = (what: string, version: number): Fault =>
+  new Fault('precondition-failed', `${what} changed meanwhile: it is now at version ${version}`);

@@ -7,8 +7,10 @@ import { z } from 'zod';
 import { Fault } from '../../../shared/fault.ts';
 import type { Database, Deps } from '../../deps.ts';
 import type { JwksFetching } from '../../http/fetch-jwks.ts';
+import { changedMeanwhile } from '../api/if-match.ts';
 import { parse } from '../api/parse.ts';
 import { newRecord, recordChange, toColumns, toRecord } from '../record/member.ts';
+import { noSuchSite } from '../settings/site.ts';
 import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
 import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from './record.ts';
 import { checkJwksOf, checkOneJwks, checkTogether, type JwksFindings, refusal, thumbprintsOf } from './rules.ts';
@@ -88,12 +90,10 @@ export async function changeKey(
   const current = await requireKey(deps.database, actor.site, clientId);
   const changed = toColumns(KEY_MEMBERS, parse(keyChange, body, 'invalid', 'the change'));
   requireRights(actor, changed);
-  if (expected.length > 0 && !expected.includes(current.version)) throw anotherVersion(current.version);
+  if (expected.length > 0 && !expected.includes(current.version))
+    throw changedMeanwhile('the key was', current.version);
   return save(deps, actor, clientId, expected, { ...current, ...changed }, changed);
 }
-
-const anotherVersion = (version: number) =>
-  new Fault('precondition-failed', `the key was changed meanwhile: it is now at version ${version}`);
 
 async function save(
   deps: KeyDeps,
@@ -130,7 +130,7 @@ async function save(
     .catch((error: unknown) => {
       throw takenKey(error, rules.jwks === null ? 'jwksUri' : 'jwks', names);
     });
-  if (written?.outcome === 'version') throw anotherVersion(written.version);
+  if (written?.outcome === 'version') throw changedMeanwhile('the key was', written.version);
   if (key === undefined || written?.outcome === 'missing') throw missing(expected);
   return { key, findings };
 }
@@ -138,8 +138,7 @@ async function save(
 const RULE_COLUMNS = ['jwks', 'jwks_uri', 'protocols', 'allowed_ips'] as const satisfies readonly (keyof KeyRecord)[];
 const isRuleTouched = (record: Partial<KeyRecord>): boolean => RULE_COLUMNS.some((column) => column in record);
 
-const missing = (expected: readonly number[] | null) =>
-  expected === null ? new Fault('forbidden', 'the site of your account is not known to this gateway') : noSuchKey();
+const missing = (expected: readonly number[] | null) => (expected === null ? noSuchSite() : noSuchKey());
 
 /** The database's conflict, as a finding beside the field: which public key another API key has. */
 function takenKey(error: unknown, field: string, names: readonly string[]): unknown {

@@ -11,6 +11,8 @@ export const PERMISSIONS = {
   'site.api_keys.disable': 'disable API keys',
   'site.messages.read': 'see HL7 messages, which hold patient data',
   'site.messages.replay': 'replay HL7 messages',
+  'site.settings.read': 'see the settings of the site',
+  'site.settings.update': 'change the settings of the site',
   'site.endpoints.read': 'see the endpoints and charts',
 } as const;
 export type Permission = keyof typeof PERMISSIONS;

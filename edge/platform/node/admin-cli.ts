@@ -8,16 +8,17 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { Fault } from '../../../shared/fault.ts';
-import { isTimeZone } from '../../../shared/hl7/zone.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { changeKey, createKey } from '../../admin/keys/keys.ts';
 import { KEY_MEMBERS } from '../../admin/keys/record.ts';
 import { listKeys } from '../../admin/keys/statements.ts';
 import { viewFindings, viewKey } from '../../admin/keys/view.ts';
 import { bodyOfFlags, optionsOf, usageOf } from '../../admin/record/flags.ts';
-import { PERMISSIONS, toActor, type Actor } from '../../admin/staff/permissions.ts';
+import { SITE_MEMBERS } from '../../admin/settings/record.ts';
+import { changeSite, createSite, requireSite, viewSite } from '../../admin/settings/site.ts';
+import { type Actor, authorOf, PERMISSIONS, toActor } from '../../admin/staff/permissions.ts';
 import { type CommandConfig, readCommandConfig } from '../../config.ts';
-import { createSite, listSites } from '../../store/site.ts';
+import { listSites } from '../../store/site.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
 
 class UsageError extends Error {}
@@ -62,6 +63,7 @@ interface Command {
   readonly run: (deps: CommandDeps, options: Options) => Promise<unknown>;
 }
 
+const siteOptions = Object.keys(optionsOf(SITE_MEMBERS));
 const keyOptions = Object.keys(optionsOf(KEY_MEMBERS));
 const readText = (path: string): Promise<string> => readFile(path, 'utf8');
 
@@ -77,17 +79,27 @@ const setStatus = (status: 'active' | 'disabled'): Command => ({
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   'site create': {
-    usage: '--name NAME [--time-zone Europe/Berlin] [--processing-ids P,T]',
-    options: ['name', 'time-zone', 'processing-ids'],
+    usage: usageOf(SITE_MEMBERS),
+    options: siteOptions,
     async run({ database }, options) {
-      const timeZone = options['time-zone'] === undefined ? null : need(options, 'time-zone');
-      if (timeZone !== null && !isTimeZone(timeZone))
-        throw new UsageError(`--time-zone ${timeZone} is not an IANA name`);
-      const site = { id: uuidv7(Date.now()), name: need(options, 'name'), timeZone };
-      const ids = options['processing-ids'] === undefined ? 'P' : need(options, 'processing-ids');
-      const processingIds = ids.split(',').map((id) => id.trim());
-      await database.run(createSite({ ...site, processingIds }));
-      return { site: site.id, name: site.name, timeZone, processingIds };
+      need(options, 'name');
+      const body = await bodyOfFlags(SITE_MEMBERS, options, readText);
+      const site = uuidv7(Date.now());
+      return viewSite(await createSite(database, site, authorOf(operator(site)), body));
+    },
+  },
+  'site show': {
+    usage: '--site ID',
+    options: ['site'],
+    run: async ({ database }, options) => viewSite(await requireSite(database, operator(need(options, 'site')).site)),
+  },
+  'site update': {
+    usage: `--site ID ${usageOf(SITE_MEMBERS)}`,
+    options: ['site', ...siteOptions],
+    async run({ database }, options) {
+      const actor = operator(need(options, 'site'));
+      const body = await bodyOfFlags(SITE_MEMBERS, options, readText);
+      return viewSite(await changeSite(database, actor, [], body));
     },
   },
   'site list': {
@@ -136,8 +148,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 const OPTIONS = {
   site: { type: 'string', multiple: false },
   'client-id': { type: 'string', multiple: false },
-  'time-zone': { type: 'string', multiple: false },
-  'processing-ids': { type: 'string', multiple: false },
+  ...optionsOf(SITE_MEMBERS),
   ...optionsOf(KEY_MEMBERS),
 } as const;
 

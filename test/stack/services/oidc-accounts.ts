@@ -1,14 +1,7 @@
 /** Who can sign in at the local OpenID provider: one administrator who may do everything, one who may only look. */
+import { PERMISSIONS as EDGE_PERMISSIONS } from '../../../edge/admin/staff/permissions.ts';
 
-export const PERMISSIONS = [
-  'site.api_keys.read',
-  'site.api_keys.create',
-  'site.api_keys.update',
-  'site.api_keys.disable',
-  'site.messages.read',
-  'site.messages.replay',
-  'site.endpoints.read',
-] as const;
+export const PERMISSIONS: readonly string[] = Object.keys(EDGE_PERMISSIONS);
 
 export interface Account {
   readonly username: string;

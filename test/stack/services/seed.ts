@@ -8,6 +8,8 @@ import { newKey } from '../../../edge/admin/keys/keys.ts';
 import { KEY_MEMBERS, type KeyRecord } from '../../../edge/admin/keys/record.ts';
 import { writeKey } from '../../../edge/admin/keys/statements.ts';
 import { toRecord } from '../../../edge/admin/record/member.ts';
+import { SITE_MEMBERS } from '../../../edge/admin/settings/record.ts';
+import { newSite, writeSite } from '../../../edge/admin/settings/site.ts';
 import { SCOPES } from '../../../shared/oauth/scope.ts';
 
 export { SCOPES as ALL_SCOPES } from '../../../shared/oauth/scope.ts';
@@ -22,16 +24,14 @@ export interface SiteOptions {
 /** @returns the new site's id */
 export async function createSite(client: Pick<Client, 'query'>, options: SiteOptions = {}): Promise<string> {
   const site = randomUUID();
-  await client.query(
-    `insert into site (site_id, name, time_zone, processing_ids, assigning_authorities) values ($1, $2, $3, $4, $5)`,
-    [
-      site,
-      options.name ?? 'Test site',
-      options.timeZone ?? null,
-      options.processingIds ?? ['P'],
-      JSON.stringify(options.assigningAuthorities ?? {}),
-    ],
-  );
+  const record = {
+    ...toRecord(SITE_MEMBERS, newSite.parse({ name: options.name ?? 'Test site' })),
+    time_zone: options.timeZone ?? null,
+    processing_ids: options.processingIds ?? ['P'],
+    assigning_authorities: options.assigningAuthorities ?? {},
+  };
+  const { text, params } = writeSite({ site, expected: null, by: 'seed', record });
+  await client.query(text, [...params]);
   return site;
 }
 

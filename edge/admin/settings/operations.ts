@@ -1,0 +1,56 @@
+/** The settings of the caller's site over JSON. */
+import { z } from 'zod';
+
+import type { Deps } from '../../deps.ts';
+import { changesOfSite, type SiteRow } from '../../store/site.ts';
+import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
+import { etagOf, readIfMatch } from '../api/if-match.ts';
+import { listOf, type Operation, operation, paging } from '../api/operation.ts';
+import { changeItem, viewChange } from '../record/change.ts';
+import { documented } from '../record/member.ts';
+import { SITE_MEMBERS } from './record.ts';
+import { changeSite, requireSite, siteAnswer, siteChange, viewSite } from './site.ts';
+
+const answer = (row: SiteRow) => ({ body: viewSite(row), headers: { ETag: etagOf(row.version) } });
+
+export function settingsOperations({ database }: Deps): Operation[] {
+  return [
+    operation({
+      method: 'get',
+      path: '/site',
+      permission: 'site.settings.read',
+      summary: 'Read the settings of the site',
+      answer: siteAnswer,
+      handle: async ({ actor }) => answer(await requireSite(database, actor.site)),
+    }),
+    operation({
+      method: 'patch',
+      path: '/site',
+      permission: 'site.settings.update',
+      summary: 'Change the settings of the site',
+      description:
+        'Members that are left out stay as they are; null takes an optional one away. They hold from the next message on.',
+      body: documented(siteChange),
+      answer: siteAnswer,
+      needsIfMatch: true,
+      handle: async ({ actor, body, header }) =>
+        answer(await changeSite(database, actor, readIfMatch(header('if-match')), body)),
+    }),
+    operation({
+      method: 'get',
+      path: '/site/changes',
+      permission: 'site.settings.read',
+      summary: 'Who changed the settings when, before and after, the newest first',
+      query: z.strictObject(paging),
+      answer: listOf(changeItem),
+      async handle({ actor, query: { limit, cursor } }) {
+        const before = fromCursor(cursor, NUMBER_PART)?.[0];
+        const rows = await database.run(
+          changesOfSite(actor.site, before === undefined ? null : Number(before), limit + 1),
+        );
+        const changes = toList(rows, limit, (row) => [String(row.version)]);
+        return { body: viewList(changes, (row) => viewChange(SITE_MEMBERS, row)) };
+      },
+    }),
+  ];
+}

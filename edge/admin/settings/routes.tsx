@@ -1,0 +1,110 @@
+/** `/admin/settings`: the settings of the site, shown and changed, and who changed them. */
+import type { Context } from 'hono';
+
+import type { Fault } from '../../../shared/fault.ts';
+import type { Surface } from '../../http/surface.ts';
+import { changesOfSite } from '../../store/site.ts';
+import { RecordFacts } from '../record/fields.tsx';
+import { isOfForm, RecordForm, statusOfForm, versionOf } from '../record/form.tsx';
+import { History } from '../record/history.tsx';
+import { type FieldTexts, textsOfForm, textsOfRecord, toBody } from '../record/texts.ts';
+import type { Session } from '../staff/session.ts';
+import type { Console } from '../web/console.ts';
+import { readForm } from '../web/form.ts';
+import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { Fact, Notice, When } from '../web/ui.tsx';
+import { SITE_MEMBERS, SITE_SECTIONS } from './record.ts';
+import { changeSite, noSuchSite, readSettings, requireSite, viewSite } from './site.ts';
+
+const { path: PLACE } = PLACES.settings;
+const RECENT_CHANGES = 50;
+
+export function addSettingsPages(app: Surface, console: Console): void {
+  app.get(PLACE, (c) => show(console, c));
+  app.post(PLACE, (c) => change(console, c));
+  app.get(`${PLACE}/edit`, (c) => changeForm(console, c));
+}
+
+async function show({ deps: { config, database }, access }: Console, c: Context): Promise<Response> {
+  const session = await access.page(c, 'site.settings.read');
+  const { site, permissions } = session.actor;
+  const [[row], changes] = await database.batch([readSettings(site), changesOfSite(site, null, RECENT_CHANGES)]);
+  if (row === undefined) throw noSuchSite();
+  const page = (
+    <Page title="Settings" config={config} session={session} place={PLACE}>
+      {c.req.query('saved') === undefined ? null : (
+        <Notice tone="good">The settings are saved. They hold from the next message on.</Notice>
+      )}
+      {permissions.has('site.settings.update') ? (
+        <div class="actions">
+          <a class="button" href={`${linkTo(config, PLACE)}/edit`}>
+            Edit
+          </a>
+        </div>
+      ) : null}
+      <dl class="facts">
+        <RecordFacts members={SITE_MEMBERS} sections={SITE_SECTIONS} record={viewSite(row)} />
+        <Fact name="Changed">
+          <When at={row.updated_at} /> (version {row.version})
+        </Fact>
+      </dl>
+      <p class="quiet">
+        They hold for every sender of the site; an API key can have a time zone, a character set and processing ids of
+        its own.
+      </p>
+      <History members={SITE_MEMBERS} changes={changes} />
+    </Page>
+  );
+  return respond(config, page);
+}
+
+interface FormState {
+  readonly texts: FieldTexts;
+  readonly version: number;
+  readonly fault?: Fault;
+}
+
+function formPage(
+  { deps: { config } }: Console,
+  session: Session,
+  { texts, version, fault }: FormState,
+): Promise<Response> {
+  const path = linkTo(config, PLACE);
+  const page = (
+    <Page title="Edit settings" config={config} session={session} place={PLACE}>
+      <RecordForm
+        members={SITE_MEMBERS}
+        sections={SITE_SECTIONS}
+        {...{ texts, fault, version }}
+        button="Save"
+        action={path}
+        cancel={path}
+        again={`${path}/edit`}
+      />
+    </Page>
+  );
+  return respond(config, page, statusOfForm(fault));
+}
+
+async function changeForm(console: Console, c: Context): Promise<Response> {
+  const session = await console.access.page(c, 'site.settings.update');
+  const row = await requireSite(console.deps.database, session.actor.site);
+  return formPage(console, session, { texts: textsOfRecord(SITE_MEMBERS, viewSite(row)), version: row.version });
+}
+
+async function change(console: Console, c: Context): Promise<Response> {
+  const { config, database } = console.deps;
+  const session = await console.access.page(c, 'site.settings.update');
+  const form = await readForm(c.req.raw);
+  const texts = textsOfForm(SITE_MEMBERS, form);
+  const version = versionOf(form);
+  try {
+    await changeSite(database, session.actor, [version], toBody(SITE_MEMBERS, texts));
+    return c.redirect(`${linkTo(config, PLACE)}?saved=1`, 303);
+  } catch (error) {
+    if (!isOfForm(error)) throw error;
+    // The version stays the one that was read, so that saving again cannot overwrite what nobody has seen.
+    return formPage(console, session, { texts, version, fault: error });
+  }
+}

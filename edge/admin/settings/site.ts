@@ -1,0 +1,72 @@
+/**
+ * Making a site and changing its settings, the same for the console, its JSON API and the command line: parse, write with
+ * the history. The second of two administrators who edit one version is told.
+ */
+import { z } from 'zod';
+
+import { Fault } from '../../../shared/fault.ts';
+import type { Database } from '../../deps.ts';
+import { siteStatements, type SiteRow } from '../../store/site.ts';
+import { changedMeanwhile } from '../api/if-match.ts';
+import { parse } from '../api/parse.ts';
+import { newRecord, recordAnswer, recordChange, toColumns, toMembers, toRecord } from '../record/member.ts';
+import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
+import { SITE_COLUMNS, SITE_MEMBERS, type SiteRecord } from './record.ts';
+
+export const { readSettings, writeSite } = siteStatements<SiteRecord>(SITE_COLUMNS);
+
+/** What makes a site: only what is required must be there. */
+export const newSite = newRecord(SITE_MEMBERS);
+/** What changes the settings: the members that change. */
+export const siteChange = recordChange(SITE_MEMBERS);
+
+/** The schema of the settings as they are answered. */
+export const siteAnswer = z.object({
+  site: z.uuid(),
+  ...recordAnswer(SITE_MEMBERS),
+  version: z.number().int().meta({ description: 'Also the ETag, in quotes.' }),
+  updatedAt: z.iso.datetime(),
+});
+
+export function viewSite(row: SiteRow): Record<string, unknown> {
+  return { site: row.site_id, ...toMembers(SITE_MEMBERS, row), version: row.version, updatedAt: row.updated_at };
+}
+
+export const noSuchSite = () => new Fault('forbidden', 'the site of your account is not known to this gateway');
+
+/** The settings of a site. @throws Fault `forbidden` for a site that is not known */
+export async function requireSite(database: Database, site: string): Promise<SiteRow> {
+  const [row] = await database.run(readSettings(site));
+  if (row === undefined) throw noSuchSite();
+  return row;
+}
+
+/**
+ * @param by who, for the history
+ * @throws Fault `invalid` naming each field
+ */
+export async function createSite(database: Database, site: string, by: string, body: unknown): Promise<SiteRow> {
+  const record = toRecord(SITE_MEMBERS, parse(newSite, body, 'invalid', 'the site'));
+  const [, [row]] = await database.batch([writeSite({ site, expected: null, by, record }), readSettings(site)]);
+  if (row === undefined) throw noSuchSite();
+  return row;
+}
+
+/**
+ * @param expected the versions that may be overwritten; none of them meaning any
+ * @throws Fault `forbidden` without the permission, `precondition-failed` for another version, `invalid` naming each field
+ */
+export async function changeSite(
+  database: Database,
+  actor: Actor,
+  expected: readonly number[],
+  body: unknown,
+): Promise<SiteRow> {
+  requirePermission(actor, 'site.settings.update');
+  const record = toColumns(SITE_MEMBERS, parse(siteChange, body, 'invalid', 'the change'));
+  const write = writeSite({ site: actor.site, expected, by: authorOf(actor), record });
+  const [[written], [row]] = await database.batch([write, readSettings(actor.site)]);
+  if (written?.outcome === 'version') throw changedMeanwhile('the settings were', written.version);
+  if (row === undefined) throw noSuchSite();
+  return row;
+}

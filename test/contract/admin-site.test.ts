@@ -1,0 +1,270 @@
+/** The settings of a site and of a key, set over the JSON API, on both runtimes: and that the next message is read by them. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { getToken } from '../stack/services/client.ts';
+import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+
+interface Problem {
+  readonly errors?: readonly { readonly field: string; readonly pointer: string; readonly detail: string }[];
+}
+
+interface Site {
+  readonly version: number;
+  readonly [member: string]: unknown;
+}
+
+interface Patient {
+  readonly identifier: readonly { readonly system?: string; readonly assigner?: { readonly display: string } }[];
+  readonly deceasedDateTime?: string;
+  readonly name: readonly { readonly family: string }[];
+}
+
+describe.each(RUNTIMES)('settings on %s', (runtime) => {
+  let db: TestDatabase;
+  let site: string;
+  let otherSite: string;
+  let stack: TestConsole;
+  let token: string;
+  let key: ApiKey;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client, { name: 'North' });
+    otherSite = await createSite(db.client, { name: 'South', timeZone: 'Asia/Tokyo' });
+    stack = await startConsole(runtime, db, site);
+    token = await stack.oidc.adminToken();
+    key = await createApiKey(db.client, { site, protocols: ['fhir', 'hl7'] });
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  const call = (method: string, path: string, body?: unknown, ifMatch = '*', as = token) =>
+    fetch(`${stack.baseUrl}/admin/api${path}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${as}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(ifMatch === '' ? {} : { 'If-Match': ifMatch }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+
+  const set = async (path: string, body: object): Promise<Site> => {
+    const response = await call('PATCH', path, body);
+    expect(response.status, await response.clone().text()).toBe(200);
+    return (await response.json()) as Site;
+  };
+
+  const read = async (): Promise<Site> => (await (await call('GET', '/site')).json()) as Site;
+
+  /** Sends a message and gives the Patient that it made. @param rest of the PID, from PID-4 on */
+  const patientOf = async (rest: string, bytes = (text: string) => Buffer.from(text), processing = 'P') => {
+    const mrn = randomUUID();
+    const message =
+      `MSH|^~\\&|ADT|EAST|GW|GW|20260701093000||ADT^A04^ADT_A01|${randomUUID().slice(0, 20)}|${processing}|2.5.1\r` +
+      `EVN|A04|20260701093000\rPID|1||${mrn}^^^HOSP^MR||${rest}\r`;
+    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    const answer = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain' },
+      body: bytes(message),
+    });
+    if (answer.status !== 200) return answer.text();
+    const reader = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+    const found = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/Patient?identifier=${mrn}`, {
+      headers: { Authorization: `Bearer ${reader}` },
+    });
+    const { entry = [] } = (await found.json()) as { entry?: { resource: Patient }[] };
+    expect(entry).toHaveLength(1);
+    return entry[0]?.resource;
+  };
+
+  /** PID-5, and a time without an offset in PID-29. */
+  const DIED = `Doe^Jane${'|'.repeat(24)}202607010930`;
+
+  test('are read with their version, changed, and every change is kept', async () => {
+    const response = await call('GET', '/site');
+    expect([response.status, response.headers.get('etag')]).toEqual([200, '"1"']);
+    expect(await response.json()).toEqual({
+      site,
+      name: 'North',
+      timeZone: null,
+      defaultCharset: null,
+      processingIds: ['P'],
+      assigningAuthorities: [],
+      version: 1,
+      updatedAt: expect.any(String),
+    });
+    const changed = await call('PATCH', '/site', { defaultCharset: '8859/1', timeZone: 'Europe/Berlin' }, '"1"');
+    expect([changed.status, changed.headers.get('etag')]).toEqual([200, '"2"']);
+    expect(await changed.json()).toMatchObject({ defaultCharset: 'iso-8859-1', timeZone: 'Europe/Berlin', version: 2 });
+    expect(await set('/site', { timeZone: 'Europe/Berlin' })).toMatchObject({ version: 2 });
+    expect(await set('/site', { defaultCharset: null, timeZone: '' })).toMatchObject({
+      defaultCharset: null,
+      version: 3,
+    });
+    const { items } = (await (await call('GET', '/site/changes')).json()) as { items: object[] };
+    expect(items).toMatchObject([
+      { version: 3, changed: ['timeZone', 'defaultCharset'] },
+      {
+        version: 2,
+        by: 'script (script)',
+        changed: ['timeZone', 'defaultCharset'],
+        before: { timeZone: null, defaultCharset: null },
+        after: { timeZone: 'Europe/Berlin', defaultCharset: 'iso-8859-1', name: 'North' },
+      },
+      { version: 1, before: null },
+    ]);
+  });
+
+  test('are overwritten in no version that was not read', async () => {
+    const { version } = await read();
+    expect((await call('PATCH', '/site', { name: 'A' }, '')).status).toBe(428);
+    const stale = await call('PATCH', '/site', { name: 'A' }, `"${version + 1}"`);
+    expect([stale.status, stale.headers.get('content-type')]).toEqual([412, 'application/problem+json']);
+    const names = Array.from({ length: 6 }, (_, at) => `Name ${at}`);
+    const answers = await Promise.all(names.map((name) => call('PATCH', '/site', { name }, `"${version}"`)));
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 412, 412, 412, 412, 412]);
+  });
+
+  test.each([
+    ['timeZone', { timeZone: 'Mars/Olympus' }, '#/timeZone', /"Mars\/Olympus" is not an IANA name/],
+    ['defaultCharset', { defaultCharset: 'utf-7' }, '#/defaultCharset', /"utf-7" is not a character set/],
+    ['processingIds', { processingIds: ['X'] }, '#/processingIds', /"X" is not a processing id/],
+    ['processingIds', { processingIds: [] }, '#/processingIds', /at least one/],
+    ['processingIds', { processingIds: null }, '#/processingIds', /must be a list/],
+    ['name', { name: ' ' }, '#/name', /is required/],
+    ['assigningAuthorities', { assigningAuthorities: { A: 'urn:x:y' } }, '#/assigningAuthorities', /must be a list/],
+    [
+      'assigningAuthorities',
+      { assigningAuthorities: [{ namespace: ' ', system: 'urn:oid:1.2' }] },
+      '#/assigningAuthorities/0/namespace',
+      /no namespace/,
+    ],
+    [
+      'assigningAuthorities',
+      { assigningAuthorities: [{ namespace: 'HOSP', system: 'hospital' }] },
+      '#/assigningAuthorities/0/system',
+      /"HOSP" needs an absolute URI/,
+    ],
+    [
+      'assigningAuthorities',
+      {
+        assigningAuthorities: [
+          { namespace: 'HOSP', system: 'urn:oid:1.2' },
+          { namespace: 'hosp', system: 'urn:oid:1.3' },
+        ],
+      },
+      '#/assigningAuthorities/1/namespace',
+      /"hosp" is given twice/,
+    ],
+    ['assigningAuthorities', { assigningAuthorities: 'HOSP' }, '#/assigningAuthorities/0/system', /"HOSP" needs/],
+    ['version', { version: 7 }, '#/version', /set by the server/],
+    ['site', { site: randomUUID() }, '#/site', /set by the server/],
+  ])('refuse a bad %s: %j', async (field, body, pointer, detail) => {
+    const before = await read();
+    const response = await call('PATCH', '/site', body);
+    expect([response.status, response.headers.get('content-type')]).toEqual([422, 'application/problem+json']);
+    const { errors } = (await response.json()) as Problem;
+    expect(errors).toMatchObject([{ field, pointer, detail: expect.stringMatching(detail) }]);
+    expect(await read()).toEqual(before);
+  });
+
+  test.each([
+    ['hl7TimeZone', 'Mars/Olympus'],
+    ['hl7DefaultCharset', 'utf-7'],
+    ['hl7ProcessingIds', ['P', 'X']],
+  ])('of a key refuse a bad %s', async (field, value) => {
+    const response = await call('PATCH', `/api-keys/${key.clientId}`, { [field]: value });
+    expect(response.status).toBe(422);
+    expect(((await response.json()) as Problem).errors).toMatchObject([{ field }]);
+  });
+
+  test('name the system of a bare namespace in the next message', async () => {
+    await set('/site', { assigningAuthorities: [{ namespace: 'HOSP', system: 'urn:oid:1.2.3' }] });
+    expect(await patientOf('Doe^Jane')).toMatchObject({ identifier: [{ system: 'urn:oid:1.2.3' }] });
+    await set('/site', { assigningAuthorities: 'OTHER = urn:oid:9.9\nA=B = https://hospital.example/mrn?a=b' });
+    expect(await read()).toMatchObject({
+      assigningAuthorities: [
+        { namespace: 'A=B', system: 'https://hospital.example/mrn?a=b' },
+        { namespace: 'OTHER', system: 'urn:oid:9.9' },
+      ],
+    });
+    const patient = await patientOf('Doe^Jane');
+    expect(patient).toMatchObject({ identifier: [{ assigner: { display: 'HOSP' } }] });
+    expect(JSON.stringify(patient)).not.toContain('urn:oid');
+  });
+
+  test('say the zone of a time without an offset: the key’s, and cleared again the site’s', async () => {
+    const path = `/api-keys/${key.clientId}`;
+    await set('/site', { timeZone: 'America/New_York' });
+    expect(await patientOf(DIED)).toMatchObject({ deceasedDateTime: '2026-07-01T09:30:00-04:00' });
+    expect(await set(path, { hl7TimeZone: 'Asia/Kolkata' })).toMatchObject({ hl7TimeZone: 'Asia/Kolkata' });
+    expect(await patientOf(DIED)).toMatchObject({ deceasedDateTime: '2026-07-01T09:30:00+05:30' });
+    expect(await set(path, { hl7TimeZone: null })).toMatchObject({ hl7TimeZone: null });
+    expect(await patientOf(DIED)).toMatchObject({ deceasedDateTime: '2026-07-01T09:30:00-04:00' });
+  });
+
+  test('say the character set of a message that names none: the key’s, and cleared again the site’s', async () => {
+    const path = `/api-keys/${key.clientId}`;
+    const latin1 = (text: string) => Buffer.from(text, 'latin1');
+    await set('/site', { defaultCharset: 'iso-8859-1' });
+    expect(await patientOf('Müller^Jürgen', latin1)).toMatchObject({ name: [{ family: 'Müller' }] });
+    await set(path, { hl7DefaultCharset: 'utf-8' });
+    expect(await patientOf('Müller^Jürgen', latin1)).toContain('MSA|A');
+    expect(await patientOf('Müller^Jürgen')).toMatchObject({ name: [{ family: 'Müller' }] });
+    await set(path, { hl7DefaultCharset: '' });
+    expect(await patientOf('Müller^Jürgen', latin1)).toMatchObject({ name: [{ family: 'Müller' }] });
+  });
+
+  test('say which processing ids are taken: the key’s, and cleared again the site’s', async () => {
+    const path = `/api-keys/${key.clientId}`;
+    const training = () => patientOf('Doe^Jane', undefined, 'T');
+    expect(await training()).toContain('MSA|AR');
+    await set('/site', { processingIds: 'P,T' });
+    expect(await training()).toMatchObject({ name: [{ family: 'Doe' }] });
+    expect(await set(path, { hl7ProcessingIds: ['P'] })).toMatchObject({ hl7ProcessingIds: ['P'] });
+    expect(await training()).toContain('MSA|AR');
+    expect(await set(path, { hl7ProcessingIds: [] })).toMatchObject({ hl7ProcessingIds: null });
+    expect(await training()).toMatchObject({ name: [{ family: 'Doe' }] });
+  });
+
+  test('are of the caller’s site: another site’s can be neither read nor changed', async () => {
+    const mine = await read();
+    const foreign = await stack.oidc.signToken({ site: otherSite, permissions: PERMISSIONS });
+    const asForeign = (method: string, body?: object) => call(method, '/site', body, '*', foreign);
+    expect(await (await asForeign('GET')).json()).toMatchObject({
+      site: otherSite,
+      name: 'South',
+      timeZone: 'Asia/Tokyo',
+    });
+    expect((await asForeign('PATCH', { name: 'Taken' })).status).toBe(200);
+    expect((await asForeign('PATCH', { site, name: 'Taken' })).status).toBe(422);
+    expect(await read()).toEqual(mine);
+    const changes = await (await call('GET', '/site/changes', undefined, '', foreign)).text();
+    expect(changes).toContain('Taken');
+    expect(changes).not.toContain('North');
+    const unknown = await stack.oidc.signToken({ site: randomUUID(), permissions: PERMISSIONS });
+    expect((await call('GET', '/site', undefined, '', unknown)).status).toBe(403);
+    expect((await call('PATCH', '/site', { name: 'A' }, '*', unknown)).status).toBe(403);
+  });
+
+  test('can be seen, but not changed, by a reader', async () => {
+    const reader = await stack.oidc.signToken({ permissions: ['site.settings.read'] });
+    expect((await call('GET', '/site', undefined, '', reader)).status).toBe(200);
+    expect((await call('GET', '/site/changes', undefined, '', reader)).status).toBe(200);
+    const before = await read();
+    const refused = await call('PATCH', '/site', { name: 'A' }, '*', reader);
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).toContain('site.settings.update');
+    expect(await read()).toEqual(before);
+  });
+});
