@@ -6,22 +6,22 @@ import type { Query } from '../deps.ts';
 import type { ChangeRow } from './change.ts';
 import { sql } from './sql.ts';
 
-export interface NamedSite {
+export interface SiteRow {
   readonly site_id: string;
   readonly name: string;
   readonly time_zone: string | null;
 }
 
-export function readSite(site: string): Query<NamedSite> {
-  return sql<NamedSite>`select site_id, name, time_zone from site where site_id = ${site}::uuid`;
+export function readSite(site: string): Query<SiteRow> {
+  return sql<SiteRow>`select site_id, name, time_zone from site where site_id = ${site}::uuid`;
 }
 
-export function listSites(): Query<NamedSite> {
-  return sql<NamedSite>`select site_id, name, time_zone from site order by name, site_id`;
+export function listSites(): Query<SiteRow> {
+  return sql<SiteRow>`select site_id, name, time_zone from site order by name, site_id`;
 }
 
 /** A site with its settings, which stand beside these by their columns' names. */
-export interface SiteRow {
+export interface SettingsRow {
   readonly site_id: string;
   readonly version: number;
   readonly updated_at: string;
@@ -47,7 +47,7 @@ export function siteStatements<Settings extends object>(columns: readonly (keyof
   const selected = `s.site_id, ${columns.map((column) => `s.${column}`).join(', ')}, s.version,
       to_char(s.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at`;
   return {
-    readSettings: (site: string): Query<SiteRow> => ({
+    readSettings: (site: string): Query<SettingsRow> => ({
       text: `select ${selected} from site s where s.site_id = $1::uuid`,
       params: [site],
     }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import type { Deps } from '../../deps.ts';
-import { changesOfSite, type SiteRow } from '../../store/site.ts';
+import { changesOfSite, type SettingsRow } from '../../store/site.ts';
 import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
 import { etagOf, readIfMatch } from '../api/if-match.ts';
 import { listOf, type Operation, operation, paging } from '../api/operation.ts';
@@ -11,7 +11,7 @@ import { documented } from '../record/member.ts';
 import { SITE_MEMBERS } from './record.ts';
 import { changeSite, requireSite, siteAnswer, siteChange, viewSite } from './site.ts';
 
-const answer = (row: SiteRow) => ({ body: viewSite(row), headers: { ETag: etagOf(row.version) } });
+const answer = (row: SettingsRow) => ({ body: viewSite(row), headers: { ETag: etagOf(row.version) } });
 
 export function settingsOperations({ database }: Deps): Operation[] {
   return [

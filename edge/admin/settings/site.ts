@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
-import { siteStatements, type SiteRow } from '../../store/site.ts';
+import { siteStatements, type SettingsRow } from '../../store/site.ts';
 import { changedMeanwhile } from '../api/if-match.ts';
 import { parse } from '../api/parse.ts';
 import { newRecord, recordAnswer, recordChange, toColumns, toMembers, toRecord } from '../record/member.ts';
@@ -28,14 +28,14 @@ export const siteAnswer = z.object({
   updatedAt: z.iso.datetime(),
 });
 
-export function viewSite(row: SiteRow): Record<string, unknown> {
+export function viewSite(row: SettingsRow): Record<string, unknown> {
   return { site: row.site_id, ...toMembers(SITE_MEMBERS, row), version: row.version, updatedAt: row.updated_at };
 }
 
 export const noSuchSite = () => new Fault('forbidden', 'the site of your account is not known to this gateway');
 
 /** The settings of a site. @throws Fault `forbidden` for a site that is not known */
-export async function requireSite(database: Database, site: string): Promise<SiteRow> {
+export async function requireSite(database: Database, site: string): Promise<SettingsRow> {
   const [row] = await database.run(readSettings(site));
   if (row === undefined) throw noSuchSite();
   return row;
@@ -45,7 +45,7 @@ export async function requireSite(database: Database, site: string): Promise<Sit
  * @param by who, for the history
  * @throws Fault `invalid` naming each field
  */
-export async function createSite(database: Database, site: string, by: string, body: unknown): Promise<SiteRow> {
+export async function createSite(database: Database, site: string, by: string, body: unknown): Promise<SettingsRow> {
   const record = toRecord(SITE_MEMBERS, parse(newSite, body, 'invalid', 'the site'));
   const [, [row]] = await database.batch([writeSite({ site, expected: null, by, record }), readSettings(site)]);
   if (row === undefined) throw noSuchSite();
@@ -61,7 +61,7 @@ export async function changeSite(
   actor: Actor,
   expected: readonly number[],
   body: unknown,
-): Promise<SiteRow> {
+): Promise<SettingsRow> {
   requirePermission(actor, 'site.settings.update');
   const record = toColumns(SITE_MEMBERS, parse(siteChange, body, 'invalid', 'the change'));
   const write = writeSite({ site: actor.site, expected, by: authorOf(actor), record });
