@@ -10,7 +10,7 @@ import { ACCESS_TOKEN_ALGORITHM } from './keyring.ts';
 
 /** The JWKS is cached for 300 s; twice that is certain. */
 const PUBLISHED_EVERYWHERE_MINUTES = 10;
-/** No access token lives longer than 3600 s (spec.md, Token TTL). */
+/** No access token lives longer than 3600 s (edge/README.md, Token service). */
 const LONGEST_TOKEN_MINUTES = 60;
 
 export interface Step {

@@ -1,4 +1,4 @@
-/** API keys (spec.md, "API key record"): the statements that read them. */
+/** API keys (edge/README.md, Administration): the statements that read them. */
 import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 

@@ -1,4 +1,4 @@
-/** API keys as the token endpoint sees them (spec.md, "API key record"): all it needs, in one statement. */
+/** API keys as the token endpoint sees them (edge/README.md, Administration): all it needs, in one statement. */
 import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 

@@ -1,5 +1,5 @@
-/** Comments cite what a reader can open: sections of edge/README.md that exist. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** Comments cite what a reader can open: sections of edge/README.md that exist, and no document that is not here. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -35,5 +35,21 @@ describe('comments', () => {
         .map(([citation]) => `${name}: ${citation}`),
     );
     expect(unknown).toEqual([]);
+  });
+
+  it('cite no document that is not in the repository', () => {
+    const dead = sources.flatMap((name) =>
+      [...textOf(name).matchAll(/[\w./-]+\.md\b/g)]
+        .map(([path]) => path)
+        .filter((path) => ![path, `edge/${path}`].some((candidate) => existsSync(join(ROOT, candidate))))
+        .map((path) => `${name}: ${path}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  it('cite no decision, issue or list that only its authors have seen', () => {
+    const phrases = /design decisions?\b|decisions(?:,? section)? §|\bissue ["#]/g;
+    const dead = sources.flatMap((name) => [...textOf(name).matchAll(phrases)].map(([phrase]) => `${name}: ${phrase}`));
+    expect(dead).toEqual([]);
   });
 });

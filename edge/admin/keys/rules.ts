@@ -1,5 +1,5 @@
 /**
- * The rules of the API key record that need more than one member (spec.md, "API key record", rules 1 to 3): one JWKS, by
+ * The rules of the API key record that need more than one member (edge/README.md, Administration): one JWKS, by
  * URI or inline, that is safe to trust. Each finding names its field.
  */
 import { calculateJwkThumbprint } from 'jose';
@@ -29,7 +29,7 @@ export interface JwksFindings {
 
 const issue = (at: string, message: string): Issue => ({ code: 'invalid', message, at });
 
-/** Rule 1: one JWKS, by URI or inline. */
+/** One JWKS, by URI or inline. */
 export function checkOneJwks(jwksUri: string | null, jwks: string | null): Issue[] {
   if (jwksUri === null && jwks === null) {
     return [issue('jwksUri', 'give a JWKS URI, or paste the JWKS'), issue('jwks', 'paste a JWKS, or give a JWKS URI')];
@@ -49,7 +49,7 @@ export function checkTogether({ jwksUri, jwks, protocols, allowedIps }: Rules): 
   return issues;
 }
 
-/** A JWKS that must not be trusted, though some of its keys could be used (design decisions, section 6). */
+/** A JWKS that must not be trusted, though some of its keys could be used (edge/README.md, Administration). */
 function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
   const dangerous = keys
     .map((key, at) => ({ ...key, at }))

@@ -1,4 +1,4 @@
-/** What staff may do, by the names their provider puts into the claim `permissions` (design decisions, section 6). */
+/** What staff may do, by the names their provider puts into the claim `permissions` (edge/README.md, Administration). */
 import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';

@@ -1,4 +1,4 @@
-/** Searching: every parameter and control, strictly (spec.md, "Search parameters"; design decisions §4). */
+/** Searching: every parameter and control, strictly (edge/README.md, FHIR). */
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { type Body, expectOutcome, idsOf, linkOf, observation, type Subject } from './subject.ts';
