@@ -1,4 +1,7 @@
-/** What of a resource is searched: the rows beside its content, as `resource_write` takes them. */
+/**
+ * What of a resource is searched: the rows beside its content, as `resource_write` takes them, and how what each
+ * parameter finds becomes them.
+ */
 
 /** `[system, value]`; an absent system or value is `''`. */
 export type IdentifierRow = readonly [system: string, value: string];
@@ -38,6 +41,21 @@ export interface FoundRows {
   readonly tokens?: readonly TokenRow[];
   readonly search?: Partial<PatientSearch>;
   readonly report?: ReportSearch;
+}
+
+/** Columns of `patient_search` of which nothing is told. */
+const UNTOLD: PatientSearch = { names: '', nameSort: '', birthDate: '', gender: null };
+
+/** The rows of a resource, from what each of its parameters found. */
+export function mergeRows(found: readonly FoundRows[]): SearchRows {
+  const search = found.flatMap((rows) => rows.search ?? []);
+  return {
+    patient: found.find(({ patient }) => patient !== undefined)?.patient ?? null,
+    identifiers: found.flatMap(({ identifiers = [] }) => identifiers),
+    tokens: found.flatMap(({ tokens = [] }) => tokens),
+    search: search.length === 0 ? null : search.reduce<PatientSearch>((all, one) => ({ ...all, ...one }), UNTOLD),
+    report: found.find(({ report }) => report !== undefined)?.report ?? null,
+  };
 }
 
 /** A write as a search can see it, before it is stored. */

@@ -6,7 +6,7 @@
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { conditionSql, type Criterion, rankOf, sourceOf } from './kinds.ts';
 import { parameterOf } from './parameters.ts';
-import { type SearchScope, type Source, SOURCES } from './source.ts';
+import { RESOURCE, type SearchScope, type Source } from './source.ts';
 
 /** A token that most resources share selects no more than a gender does. */
 const COMMON_RANK = rankOf('gender');
@@ -40,10 +40,10 @@ export function selectionSql(scope: SearchScope, criteria: readonly Criterion[],
   const ranked = criteria.toSorted((a, b) => rankIn(type, a) - rankIn(type, b));
   const first = ranked[0];
   const walked = plan === 'fixed' || plan === 'free' ? undefined : plan;
-  const source = walked ?? (first === undefined ? 'resource' : sourceOf(first, type));
+  const source = walked ?? (first === undefined ? RESOURCE : sourceOf(first, type));
   // An offset keeps PostgreSQL from turning the probe into a join.
   const barrier = plan === 'fixed' ? ' offset 0' : '';
-  const { from, id, repeats, within } = SOURCES[source];
+  const { from, id, repeats, within } = source;
   // Conditions on a row: every one of a table with one row for a resource; of the others the first only, because two
   // codes that must both be there are in two rows.
   const onDriver = ranked.filter(
@@ -55,7 +55,7 @@ export function selectionSql(scope: SearchScope, criteria: readonly Criterion[],
     ...onDriver.map((criterion) => conditionSql(criterion, DRIVER, scope)),
     ...probes.map((criterion, index) => {
       const alias = `p${index}`;
-      const probe = SOURCES[sourceOf(criterion, type)];
+      const probe = sourceOf(criterion, type);
       return `exists (select from ${probe.from(alias)} where ${probe.within(scope, alias)} and ${probe.id(alias)} = ${id(DRIVER)}
         and ${conditionSql(criterion, alias, scope)}${barrier})`;
     }),

@@ -2,6 +2,7 @@
 import { textAt } from '../at-path.ts';
 import { oneOf } from '../compare.ts';
 import type { Kind } from '../kind.ts';
+import { PATIENT_SEARCH } from '../source.ts';
 
 interface BirthdateCriterion {
   readonly kind: 'birthdate';
@@ -23,7 +24,7 @@ export const birthdate = {
   rows: (resource, _, elements) => ({ search: { birthDate: textAt(resource, elements) } }),
   meets: (write, { dates }) => write.search !== null && dates.includes(write.search.birthDate),
   rank: 3,
-  source: () => 'patient',
+  source: () => PATIENT_SEARCH,
   sql: ({ dates }, alias, { bind }) => oneOf(`${alias}.birth_date`, dates, 'text', bind),
-  sort: { source: 'patient', column: 'd.birth_date', text: 'd.birth_date', cast: 'text' },
+  sort: { source: PATIENT_SEARCH, column: 'd.birth_date', text: 'd.birth_date', cast: 'text' },
 } as const satisfies Kind<BirthdateCriterion>;

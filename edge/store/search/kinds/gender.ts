@@ -2,6 +2,7 @@
 import { textAt } from '../at-path.ts';
 import { EMPTY_TOKEN, isEmptyToken, oneOf } from '../compare.ts';
 import type { Kind } from '../kind.ts';
+import { PATIENT_SEARCH } from '../source.ts';
 
 interface GenderCriterion {
   readonly kind: 'gender';
@@ -26,6 +27,6 @@ export const gender = {
   rows: (resource, _, elements) => ({ search: { gender: textAt(resource, elements) || null } }),
   meets: (write, { codes }) => typeof write.search?.gender === 'string' && codes.includes(write.search.gender),
   rank: 7,
-  source: () => 'patient',
+  source: () => PATIENT_SEARCH,
   sql: ({ codes }, alias, { bind }) => oneOf(`${alias}.gender`, codes, 'text', bind),
 } as const satisfies Kind<GenderCriterion>;

@@ -2,6 +2,7 @@
 import { isUuid } from '../../../../shared/uuid.ts';
 import { oneOf } from '../compare.ts';
 import type { Kind } from '../kind.ts';
+import { RESOURCE } from '../source.ts';
 
 interface IdCriterion {
   readonly kind: 'id';
@@ -15,6 +16,6 @@ export const id = {
   read: ({ texts }) => ({ kind: 'id', ids: texts().filter(isUuid) }),
   meets: (write, { ids }) => ids.includes(write.id),
   rank: 0,
-  source: () => 'resource',
+  source: () => RESOURCE,
   sql: ({ ids }, alias, { bind }) => oneOf(`${alias}.id`, ids, 'uuid', bind),
 } as const satisfies Kind<IdCriterion>;

@@ -3,11 +3,19 @@ import { objectsAt, text } from '../at-path.ts';
 import { EMPTY_TOKEN, hasToken, isEmptyToken, tokenSql } from '../compare.ts';
 import type { Kind, Token } from '../kind.ts';
 import type { IdentifierRow } from '../rows.ts';
+import { ofType, type Source } from '../source.ts';
 
 interface IdentifierCriterion {
   readonly kind: 'identifier';
   readonly any: readonly Token[];
 }
+
+const IDENTIFIERS: Source = {
+  from: (a) => `resource_identifier ${a}`,
+  id: (a) => `${a}.id`,
+  repeats: true,
+  within: ofType,
+};
 
 export const identifier = {
   type: 'token',
@@ -23,6 +31,6 @@ export const identifier = {
   }),
   meets: (write, { any }) => hasToken(write.identifiers, any),
   rank: 1,
-  source: () => 'identifier',
+  source: () => IDENTIFIERS,
   sql: ({ any }, alias, { bind }) => tokenSql('value', alias, any, bind),
 } as const satisfies Kind<IdentifierCriterion>;

@@ -1,6 +1,7 @@
 /** `_lastUpdated` (FHIR R4 search, 3.1.1.4.2). */
 import { type Bind, instantOf } from '../../sql.ts';
 import type { Interval, Kind } from '../kind.ts';
+import { RESOURCE } from '../source.ts';
 
 interface LastUpdatedCriterion {
   readonly kind: 'last-updated';
@@ -24,8 +25,8 @@ export const lastUpdated = {
   // It has no instant yet.
   meets: () => false,
   rank: 8,
-  source: () => 'resource',
+  source: () => RESOURCE,
   sql: ({ any }, alias, { bind }) =>
     `(${any.map((interval) => intervalSql(`${alias}.last_updated`, interval, bind)).join(' or ')})`,
-  sort: { source: 'resource', column: 'd.last_updated', text: instantOf('d.last_updated'), cast: 'timestamptz' },
+  sort: { source: RESOURCE, column: 'd.last_updated', text: instantOf('d.last_updated'), cast: 'timestamptz' },
 } as const satisfies Kind<LastUpdatedCriterion>;

@@ -3,6 +3,7 @@ import type { Json } from '../../../../shared/json.ts';
 import { objectsAt, text } from '../at-path.ts';
 import { fold, spellNames } from '../fold.ts';
 import type { Kind } from '../kind.ts';
+import { PATIENT_SEARCH } from '../source.ts';
 
 interface NameCriterion {
   readonly kind: 'name';
@@ -51,8 +52,8 @@ export const name = {
   },
   meets: (write, { fragments }) => fragments.some((fragment) => write.search?.names.includes(fragment) === true),
   rank: 4,
-  source: () => 'patient',
+  source: () => PATIENT_SEARCH,
   sql: ({ fragments }, alias, { bind }) =>
     `(${fragments.map((fragment) => `${alias}.names like ${bind(likePattern(fragment))}`).join(' or ')})`,
-  sort: { source: 'patient', column: 'd.name_sort', text: 'd.name_sort', cast: 'text' },
+  sort: { source: PATIENT_SEARCH, column: 'd.name_sort', text: 'd.name_sort', cast: 'text' },
 } as const satisfies Kind<NameCriterion>;

@@ -3,6 +3,7 @@ import { isUuid } from '../../../../shared/uuid.ts';
 import { objectsAt, text } from '../at-path.ts';
 import { oneOf } from '../compare.ts';
 import type { Kind } from '../kind.ts';
+import { ofSite, RESOURCE, type Source } from '../source.ts';
 
 interface PatientCriterion {
   readonly kind: 'patient';
@@ -16,6 +17,17 @@ const REFERENCE = /^Patient\/([^/]+)(?:\/_history\/[^/]+)?$/;
 export function patientIdOf(reference: string): string | undefined {
   return REFERENCE.exec(reference)?.[1];
 }
+
+/** A report belongs to a study, a study to a patient (edge/README.md, FHIR). */
+const STUDIES: Source = {
+  // The offset keeps it a look-up for each study.
+  from: (a) => `study ${a}_study cross join lateral (
+      select o.report_id from report o
+       where o.site_id = ${a}_study.site_id and o.study_id = ${a}_study.study_id offset 0) ${a}`,
+  id: (a) => `${a}.report_id`,
+  repeats: false,
+  within: (scope, a) => ofSite(scope, `${a}_study`),
+};
 
 export const patient = {
   type: 'reference',
@@ -39,8 +51,7 @@ export const patient = {
   },
   meets: (write, { ids }) => write.patient !== null && ids.includes(write.patient),
   rank: 2,
-  // A report is its patient's through its study (edge/README.md, FHIR).
-  source: (type) => (type === 'DiagnosticReport' ? 'study' : 'resource'),
+  source: (type) => (type === 'DiagnosticReport' ? STUDIES : RESOURCE),
   sql: ({ ids }, alias, { type, bind }) =>
     oneOf(type === 'DiagnosticReport' ? `${alias}_study.patient_id` : `${alias}.patient_id`, ids, 'uuid', bind),
 } as const satisfies Kind<PatientCriterion>;

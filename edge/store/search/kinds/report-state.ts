@@ -4,6 +4,7 @@ import { objectsAt, text, textAt } from '../at-path.ts';
 import { EMPTY_TOKEN, isEmptyToken, oneOf } from '../compare.ts';
 import type { Kind } from '../kind.ts';
 import type { ReportSearch } from '../rows.ts';
+import { ofSite, type Source } from '../source.ts';
 
 interface ReportStateCriterion {
   readonly kind: 'report-state';
@@ -26,6 +27,8 @@ function accessionOf(resource: JsonObject): string | null {
   return values.find((value) => value !== '') ?? null;
 }
 
+const REPORTS: Source = { from: (a) => `report ${a}`, id: (a) => `${a}.report_id`, repeats: false, within: ofSite };
+
 export const reportState = {
   type: 'token',
   read: ({ tokens }) => {
@@ -44,6 +47,6 @@ export const reportState = {
   }),
   meets: (write, { states }) => write.report !== null && states.includes(write.report.state),
   rank: 6,
-  source: () => 'report',
+  source: () => REPORTS,
   sql: ({ states }, alias, { bind }) => oneOf(`${alias}.state`, states, 'text', bind),
 } as const satisfies Kind<ReportStateCriterion>;

@@ -3,12 +3,15 @@ import { objectsAt, text } from '../at-path.ts';
 import { EMPTY_TOKEN, hasToken, isEmptyToken, tokenSql } from '../compare.ts';
 import type { Kind, Token } from '../kind.ts';
 import type { TokenRow } from '../rows.ts';
+import { ofType, type Source } from '../source.ts';
 
 interface TokenCriterion {
   readonly kind: 'token';
   readonly param: string;
   readonly any: readonly Token[];
 }
+
+const TOKENS: Source = { from: (a) => `resource_token ${a}`, id: (a) => `${a}.id`, repeats: true, within: ofType };
 
 export const token = {
   type: 'token',
@@ -30,6 +33,6 @@ export const token = {
     );
   },
   rank: 5,
-  source: () => 'token',
+  source: () => TOKENS,
   sql: ({ param, any }, alias, { bind }) => `${alias}.param = ${bind(param)} and ${tokenSql('code', alias, any, bind)}`,
 } as const satisfies Kind<TokenCriterion>;
