@@ -18,10 +18,13 @@ async function readiness({ database, log }: Probed): Promise<Response> {
     return Response.json({ status: 'not ready', detail }, { status: 503, headers: WHILE_AWAY });
   };
   try {
-    const rows = await database.run(schemaVersion(), PROBE_LIMITS);
-    const version = rows[0]?.version ?? 0;
-    if (version >= SCHEMA_VERSION) return Response.json({ status: 'ready', schemaVersion: version });
-    return notReady(`the database is at migration ${version}, this build needs ${SCHEMA_VERSION}`);
+    const [row] = await database.run(schemaVersion(), PROBE_LIMITS);
+    const { version, missing } = row ?? { version: 0, missing: [] };
+    if (version < SCHEMA_VERSION) {
+      return notReady(`the database is at migration ${version}, this build needs ${SCHEMA_VERSION}`);
+    }
+    if (missing.length > 0) return notReady(`the database does not have the functions ${missing.join(', ')}`);
+    return Response.json({ status: 'ready', schemaVersion: version });
   } catch (error) {
     if (error instanceof Fault) return notReady(error.message);
     return notReady('the database has no migrations');

@@ -1,6 +1,6 @@
 /**
- * The newest migration this code was written for. A Worker cannot list `migrations/`, so the number stands here, and a
- * unit test holds it against the folder.
+ * The schema that this code was written for: the newest numbered migration, and the functions. A Worker cannot list
+ * `migrations/`, so both stand here, and a test holds them against the folder.
  */
 import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
@@ -8,10 +8,49 @@ import { sql } from './sql.ts';
 /** Number of the newest numbered file in `migrations/`. */
 export const SCHEMA_VERSION = 7;
 
+/** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
+export const FUNCTIONS: readonly string[] = [
+  'api_key_write',
+  'assert_caller',
+  'caller_refusal',
+  'hl7_match',
+  'hl7_merge',
+  'hl7_store',
+  'job_add',
+  'job_advance',
+  'job_claim',
+  'job_fail',
+  'job_resume',
+  'job_stop',
+  'jti_claim_add',
+  'lock_keys',
+  'mllp_networks_of',
+  'refusal_add',
+  'require_resource',
+  'resource_batch',
+  'resource_reindex',
+  'resource_transaction',
+  'resource_write',
+  'search_key',
+  'search_rows_write',
+  'sidecar_note',
+  'token_revoke',
+  'usage_add',
+];
+
+export interface SchemaRow {
+  /** The number of the newest migration in the database, 0 for none. */
+  readonly version: number;
+  /** Those of FUNCTIONS that the database does not have. */
+  readonly missing: readonly string[];
+}
+
 /**
- * The number of the newest migration in the database, 0 for none. Ready is `version >= SCHEMA_VERSION`: the schema goes
- * forward first, the code follows, and in between the older code still serves.
+ * What the database has. Ready is `version >= SCHEMA_VERSION` with nothing missing: the schema goes forward first, the
+ * code follows, and in between the older code still serves.
  */
-export function schemaVersion(): Query<{ version: number }> {
-  return sql<{ version: number }>`select coalesce(max(version), 0) as version from schema_migration`;
+export function schemaVersion(): Query<SchemaRow> {
+  return sql<SchemaRow>`select (select coalesce(max(version), 0) from schema_migration) as version,
+      array(select n from unnest(${FUNCTIONS}::text[]) n
+             where not exists (select from schema_function f where f.name = n) order by n) as missing`;
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { SCHEMA_VERSION } from '../../edge/store/schema-version.ts';
-import { readMigrations } from '../../migrations/files.ts';
+import { FUNCTIONS, SCHEMA_VERSION } from '../../edge/store/schema-version.ts';
+import { readFunctions, readMigrations } from '../../migrations/files.ts';
 import { migrate } from '../../migrations/run.ts';
 import { type Postgres, startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
 
@@ -44,9 +44,11 @@ async function tables(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-test('the edge knows the newest migration', async () => {
+test('the edge knows the newest migration and every function', async () => {
   const newest = (await readMigrations(join(RUNNER, '..'))).at(-1);
   expect(SCHEMA_VERSION).toBe(newest?.version);
+  const files = await readFunctions(join(RUNNER, '..'));
+  expect(FUNCTIONS).toEqual(files.map((found) => found.function));
 });
 
 test('files are applied in order, once', async () => {

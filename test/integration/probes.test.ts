@@ -1,0 +1,48 @@
+/** `/readyz` on a database that is as this build needs it, ahead of it, or behind. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { neonDatabase } from '../../edge/platform/neon.ts';
+import { createProbes } from '../../edge/probes.ts';
+import { SCHEMA_VERSION } from '../../edge/store/schema-version.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await createTestDatabase();
+});
+afterEach(() => db.drop());
+
+/** Status and what is told, once the database has been changed. */
+async function readyAfter(change: string): Promise<[number, unknown]> {
+  await db.client.query(change);
+  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const probes = createProbes({ database, log: () => undefined, now: () => Date.now() }, ['']);
+  const response = await probes.fetch(new Request('http://edge.example/readyz'));
+  const { status, detail, schemaVersion } = (await response.json()) as Record<string, unknown>;
+  return [response.status, detail ?? [status, schemaVersion]];
+}
+
+const APPLIED = "insert into schema_migration (version, name, checksum) values (9999, '9999_of_the_next_release', '')";
+
+test.each([
+  ['as it was made', 'select 1', [200, ['ready', SCHEMA_VERSION]]],
+  ['newer than the code', APPLIED, [200, ['ready', 9999]]],
+  [
+    'with functions of the next release',
+    "insert into schema_function (name, checksum) values ('of_the_next_release', '')",
+    [200, ['ready', SCHEMA_VERSION]],
+  ],
+  [
+    'without the newest tables',
+    `delete from schema_migration where version = ${SCHEMA_VERSION}`,
+    [503, `the database is at migration ${SCHEMA_VERSION - 1}, this build needs ${SCHEMA_VERSION}`],
+  ],
+  [
+    'without a function',
+    "delete from schema_function where name in ('job_claim', 'assert_caller')",
+    [503, 'the database does not have the functions assert_caller, job_claim'],
+  ],
+  ['without anything', 'drop table schema_migration', [503, 'the database has no migrations']],
+])('a database %s', async (_, change, expected) => {
+  expect(await readyAfter(change)).toEqual(expected);
+});
