@@ -142,6 +142,19 @@ export function isolationCases(subject: () => Subject): void {
     await expectSame(requestFor);
   });
 
+  test('a transaction that reads a version of theirs, now superseded, writes nothing', async () => {
+    const [there, here] = [subject(), await subject().newSite()];
+    const id = await there.create(patient('superseded'));
+    expect((await there.call('PUT', `/Patient/${id}`, { body: patient('newer', { id }) })).status).toBe(200);
+    const read = { request: { method: 'GET', url: `Patient/${id}/_history/1` } };
+    const body = bundle('transaction', post(patient('never-written')), read);
+    const reply = await there.call('POST', '', { ...body, token: here.token });
+    expect(reply.status, reply.text).toBe(404);
+    const found = await there.call('GET', '/Patient?identifier=never-written&_total=accurate', { token: here.token });
+    expect(found.body['total']).toBe(0);
+    before = await snapshot();
+  });
+
   test('batch entries cannot tell', async () => {
     const requests = (ids: typeof theirs) => [
       { request: { method: 'GET', url: `Patient/${ids.patient}` } },

@@ -45,6 +45,15 @@ describe('refusals', () => {
     expect(row?.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
+  test('a list of all keys has those of its own site only', async () => {
+    const [here, there] = [await createSite(db.client), await createSite(db.client)];
+    const own = await createApiKey(db.client, { site: here });
+    const foreign = await createApiKey(db.client, { site: there });
+    await database.batch([refusal(own.clientId, 'own'), refusal(foreign.clientId, 'foreign')]);
+    const rows = await database.run(findRefusals(here, ofKey(''), null, 10));
+    expect(rows.map(({ reason }) => reason)).toEqual(['own']);
+  });
+
   test('of an unknown client are not kept', async () => {
     const clientId = `svc-${randomUUID()}`;
     await database.run(refusal(clientId));

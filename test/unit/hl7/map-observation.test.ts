@@ -10,6 +10,7 @@ describe('values by type', () => {
   const UNIT = { unit: 'mg/dL', system: 'http://unitsofmeasure.org', code: 'mg/dL' };
   test.each([
     ['NM', '5.50', '"valueQuantity":{"value":5.50,'],
+    ['nm', '5.50', '"valueQuantity":{"value":5.50,'],
     ['NM', '+007.0', '"valueQuantity":{"value":7.0,'],
     ['NM', '-.5', '"valueQuantity":{"value":-0.5,'],
     ['NM', '0', '"valueQuantity":{"value":0,'],

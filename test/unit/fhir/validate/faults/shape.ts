@@ -33,6 +33,13 @@ export const SHAPE: readonly Fault[] = [
   ['an object for an array', { ...patient, name: { text: 'a' } }, 'Patient.name', 'structure'],
   ['an array for a primitive', { ...patient, gender: ['male'] }, 'Patient.gender', 'structure'],
   ['a primitive for an array', { ...patient, name: [{ given: 'a' }] }, 'Patient.name[0].given', 'structure'],
+  ['an empty sibling array', { ...patient, name: [{ family: 'a', _given: [] }] }, 'Patient.name[0].given', 'structure'],
+  [
+    'an empty sibling array beside values',
+    { ...patient, name: [{ given: ['a'], _given: [] }] },
+    'Patient.name[0].given',
+    'structure',
+  ],
   ['an array in an array', { ...patient, name: [[{ text: 'a' }]] }, 'Patient.name[0]', 'structure'],
   ['an object for a text', { ...patient, birthDate: { value: '2001' } }, 'Patient.birthDate', 'structure'],
   ['a text for an object', { ...patient, maritalStatus: 'M' }, 'Patient.maritalStatus', 'structure'],

@@ -1,0 +1,270 @@
+/**
+ * Two sites whose resources have the same ids: what is done and asked at one neither touches nor shows the other. So
+ * each condition on the site is seen to hold by itself, not only because ids are unlikely to meet.
+ */
+import type { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { toPage } from '../../../edge/store/page.ts';
+import { currentVersion, historyPage, readResource, readVersion } from '../../../edge/store/resource-by-id.ts';
+import type { Criterion } from '../../../edge/store/search/kinds.ts';
+import { searchCount, searchPage, type Sort } from '../../../edge/store/search/search.ts';
+import { toWrite, writeResources } from '../../../edge/store/resource.ts';
+import { requireResource, writeTransaction } from '../../../edge/store/transaction.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
+import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
+
+/** In the order in which rows can be put in. */
+const TABLES = [
+  'resource',
+  'resource_history',
+  'resource_identifier',
+  'resource_token',
+  'patient_search',
+  'study',
+  'report',
+  'hl7_identity',
+  'hl7_contribution',
+];
+const TWIN = 'TWIN';
+
+let site: Hl7Site;
+let twin: string;
+let before: string;
+const ids = { patient: '', other: '', observation: '', report: '' };
+
+/** Every row of a site, with the same ids, and with versions and texts of its own. */
+async function copySite(client: Client, from: string, to: string): Promise<void> {
+  for (const table of TABLES) {
+    const { rows } = await client.query<{ column: string }>(
+      `select quote_ident(column_name) as column from information_schema.columns
+        where table_name = $1 and table_schema = 'public' and is_generated = 'NEVER'`,
+      [table],
+    );
+    const columns = rows.map(({ column }) => column);
+    const values = columns.map((column) => {
+      if (column === 'site_id') return '$2::uuid';
+      if (column === 'version') return 'version + 40';
+      if (column === 'body') return `body || ',"language":"${TWIN}"'`;
+      return column;
+    });
+    await client.query(
+      `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from ${table} where site_id = $1
+        ${table === 'resource' ? `order by type <> 'Patient'` : ''}`,
+      [from, to],
+    );
+  }
+}
+
+async function dump(client: Client, of: string): Promise<string> {
+  const parts: string[] = [];
+  for (const table of TABLES) {
+    const { rows } = await client.query<{ rows: string }>(
+      `select coalesce(json_agg(t order by t::text)::text, '') as rows from ${table} t where t.site_id = $1`,
+      [of],
+    );
+    parts.push(`${table}: ${rows[0]?.rows}`);
+  }
+  return parts.join('\n');
+}
+
+const adt = (event: string, id: string, rest = ''): string =>
+  `${msh(`ADT^${event}^ADT_A01`)}\nPID|1||${id}^^^HOSP^MR||Doe^Jane||19800229|F\n${rest}`;
+const oru = (id: string, result: string): string =>
+  `${msh('ORU^R01^ORU_R01')}\nPID|1||${id}^^^HOSP^MR||Doe^Jane\nOBR|1||F1|1^Panel^L|||20260101||||||||||||||||||F\n` +
+  `OBX|1|NM|2^Test^L||${result}|mg/dL|||||F`;
+
+beforeAll(async () => {
+  site = await createHl7Site({ assigningAuthorities: { HOSP: 'urn:example:hosp' } });
+  const { client } = site.db;
+  for (const message of [adt('A04', 'P1'), adt('A04', 'P2'), oru('P1', '5.0'), oru('P1', '5.5')])
+    expect((await site.send(message)).outcome).toBe('AA');
+  const [first, second] = await site.resources('Patient');
+  const [observation] = await site.resources('Observation');
+  const [report] = await site.resources('DiagnosticReport');
+  Object.assign(ids, {
+    patient: first?.id,
+    other: second?.id,
+    observation: observation?.id,
+    report: report?.id,
+  });
+  twin = await createSite(client, { assigningAuthorities: { HOSP: 'urn:example:hosp' } });
+  await copySite(client, site.site, twin);
+  before = await dump(client, twin);
+});
+afterAll(() => site?.db.drop());
+
+/** Nothing of the other site has changed; whatever came back has nothing of it. */
+const expectApart = async (...answers: unknown[]): Promise<void> => {
+  expect(JSON.stringify(answers)).not.toContain(TWIN);
+  expect(await dump(site.db.client, twin)).toBe(before);
+};
+
+describe('what is asked', () => {
+  test('by id, by version, as history', async () => {
+    const { observation: id } = ids;
+    const found = await site.deps.database.batch([
+      readResource(site.site, 'Observation', id),
+      readVersion(site.site, 'Observation', id, 1),
+      readVersion(site.site, 'Observation', id, 2),
+      currentVersion(site.site, 'Observation', id),
+    ] as const);
+    expect(found.map((rows) => rows.map(({ version }) => version))).toEqual([[2], [1], [2], [2]]);
+    const history = await site.deps.database.run(
+      historyPage({ site: site.site, type: 'Observation', id, below: null, since: null, limit: 10 }),
+    );
+    expect(toPage(history, 10).resources.map(({ version }) => version)).toEqual([2, 1]);
+    await expectApart(found, history);
+  });
+
+  const ID: Sort = { by: 'id', descending: false };
+  test.each<[string, ResourceType, () => readonly Criterion[], Sort, number]>([
+    ['everything', 'Patient', () => [], ID, 2],
+    ['by name order', 'Patient', () => [], { by: 'name', descending: false }, 2],
+    ['by birth date order', 'Patient', () => [], { by: 'birthdate', descending: true }, 2],
+    ['by change order', 'Observation', () => [], { by: 'last-updated', descending: true }, 1],
+    ['an identifier', 'Patient', () => [{ kind: 'identifier', any: [{ system: null, value: 'P1' }] }], ID, 1],
+    [
+      'an identifier and a name',
+      'Patient',
+      () => [
+        { kind: 'identifier', any: [{ system: null, value: 'P1' }] },
+        { kind: 'name', fragments: ['jane'] },
+      ],
+      ID,
+      1,
+    ],
+    ['a birth date', 'Patient', () => [{ kind: 'birthdate', dates: ['1980-02-29'] }], ID, 2],
+    ['a gender', 'Patient', () => [{ kind: 'gender', codes: ['female'] }], ID, 2],
+    [
+      'a code of a patient',
+      'Observation',
+      () => [
+        { kind: 'token', param: 'code', any: [{ system: null, value: '2' }] },
+        { kind: 'patient', ids: [ids.patient] },
+      ],
+      ID,
+      1,
+    ],
+    ['reports of a patient', 'DiagnosticReport', () => [{ kind: 'patient', ids: [ids.patient] }], ID, 1],
+    [
+      'completed reports of a patient',
+      'DiagnosticReport',
+      () => [
+        { kind: 'patient', ids: [ids.patient] },
+        { kind: 'report-state', states: ['completed'] },
+      ],
+      ID,
+      1,
+    ],
+    ['completed reports', 'DiagnosticReport', () => [{ kind: 'report-state', states: ['completed'] }], ID, 1],
+  ])('by search: %s', async (_, type, criteria, sort, count) => {
+    const selection = { site: site.site, type, criteria: criteria(), sort, after: null, limit: 10 };
+    const [rows, total] = await site.deps.database.batch([
+      searchPage(selection),
+      searchCount(site.site, type, criteria()),
+    ] as const);
+    expect(toPage(rows, 10).resources).toHaveLength(count);
+    expect(total).toEqual([{ total: count }]);
+    await expectApart(rows);
+  });
+
+  test('a version that only the other site has fails the transaction that reads it', async () => {
+    const { patient: id } = ids;
+    await client(`update resource_history set version = 9 where site_id = $1 and id = $2 and version = 41`);
+    const fresh = uuidv7(Date.now());
+    const resource = { resourceType: 'Patient', identifier: [{ value: 'never' }] };
+    const failed = site.deps.database.batch([
+      writeResources(site.site, [toWrite(resource, fresh, 'create')]),
+      requireResource(site.site, { type: 'Observation', id: ids.observation, version: 9 }, 1),
+    ] as const);
+    await expect(failed).rejects.toMatchObject({ kind: 'not-found' });
+    const [none, current] = await site.deps.database.batch([
+      readResource(site.site, 'Patient', fresh),
+      readResource(site.site, 'Patient', id),
+    ] as const);
+    expect([none.length, current.length]).toEqual([0, 1]);
+    await client(`update resource_history set version = 41 where site_id = $1 and id = $2 and version = 9`);
+    await expectApart(current);
+
+    async function client(text: string): Promise<void> {
+      const { rowCount } = await site.db.client.query(text, [twin, ids.observation]);
+      expect(rowCount).toBe(1);
+    }
+  });
+
+  test('a current version that only the other site has fails it too', async () => {
+    const failed = site.deps.database.run(
+      requireResource(site.site, { type: 'Observation', id: ids.observation, version: 42 }, 0),
+    );
+    await expect(failed).rejects.toMatchObject({ kind: 'not-found' });
+  });
+});
+
+describe('what is written', () => {
+  test('an update, by version', async () => {
+    const { patient: id } = ids;
+    const resource = {
+      resourceType: 'Patient',
+      identifier: [{ system: 'urn:example:hosp', value: 'P1' }],
+      name: [{ text: 'Jane Doe', family: 'Doe', given: ['Jane'] }],
+      birthDate: '1980-02-29',
+      gender: 'female',
+    };
+    const [stored] = await site.deps.database.run(readResource(site.site, 'Patient', id));
+    const written = await site.deps.database.run(
+      writeResources(site.site, [toWrite(resource, id, 'update', stored?.version ?? 0)]),
+    );
+    expect(written).toMatchObject([{ outcome: 'updated', version: (stored?.version ?? 0) + 1 }]);
+    await expectApart(written);
+  });
+
+  test('a conditional create that finds its own', async () => {
+    const resource = { resourceType: 'Patient', identifier: [{ value: 'P2' }] };
+    const placeholder = uuidv7(Date.now());
+    const rows = await site.deps.database.run(
+      writeTransaction(site.site, {
+        writes: [{ ...toWrite(resource, placeholder, 'create'), mode: `?${placeholder}` }],
+        conditions: [
+          {
+            kind: 'create',
+            type: 'Patient',
+            criteria: [{ kind: 'identifier', any: [{ system: null, value: 'P2' }] }],
+            placeholder,
+            required: null,
+            local: [],
+          },
+        ],
+      }),
+    );
+    expect(rows).toMatchObject([{ outcome: 'resolved' }, { outcome: 'matched', id: ids.other }]);
+    await expectApart(rows);
+  });
+
+  test('HL7 messages: a correction, an update, a merge', async () => {
+    const corrected = await site.send(oru('P1', '7.0'));
+    expect([corrected.outcome, corrected.errors]).toEqual(['AA', []]);
+    const renamed = await site.send(adt('A08', 'P1').replace('Doe^Jane', 'Roe^Jane'));
+    expect([renamed.outcome, renamed.errors]).toEqual(['AA', []]);
+    const merged = await site.send(`${msh('ADT^A40^ADT_A39')}\nPID|1||P2^^^HOSP^MR||Doe^Jane\nMRG|P1^^^HOSP^MR`);
+    expect([merged.outcome, merged.errors]).toEqual(['AA', []]);
+    const [observation, ...more] = await site.resources('Observation');
+    expect(more).toEqual([]);
+    expect(observation).toMatchObject({ id: ids.observation, subject: { reference: `Patient/${ids.other}` } });
+    const again = await site.send(oru('P1', '8.0'));
+    expect([again.outcome, again.errors]).toEqual(['AA', []]);
+    expect(await site.resources('Observation')).toHaveLength(1);
+    await expectApart(observation);
+  });
+
+  test('a message with the control id of the other site’s', async () => {
+    const key = await createApiKey(site.db.client, { site: twin });
+    expect(key.site).toBe(twin);
+    const text = adt('A08', 'P2');
+    expect((await site.send(text)).outcome).toBe('AA');
+    await expectApart();
+  });
+});

@@ -1,0 +1,88 @@
+/**
+ * Two writers with the same things in different orders cannot deadlock: each takes its locks in one order. Seen without
+ * a race: the first lock is held by somebody else, and who waits for it must not hold the second.
+ */
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { lockKeys } from '../../../edge/store/lock.ts';
+import { toWrite, writeResources } from '../../../edge/store/resource.ts';
+import type { Query } from '../../../edge/deps.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { createSite } from '../../stack/services/seed.ts';
+import { until } from '../../stack/services/until.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+
+let db: TestDatabase;
+let site: string;
+let writer: Client;
+
+const run = async (client: Client, { text, params }: Query) => client.query(text, [...params]);
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  site = await createSite(db.client);
+  writer = new Client({ connectionString: db.url });
+  await writer.connect();
+});
+afterAll(async () => {
+  await writer?.end();
+  await db.drop();
+});
+
+/** Resolves when the writer waits for a lock. */
+const writerWaits = async (): Promise<void> => {
+  const { rows } = await db.client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  await until('the writer waits', async () => {
+    const waiting = await db.client.query('select from pg_locks where not granted and pid <> $1', [rows[0]?.pid]);
+    return (waiting.rowCount ?? 0) > 0;
+  });
+};
+
+test('resources are locked by id, whatever their order in the request', async () => {
+  const [first, second] = [uuidv7(Date.now()), uuidv7(Date.now() + 1)];
+  const patient = (id: string, value: string) =>
+    toWrite({ resourceType: 'Patient', identifier: [{ value }] }, id, 'upsert');
+  await run(db.client, writeResources(site, [patient(first, 'a'), patient(second, 'b')]));
+
+  await db.client.query('begin');
+  await db.client.query('select from resource where site_id = $1 and id = $2 for update', [site, first]);
+  const writing = run(writer, writeResources(site, [patient(second, 'c'), patient(first, 'd')]));
+  await writerWaits();
+  const { rowCount } = await db.client.query(
+    'select from resource where site_id = $1 and id = $2 for update skip locked',
+    [site, second],
+  );
+  await db.client.query('rollback');
+  await writing;
+  expect(rowCount, 'the second resource is free while its writer waits for the first').toBe(1);
+});
+
+test('keys are locked by their hash, whatever their order in the request', async () => {
+  const keys = ['Patient|1', 'Patient|2', 'Patient|3', 'Patient|4', 'Patient|5'];
+  const { rows } = await db.client.query<{ key: string; hash: string }>(
+    `select k as key, hashtextextended($1::uuid || '|' || k, 0)::text as hash from unnest($2::text[]) k
+      order by hashtextextended($1::uuid || '|' || k, 0)`,
+    [site, keys],
+  );
+  const [lowest, ...rest] = rows;
+  await db.client.query('begin');
+  await db.client.query('select pg_advisory_xact_lock($1::bigint)', [lowest?.hash]);
+  const locking = run(writer, lockKeys(site, rows.map(({ key }) => key).toReversed()));
+  await writerWaits();
+  const free = await db.client.query<{ free: boolean }>(
+    'select bool_and(pg_try_advisory_xact_lock(h)) as free from unnest($1::bigint[]) h',
+    [rest.map(({ hash }) => hash)],
+  );
+  await db.client.query('rollback');
+  await locking;
+  expect(free.rows, 'the other keys are free while their taker waits for the lowest').toEqual([{ free: true }]);
+});
+
+test('keys of two sites are two locks', async () => {
+  const other = await createSite(db.client);
+  await db.client.query('begin');
+  await run(db.client, lockKeys(site, ['Patient|9']));
+  await run(writer, lockKeys(other, ['Patient|9']));
+  await db.client.query('rollback');
+});
