@@ -26,7 +26,8 @@ export default class LineForEachFile extends DefaultReporter {
     const { duration } = module.diagnostic();
     this.log(` ${this.getStateSymbol(module)} ${module.relativeModuleId} (${counts.join(', ')}) ${seconds(duration)}`);
     for (const test of failed) this.log(`     failed: ${test.fullName}`);
-    for (const test of skipped) {
+    // Who asks for some tests by name knows that the others are skipped.
+    for (const test of this.ctx.config.testNamePattern === undefined ? skipped : []) {
       const result = test.result();
       const reason = result.state === 'skipped' ? result.note : undefined;
       this.log(`     skipped: ${test.fullName} (${reason ?? 'no reason is given'})`);
