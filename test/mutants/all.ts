@@ -1,13 +1,25 @@
 /** Every seeded defect, by the room it is in. `npm run mutants -- <room or word>` runs a part. */
+import { ADMIN } from './admin.ts';
+import { FHIR } from './fhir.ts';
+import { HL7 } from './hl7.ts';
 import type { Mutant } from './mutant.ts';
+import { OAUTH } from './oauth.ts';
 import { PLATFORM } from './platform.ts';
 import { SHARED } from './shared.ts';
 import { SIDECAR } from './sidecar.ts';
 import { SQL } from './sql.ts';
 
+/**
+ * Where a condition on the site is not here, nobody could see it missing: a Client ID is unique in all sites, and so is
+ * what is found by it, and a token's `jti` is random.
+ */
 export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   shared: SHARED,
   sidecar: SIDECAR,
   platform: PLATFORM,
   sql: SQL,
+  oauth: OAUTH,
+  admin: ADMIN,
+  fhir: FHIR,
+  hl7: HL7,
 };

@@ -21,7 +21,7 @@ export const PLATFORM: readonly Mutant[] = [
   {
     name: 'a claim waits for ever',
     file: 'edge/platform/claim.ts',
-    find: 'return await withinDeadline(claim());',
+    find: 'return await Promise.race([claim(), deadline(DEADLINE_MS).passed]);',
     replace: 'return await claim();',
     tests: CLAIM,
   },
@@ -99,8 +99,8 @@ export const PLATFORM: readonly Mutant[] = [
   {
     name: 'a database that is away is a bug',
     file: 'edge/platform/neon.ts',
-    find: "if (state === '' || UNAVAILABLE_CLASSES.has(state.slice(0, 2))) {",
-    replace: 'if (UNAVAILABLE_CLASSES.has(state.slice(0, 2))) {',
+    find: "return state === '' || UNAVAILABLE_CLASSES.has(state.slice(0, 2)) ?",
+    replace: 'return UNAVAILABLE_CLASSES.has(state.slice(0, 2)) ?',
     tests: FHIR_LIMITS,
   },
   {

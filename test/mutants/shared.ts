@@ -2,6 +2,7 @@
 import type { Mutant } from './mutant.ts';
 
 const IP = ['test/unit/shared/ip.test.ts'];
+const PUBLIC = ['test/unit/http/public-address.test.ts'];
 const JSON_TEXT = ['test/unit/shared/json.test.ts'];
 const MLLP = ['test/unit/shared/hl7/mllp.test.ts'];
 const ACK = ['test/unit/shared/hl7/ack.test.ts'];
@@ -30,24 +31,24 @@ export const SHARED: readonly Mutant[] = [
   },
   {
     name: 'the metadata services of clouds are public',
-    file: 'shared/public-address.ts',
+    file: 'edge/http/public-address.ts',
     find: "  '169.254.0.0/16', // link-local, and the metadata services of clouds\n",
     replace: '',
-    tests: IP,
+    tests: PUBLIC,
   },
   {
     name: 'what is no address is public',
-    file: 'shared/public-address.ts',
+    file: 'edge/http/public-address.ts',
     find: 'if (address === undefined) return false;',
     replace: 'if (address === undefined) return true;',
-    tests: IP,
+    tests: PUBLIC,
   },
   {
     name: 'an IPv4 address spelt as IPv6 is public',
-    file: 'shared/public-address.ts',
+    file: 'edge/http/public-address.ts',
     find: "if (text.includes(':') && !rangeContains(GLOBAL_UNICAST_IPV6, address)) return false;",
     replace: '',
-    tests: IP,
+    tests: PUBLIC,
   },
   {
     name: '1.50 becomes 1.5',

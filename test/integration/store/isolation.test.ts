@@ -80,7 +80,12 @@ const oru = (id: string, result: string): string =>
 beforeAll(async () => {
   site = await createHl7Site({ assigningAuthorities: { HOSP: 'urn:example:hosp' } });
   const { client } = site.db;
-  for (const message of [adt('A04', 'P1'), adt('A04', 'P2'), oru('P1', '5.0'), oru('P1', '5.5')])
+  for (const message of [
+    adt('A04', 'P1').replace('^MR||', '^MR~OLD^^^HOSP^PI||'),
+    adt('A04', 'P2'),
+    oru('P1', '5.0'),
+    oru('P1', '5.5'),
+  ])
     expect((await site.send(message)).outcome).toBe('AA');
   const [first, second] = await site.resources('Patient');
   const [observation] = await site.resources('Observation');
@@ -219,7 +224,26 @@ describe('what is written', () => {
       writeResources(site.site, [toWrite(resource, id, 'update', stored?.version ?? 0)]),
     );
     expect(written).toMatchObject([{ outcome: 'updated', version: (stored?.version ?? 0) + 1 }]);
-    await expectApart(written);
+    const observation = {
+      resourceType: 'Observation',
+      status: 'final',
+      code: { coding: [{ code: 'other' }] },
+      subject: { reference: `Patient/${id}` },
+    };
+    const report = {
+      resourceType: 'DiagnosticReport',
+      status: 'preliminary',
+      code: { text: 'x' },
+      subject: { reference: `Patient/${id}` },
+    };
+    const others = await site.deps.database.run(
+      writeResources(site.site, [
+        toWrite(observation, ids.observation, 'update'),
+        toWrite(report, ids.report, 'update'),
+      ]),
+    );
+    expect(others).toMatchObject([{ outcome: 'updated' }, { outcome: 'updated' }]);
+    await expectApart(written, others);
   });
 
   test('a conditional create that finds its own', async () => {

@@ -51,6 +51,15 @@ describe.each(DANGEROUS)('%s beside a good key', (_, bad, message) => {
   });
 });
 
+test('a URI that may not be fetched is refused; one that cannot be reached now is not', async () => {
+  const at = (deps: object) => ({ ...depsWith(''), ...deps });
+  const rules = { jwksUri: 'https://keys.example.com/jwks.json', jwks: null };
+  const refused = checkJwksOf(at({ resolveHost: async () => ['10.0.0.1'] }), rules, []);
+  expect(await messagesOf(refused)).toMatch(/^jwksUri: .*private address/);
+  const unreachable = { fetch: () => Promise.reject(new TypeError('connection refused')) };
+  expect(await messagesOf(checkJwksOf(at(unreachable), rules, []))).toBe('');
+});
+
 test('good keys alone are taken, and so is one beside a key of an unknown kind', async () => {
   for (const keys of [[good], [good, { kty: 'OKP', crv: 'X25519', x: good.x, kid: 'unknown' }]]) {
     const jwks = JSON.stringify({ keys });

@@ -1,0 +1,88 @@
+/** What the console asks is answered for the site of whoever asks: keys, changes, messages, refusals, charts, counts. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { listKeys, readKey } from '../../../edge/admin/keys/statements.ts';
+import { changesOf } from '../../../edge/store/admin-key.ts';
+import { listMessages, readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
+import { storedMessage } from '../../../edge/store/hl7.ts';
+import { recordRefusal } from '../../../edge/store/refusal.ts';
+import { readSite, summariseSite } from '../../../edge/store/site.ts';
+import { addUsage, usageOf } from '../../../edge/store/usage.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { createApiKey } from '../../stack/services/seed.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
+import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
+
+let mine: Hl7Site;
+let theirs: Hl7Site;
+/** Of theirs. */
+let foreign: string;
+
+beforeAll(async () => {
+  mine = await createHl7Site({ name: 'Mine' });
+  theirs = await createHl7Site({ name: 'Theirs', database: mine.db });
+  const message = (control: string) => `${msh('ADT^A04^ADT_A01', control)}\nPID|1||P1^^^HOSP^MR||Doe^Jane`;
+  await mine.send(message('M-mine'));
+  await theirs.send(message('LAB'));
+  const { rows } = await mine.db.client.query<{ message_id: string }>(
+    'select message_id from hl7_message where site_id = $1',
+    [theirs.site],
+  );
+  foreign = rows[0]?.message_id ?? '';
+  await createApiKey(mine.db.client, { site: theirs.site, status: 'disabled' });
+  const usage = { at: Date.now(), surface: 'fhir', outcome: 'ok', requests: 7, latency: Array(12).fill(1) } as const;
+  await mine.deps.database.batch([
+    addUsage([{ ...usage, site: theirs.site }]),
+    recordRefusal({
+      id: uuidv7(Date.now()),
+      clientId: theirs.clientId,
+      surface: 'token',
+      requestId: 'r',
+      sourceAddress: '192.0.2.1',
+      code: 'aud',
+      reason: 'theirs',
+    }),
+  ]);
+});
+afterAll(() => mine?.db.drop());
+
+const ANY_KEY = { text: '', status: '', protocol: '' };
+const ANY_MESSAGE = { type: '', outcome: '', clientId: '', text: '', from: '', to: '' };
+
+test('keys and their changes', async () => {
+  const [keys, read, changes, own] = await mine.deps.database.batch([
+    listKeys(mine.site, ANY_KEY, null, 10),
+    readKey(mine.site, theirs.clientId),
+    changesOf(mine.site, theirs.clientId, null, 10),
+    changesOf(mine.site, mine.clientId, null, 10),
+  ] as const);
+  expect(keys.map(({ client_id: id }) => id)).toEqual([mine.clientId]);
+  expect([read.length, changes.length, own.length]).toEqual([0, 0, 1]);
+});
+
+test('messages, what they made, and replay', async () => {
+  const [all, bySender, read, resources, stored, own] = await mine.deps.database.batch([
+    listMessages(mine.site, ANY_MESSAGE, null, 10),
+    // The control id of their message is the sending application of ours.
+    listMessages(mine.site, { ...ANY_MESSAGE, text: 'LAB' }, null, 10),
+    readStoredMessage(mine.site, foreign),
+    resourcesOfMessage(mine.site, foreign),
+    storedMessage(mine.site, foreign),
+    resourcesOfMessage(theirs.site, foreign),
+  ] as const);
+  expect([all, bySender].map((rows) => rows.map(({ control_id: id }) => id))).toEqual([['M-mine'], ['M-mine']]);
+  expect([read.length, resources.length, stored.length, own.length]).toEqual([0, 0, 0, 1]);
+});
+
+test('the site, its counts and its charts', async () => {
+  const [site, [summary], usage, theirUsage] = await mine.deps.database.batch([
+    readSite(mine.site),
+    summariseSite(mine.site),
+    usageOf(mine.site, '24h', Date.now()),
+    usageOf(theirs.site, '24h', Date.now()),
+  ] as const);
+  expect(site.map(({ name }) => name)).toEqual(['Mine']);
+  expect(summary).toEqual({ active_keys: 1, disabled_keys: 0, messages_today: 1, refusals_today: 0 });
+  expect(usage).toEqual([]);
+  expect(theirUsage).toMatchObject([{ requests: 7 }]);
+});

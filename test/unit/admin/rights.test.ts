@@ -1,0 +1,43 @@
+/** What each operation of `/admin/api` asks for: the whole list, so that none is added or eased unseen. */
+import { expect, test } from 'vitest';
+
+import { adminOperations } from '../../../edge/admin/routes.ts';
+import { createKey } from '../../../edge/admin/keys/keys.ts';
+import type { Workbench } from '../../../edge/admin/workbench/workbench.ts';
+import { testDeps } from '../../stack/tools/test-deps.ts';
+
+const deps = testDeps({ signingKeys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', kid: 'k' }] });
+
+test('every operation and its permission', () => {
+  const operations = adminOperations(deps, {} as Workbench);
+  const rights = operations.map(
+    ({ method, path, permission }) => `${method} ${path}: ${[permission].flat().join(' or ')}`,
+  );
+  expect(rights.toSorted()).toEqual([
+    'get /api-keys/{clientId}/changes: site.api_keys.read',
+    'get /api-keys/{clientId}/refusals: site.api_keys.read',
+    'get /api-keys/{clientId}: site.api_keys.read',
+    'get /api-keys: site.api_keys.read',
+    'get /endpoints: site.endpoints.read',
+    'get /messages/{id}: site.messages.read',
+    'get /messages: site.messages.read',
+    'get /sidecars: site.endpoints.read',
+    'get /usage: site.endpoints.read',
+    'patch /api-keys/{clientId}: site.api_keys.update or site.api_keys.disable',
+    'post /api-keys: site.api_keys.create',
+    'post /messages/{id}/replay: site.messages.replay',
+    'post /workbench/assertion: site.api_keys.read',
+    'post /workbench/message: site.messages.read',
+    'post /workbench/resource: site.api_keys.read',
+  ]);
+});
+
+test('creating a key asks for the right itself, since pages call it too', async () => {
+  const actor = {
+    subject: 'ada',
+    name: 'Ada',
+    site: '00000000-0000-4000-8000-000000000001',
+    permissions: new Set(['site.api_keys.read', 'site.api_keys.update'] as const),
+  };
+  await expect(createKey(deps, actor, {})).rejects.toMatchObject({ kind: 'forbidden' });
+});
