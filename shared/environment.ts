@@ -9,10 +9,13 @@ export const baseUrl = z
   .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment')
   .transform((text) => text.replace(/\/+$/, ''));
 
-/** A JSON document in a variable. */
+/**
+ * A JSON document in a variable. One pair of single quotes around it goes: a shell and systemd take them away, `docker
+ * run --env-file` leaves them.
+ */
 export const jsonText = z.string().transform((text, context) => {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text.trim().replace(/^'(.*)'$/s, '$1'));
     return value;
   } catch {
     context.addIssue({ code: 'custom', message: 'is not JSON' });

@@ -2,19 +2,21 @@
  * The address ranges that some active key allows, as the edge tells them, kept for as long as it says. It only saves
  * work: whoever it lets through is judged by the edge, and while the edge cannot be asked it lets everybody through.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import type { LogEntry } from '../shared/log.ts';
 import { allowedRanges, MLLP_RANGES_PATH } from '../shared/mllp-contract.ts';
 import { rangeSet, type RangeSet } from './range-set.ts';
-import type { EdgeClient } from './edge-request.ts';
+import { type EdgeClient, isNotRecognised } from './edge-request.ts';
 import { errorCode, type SidecarLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface AllowedRanges {
   /** Waits for the edge before it says no: an address is refused only by a list that was asked for after it came. */
   allows(address: string): Promise<boolean>;
-  /** True when the edge answered the last time it was asked. */
-  isEdgeReachable(): boolean;
+  /** What was wrong with the edge the last time it was asked, for people; undefined: nothing. */
+  edgeProblem(): string | undefined;
   /** Asks now, and then as often as a list expires, so that readiness is known without traffic. */
   start(): Promise<void>;
   stop(): void;
@@ -24,31 +26,53 @@ export interface AllowedRanges {
 const SPACING_MS = 250;
 const RETRY_MS = 2_000;
 const TIMEOUT_MS = 5_000;
+const NOT_RECOGNISED =
+  'not-recognised: key or clock (the edge does not recognise this sidecar: its public key must be in MLLP_SIDECAR_KEYS, ' +
+  'the clocks must agree, and EDGE_URL must be the edge)';
 const NOBODY = { address: '' };
 
 export function createAllowedRanges(edge: EdgeClient, metrics: Metrics, log: SidecarLog): AllowedRanges {
   let known: { readonly set: RangeSet; readonly expiresAt: number } | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
-  let reachable = false;
+  let problem: string | undefined = 'the edge was not asked yet';
   let asking: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
+  /** Each change is one line, not each time that it is still so. */
+  const found = (now: string | undefined, entry: LogEntry): void => {
+    if (now !== problem) log(entry);
+    problem = now;
+    metrics.edgeReachable.set(now === undefined ? 1 : 0);
+  };
+
   const askOnce = async (): Promise<void> => {
     askedAt = performance.now();
+    const requestId = randomUUID();
     try {
-      const reply = await edge.ask({ method: 'GET', path: MLLP_RANGES_PATH, peer: NOBODY, timeoutMs: TIMEOUT_MS });
-      if (reply.status !== 200) throw new Error(`status ${reply.status}`);
-      const { ranges, maxAgeSeconds } = allowedRanges.parse(JSON.parse(reply.body.toString()));
-      known = { set: rangeSet(ranges), expiresAt: performance.now() + maxAgeSeconds * 1000 };
-      if (!reachable) log({ level: 'info', event: 'edge.reachable' });
-      reachable = true;
+      const call = { requestId, method: 'GET', path: MLLP_RANGES_PATH, peer: NOBODY, timeoutMs: TIMEOUT_MS } as const;
+      const reply = await edge.ask(call);
+      const { status } = reply;
+      if (isNotRecognised(reply)) {
+        found(NOT_RECOGNISED, {
+          level: 'error',
+          event: 'edge.not-recognised',
+          requestId,
+          status,
+          detail: NOT_RECOGNISED,
+        });
+      } else if (status !== 200) {
+        found(`the edge answers ${status}`, { level: 'warn', event: 'edge.unavailable', requestId, status });
+      } else {
+        const { ranges, maxAgeSeconds } = allowedRanges.parse(JSON.parse(reply.body.toString()));
+        known = { set: rangeSet(ranges), expiresAt: performance.now() + maxAgeSeconds * 1000 };
+        found(undefined, { level: 'info', event: 'edge.reachable' });
+      }
     } catch (error) {
-      if (reachable || known === undefined) log({ level: 'warn', event: 'edge.unreachable', code: errorCode(error) });
-      reachable = false;
+      const code = errorCode(error);
+      found(`the edge does not answer (${code})`, { level: 'warn', event: 'edge.unreachable', requestId, code });
     }
-    metrics.edgeReachable.set(reachable ? 1 : 0);
   };
 
   const ask = (): Promise<void> => {
@@ -76,7 +100,7 @@ export function createAllowedRanges(edge: EdgeClient, metrics: Metrics, log: Sid
   const keepAsking = async (): Promise<void> => {
     await ask();
     if (stopped) return;
-    const wait = reachable && known !== undefined ? known.expiresAt - performance.now() : RETRY_MS;
+    const wait = problem === undefined && known !== undefined ? known.expiresAt - performance.now() : RETRY_MS;
     timer = setTimeout(() => void keepAsking(), Math.max(wait, RETRY_MS));
   };
 
@@ -86,11 +110,11 @@ export function createAllowedRanges(edge: EdgeClient, metrics: Metrics, log: Sid
         known !== undefined && known.expiresAt > performance.now() && known.set.holds(address);
       if (isHeld()) return true;
       // Asked a moment ago and not answered: it is for the edge to refuse, when it is back.
-      if (!reachable && performance.now() - askedAt < RETRY_MS && asking === undefined) return true;
+      if (problem !== undefined && performance.now() - askedAt < RETRY_MS && asking === undefined) return true;
       await askAnew();
-      return !reachable || isHeld();
+      return problem !== undefined || isHeld();
     },
-    isEdgeReachable: () => reachable,
+    edgeProblem: () => problem,
     start: keepAsking,
     stop() {
       stopped = true;

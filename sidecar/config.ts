@@ -75,6 +75,11 @@ const NEEDS: readonly (readonly [string, string])[] = [
   ['MLLP_TLS_CLIENT_CA_FILE', 'MLLP_TLS_CERT_FILE'],
 ];
 
+/** Names that are meant for us by their beginning. */
+const OURS = /^(?:MLLP|FORWARD)_/;
+/** The edge's; it stands beside the sidecar's key where `npm run keys -- sidecar` made both. */
+const THE_EDGES = 'MLLP_SIDECAR_KEYS';
+
 /** Names as in the environment; `…_SECONDS` hold milliseconds once parsed (the transform is in `seconds`). */
 type Environment = z.infer<typeof environment>;
 
@@ -109,6 +114,8 @@ export interface SidecarConfig {
   readonly attemptTimeoutMs: number;
   readonly concurrency: number;
   readonly shutdownGraceMs: number;
+  /** Variables that look like ours and mean nothing: most likely misspelt. */
+  readonly unknownNames: readonly string[];
 }
 
 /**
@@ -150,6 +157,9 @@ export function readSidecarConfig(env: Readonly<Record<string, string | undefine
     attemptTimeoutMs: value.FORWARD_ATTEMPT_TIMEOUT_SECONDS,
     concurrency: value.FORWARD_CONCURRENCY,
     shutdownGraceMs: value.SHUTDOWN_GRACE_SECONDS,
+    unknownNames: Object.keys(given).filter(
+      (name) => OURS.test(name) && name !== THE_EDGES && !Object.hasOwn(environment.shape, name),
+    ),
   };
 }
 

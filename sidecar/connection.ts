@@ -3,6 +3,7 @@
  * message is acknowledged when the edge has answered it, or not at all: whatever ends the connection before that makes
  * the sender send it again.
  */
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 
 import { createMllpDecoder, type MllpEvent } from '../shared/hl7/mllp.ts';
@@ -81,14 +82,15 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
       return;
     }
     await waitForTurn(sourceAddress, gone.signal);
-    const outcome = await forward(frame.bytes, peer, gone.signal);
+    const { bytes } = frame;
+    const requestId = randomUUID();
+    const outcome = await forward({ bytes, requestId }, peer, gone.signal);
     if (gone.signal.aborted) return;
     if (outcome.kind === 'unavailable') return abort('edge-unavailable');
     const code = await writeAck(outcome.kind === 'ack' ? outcome.ack : undefined);
     if (log.isDebug) {
-      const { bytes } = frame;
       const [sha256, event] = [sha256Of(bytes), 'message.answered'];
-      log({ level: 'debug', event, sourceAddress, bytes: bytes.byteLength, sha256, code });
+      log({ level: 'debug', event, requestId, sourceAddress, bytes: bytes.byteLength, sha256, code });
     }
     if (outcome.close) finish();
   };

@@ -11,7 +11,12 @@ export interface EdgeReply {
   readonly body: Buffer;
 }
 
+/** Our key is not among the edge's MLLP_SIDECAR_KEYS, the clocks differ, or EDGE_URL leads elsewhere. */
+export const isNotRecognised = ({ status }: EdgeReply): boolean => status === 404;
+
 export interface EdgeCall {
+  /** The edge has it in its log lines and refusals too. */
+  readonly requestId: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly peer: PeerIdentity;
@@ -30,6 +35,10 @@ export class EdgeTimeout extends Error {
   override readonly name = 'EdgeTimeout';
 }
 
+class StaleConnection extends Error {}
+
+const isReset = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE';
+
 const EMPTY = new Uint8Array();
 /** An ACK holds at most a hundred ERR segments; the list of ranges is short. */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
@@ -45,28 +54,45 @@ export function createEdgeClient(baseUrl: string, signToken: SignToken, maxSocke
   const agent = isHttps ? new HttpsAgent(keepAlive) : new HttpAgent(keepAlive);
   const request = isHttps ? httpsRequest : httpRequest;
 
-  const ask = ({ method, path, peer, body = EMPTY, timeoutMs, signal }: EdgeCall): Promise<EdgeReply> =>
+  const askOver = (connections: typeof agent | false, call: EdgeCall): Promise<EdgeReply> =>
     new Promise((resolve, reject) => {
+      const { requestId, method, path, peer, body = EMPTY, timeoutMs, signal } = call;
       const headers = {
         Authorization: `Bearer ${signToken(peer, sha256Of(body))}`,
+        'X-Request-Id': requestId,
         ...(method === 'POST' ? { 'Content-Type': MLLP_CONTENT_TYPE, 'Content-Length': body.byteLength } : {}),
       };
-      const call = request({
+      const asking = request({
         ...target,
         path: `${prefix}${path}`,
         method,
-        agent,
+        agent: connections,
         headers,
         ...(signal === undefined ? {} : { signal }),
       });
-      const timer = setTimeout(() => call.destroy(new EdgeTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
-      call.once('close', () => clearTimeout(timer));
-      call.once('error', reject);
-      call.once('response', (response) => {
+      const timer = setTimeout(() => asking.destroy(new EdgeTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      asking.once('close', () => clearTimeout(timer));
+      asking.once('error', (error) => {
+        reject(
+          asking.reusedSocket && isReset(error) ? new StaleConnection('closed while idle', { cause: error }) : error,
+        );
+      });
+      asking.once('response', (response) => {
         collect(response).then(resolve, reject);
       });
-      call.end(body);
+      asking.end(body);
     });
+
+  const ask = async (call: EdgeCall): Promise<EdgeReply> => {
+    try {
+      return await askOver(agent, call);
+    } catch (error) {
+      // The edge closed a connection that we kept, just as we used it: no outage, and a new one will do. What it may
+      // have done with the request it does not do again.
+      if (!(error instanceof StaleConnection)) throw error;
+      return askOver(false, call);
+    }
+  };
 
   return { ask, close: () => agent.destroy() };
 }

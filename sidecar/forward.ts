@@ -6,7 +6,7 @@
 import { MLLP_CONNECTION_HEADER, MLLP_CONTENT_TYPE, MLLP_MESSAGES_PATH } from '../shared/mllp-contract.ts';
 import { createBackoff, type BackoffOptions } from './backoff.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
-import type { EdgeClient, EdgeReply } from './edge-request.ts';
+import { type EdgeClient, type EdgeReply, isNotRecognised } from './edge-request.ts';
 import { errorCode, type SidecarLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { PeerIdentity } from './token.ts';
@@ -18,8 +18,14 @@ export type Outcome =
   /** Not known to be stored: nothing may be acknowledged. */
   | { readonly kind: 'unavailable' };
 
+/** A message, and what its log lines here and at the edge are matched by. */
+export interface Forwarded {
+  readonly bytes: Uint8Array;
+  readonly requestId: string;
+}
+
 /** @param signal ends the tries when nobody waits for the answer any more */
-export type Forward = (message: Uint8Array, peer: PeerIdentity, signal: AbortSignal) => Promise<Outcome>;
+export type Forward = (message: Forwarded, peer: PeerIdentity, signal: AbortSignal) => Promise<Outcome>;
 
 export interface ForwardOptions {
   readonly edge: EdgeClient;
@@ -38,28 +44,34 @@ export function createForward(options: ForwardOptions): Forward {
   const { edge, metrics, log } = options;
   const places = createConcurrencyLimit(options.concurrency);
 
-  const attempt = async (message: Uint8Array, peer: PeerIdentity, tries: Tries): Promise<Outcome | undefined> => {
+  const attempt = async (
+    { bytes, requestId }: Forwarded,
+    peer: PeerIdentity,
+    tries: Tries,
+  ): Promise<Outcome | undefined> => {
     if (tries.signal.aborted) return undefined;
     const left = Math.max(tries.deadline - performance.now(), LAST_TRY_MS);
     const timeoutMs = Math.min(options.attemptTimeoutMs, left);
     try {
       const reply = await edge.ask({
+        requestId,
         method: 'POST',
         path: MLLP_MESSAGES_PATH,
         peer,
-        body: message,
+        body: bytes,
         timeoutMs,
         signal: tries.signal,
       });
       const outcome = outcomeOf(reply);
       const result = outcome === undefined ? resultOf(reply) : 'answered';
       metrics.forwardAttempts.inc({ result });
-      if (outcome === undefined) log({ level: 'warn', event: 'forward.refused', status: reply.status, result });
+      if (outcome === undefined)
+        log({ level: 'warn', event: 'forward.refused', requestId, status: reply.status, result });
       return outcome;
     } catch (error) {
       if (tries.signal.aborted) return undefined;
       metrics.forwardAttempts.inc({ result: 'unreachable' });
-      log({ level: 'warn', event: 'forward.unreachable', code: errorCode(error) });
+      log({ level: 'warn', event: 'forward.unreachable', requestId, code: errorCode(error) });
       return undefined;
     }
   };
@@ -98,8 +110,7 @@ function outcomeOf({ status, headers, body }: EdgeReply): Outcome | undefined {
 
 const mediaType = (value: string | undefined): string => (value ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-function resultOf({ status }: EdgeReply): string {
-  if (status >= 500) return 'server-error';
-  // Our key is not among the edge's MLLP_SIDECAR_KEYS, the clocks differ, or EDGE_URL leads elsewhere.
-  return status === 404 ? 'not-recognised' : 'unexpected';
+function resultOf(reply: EdgeReply): string {
+  if (reply.status >= 500) return 'server-error';
+  return isNotRecognised(reply) ? 'not-recognised' : 'unexpected';
 }

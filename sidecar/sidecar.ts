@@ -51,7 +51,7 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
     registry: metrics.registry,
     problems: () => [
       ...(isStopping ? ['shutting down'] : []),
-      ...(allowedRanges.isEdgeReachable() ? [] : ['the edge does not answer, or does not recognise this sidecar']),
+      ...[allowedRanges.edgeProblem()].filter((problem) => problem !== undefined),
     ],
   });
   void allowedRanges.start();

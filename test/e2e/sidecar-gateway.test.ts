@@ -10,6 +10,7 @@ import { RUNTIMES, startGateway, type Gateway } from '../stack/tools/gateway.ts'
 import { connectPeer, frame, msaOf, type MllpPeer } from '../stack/tools/mllp-peer.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { startSidecar, type SidecarProcess } from '../stack/services/sidecar.ts';
+import { until } from '../stack/services/until.ts';
 
 const adt = (controlId: string, application = 'ADT', facility = 'EAST'): string =>
   `MSH|^~\\&|${application}|${facility}|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${controlId}|P|2.5.1\r` +
@@ -129,6 +130,25 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(await storedIn('M2')).toEqual([]);
   });
 
+  test('a message is one request id in the lines of the sidecar and of the edge', async () => {
+    const telling = await startSidecar({
+      edgeUrl: gateway.url,
+      privateKey: gateway.secrets.sidecarPrivateKey,
+      env: { LOG_LEVEL: 'debug' },
+    });
+    onTestFinished(() => telling.stop());
+    await key(0, ['127.0.0.1']);
+    const peer = await connectPeer({ port: telling.port });
+    expect(msaOf(await peer.exchange(adt('I1')))).toEqual({ code: 'AA', controlId: 'I1' });
+    const answered = await until('the answer is logged', () =>
+      telling.logs().find((line) => line.includes('"event":"message.answered"')),
+    );
+    const { requestId } = JSON.parse(answered) as { requestId: string };
+    await until('the edge has logged the message', () =>
+      gateway.logs().some((line) => line.includes('"event":"hl7.message"') && line.includes(requestId)),
+    );
+  });
+
   test('the sidecar’s key taken from the edge: nothing is acknowledged, and readiness says why', async () => {
     const { sidecarPrivateKey } = gateway.secrets;
     const unknown = await startSidecar({
@@ -141,7 +161,13 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     peer.write(frame(adt('U1')));
     expect(await peer.closed).toBe('');
     const ready = await fetch(`http://127.0.0.1:${unknown.healthPort}/readyz`);
-    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('does not recognise')]);
+    const [status, text] = [ready.status, await ready.text()];
+    expect([status, text]).toEqual([503, expect.stringContaining('does not recognise')]);
+    expect(text).toContain('not-recognised: key or clock');
+    const said = unknown.logs().filter((line) => line.includes('"event":"edge.'));
+    expect(said.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 'error', event: 'edge.not-recognised', status: 404 },
+    ]);
     expect(await storedIn('U1')).toEqual([]);
   });
 });

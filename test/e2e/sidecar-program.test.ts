@@ -86,8 +86,11 @@ test('built into one file, it runs where there is nothing else, and SIGTERM ends
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  const ended = once(child, 'exit');
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const ended = once(child, 'close');
+  const events: string[] = [];
+  const lines = createInterface(child.stdout);
+  lines.on('line', (each) => events.push((JSON.parse(each) as { event: string }).event));
+  const [line] = (await once(lines, 'line')) as [string];
   const { event, port } = JSON.parse(line) as { event: string; port: number };
   expect(event).toBe('mllp.listening');
   const peer = await connectPeer({ port });
@@ -96,5 +99,6 @@ test('built into one file, it runs where there is nothing else, and SIGTERM ends
   expect(edge.received[0]?.claims.src).toBe('127.0.0.1');
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
+  expect(events.slice(-2)).toEqual(['mllp.stopping', 'mllp.stopped']);
   expect(await peer.closed).toBe('');
 });

@@ -81,3 +81,13 @@ test('an empty value counts as absent', () => {
     tls: undefined,
   });
 });
+
+test('a name that looks like ours and is none is told; the edge’s key may lie beside', () => {
+  const env = { ...NEEDED, MLLP_MAX_CONNECTION: '5', FORWARD_RETRY: '1', MLLP_SIDECAR_KEYS: '{}', PATH: '/bin' };
+  expect(readSidecarConfig(env).unknownNames).toEqual(['MLLP_MAX_CONNECTION', 'FORWARD_RETRY']);
+});
+
+test('a key in the quotes that `docker run --env-file` leaves around it', () => {
+  const { privateKey } = readSidecarConfig({ ...NEEDED, SIDECAR_PRIVATE_KEY: `'${NEEDED.SIDECAR_PRIVATE_KEY}'` });
+  expect(privateKey.kid).toBe(sidecarPrivateKey.kid);
+});
