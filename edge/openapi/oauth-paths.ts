@@ -2,11 +2,11 @@
 import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
 import { AUDIENCES } from '../../shared/oauth/audience.ts';
 import { SCOPES } from '../../shared/oauth/scope.ts';
+import { ASSERTION_TYPE } from '../oauth/assertion/credentials.ts';
 import { type OperationObject, type Paths, ref, type ResponseObject, type Schema, text } from './model.ts';
 
 const TAGS = ['Token service'];
 const FORM = 'application/x-www-form-urlencoded';
-const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 const json = (description: string, schema: Schema): ResponseObject => ({
   description,

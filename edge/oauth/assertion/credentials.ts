@@ -7,6 +7,7 @@ import { refuse } from '../refused.ts';
 import { claimedClient } from './client-id.ts';
 import { type CompactJws, type ReadJws, readCompactJws } from './compact-jws.ts';
 
+/** RFC 7523 §2.2. */
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** What a request to the token service brings. */
