@@ -1,6 +1,9 @@
 /** Whether an EC public key is a point of its curve (NIST SP 800-186 §3.2.1): runtimes differ in when they notice. */
 
-export type Curve = 'P-256' | 'P-384';
+import type { KeyType } from './algorithms.ts';
+
+type CurveOf<Type> = Type extends `EC ${infer Name}` ? Name : never;
+export type Curve = CurveOf<KeyType>;
 
 interface Domain {
   readonly bytes: number;
@@ -24,6 +27,9 @@ const DOMAINS: Readonly<Record<Curve, Domain>> = {
 
 const integer = (bytes: Uint8Array): bigint =>
   BigInt(`0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`);
+
+/** The size of its keys. */
+export const curveBits = (curve: Curve): number => DOMAINS[curve].bytes * 8;
 
 /**
  * @param x the coordinates, undefined where they are not base64url

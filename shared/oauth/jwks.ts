@@ -4,7 +4,8 @@
  */
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../json.ts';
 import { Fault } from '../fault.ts';
-import { checkEcPoint, type Curve } from './ec-point.ts';
+import type { KeyType } from './algorithms.ts';
+import { checkEcPoint, type Curve, curveBits } from './ec-point.ts';
 import { decodeBase64url } from '../base64url.ts';
 import { quote } from '../quote.ts';
 
@@ -57,16 +58,19 @@ function checkRsa(jwk: JsonObject): Finding {
   const modulus = decodeBase64url(text(jwk['n']));
   const size = modulus === undefined ? 0 : bitLength(modulus);
   if (modulus === undefined || size === 0) return { size, reason: 'n is not base64url', dangerous: true };
-  if (size < MIN_RSA_BITS) return { size, reason: `${size} bits are too few, 2048 are needed`, dangerous: true };
-  if (size > MAX_RSA_BITS) return { size, reason: `${size} bits are too many, 4096 are enough`, dangerous: true };
+  if (size < MIN_RSA_BITS)
+    return { size, reason: `${size} bits are too few, ${MIN_RSA_BITS} are needed`, dangerous: true };
+  if (size > MAX_RSA_BITS)
+    return { size, reason: `${size} bits are too many, ${MAX_RSA_BITS} are enough`, dangerous: true };
   if (((modulus.at(-1) ?? 0) & 1) === 0) return { size, reason: 'the modulus is even', dangerous: true };
   if (jwk['e'] !== RSA_EXPONENT) return { size, reason: 'the exponent is not 65537 (AQAB)', dangerous: true };
   return { size };
 }
 
 const checkEc =
-  (curve: Curve, size: number) =>
+  (curve: Curve) =>
   (jwk: JsonObject): Finding => {
+    const size = curveBits(curve);
     const reason = checkEcPoint(curve, decodeBase64url(text(jwk['x'])), decodeBase64url(text(jwk['y'])));
     return reason === undefined ? { size } : { size, reason, dangerous: true };
   };
@@ -76,13 +80,33 @@ function checkEd25519(jwk: JsonObject): Finding {
   return { size: 256, reason: 'x is not 32 bytes', dangerous: true };
 }
 
-const TYPES: Readonly<Record<string, (jwk: JsonObject) => Finding>> = {
+const TYPES: Readonly<Record<KeyType | 'oct', (jwk: JsonObject) => Finding>> = {
   RSA: checkRsa,
-  'EC P-256': checkEc('P-256', 256),
-  'EC P-384': checkEc('P-384', 384),
+  'EC P-256': checkEc('P-256'),
+  'EC P-384': checkEc('P-384'),
   'OKP Ed25519': checkEd25519,
   oct: () => ({ size: 0, reason: 'a shared secret is not a public key', dangerous: true }),
 };
+
+const IN_WORDS: Readonly<Record<KeyType, string>> = {
+  RSA: `RSA from ${MIN_RSA_BITS} bits`,
+  'EC P-256': 'EC P-256',
+  'EC P-384': 'EC P-384',
+  'OKP Ed25519': 'Ed25519',
+};
+/** The keys that can be used, for people. */
+export const USABLE_KEYS = Object.values(IN_WORDS).join(', ');
+
+const isKnownType = (type: string): type is keyof typeof TYPES => Object.hasOwn(TYPES, type);
+
+/** The members of a public key that are the key (RFC 7638 §3.2), for a library that is given no other. */
+export function publicMembersOf({ kty, crv, n, e, x, y }: JsonObject): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries({ kty, crv, n, e, x, y }).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value] as const] : [],
+    ),
+  );
+}
 
 /** RFC 7517 §4.2, §4.3: what the key says it is for. */
 function checkPurpose({ use, key_ops: operations, kid }: JsonObject): string | undefined {
@@ -99,8 +123,9 @@ function checkKey(jwk: Json): CheckedKey {
   }
   const kty = text(jwk['kty']);
   const type = kty === 'EC' || kty === 'OKP' ? `${kty} ${text(jwk['crv'])}` : kty;
-  const check = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
-  const finding = check?.(jwk) ?? { size: 0, reason: `a key of type ${quote(type)} is not supported` };
+  const finding: Finding = isKnownType(type)
+    ? TYPES[type](jwk)
+    : { size: 0, reason: `a key of type ${quote(type)} is not supported` };
   const reason = finding.reason ?? checkPurpose(jwk);
   return {
     kid: typeof jwk['kid'] === 'string' ? jwk['kid'] : undefined,

@@ -13,6 +13,7 @@ import { newKey } from '../../edge/admin/keys/keys.ts';
 import { KEY_MEMBERS } from '../../edge/admin/keys/record.ts';
 import { toRecord } from '../../edge/admin/record/member.ts';
 import type { KeyRow } from '../../edge/admin/keys/statements.ts';
+import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
 import { readJwks } from '../../shared/oauth/jwks.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
@@ -77,7 +78,7 @@ async function examples(alg: string, protocol: 'fhir' | 'hl7') {
 
 const EXPECTED = { fhir: /"type": ?"searchset"/, hl7: /MSA\|AA\|1/ } as const;
 
-describe.each(['RS256', 'RS384', 'ES256', 'ES384', 'EdDSA'])('for a key of %s', (alg) => {
+describe.each(ASSERTION_ALGORITHM_NAMES)('for a key of %s', (alg) => {
   test.each(['fhir', 'hl7'] as const)('the programs work on %s', async (protocol) => {
     const { curl, node, python } = await examples(alg, protocol);
     if (await isThere('sh', '-c', 'command -v curl && command -v openssl && command -v xxd')) {

@@ -2,6 +2,12 @@
  * Programs that work for one API key as it is: its Client ID, its algorithm and kid, the addresses of this deployment.
  * Their text is all there is here; that they run is tested.
  */
+import {
+  ASSERTION_ALGORITHM_NAMES,
+  type AssertionAlgorithm,
+  isNamed,
+  keyTypeFor,
+} from '../../../shared/oauth/algorithms.ts';
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import type { Config } from '../../config.ts';
 import type { KeyRow } from './statements.ts';
@@ -12,35 +18,41 @@ export interface Example {
 }
 
 interface Signing {
-  readonly alg: string;
+  readonly alg: AssertionAlgorithm;
   readonly kid: string | undefined;
-  /** Shell that reads the signing input on standard input and writes the raw signature. */
-  readonly openssl: string;
 }
 
 /** An ECDSA signature of openssl is DER; a JWS wants the two numbers side by side (RFC 7518 §3.4). */
 const ecdsa = (hash: string, digits: number) =>
   `openssl dgst -${hash} -sign private.pem -binary | openssl asn1parse -inform DER |\n` +
   `    sed -n 's/.*INTEGER *://p' | while read -r n; do printf '%${digits}s' "$n" | tr ' ' 0; done | xxd -r -p`;
+const rsa = (hash: string) => `openssl dgst -${hash} -sign private.pem -binary`;
+/** The salt is as long as the digest (RFC 7518 §3.5), which openssl calls -1. */
+const rsaPss = (hash: string) =>
+  `openssl dgst -${hash} -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:-1 -sign private.pem -binary`;
 
-const SIGNING: Readonly<Record<string, Omit<Signing, 'kid'>>> = {
-  RSA: { alg: 'RS384', openssl: 'openssl dgst -sha384 -sign private.pem -binary' },
-  'EC P-256': { alg: 'ES256', openssl: ecdsa('sha256', 64) },
-  'EC P-384': { alg: 'ES384', openssl: ecdsa('sha384', 96) },
-  'OKP Ed25519': {
-    alg: 'EdDSA',
-    // Ed25519 signs a file, not a stream.
-    openssl: 'cat > signing-input && openssl pkeyutl -sign -rawin -inkey private.pem -in signing-input',
-  },
+/** Shell that reads the signing input on standard input and writes the raw signature. */
+const OPENSSL: Readonly<Record<AssertionAlgorithm, string>> = {
+  RS256: rsa('sha256'),
+  RS384: rsa('sha384'),
+  PS256: rsaPss('sha256'),
+  PS384: rsaPss('sha384'),
+  ES256: ecdsa('sha256', 64),
+  ES384: ecdsa('sha384', 96),
+  // Ed25519 signs a file, not a stream.
+  EdDSA: 'cat > signing-input && openssl pkeyutl -sign -rawin -inkey private.pem -in signing-input',
 };
 
+/** What SMART asks servers to support comes before the rest. */
+const PREFERRED: readonly AssertionAlgorithm[] = ['RS384', 'ES384', ...ASSERTION_ALGORITHM_NAMES];
+
+/** How the first usable key signs: by its own `alg`, else by the first that suits its type. */
 function signingOf(keys: readonly CheckedKey[]): Signing {
   const key = keys.find(({ usable }) => usable);
-  const { alg: own } = key?.jwk ?? {};
-  const found = SIGNING[key?.type ?? 'RSA'] ?? SIGNING['RSA'] ?? { alg: 'RS384', openssl: '' };
-  const isRsa = typeof own === 'string' && /^RS(?:256|384)$/.test(own);
-  const openssl = isRsa ? found.openssl.replace('sha384', `sha${own.slice(2)}`) : found.openssl;
-  return { alg: isRsa ? own : found.alg, openssl, kid: key?.kid };
+  const own = key?.jwk['alg'];
+  const alg =
+    PREFERRED.find((name) => isNamed(name, own)) ?? PREFERRED.find((name) => keyTypeFor(name) === key?.type) ?? 'RS384';
+  return { alg, kid: key?.kid };
 }
 
 interface Facts {
@@ -91,7 +103,7 @@ function curl({ clientId, endpoint, scope, audience, signing, use }: Facts): str
 # Needs curl, openssl and xxd.
 base64url() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }
 sign() {
-  ${signing.openssl}
+  ${OPENSSL[signing.alg]}
 }
 now=$(date +%s)
 header=$(printf '%s' '{"alg":"${signing.alg}","typ":"JWT"${kid}}' | base64url)

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { CHARSETS } from '../../../shared/hl7/charset.ts';
 import { type Json, printJson } from '../../../shared/json.ts';
 import { AUDIENCES, PROTOCOLS } from '../../../shared/oauth/audience.ts';
+import { USABLE_KEYS } from '../../../shared/oauth/jwks.ts';
 import { SCOPES } from '../../../shared/oauth/scope.ts';
 import { columnsOf, member, type Members, type RecordOf } from '../record/member.ts';
 import {
@@ -110,7 +111,7 @@ export const KEY_MEMBERS = {
     answer: z.looseObject({ keys: z.array(z.looseObject({ kty: text })) }).nullable(),
     view: parsedJwks,
     label: 'Inline JWKS',
-    hint: 'Either this or the JWKS URI: the JSON document with its "keys" array, RSA from 2048 bits, EC P-256 or P-384, or Ed25519.',
+    hint: `Either this or the JWKS URI: the JSON document with its "keys" array (${USABLE_KEYS}).`,
     section: 'keys',
     input: {
       kind: 'lines',

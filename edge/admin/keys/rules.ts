@@ -6,7 +6,7 @@ import { calculateJwkThumbprint } from 'jose';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject } from '../../../shared/json.ts';
-import { type CheckedJwks, type CheckedKey, readJwks } from '../../../shared/oauth/jwks.ts';
+import { type CheckedJwks, type CheckedKey, publicMembersOf, readJwks } from '../../../shared/oauth/jwks.ts';
 import { quote } from '../../../shared/quote.ts';
 import { fetchJwks, type JwksFetching } from '../../http/fetch-jwks.ts';
 
@@ -113,13 +113,7 @@ export interface Thumbprints {
 /** RFC 7638 thumbprints of the usable keys: an inline one belongs to this client, another's at a URI is refused. */
 export async function thumbprintsOf(findings: JwksFindings, isInline: boolean): Promise<Thumbprints> {
   const usable = findings.keys.filter(({ usable: isUsable, jwk }) => isUsable && isJsonObject(jwk));
-  const thumbprints = await Promise.all(
-    usable.map(({ jwk }) => {
-      const { kty, crv, n, e, x, y } = jwk;
-      const members = Object.entries({ kty, crv, n, e, x, y }).filter(([, value]) => typeof value === 'string');
-      return calculateJwkThumbprint(Object.fromEntries(members));
-    }),
-  );
+  const thumbprints = await Promise.all(usable.map(({ jwk }) => calculateJwkThumbprint(publicMembersOf(jwk))));
   const names = usable.map(({ kid }, at) => (kid === undefined ? `number ${at + 1}` : quote(kid)));
   return isInline ? { owned: thumbprints, foreign: [], names } : { owned: [], foreign: thumbprints, names };
 }

@@ -3,25 +3,20 @@
  * (RFC 7515 §4.1.4). Without a `kid` every key that fits may be tried.
  */
 import type { JsonObject } from '../../../shared/json.ts';
-import { type AssertionAlgorithm, keyNeed } from '../../../shared/oauth/algorithms.ts';
+import { type AssertionAlgorithm, isNamed, keyTypeFor } from '../../../shared/oauth/algorithms.ts';
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import { quote, quoteAll } from '../../../shared/quote.ts';
 import type { Reason } from '../../refusals.ts';
 
 export type ChosenKeys = { readonly keys: readonly CheckedKey[] } | Reason;
 
-const typeOf = (algorithm: AssertionAlgorithm): string => {
-  const { kty, crv } = keyNeed(algorithm);
-  return crv === undefined ? kty : `${kty} ${crv}`;
-};
-
 /** Why the key cannot verify this algorithm, or undefined. */
 function misfit(key: CheckedKey, algorithm: AssertionAlgorithm): string | undefined {
-  if (key.type !== typeOf(algorithm)) return `is of type ${key.type}, ${algorithm} needs ${typeOf(algorithm)}`;
+  const needed = keyTypeFor(algorithm);
+  if (key.type !== needed) return `is of type ${key.type}, ${algorithm} needs ${needed}`;
   if (key.reason !== undefined) return `cannot be used: ${key.reason}`;
   const own = key.jwk['alg'];
-  if (own === undefined || own === algorithm) return undefined;
-  if (typeof own === 'string' && keyNeed(algorithm).aliases?.includes(own)) return undefined;
+  if (own === undefined || isNamed(algorithm, own)) return undefined;
   return `is for alg ${quote(own)}, the assertion has ${algorithm}`;
 }
 

@@ -3,6 +3,7 @@ import { compactVerify, errors, importJWK } from 'jose';
 
 import type { JsonObject } from '../../../shared/json.ts';
 import type { AssertionAlgorithm } from '../../../shared/oauth/algorithms.ts';
+import { publicMembersOf } from '../../../shared/oauth/jwks.ts';
 import { decoyKey } from './decoy-key.ts';
 
 /** Imported keys live as long as the JWK they came from; a JWK serves several algorithms. */
@@ -12,9 +13,7 @@ async function importKey(jwk: JsonObject, algorithm: AssertionAlgorithm): Promis
   const byAlgorithm = imported.get(jwk) ?? new Map<AssertionAlgorithm, CryptoKey>();
   const known = byAlgorithm.get(algorithm);
   if (known !== undefined) return known;
-  const { kty, crv, n, e, x, y } = jwk;
-  const members = Object.entries({ kty, crv, n, e, x, y }).filter(([, value]) => typeof value === 'string');
-  const key = await importJWK(Object.fromEntries(members), algorithm);
+  const key = await importJWK(publicMembersOf(jwk), algorithm);
   if (key instanceof Uint8Array) throw new Error('a public key was imported as bytes');
   imported.set(jwk, byAlgorithm.set(algorithm, key));
   return key;
