@@ -183,6 +183,55 @@ describe('the console in a browser', () => {
     await context.close();
   });
 
+  test('the settings of the site and of a key are set, refused by field, and cleared again', async () => {
+    const { clientId } = await createApiKey(db.client, { site, name: 'Ward', protocols: ['hl7'] });
+    const { context, page } = await signIn(stack.oidc.admin);
+    const save = () => page.click('button:has-text("Save")');
+    await page.click('nav >> text=Settings');
+    expect(await page.textContent('.facts')).toContain('Europe/Berlin');
+    await page.click('text=Edit');
+    await page.fill('#timeZone', 'Mars');
+    await page.fill('#assigningAuthorities', 'EAST = urn:oid:1.2.3\neast = urn:oid:1.2.4');
+    await save();
+    expect(await page.textContent('#timeZone-error')).toContain('not an IANA name');
+    expect(await page.textContent('#assigningAuthorities-error')).toContain('"east" is given twice');
+    await lookAt(page);
+    await page.fill('#timeZone', 'Europe/Vienna');
+    await page.selectOption('#defaultCharset', 'iso-8859-1');
+    await page.check('input[value="T"]');
+    await page.fill('#assigningAuthorities', 'EAST = urn:oid:1.2.3\nLAB = https://lab.example/codes');
+    await save();
+    await page.waitForSelector('text=The settings are saved');
+    const facts = (await page.textContent('.facts')) ?? '';
+    for (const text of ['Europe/Vienna', 'iso-8859-1', 'P, T', 'EAST = urn:oid:1.2.3']) expect(facts).toContain(text);
+    await page.click('summary:has-text("Version 2")');
+    expect(await page.textContent('[aria-label="What version 2 changed"]')).toContain(
+      'LAB = https://lab.example/codes',
+    );
+    await lookAt(page);
+
+    const keyPage = `${stack.baseUrl}/admin/keys/${clientId}`;
+    await page.goto(`${keyPage}/edit`);
+    await page.fill('#hl7TimeZone', 'Asia/Kolkata');
+    await page.selectOption('#hl7DefaultCharset', 'windows-1252');
+    await page.check('input[name="hl7ProcessingIds"][value="D"]');
+    await save();
+    await page.waitForSelector('text=The change is saved');
+    expect(await page.textContent('.facts')).toMatch(/Asia\/Kolkata[^]*windows-1252[^]*HL7 processing idsD/);
+    await page.goto(`${keyPage}/edit`);
+    await page.fill('#hl7TimeZone', '');
+    await page.selectOption('#hl7DefaultCharset', '');
+    await page.uncheck('input[name="hl7ProcessingIds"][value="D"]');
+    await save();
+    await page.waitForSelector('text=The change is saved');
+    const { rows } = await db.client.query(
+      'select hl7_time_zone, hl7_default_charset, hl7_processing_ids from api_key where client_id = $1',
+      [clientId],
+    );
+    expect(rows).toEqual([{ hl7_time_zone: null, hl7_default_charset: null, hl7_processing_ids: null }]);
+    await context.close();
+  });
+
   test('the workbench explains an assertion, a message and a resource, and stores nothing', async () => {
     const { context, page } = await signIn(stack.oidc.admin);
     const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
@@ -337,6 +386,9 @@ describe('the console in a browser', () => {
       keys: '/admin/keys',
       'key-new': '/admin/keys/new',
       key: `/admin/keys/${hl7Key.clientId}`,
+      'key-edit': `/admin/keys/${hl7Key.clientId}/edit`,
+      settings: '/admin/settings',
+      'settings-edit': '/admin/settings/edit',
       refusals: '/admin/refusals',
       messages: '/admin/messages',
       message: `/admin/messages/${rows[0]?.message_id}`,

@@ -221,7 +221,7 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: text.nullable(),
     label: 'HL7 character set',
-    hint: 'How the bytes of a message are read whose MSH-18 is empty. Letters such as ä or é that come out wrong are a sign that this is.',
+    hint: 'How the bytes of a message are read whose MSH-18 is empty. If the ä or é of a name comes out wrong, set what this sender really writes.',
     none: "the site's",
     section: 'hl7',
     input: { kind: 'select', values: CHARSETS, none: "the site's" },

@@ -51,7 +51,8 @@ export const SITE_MEMBERS = {
     label: 'Character set',
     hint:
       'How the bytes of a message are read whose MSH-18 is empty. Newer systems send UTF-8, older ones in Western Europe ' +
-      'mostly iso-8859-1 or windows-1252. Names whose ä or é come out wrong, or are refused, are a sign that this is wrong.',
+      'mostly iso-8859-1 or windows-1252. If the ä or é of a name comes out wrong, or its message is refused, this is not ' +
+      'what the sender writes.',
     none: 'utf-8',
     section: 'hl7',
     input: { kind: 'select', values: CHARSETS, none: 'utf-8, unless set otherwise' },
@@ -81,7 +82,8 @@ export const SITE_MEMBERS = {
       'A line for each name: HOSP = urn:oid:2.16.840.1.113883.3.1. Messages name who issued an identifier (PID-3.4) or ' +
       'which coding system a code is of (OBX-3.3) by a short name that only this hospital knows; FHIR needs a URI that ' +
       'means the same everywhere: the OID of the issuer as urn:oid:…, or an https address of its own. A name must be as ' +
-      'the messages have it. What is not listed keeps its name as text and gets no system; an OID in the message needs no line.',
+      'the messages have it. What is not listed keeps its name as text and gets no system; an OID in the message needs no ' +
+      'line. Choose for good: under another URI the same number is another patient.',
     section: 'hl7',
     input: { kind: 'lines', rows: 8, print: printAuthorities },
     flag: { name: 'authority', value: 'NAMESPACE=URI', from: 'lines' },

@@ -36,6 +36,10 @@ async function show({ deps: { config, database }, access }: Console, c: Context)
       {c.req.query('saved') === undefined ? null : (
         <Notice tone="good">The settings are saved. They hold from the next message on.</Notice>
       )}
+      <p class="lead">
+        These hold for every sender of the site; an API key can have a time zone, a character set and processing ids of
+        its own.
+      </p>
       {permissions.has('site.settings.update') ? (
         <div class="actions">
           <a class="button" href={`${linkTo(config, PLACE)}/edit`}>
@@ -49,10 +53,6 @@ async function show({ deps: { config, database }, access }: Console, c: Context)
           <When at={row.updated_at} /> (version {row.version})
         </Fact>
       </dl>
-      <p class="quiet">
-        They hold for every sender of the site; an API key can have a time zone, a character set and processing ids of
-        its own.
-      </p>
       <History members={SITE_MEMBERS} changes={changes} />
     </Page>
   );
