@@ -34,6 +34,7 @@ export const FUNCTIONS: readonly string[] = [
   'search_key',
   'search_rows_write',
   'sidecar_note',
+  'site_write',
   'token_revoke',
   'usage_add',
 ];
