@@ -6,16 +6,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 
-import { createMllpDecoder, type MllpEvent } from '../shared/hl7/mllp.ts';
 import { createAckWriter } from './ack-writer.ts';
 import type { WaitForTurn } from './address-rate-limit.ts';
 import type { Forward } from './forward.ts';
 import { createFrameQueue, type QueuedFrame } from './frame-queue.ts';
+import { createFrameReader } from './frame-reader.ts';
 import { createFrameTimer } from './frame-timer.ts';
 import type { SidecarLog } from './log.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { Metrics, RefusalReason } from './metrics.ts';
-import { createProtocolCheck } from './other-protocol.ts';
 import { answerOversized } from './oversized-ack.ts';
 import { sha256Of, type PeerIdentity } from './token.ts';
 
@@ -38,8 +37,6 @@ export interface Connection {
   abort(reason: RefusalReason): void;
 }
 
-/** Bytes before a VT, since the last frame (edge/README.md, MLLP). */
-const MAX_JUNK_BYTES = 1024;
 /** After our FIN, bytes that were on their way are read and dropped: closing over them would reset our ACK away. */
 const LINGER_MS = 2_000;
 
@@ -59,11 +56,10 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     socket.destroy();
   };
 
-  const decoder = createMllpDecoder({ maxFrameBytes: options.maxFrameBytes });
+  const reader = createFrameReader({ ...options, sourceAddress });
   const share = options.memoryBudget.open(sourceAddress);
   const queue = createFrameQueue(share);
   const frameTimer = createFrameTimer(options.frameTimeoutMs, () => abort('frame-timeout'));
-  const otherProtocol = createProtocolCheck();
   const writeAck = createAckWriter(socket, metrics, () => abort('ack-not-taken'));
 
   const finish = (): void => {
@@ -112,12 +108,12 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
   };
 
   const readOrPause = (): void => {
-    const advice = queue.reckon(decoder.pendingBytes);
+    const advice = queue.reckon(reader.pendingBytes);
     if (isEnding || socket.destroyed) return;
     switch (advice) {
       case 'read':
         socket.resume();
-        frameTimer.watch(decoder.isInFrame || decoder.junkBytes > 0);
+        frameTimer.watch(reader.isBegun);
         return;
       case 'pause':
         socket.pause();
@@ -128,41 +124,20 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     }
   };
 
-  const take = (event: MllpEvent): void => {
-    switch (event.kind) {
-      case 'frame':
-      case 'oversized':
-        metrics.frames.inc({ kind: event.kind === 'frame' ? 'whole' : 'oversized' });
-        queue.push(event);
-        // The time of the frame that follows begins with it.
-        frameTimer.stop();
-        return;
-      case 'interrupted':
-        metrics.frames.inc({ kind: 'interrupted' });
-        log({ level: 'debug', event: 'frame.interrupted', sourceAddress, bytes: event.bytes });
-        return;
-      case 'junk':
-        metrics.junkBytes.inc(event.bytes);
-        return;
-      case 'warning':
-        metrics.frames.inc({ kind: 'unterminated' });
-        return;
-    }
-  };
-
   socket.on('data', (chunk: Buffer) => {
     metrics.bytes.inc({ direction: 'in' }, chunk.byteLength);
     if (isEnding) return;
-    const reason = otherProtocol(chunk);
-    if (reason !== undefined) return abort(reason);
-    for (const event of decoder.push(chunk)) take(event);
-    if (decoder.junkBytes > MAX_JUNK_BYTES) return abort('junk');
+    const frames = reader.push(chunk);
+    if (typeof frames === 'string') return abort(frames);
+    for (const frame of frames) queue.push(frame);
+    // The time of the frame that follows begins with it.
+    if (frames.length > 0) frameTimer.stop();
     readOrPause();
     void work();
   });
   // Half-open: what was sent before the FIN is answered all the same.
   socket.on('end', () => {
-    for (const event of decoder.end()) take(event);
+    reader.end();
     isEnding = true;
     frameTimer.stop();
     if (!isWorking) void work();
