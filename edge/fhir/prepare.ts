@@ -11,8 +11,8 @@ import { FORM_CONTROLS } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
 import { prepareSearch } from './search/search.ts';
 import { prepareValidate } from './validate-operation.ts';
-import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate, planWrite } from './write.ts';
-import { prepareWrite } from './written.ts';
+import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate, planWrite } from './plan-write.ts';
+import { prepareWrite } from './run-write.ts';
 
 /** One request, as its interaction sees it. */
 export interface Call {

@@ -14,9 +14,9 @@ import {
   type WriteRow,
 } from '../../store/transaction.ts';
 import type { Interaction, RequestContext } from '../interaction.ts';
-import { planWrite, type PlannedWrite } from '../write.ts';
-import { conditionFault, explainRows } from '../write-fault.ts';
-import { present, rowAnswer } from '../written.ts';
+import { planWrite, type PlannedWrite } from '../plan-write.ts';
+import { conditionFault, explainRows } from '../refused-write.ts';
+import { present, rowAnswer } from '../run-write.ts';
 import { localMatches } from './conditions.ts';
 import type { Entry } from './entries.ts';
 import { planEntry } from './plan-entry.ts';

@@ -1,7 +1,7 @@
 /** The conditions of a transaction, in the order in which they are resolved (FHIR R4 http, 3.1.0.11.2). */
 import { matchesWrite } from '../../store/search/kinds.ts';
 import type { Condition } from '../../store/transaction.ts';
-import type { PlannedWrite } from '../write.ts';
+import type { PlannedWrite } from '../plan-write.ts';
 import type { ReferenceCondition } from './settle.ts';
 
 /** A condition and the entry it belongs to. */

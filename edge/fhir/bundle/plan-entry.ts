@@ -8,7 +8,7 @@ import { prepareHistory, prepareRead, prepareVread } from '../read.ts';
 import type { Pair } from '../controls/faults.ts';
 import { prepareSearch } from '../search/search.ts';
 import { METHODS } from '../type-interactions.ts';
-import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate } from '../write.ts';
+import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate } from '../plan-write.ts';
 import type { Entry } from './entries.ts';
 
 export type EntryPlan =

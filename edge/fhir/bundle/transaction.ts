@@ -10,9 +10,9 @@ import { type ConditionRow, requireResource, type WriteRow, writeTransaction } f
 import type { Interaction, RequestContext, Target } from '../interaction.ts';
 import { issuesOf } from '../outcome.ts';
 import { notFound } from '../read.ts';
-import { type Draft, planWrite } from '../write.ts';
-import { conditionFault, explainRows, issueWithin, type RowOrigin } from '../write-fault.ts';
-import { present, resolutions, rowAnswer } from '../written.ts';
+import { type Draft, planWrite } from '../plan-write.ts';
+import { conditionFault, explainRows, issueWithin, type RowOrigin } from '../refused-write.ts';
+import { present, resolutions, rowAnswer } from '../run-write.ts';
 import { type PlacedCondition, placeConditions, type PlacedWrite } from './conditions.ts';
 import type { Entry } from './entries.ts';
 import { planEntry } from './plan-entry.ts';

@@ -1,4 +1,4 @@
-/** Planned writes as an interaction of their own, and the rows of any write as answers. */
+/** A planned write as an interaction of its own, and the rows of any write as answers. */
 import { Fault } from '../../shared/fault.ts';
 import { lockKeys } from '../store/lock.ts';
 import { type WrittenResource, writeResources } from '../store/resource.ts';
@@ -11,8 +11,8 @@ import {
 } from '../store/transaction.ts';
 import { type Answer, type Interaction, interaction, readScope, type RequestContext } from './interaction.ts';
 import { writeAnswer } from './resource-answer.ts';
-import type { PlannedWrite } from './write.ts';
-import { conditionFault, explainRows } from './write-fault.ts';
+import type { PlannedWrite } from './plan-write.ts';
+import { conditionFault, explainRows } from './refused-write.ts';
 
 /** The plain rows of `resource_write` take fewer steps than a transaction; a plain write has only its mode. */
 function isPlain(write: TransactionWrite): write is TransactionWrite & { mode: 'create' | 'update' | 'upsert' } {

@@ -15,7 +15,7 @@ import { ifMatchOf, type RequestHeaders } from './conditional-headers.ts';
 import { requireValid } from './resource-body.ts';
 import type { RequestContext } from './interaction.ts';
 import { relativeReferences, requirePatientReference } from './patient-reference.ts';
-import { unknownId } from './write-fault.ts';
+import { unknownId } from './refused-write.ts';
 import { criteriaOf } from './search/request.ts';
 
 export interface Draft {
