@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
+import { sized } from './test/stack/tools/size.ts';
+
 // In CI a browser test that cannot run fails; elsewhere it says that it was skipped.
 export default defineConfig({
   test: {
@@ -8,7 +10,7 @@ export default defineConfig({
     reporters: ['./test/stack/tools/reporter.ts'],
     // Two cores: more workers only wait for each other, and each contract file starts two runtimes.
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: sized(30_000, 1_800_000),
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
   },

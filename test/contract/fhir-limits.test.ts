@@ -7,6 +7,7 @@ import { createTestDatabase } from '../stack/tools/database.ts';
 import { type Gateway, type GatewayOptions, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
 import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { sized } from '../stack/tools/size.ts';
 
 const ended: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -178,7 +179,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
           if (response.status >= 400) expect(text).toContain('"resourceType":"OperationOutcome"');
         },
       ),
-      { numRuns: 150 },
+      { numRuns: sized(150, 5_000) },
     );
 
     // The same gateway, when its database goes away: 503 with Retry-After.

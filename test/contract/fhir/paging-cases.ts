@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { expectOutcome, idsOf, linkOf, patient, type Reply, type Subject, walk } from './subject.ts';
+import { sized } from '../../stack/tools/size.ts';
 
 const SORTS = [
   '',
@@ -78,7 +79,7 @@ export function pagingCases(subject: () => Subject): void {
           for (const id of residents) expect(seen.filter((one) => one === id)).toHaveLength(1);
         },
       ),
-      { numRuns: 12 },
+      { numRuns: sized(12, 200) },
     );
   });
 

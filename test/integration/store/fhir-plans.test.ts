@@ -12,10 +12,11 @@ import { searchPage, type Sort } from '../../../edge/store/search/search.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { populate, withoutGuards } from '../../contract/fhir/population.ts';
+import { sized } from '../../stack/tools/size.ts';
 
-// `npm run test:plans` shows the same at a million patients and among a thousand sites, which takes minutes.
-const PATIENTS = Number(process.env['PLANS_PATIENTS'] ?? 100_000);
-const SMALL_SITES = Number(process.env['PLANS_SITES'] ?? 200);
+// At full size, which takes minutes, the same is seen at a million patients and among a thousand sites.
+const PATIENTS = sized(100_000, 1_000_000);
+const SMALL_SITES = sized(200, 1_000);
 const UNKNOWN_PATIENTS = 10_000;
 
 let db: TestDatabase;

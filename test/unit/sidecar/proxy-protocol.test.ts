@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { readProxyHeader, type ProxyHeader } from '../../../sidecar/proxy-protocol.ts';
+import { inputs } from '../../stack/tools/size.ts';
 
 const SIGNATURE = '\r\n\r\n\0\r\nQUIT\n';
 const bytes = (...codes: number[]): string => String.fromCharCode(...codes);
@@ -72,6 +73,6 @@ test('no prefix of a header says anything but incomplete, and no bytes make it f
       const found = readProxyHeader(given);
       if (found.kind === 'header') expect(found.length).toBeLessThanOrEqual(given.length);
     }),
-    { numRuns: 2000 },
+    { numRuns: inputs(2000) },
   );
 });

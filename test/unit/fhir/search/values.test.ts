@@ -6,6 +6,7 @@ import { SEARCH_PARAMETERS } from '../../../../edge/store/search/parameters.ts';
 import { criterionOf } from '../../../../edge/fhir/search/criterion-of.ts';
 import { instantInterval } from '../../../../edge/fhir/search/date.ts';
 import { alternatives, tokens } from '../../../../edge/fhir/search/values.ts';
+import { inputs } from '../../../stack/tools/size.ts';
 
 const context = { root: 'https://fhir.test/base/fhir', now: Date.parse('2026-01-01T00:00:00Z') };
 
@@ -116,7 +117,7 @@ describe('criteria', () => {
           expect(error).toMatchObject({ kind: 'malformed', issues: [{ at: `http.${name}` }] });
         }
       }),
-      { numRuns: 500 },
+      { numRuns: inputs(500) },
     );
   });
 });

@@ -15,6 +15,7 @@ import { readExamples } from './examples.ts';
 import { mutate, mutation } from './mutations.ts';
 import { FAULTS } from './faults/all.ts';
 import { isResourceType, RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
+import { inputs } from '../../../stack/tools/size.ts';
 
 const examples = readExamples(RESOURCE_TYPES).map(({ file, resource }) => ({ file, text: printJson(resource) }));
 
@@ -48,7 +49,7 @@ describe('@medplum/core', () => {
         mutate(altered, how);
         if (validate(altered).length === 0) expect(isRefused(printJson(altered))).toBe(false);
       }),
-      { numRuns: 2000, seed: 20261121 },
+      { numRuns: inputs(2000), seed: 20261121 },
     );
   });
 });

@@ -10,6 +10,7 @@ import { isJsonObject, parseJson, printJson, type Json } from '../../../../share
 import { readExamples } from './examples.ts';
 import { mutate, mutation } from './mutations.ts';
 import { RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
+import { inputs } from '../../../stack/tools/size.ts';
 
 /** R4 IssueType codes that validation uses. */
 const CODES = new Set(['structure', 'required', 'value', 'invariant', 'code-invalid', 'invalid', 'not-supported']);
@@ -28,7 +29,7 @@ describe('never throws', () => {
   test('on any JSON', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => expectShowable(JSON.parse(text))),
-      { numRuns: 1000 },
+      { numRuns: inputs(1000) },
     );
   });
 
@@ -38,7 +39,7 @@ describe('never throws', () => {
       fc.property(type, fc.dictionary(fc.string(), fc.jsonValue()), (resourceType, members) => {
         expectShowable(parseJson(JSON.stringify({ ...members, resourceType })));
       }),
-      { numRuns: 1000 },
+      { numRuns: inputs(1000) },
     );
   });
 
@@ -52,7 +53,7 @@ describe('never throws', () => {
         for (const change of changes) mutate(altered, change);
         expectShowable(altered);
       }),
-      { numRuns: 2000 },
+      { numRuns: inputs(2000) },
     );
   });
 
@@ -142,6 +143,6 @@ test('a resource without faults stays without when its members change places', (
       const reversed = isJsonObject(resource) ? Object.fromEntries(Object.entries(resource).reverse()) : resource;
       expect(validate(reversed).length).toBe(validate(resource).length);
     }),
-    { numRuns: 100 },
+    { numRuns: inputs(100) },
   );
 });

@@ -11,6 +11,7 @@ import { NO_HEADER, readHeader, salvageHeader } from '../../../../shared/hl7/hea
 import { readMessage } from '../../../../shared/hl7/message.ts';
 import { readPath } from '../../../stack/tools/hl7-path.ts';
 import { corpus } from './corpus.ts';
+import { inputs } from '../../../stack/tools/size.ts';
 
 const at = new Date('2026-01-02T03:04:05.678Z');
 const ackControlId = 'ACK-1';
@@ -253,7 +254,7 @@ describe('other readers', () => {
         expect(readPath(read, 'MSA-1')).toBe(ack.code);
         expect(readPath(read, 'ERR-2.3')).toBe('3');
       }),
-      { numRuns: 300 },
+      { numRuns: inputs(300) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RECOMMENDED, type Delimiters } from '../../../../shared/hl7/delimiters.ts';
 import { escape, unescape, type Syntax } from '../../../../shared/hl7/escapes.ts';
+import { inputs } from '../../../stack/tools/size.ts';
 
 const utf8: Syntax = { delimiters: RECOMMENDED, charset: 'utf-8' };
 const latin1: Syntax = { delimiters: RECOMMENDED, charset: 'iso-8859-1' };
@@ -74,7 +75,7 @@ describe('escape', () => {
           expect(raw).not.toContain(separator);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: inputs(500) },
     );
   });
 
@@ -85,7 +86,7 @@ describe('escape', () => {
   it('leaves any input unescapable without a throw', () => {
     fc.assert(
       fc.property(text, (raw) => typeof unescape(raw, utf8) === 'string'),
-      { numRuns: 500 },
+      { numRuns: inputs(500) },
     );
   });
 });

@@ -17,6 +17,7 @@ import {
   repetitions,
   valueAt,
 } from '../../../../shared/hl7/value.ts';
+import { inputs } from '../../../stack/tools/size.ts';
 
 const MSH = 'MSH|^~\\&|A^1.2.3^ISO|B|C|D|20260102||ADT^A08^ADT_A01|42|P|2.5.1';
 const message = readMessage(
@@ -255,7 +256,7 @@ describe('any order of reading', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: inputs(500) },
     );
   });
 });
@@ -303,7 +304,7 @@ describe('any bytes', () => {
           expect(error.issues[0]?.at).toMatch(/^([A-Z][A-Z0-9]{2}|\?\?\?)\^\d+(\^\d+)*$/);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: inputs(2000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import { createMllpDecoder, encodeMllpFrame, type MllpDecoder, type MllpEvent } from '../../../../shared/hl7/mllp.ts';
+import { inputs } from '../../../stack/tools/size.ts';
 
 const VT = 0x0b;
 const FS = 0x1c;
@@ -184,7 +185,7 @@ describe('any stream, cut anywhere', () => {
         const pieces = cuts.slice(1).map((end, i) => bytes.subarray(cuts[i] ?? 0, end));
         expect(read(pieces, maxFrameBytes)).toEqual(twin(bytes, maxFrameBytes));
       }),
-      { numRuns: 3000 },
+      { numRuns: inputs(3000) },
     );
   });
 

@@ -9,6 +9,7 @@ import {
   type ZoneFallback,
 } from '../../../../shared/hl7/time.ts';
 import { isTimeZone, offsetInZone } from '../../../../shared/hl7/zone.ts';
+import { inputs } from '../../../stack/tools/size.ts';
 
 const vienna: ZoneFallback = { timeZone: 'Europe/Vienna' };
 
@@ -145,7 +146,7 @@ describe('any text', () => {
           expect(day.toISOString().startsWith(written.slice(0, 10))).toBe(true);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: inputs(200) },
     );
   });
 });

@@ -10,6 +10,7 @@ import {
   type FieldContent,
   type RepetitionContent,
 } from '../../../../shared/hl7/write.ts';
+import { inputs } from '../../../stack/tools/size.ts';
 
 const delimiters = fc
   .shuffledSubarray(Array.from('|^~\\&#*:!%$@;+'), { minLength: 6, maxLength: 6 })
@@ -67,7 +68,7 @@ describe('write, then read', () => {
           }
         });
       }),
-      { numRuns: 300 },
+      { numRuns: inputs(300) },
     );
   });
 
@@ -80,7 +81,7 @@ describe('write, then read', () => {
         expect(writeMessage(read)).toBe(lines.map((line) => `${line}\r`).join(''));
         expect(readMessage(writeMessage(read)).segments.map(({ raw }) => raw)).toEqual(lines);
       }),
-      { numRuns: 100 },
+      { numRuns: inputs(100) },
     );
   });
 

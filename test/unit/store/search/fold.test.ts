@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { fold, spellNames } from '../../../../edge/store/search/fold.ts';
+import { inputs } from '../../../stack/tools/size.ts';
 
 describe('folding', () => {
   test.each<[string, string]>([
@@ -37,7 +38,7 @@ describe('spelling', () => {
         expect(spellNames(a)).toMatch(/^[\u0000-\u007f]*$/);
         expect(spellNames(a).includes(spellNames(b))).toBe(a.includes(b));
       }),
-      { numRuns: 2_000 },
+      { numRuns: inputs(2_000) },
     );
   });
 });

