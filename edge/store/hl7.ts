@@ -5,6 +5,7 @@
 import type { AckError } from '../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
 import type { Query } from '../deps.ts';
+import type { NewAttention } from './attention.ts';
 import type { ResourceWrite, StoredResource } from './resource.ts';
 import { instantOf, raw, sql } from './sql.ts';
 
@@ -163,6 +164,7 @@ export interface MessageEffects {
   readonly identities: readonly { readonly type: string; readonly key: string; readonly id: string }[];
   readonly merges: readonly { readonly from: string; readonly to: string }[];
   readonly contributions: readonly { readonly id: string; readonly fields: string }[];
+  readonly attention: readonly NewAttention[];
 }
 
 export interface StoreRow {
@@ -186,11 +188,11 @@ export function storeMessage(
   state: string,
   effects: MessageEffects,
 ): Query<StoreRow> {
-  const { writes: resources, identities, merges, contributions } = effects;
+  const { writes: resources, identities, merges, contributions, attention } = effects;
   const [values = [], types = [], keys = []] = lookupParams(lookup);
   return sql<StoreRow>`select s.outcome, s.decided, encode(s.ack, 'hex') as ack
     from hl7_store(${site}::uuid, ${JSON.stringify(message)}::json, ${raw}::bytea, ${ack}::bytea, ${values}::text[],
-      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, identities, merges, contributions })}::json) s`;
+      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, identities, merges, contributions, attention })}::json) s`;
 }
 
 export interface StoredMessageRow {

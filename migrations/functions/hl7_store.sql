@@ -2,7 +2,7 @@
 --   p_message { messageId, clientId, source, sourceAddress, requestId, application, facility, controlId, sha256, type,
 --     outcome, errors, replay }
 --   p_effects { resources: [as resource_write], identities: [{ type, key, id }], merges: [{ from, to }],
---     contributions: [{ id, fields }] }
+--     contributions: [{ id, fields }], attention: [as attention_add] }
 --   p_state: of the rows that hl7_match found, '' for none.
 -- One row: outcome is 'stored'; 'seen' when these very bytes are stored already, with what was decided then; or 'retry'
 -- when what hl7_match found is no longer so, and nothing was stored.
@@ -81,6 +81,7 @@ begin
   for g in select x."from", x."to" from json_to_recordset(p_effects -> 'merges') as x("from" uuid, "to" uuid) loop
     perform hl7_merge(p_site, m."messageId", g."from", g."to");
   end loop;
+  perform attention_add(p_site, m."messageId", p_effects -> 'attention');
 
   return query select 'stored', m.outcome, p_ack;
 end $$;

@@ -31,7 +31,7 @@ export interface DecisionInput {
   readonly nowMs: number;
 }
 
-const NO_EFFECTS: Effects = { resources: [], writes: [], identities: [], contributions: [], merges: [] };
+const NO_EFFECTS: Effects = { resources: [], writes: [], identities: [], contributions: [], merges: [], attention: [] };
 
 export function decide(input: DecisionInput): Decision {
   const { reading, settings, requestId, nowMs } = input;
@@ -39,8 +39,15 @@ export function decide(input: DecisionInput): Decision {
   const mapped = reading.outline === undefined || isRefused(findings) ? undefined : mapReading(input, findings);
   if (mapped !== undefined) findings.push(...tooLongEntries(mapped.writes));
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
-  const effects = isRefused(findings) ? NO_EFFECTS : (mapped ?? NO_EFFECTS);
+  const effects = isRefused(findings) ? effectsOfRefused(mapped, input.found) : (mapped ?? NO_EFFECTS);
   return { ...answerTo(reading.header, findings, requestId, nowMs), findings, effects };
+}
+
+/** A message that is refused changes nothing, but what it shows of charts that exist is worth a look. */
+function effectsOfRefused(mapped: Effects | undefined, found: readonly Found[]): Effects {
+  const known = new Set(found.map(({ resource }) => resource.id));
+  const attention = mapped?.attention.filter(({ patients }) => patients.every((id) => known.has(id))) ?? [];
+  return { ...NO_EFFECTS, attention };
 }
 
 /**

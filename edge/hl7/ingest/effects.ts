@@ -3,6 +3,7 @@
  * the same code. Everything that could not be mapped is reported to the context.
  */
 import { locate } from '../../../shared/hl7/value.ts';
+import type { NewAttention } from '../../store/attention.ts';
 import type { Merge } from '../identity/merge.ts';
 import { mapPatient } from '../identity/patient.ts';
 import { chartOf, type Chart } from '../mapping/chart.ts';
@@ -19,7 +20,7 @@ export interface MapRequest {
   readonly found: readonly Found[];
   /** Of the key: what a message says in passing is mapped only where its type may be written. */
   readonly allowedScopes: ReadonlySet<string>;
-  readonly context: MapContext;
+  readonly context: Omit<MapContext, 'attend'>;
   readonly newId: () => string;
   /** `meta.source` of what is made or changed: which message it was. */
   readonly source: string;
@@ -27,9 +28,13 @@ export interface MapRequest {
 
 export interface Effects extends DraftResult {
   readonly merges: readonly Merge[];
+  readonly attention: readonly NewAttention[];
 }
 
-export function effectsOf({ outline, rule, found, allowedScopes, context, newId, source }: MapRequest): Effects {
+export function effectsOf(request: MapRequest): Effects {
+  const { outline, rule, found, allowedScopes, newId, source } = request;
+  const attention: NewAttention[] = [];
+  const context: MapContext = { ...request.context, attend: (item) => void attention.push(item) };
   const drafts = createDrafts(found);
   const merges = outline.patients.flatMap(({ statements, ...segments }): Merge[] => {
     const mapped = mapPatient(segments, rule.patient, drafts, context, newId);
@@ -37,7 +42,7 @@ export function effectsOf({ outline, rule, found, allowedScopes, context, newId,
     applyStatements(statements, chartOf(mapped.patient, drafts, newId), allowedScopes, context);
     return mapped.merge === undefined ? [] : [mapped.merge];
   });
-  return { ...drafts.result(source), merges };
+  return { ...drafts.result(source), merges, attention };
 }
 
 function applyStatements(

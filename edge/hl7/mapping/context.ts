@@ -3,6 +3,7 @@ import { Fault } from '../../../shared/fault.ts';
 import type { AckError, Severity } from '../../../shared/hl7/ack.ts';
 import { errorsOfFault } from '../../../shared/hl7/ack.ts';
 import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
+import type { NewAttention } from '../../store/attention.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
 
 export interface MapContext {
@@ -12,6 +13,8 @@ export interface MapContext {
   readonly authorities: ReadonlyMap<string, string>;
   /** Collects what goes into ERR segments. */
   readonly report: (finding: AckError) => void;
+  /** Collects what goes into the administrator's lists. */
+  readonly attend: (attention: NewAttention) => void;
 }
 
 /**

@@ -1,0 +1,24 @@
+/** What an administrator should look at (`attention` in migrations/0008_attention.sql), as messages show it. */
+import type { JsonObject } from '../../shared/json.ts';
+
+export type AttentionKind =
+  /** Two charts may be of one person, or one number is in both. */
+  | 'possible-duplicate'
+  /** A corrected, withdrawn or deleted result came after a newer one. */
+  | 'stale-correction'
+  /** A correction fits none of the results that are known, or several. */
+  | 'correction-unmatched'
+  /** What the gateway files by patient was to be moved, and was not. */
+  | 'not-moved'
+  /** A merge whose patients could not be told. */
+  | 'merge-unresolved';
+
+export interface NewAttention {
+  readonly kind: AttentionKind;
+  /** Ids of none, one or two patients. */
+  readonly patients: readonly string[];
+  /** What besides kind and patients tells it from others: what has all three is listed once, however often it is shown. */
+  readonly about?: string;
+  /** Codes, ids and places (`PID^1^3^2`), never what a patient's record holds. */
+  readonly detail?: JsonObject;
+}
