@@ -1,9 +1,10 @@
--- The patients that have one of the identifier values, those they were merged into, and the resources that HL7 keys
+-- The patients that have one of the identifier values, those they were merged into (Patient.link of type replaced-by,
+-- which edge/hl7/identity/survivor.ts follows again in what comes back: here, so that it is one round trip), and the resources that HL7 keys
 -- (p_types[i], p_keys[i]) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
 -- state is the same text in each row: the same text, the same rows in the same versions.
 -- PL/pgSQL keeps the plan, which costs more than the look-ups. The laterals with a limit are look-ups by key, one at a
 -- time: no estimate can make scans of them.
--- Settings: README.md, "Plans".
+-- Settings: migrations/README.md, "Plans".
 create or replace function hl7_match(p_site uuid, p_values text[], p_types text[], p_keys text[])
 returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
   contributions text, state text)

@@ -6,7 +6,7 @@
 --   p_state: of the rows that hl7_match found, '' for none.
 -- One row: outcome is 'stored'; 'seen' when these very bytes are stored already, with what was decided then; or 'retry'
 -- when what hl7_match found is no longer so, and nothing was stored.
--- Settings: README.md, "Plans".
+-- Settings: migrations/README.md, "Plans".
 create or replace function hl7_store(p_site uuid, p_message json, p_raw bytea, p_ack bytea, p_values text[],
   p_types text[], p_keys text[], p_state text, p_effects json)
 returns table (outcome text, decided text, ack bytea)

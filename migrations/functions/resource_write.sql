@@ -7,7 +7,7 @@
 -- Raises, with the 0-based positions in p_rows as JSON in DETAIL:
 --   GW404 update of an id the site does not have, GW412 the version is not the expected one,
 --   GW422 a patient that the site does not have.
--- Settings: README.md, "Plans".
+-- Settings: migrations/README.md, "Plans".
 create or replace function resource_write(p_site uuid, p_rows json)
 returns table (ordinal integer, outcome text, id uuid, version integer, last_updated timestamptz)
 language plpgsql
