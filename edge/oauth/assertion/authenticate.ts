@@ -10,7 +10,8 @@ import { firstBroken } from './check.ts';
 import { type Presented, requireAssertion } from './credentials.ts';
 import { HEADER_CHECKS } from './header.ts';
 import { checkAgainstDecoy } from './signature.ts';
-import { type Known, type Means, STEPS } from './steps.ts';
+import type { Known, Means } from './step.ts';
+import { STEPS } from './steps.ts';
 
 type Made = { readonly known: Known; readonly refused: Reason | undefined };
 

@@ -12,7 +12,8 @@ import { findClient } from '../../store/client.ts';
 import type { ClientKeyring } from '../client-keys.ts';
 import { claimedClient } from './client-id.ts';
 import { readCompactJws } from './compact-jws.ts';
-import { FORMAT, type Known, type Outcome, type Step, STEPS } from './steps.ts';
+import type { Known, Outcome, Step } from './step.ts';
+import { FORMAT, STEPS } from './steps.ts';
 
 function toCheck({ code, title }: Pick<Step, 'code' | 'title'>, outcome: Outcome, value?: Json): AssertionCheck {
   if ('skipped' in outcome) return { code, title, result: 'skipped', reason: outcome.skipped };

@@ -5,57 +5,15 @@
  */
 import { z } from 'zod';
 
-import type { Json } from '../../../shared/json.ts';
 import { isAssertionAlgorithm } from '../../../shared/oauth/algorithms.ts';
 import { quote } from '../../../shared/quote.ts';
-import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import type { Reason, RefusalCode } from '../../refusals.ts';
-import type { ClientRow } from '../../store/client.ts';
 import { overClientLimit } from '../attempt.ts';
-import type { ClientKeyring } from '../client-keys.ts';
 import { CLAIM_CHECKS, CLOCK_TOLERANCE_SECONDS } from './claims.ts';
-import type { CompactJws } from './compact-jws.ts';
 import { HEADER_CHECKS } from './header.ts';
-import { findSigning, type Signing } from './signing.ts';
-
-interface Learned {
-  readonly client?: ClientRow;
-  readonly signing?: Signing;
-}
-
-/** An assertion that could be read, and what the steps so far have learned of it. */
-export interface Known extends Learned {
-  readonly jws: CompactJws;
-  /** Whom it claims to come from; undefined where it names no client. */
-  readonly clientId: string | undefined;
-  /** The `client_id` beside it, where there is one. */
-  readonly formClientId: string | undefined;
-  /** What `aud` may be, first the one to name in a refusal. */
-  readonly audiences: readonly string[];
-}
-
-/** What the steps ask and use. */
-export interface Means {
-  readonly deps: Pick<Deps, 'now' | 'rateLimiter' | 'jtiStore'>;
-  readonly clientKeys: ClientKeyring;
-  readonly findClient: (clientId: string) => Promise<ClientRow | undefined>;
-}
-
-/** What comes of a step: it passes and may have learned something, it refuses, or what it needs is not known. */
-export type Outcome = { readonly learned: Learned } | { readonly refused: Reason } | { readonly skipped: string };
-
-export interface Step {
-  /** Of its refusals, and under which it is listed. */
-  readonly code: RefusalCode;
-  /** What is checked, for the workbench. */
-  readonly title: string;
-  /** What it uses up, so that it is made for a request only. */
-  readonly spends?: 'limit' | 'jti';
-  readonly run: (known: Known, means: Means) => Outcome | Promise<Outcome>;
-  /** The value that is checked, for the workbench. */
-  readonly seen?: (known: Known) => Json | undefined;
-}
+import { findSigning } from './signing.ts';
+import type { Outcome, Step } from './step.ts';
 
 const PASSED: Outcome = { learned: {} };
 const UNKNOWN: Outcome = { skipped: 'the client is not known' };

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+
+import { publish } from '../../../edge/http/publish.ts';
+import { createSurface } from '../../../edge/http/surface.ts';
+import { testDeps } from '../../stack/tools/test-deps.ts';
+
+const key = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', kid: 'k' };
+
+function surface() {
+  const app = createSurface(testDeps({ signingKeys: [key], now: () => 0 }), 'oauth', '');
+  const notAllowed = (allow: string) => () => new Response(null, { status: 405, headers: { Allow: allow } });
+  publish(app, '/document', () => Response.json({ a: 1 }), notAllowed);
+  return app;
+}
+
+test('any origin may read a public document, also when it is told that its own copy will do', async () => {
+  const first = await surface().request('/document');
+  expect(first.headers.get('access-control-allow-origin')).toBe('*');
+  const headers = { 'If-None-Match': first.headers.get('etag') ?? '' };
+  const again = await surface().request('/document', { headers });
+  expect([again.status, again.headers.get('access-control-allow-origin')]).toEqual([304, '*']);
+});
+
+test('it is read, and nothing else', async () => {
+  const { status, headers } = await surface().request('/document', { method: 'POST' });
+  expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+});
