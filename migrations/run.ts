@@ -67,9 +67,14 @@ async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise
   }
 }
 
+const USAGE = `usage: DATABASE_URL="postgres://…" npm run migrate
+
+Brings the schema of an empty or an older database forward. Running it twice is safe; there is no way back.`;
+
 async function main(): Promise<void> {
+  if (process.argv.includes('--help')) return console.log(USAGE);
   const databaseUrl = process.env['DATABASE_URL'];
-  if (databaseUrl === undefined) throw new Error('DATABASE_URL is not set');
+  if (databaseUrl === undefined) throw new Error(`DATABASE_URL is not set\n\n${USAGE}`);
   const { applied, current } = await migrate(databaseUrl, { log: console.log });
   console.log(applied.length === 0 ? `nothing to do, the schema is at ${current}` : `the schema is at ${current}`);
 }

@@ -1,6 +1,9 @@
 /** `npm run bench [name …]`: every measurement, or those named, each a table with its limits in the same run. */
 import { readdir } from 'node:fs/promises';
 
+import { helpOn } from '../../edge/platform/node/program.ts';
+
+helpOn('usage: npm run bench -- [NAME …]      names: gateway, hl7-reader, fhir-validate, mllp; default all');
 const files = (await readdir(import.meta.dirname)).filter((file) => file.endsWith('.ts'));
 const wanted = process.argv.slice(2);
 for (const file of files.toSorted()) {

@@ -4,11 +4,13 @@
  */
 import { parseArgs } from 'node:util';
 
+import { helpOn } from '../../edge/platform/node/program.ts';
 import { runFaults } from '../stack/tools/faults.ts';
 
 const DEFAULT_MINUTES = '10';
 
 if (import.meta.main) {
+  helpOn('usage: npm run soak -- [--minutes 10] [--seed 1]');
   const { values } = parseArgs({
     options: { minutes: { type: 'string', default: DEFAULT_MINUTES }, seed: { type: 'string', default: '1' } },
   });

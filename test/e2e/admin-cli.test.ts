@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -156,7 +157,14 @@ test.each([
   [['site', 'destroy'], /there is no site destroy/],
   [['site', 'create'], /--name is needed/],
   [['site', 'create', '--name', 'X', '--time-zone', 'Mars'], /not an IANA name/],
-  [['key', 'create', '--site', 'x', '--name', 'A'], /site/],
+  [['key', 'create', '--site', 'x', '--name', 'A'], /^there is no site x: `npm run -s admin -- site list`/],
+  [['key', 'list', '--site', '0192f0c1-0000-7000-8000-000000000000'], /^there is no site 0192f0c1/],
+  [['site', 'show', '--site', '0192f0c1-0000-7000-8000-000000000000'], /^there is no site 0192f0c1/],
+  [
+    ['key', 'create', '--site', '0192f0c1-0000-7000-8000-000000000000', '--name', 'A', '--jwks', 'none.json'],
+    /^there is no file none\.json/,
+  ],
+  [['site', 'list', '--nonsense'], /^Unknown option '--nonsense'/],
   [
     ['site', 'update', '--site', '0192f0c1-0000-7000-8000-000000000000', '--charset', 'x'],
     /defaultCharset: "x" is not/,
@@ -181,4 +189,26 @@ test.each([
   const ended = await admin(...args);
   expect(ended).toMatchObject({ code: 1, stdout: '' });
   expect(ended.stderr).toMatch(expected);
+});
+
+test('a second site of one name is refused by its id', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'Twin'));
+  const again = await admin('site', 'create', '--name', 'Twin');
+  expect([again.code, again.stderr]).toEqual([1, `there is a site of that name already: ${site}\n`]);
+});
+
+test.each([
+  'edge/platform/node/admin-cli.ts',
+  'edge/platform/node/keys-cli.ts',
+  'edge/platform/node/reindex-cli.ts',
+  'migrations/run.ts',
+  'test/stack/start/start.ts',
+  'test/stack/start/reset.ts',
+  'test/stack/start/token.ts',
+  'test/stack/start/mllp-send.ts',
+  'test/bench/run.ts',
+  'test/bench/soak.ts',
+])('%s --help says how to call it, and does nothing', async (program) => {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, '--help'], { cwd: ROOT });
+  expect([stdout, stderr]).toEqual([expect.stringMatching(/^usage/i), '']);
 });

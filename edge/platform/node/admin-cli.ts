@@ -8,7 +8,7 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { Fault } from '../../../shared/fault.ts';
-import { uuidv7 } from '../../../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
 import { changeKey, createKey } from '../../admin/keys/keys.ts';
 import { KEY_MEMBERS } from '../../admin/keys/record.ts';
 import { listKeys } from '../../admin/keys/statements.ts';
@@ -20,8 +20,7 @@ import { type Actor, authorOf, PERMISSIONS, toActor } from '../../admin/staff/pe
 import { type CommandConfig, readCommandConfig } from '../../config.ts';
 import { listSites } from '../../store/site.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
-
-class UsageError extends Error {}
+import { runProgram, UsageError } from './program.ts';
 
 /** What was given, by option. */
 type Options = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -51,13 +50,20 @@ async function connect(): Promise<CommandDeps> {
   };
 }
 
+const noSite = (site: string) =>
+  new UsageError(`there is no site ${site}: \`npm run -s admin -- site list\` shows those there are`);
+
 /** Whoever runs this may do everything; the history names the account of the machine. */
-const operator = (site: string): Actor =>
-  toActor({ sub: 'npm run admin', name: userInfo().username, site, permissions: Object.keys(PERMISSIONS) });
+function operator(site: string): Actor {
+  if (!isUuid(site)) throw noSite(site);
+  return toActor({ sub: 'npm run admin', name: userInfo().username, site, permissions: Object.keys(PERMISSIONS) });
+}
 
 interface Command {
   /** How its options are told. */
   readonly usage: string;
+  /** What to do with what it answers. */
+  readonly next?: string;
   /** The names of its options. */
   readonly options: readonly string[];
   readonly run: (deps: CommandDeps, options: Options) => Promise<unknown>;
@@ -65,7 +71,15 @@ interface Command {
 
 const siteOptions = Object.keys(optionsOf(SITE_MEMBERS));
 const keyOptions = Object.keys(optionsOf(KEY_MEMBERS));
-const readText = (path: string): Promise<string> => readFile(path, 'utf8');
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    throw new UsageError(isMissing ? `there is no file ${path}` : `the file ${path} cannot be read`, { cause: error });
+  }
+}
 
 const setStatus = (status: 'active' | 'disabled'): Command => ({
   usage: '--site ID --client-id svc-…',
@@ -79,11 +93,15 @@ const setStatus = (status: 'active' | 'disabled'): Command => ({
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   'site create': {
+    next: 'npm run -s admin -- key create --site with this id; `npm run -s keys -- client` makes a client’s keys',
     usage: usageOf(SITE_MEMBERS),
     options: siteOptions,
     async run({ database }, options) {
       need(options, 'name');
       const body = await bodyOfFlags(SITE_MEMBERS, options, readText);
+      const sites = await database.run(listSites());
+      const known = sites.find(({ name }) => name === need(options, 'name').trim());
+      if (known !== undefined) throw new Fault('conflict', `there is a site of that name already: ${known.site_id}`);
       const site = uuidv7(Date.now());
       return viewSite(await createSite(database, site, authorOf(operator(site)), body));
     },
@@ -111,6 +129,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   'key create': {
+    next: 'the Client ID is `iss` and `sub` of the client’s assertions (README.md, A first token and a first patient)',
     usage: `--site ID ${usageOf(KEY_MEMBERS)}`,
     options: ['site', ...keyOptions],
     async run(deps, options) {
@@ -137,6 +156,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     options: ['site'],
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
+      await knownSite(database, site);
       const rows = await database.run(listKeys(site, { text: '', status: '', protocol: '' }, null, 10_000));
       return rows.map(({ client_id: clientId, name, status, protocols }) => ({ clientId, name, status, protocols }));
     },
@@ -155,7 +175,7 @@ const OPTIONS = {
 const USAGE = `Usage, with DATABASE_URL in the environment:
 
 ${Object.entries(COMMANDS)
-  .map(([name, { usage }]) => `  npm run admin -- ${name} ${usage}`.trimEnd())
+  .map(([name, { usage }]) => `  npm run -s admin -- ${name} ${usage}`.trimEnd())
   .join('\n')}
 
 Lists have commas between. An option with an empty value ("") clears what it names. What is answered is JSON.
@@ -167,10 +187,16 @@ function explain(error: unknown): string {
     const issues = error.issues.map(({ at, message }) => `  ${at ?? ''}: ${message}\n`);
     return `${error.message}\n${issues.join('')}`;
   }
-  return error instanceof UsageError ? `${error.message}\n\n${USAGE}` : `${String(error)}\n`;
+  return error instanceof Error ? error.message : String(error);
 }
 
-async function main(): Promise<unknown> {
+/** @throws UsageError for a site that is not there */
+async function knownSite(database: CommandDatabase, id: string): Promise<void> {
+  const sites = await database.run(listSites());
+  if (!sites.some(({ site_id }) => site_id === id)) throw noSite(id);
+}
+
+async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const name = positionals.join(' ');
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
@@ -179,15 +205,18 @@ async function main(): Promise<unknown> {
   if (foreign !== undefined) throw new UsageError(`${name} has no option --${foreign}`);
   const deps = await connect();
   try {
-    return await command.run(deps, values);
+    const answer = await command.run(deps, values).catch(async (error: unknown) => {
+      // What is wrong with the values is told first; what else fails may be because there is no such site.
+      const isInvalid = error instanceof UsageError || (error instanceof Fault && error.kind === 'invalid');
+      if (!isInvalid && values.site !== undefined) await knownSite(deps.database, values.site);
+      throw error;
+    });
+    process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+    // For people; a script that keeps what is said on standard error is not told.
+    if (command.next !== undefined && process.stderr.isTTY) process.stderr.write(`next: ${command.next}\n`);
   } finally {
     await deps.database.close();
   }
 }
 
-try {
-  process.stdout.write(`${JSON.stringify(await main(), null, 2)}\n`);
-} catch (error) {
-  process.stderr.write(explain(error));
-  process.exitCode = 1;
-}
+await runProgram(USAGE, main, explain);

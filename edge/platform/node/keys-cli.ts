@@ -4,14 +4,20 @@
  * standard error.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
 
-import { exportJWK, generateKeyPair } from 'jose';
+import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 
 import { SIDECAR_TOKEN_ALGORITHM } from '../../../shared/mllp-contract.ts';
 import { type SigningRing, signingRing } from '../../config.ts';
 import { newRing, publishKey, retireOthers, signWithNewest, type Step } from '../../oauth/ring-rotation.ts';
+import { helpOn } from './program.ts';
+
+/** What every JWT library has (RFC 7518 §3.1). */
+const CLIENT_ALGORITHM = 'ES256';
 
 const USAGE = `usage: npm run -s keys -- new              > ring.json
        npm run -s keys -- publish < old.json > ring.json
@@ -19,6 +25,7 @@ const USAGE = `usage: npm run -s keys -- new              > ring.json
        npm run -s keys -- retire  < old.json > ring.json
        npm run -s keys -- sidecar            > sidecar.env
        npm run -s keys -- secret             > secret.txt
+       npm run -s keys -- client FOLDER      makes FOLDER/private.pem and FOLDER/jwks.json
 
 The ring is read from TOKEN_SIGNING_KEYS where that is set, else from standard input. Then:
        npx wrangler secret put TOKEN_SIGNING_KEYS < ring.json
@@ -55,6 +62,37 @@ const newSecret = (): Made => ({
   notes: ['next: store this as the secret GATEWAY_SECRET; another one ends sessions and pages under way'],
 });
 
+/**
+ * A client's key pair, for a client that has no tool of its own: the private half in a file that only its owner reads,
+ * the public half as the JWKS that is registered with an API key. A file that is there already stays.
+ */
+async function newClientKey(folder = ''): Promise<Made> {
+  if (folder === '') throw new Error('name a folder for the two files: npm run -s keys -- client FOLDER');
+  // npm runs scripts in the repository, whoever calls from wherever.
+  const path = resolve(process.env['INIT_CWD'] ?? '', folder);
+  const { privateKey, publicKey } = await generateKeyPair(CLIENT_ALGORITHM, { extractable: true });
+  const kid = `client-${randomUUID().slice(0, 8)}`;
+  const jwk = { ...(await exportJWK(publicKey)), kid, alg: CLIENT_ALGORITHM, use: 'sig' };
+  const files = [
+    { name: join(path, 'private.pem'), text: await exportPKCS8(privateKey), mode: 0o600 },
+    { name: join(path, 'jwks.json'), text: `${JSON.stringify({ keys: [jwk] }, null, 2)}\n`, mode: 0o644 },
+  ];
+  await mkdir(path, { recursive: true });
+  for (const { name, text: content, mode } of files) {
+    await writeFile(name, content, { mode, flag: 'wx' }).catch((cause: unknown) => {
+      throw new Error(`${name} is there already, or cannot be written: nothing was changed`, { cause });
+    });
+  }
+  return {
+    output: files.map(({ name }) => name).join('\n'),
+    notes: [
+      `kid: ${kid}, which the header of each assertion names, with alg ${CLIENT_ALGORITHM}`,
+      'next: private.pem stays with the client and goes nowhere else; jwks.json is pasted into the console or given to',
+      '      npm run -s admin -- key create --jwks FILE',
+    ],
+  };
+}
+
 async function readRing(): Promise<SigningRing> {
   const given = process.env['TOKEN_SIGNING_KEYS'] ?? (process.stdin.isTTY ? '' : await text(process.stdin));
   try {
@@ -65,15 +103,17 @@ async function readRing(): Promise<SigningRing> {
   }
 }
 
-const COMMANDS: Readonly<Record<string, () => Promise<Made>>> = {
+const COMMANDS: Readonly<Record<string, (argument: string | undefined) => Promise<Made>>> = {
   new: async () => made(await newRing(Date.now())),
   publish: async () => made(await publishKey(await readRing(), Date.now())),
   sign: async () => made(signWithNewest(await readRing())),
   retire: async () => made(retireOthers(await readRing())),
-  sidecar: newSidecarKey,
+  sidecar: () => newSidecarKey(),
   secret: async () => newSecret(),
+  client: newClientKey,
 };
 
+helpOn(USAGE);
 const name = process.argv[2] ?? '';
 const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
 if (command === undefined) {
@@ -81,7 +121,7 @@ if (command === undefined) {
   process.exitCode = 2;
 } else {
   try {
-    const { output, notes } = await command();
+    const { output, notes } = await command(process.argv[3]);
     process.stdout.write(`${output}\n`);
     process.stderr.write(`${notes.join('\n')}\n`);
   } catch (error) {

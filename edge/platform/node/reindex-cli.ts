@@ -18,6 +18,7 @@ import { addJob, findJobs, type JobRow, stopJob } from '../../store/job.ts';
 import { countResources } from '../../store/search/reindex.ts';
 import { listSites, type SiteRow } from '../../store/site.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
+import { runProgram, UsageError } from './program.ts';
 import { progressLine } from './progress-line.ts';
 
 const USAGE = `usage: npm run reindex -- [--site ID] [--restart]     with DATABASE_URL in the environment
@@ -27,8 +28,6 @@ Without --site all sites are done. --restart begins anew what an earlier run has
 
 /** How long it waits when others are at all that is left, or a step is to be tried again later. */
 const PAUSE_MS = 500;
-
-class UsageError extends Error {}
 
 async function chooseSites(database: CommandDatabase, id: string | undefined): Promise<readonly SiteRow[]> {
   if (id !== undefined && !isUuid(id)) throw new UsageError(`--site ${id} is not the id of a site`);
@@ -114,10 +113,4 @@ async function main(): Promise<void> {
   }
 }
 
-try {
-  await main();
-} catch (error) {
-  const isUsage = error instanceof UsageError || (error instanceof TypeError && 'code' in error);
-  process.stderr.write(isUsage ? `${error.message}\n\n${USAGE}` : `${String(error)}\n`);
-  process.exitCode = 1;
-}
+await runProgram(USAGE, main);

@@ -2,11 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 
+import { helpOn } from '../../../edge/platform/node/program.ts';
 import { STACK_FILE, type StackDescription } from './local.ts';
 
+const USAGE = 'usage: npm run -s mllp FILE';
+helpOn(USAGE);
 const file = process.argv[2];
 if (file === undefined) {
-  process.stderr.write('usage: npm run -s mllp FILE\n');
+  process.stderr.write(`${USAGE}\n`);
   process.exit(1);
 }
 const stack = JSON.parse(await readFile(STACK_FILE, 'utf8')) as StackDescription;

@@ -6,6 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
+import { helpOn } from '../../../edge/platform/node/program.ts';
 import { migrate } from '../../../migrations/run.ts';
 import { demoData, demoKeys } from './demo.ts';
 import { startDenoEdge } from '../services/edge-deno.ts';
@@ -17,6 +18,11 @@ import { assertPortsFree } from './ports.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { localSecrets } from '../services/secrets.ts';
 import { startSidecar } from '../services/sidecar.ts';
+
+helpOn(`usage: npm start -- [--edge workers|deno]
+
+Starts the whole gateway on this machine. Ports: EDGE_PORT, OIDC_PORT, MLLP_PORT, SIDECAR_HEALTH_PORT, POSTGRES_PORT and
+NEON_PORT. LOCAL_FOLDER is where its data is kept, default .local; \`npm run reset\` forgets it.`);
 
 const { values: options } = parseArgs({
   options: { edge: { type: 'string', default: 'workers' } },

@@ -4,8 +4,11 @@
  */
 import { readFile } from 'node:fs/promises';
 
+import { helpOn } from '../../../edge/platform/node/program.ts';
 import { clientAssertion, getToken } from '../services/client.ts';
 import { STACK_FILE, type StackDescription } from './local.ts';
+
+helpOn('usage: npm run -s token [CLIENT]\n       npm run -s assertion [CLIENT]      default: demo');
 
 const [what, name = 'demo'] = process.argv.slice(2);
 const stack = JSON.parse(await readFile(STACK_FILE, 'utf8')) as StackDescription;

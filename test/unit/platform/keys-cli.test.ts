@@ -1,11 +1,16 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { describe, expect, test } from 'vitest';
+import { createLocalJWKSet, importPKCS8, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { readConfig } from '../../../edge/config.ts';
 import { signingRing } from '../../../edge/config.ts';
 import { readSidecarConfig } from '../../../sidecar/config.ts';
+import { readJwks } from '../../../shared/oauth/jwks.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../../edge/platform/node/keys-cli.ts', import.meta.url));
 
@@ -61,4 +66,27 @@ test('a sidecar gets a key pair and the gateway a secret, fit for their configur
   const [published] = config.MLLP_SIDECAR_KEYS?.keys ?? [];
   expect(published).toMatchObject({ kid: pair.privateKey.kid, x: pair.privateKey.x });
   expect(published).not.toHaveProperty('d');
+});
+
+test('a client’s key pair: a private PEM that only its owner reads, a public JWKS, and never over what is there', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'keys-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const make = () =>
+    spawnSync(process.execPath, [SCRIPT, 'client', 'lab'], {
+      encoding: 'utf8',
+      env: { ...process.env, INIT_CWD: folder },
+    });
+  const made = make();
+  expect([made.status, made.stdout]).toEqual([0, `${folder}/lab/private.pem\n${folder}/lab/jwks.json\n`]);
+  const privatePem = await readFile(`${folder}/lab/private.pem`, 'utf8');
+  expect((await stat(`${folder}/lab/private.pem`)).mode & 0o777).toBe(0o600);
+  const jwks = JSON.parse(await readFile(`${folder}/lab/jwks.json`, 'utf8')) as JSONWebKeySet;
+  expect(readJwks(JSON.stringify(jwks)).keys).toHaveLength(1);
+  expect(JSON.stringify(jwks)).not.toContain('"d"');
+  const jwt = await new SignJWT({}).setProtectedHeader({ alg: 'ES256' }).sign(await importPKCS8(privatePem, 'ES256'));
+  await jwtVerify(jwt, createLocalJWKSet(jwks));
+
+  const again = make();
+  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('private.pem is there already')]);
+  expect(await readFile(`${folder}/lab/private.pem`, 'utf8')).toBe(privatePem);
 });
