@@ -1,4 +1,6 @@
 /** Signing in to the console and what its session is worth, over HTTP on both runtimes, against a real provider. */
+import { randomUUID } from 'node:crypto';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
@@ -58,6 +60,24 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     expect(response.status).toBe(200);
     return browser;
   };
+
+  test('lets nobody in whose site the gateway does not know', async () => {
+    const browser = createHttpBrowser();
+    const callback = await toCallback(browser, stack.oidc.admin);
+    const move = (from: string, to: string) =>
+      db.client.query('update site set site_id = $2 where site_id = $1', [from, to]);
+    const elsewhere = randomUUID();
+    await move(site, elsewhere);
+    try {
+      const refused = await browser.ask(callback);
+      expect([refused.status, refused.headers.getSetCookie().some((each) => each.startsWith(`${SESSION}=`))]).toEqual([
+        403,
+        false,
+      ]);
+    } finally {
+      await move(elsewhere, site);
+    }
+  });
 
   test('brings one to the page that was asked for, with a cookie that only this host gets back', async () => {
     const browser = createHttpBrowser();

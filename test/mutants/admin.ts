@@ -4,6 +4,7 @@ import type { Mutant } from './mutant.ts';
 const SESSION = ['test/unit/admin/session.test.ts'];
 const RULES = ['test/unit/admin/key-rules.test.ts'];
 const API = ['test/contract/admin-api.test.ts'];
+const BEARER = ['test/unit/admin/bearer-token.test.ts'];
 const SIGN_IN = ['test/contract/admin-sign-in.test.ts'];
 const STORE = ['test/integration/store/oauth-store.test.ts'];
 const ISOLATION = ['test/integration/store/admin-isolation.test.ts'];
@@ -16,14 +17,14 @@ export const ADMIN: readonly Mutant[] = [
     file: 'edge/admin/staff/permissions.ts',
     find: 'if (permissions.some((each) => actor.permissions.has(each))) return;',
     replace: 'return;',
-    tests: SESSION,
+    tests: RIGHTS,
   },
   {
     name: 'all of several permissions are needed',
     file: 'edge/admin/staff/permissions.ts',
     find: 'permissions.some((each)',
     replace: 'permissions.every((each)',
-    tests: SESSION,
+    tests: RIGHTS,
   },
   {
     name: 'an account without a site',
@@ -89,7 +90,7 @@ export const ADMIN: readonly Mutant[] = [
     find: `        issuer: server.issuer,
 `,
     replace: '',
-    tests: SIGN_IN,
+    tests: BEARER,
   },
   {
     name: 'an admin token for another audience',
@@ -97,14 +98,14 @@ export const ADMIN: readonly Mutant[] = [
     find: `        audience,
         algorithms`,
     replace: '        algorithms',
-    tests: SIGN_IN,
+    tests: BEARER,
   },
   {
     name: 'an admin token without end',
     file: 'edge/admin/staff/bearer-token.ts',
     find: "requiredClaims: ['exp', 'sub']",
     replace: "requiredClaims: ['sub']",
-    tests: SIGN_IN,
+    tests: BEARER,
   },
   {
     name: 'a sign-in of another browser',

@@ -4,7 +4,6 @@ import type { Mutant } from './mutant.ts';
 const TWINS = ['test/integration/store/isolation.test.ts'];
 const HEADERS = ['test/unit/fhir/headers.test.ts'];
 const FAULTS = ['test/unit/fhir/validate/faults.test.ts'];
-const VALUES = ['test/unit/fhir/search/values.test.ts'];
 const ROWS = ['test/unit/store/search/extract.test.ts'];
 const CONTRACT = ['test/contract/fhir.test.ts'];
 const ROWS_OR_VALUES = ['test/unit/store/search/extract.test.ts', 'test/unit/fhir/search/values.test.ts'];
@@ -55,7 +54,7 @@ export const FHIR: readonly Mutant[] = [
   },
   {
     name: 'search: reports of another site’s study',
-    file: 'edge/store/search/source.ts',
+    file: 'edge/store/search/kinds/patient.ts',
     find: 'where o.site_id = ${a}_study.site_id and o.study_id',
     replace: 'where o.study_id',
     tests: TWINS,
@@ -192,7 +191,8 @@ export const FHIR: readonly Mutant[] = [
     file: 'edge/store/search/kinds/birthdate.ts',
     find: "if ((prefix ?? 'eq') !== 'eq')",
     replace: "if (prefix === 'never')",
-    tests: VALUES,
+    tests: CONTRACT,
+    only: 'on deno.*birthdate=ge',
   },
   {
     name: 'no scope is needed for FHIR',

@@ -181,7 +181,7 @@ export const OAUTH: readonly Mutant[] = [
   {
     name: 'a key of another type',
     file: 'edge/oauth/assertion/choose-key.ts',
-    find: 'if (key.type !== typeOf(algorithm))',
+    find: 'if (key.type !== needed)',
     replace: 'if (key.type === "")',
     tests: JWKS,
   },
@@ -195,7 +195,7 @@ export const OAUTH: readonly Mutant[] = [
   {
     name: 'a key for another alg',
     file: 'edge/oauth/assertion/choose-key.ts',
-    find: 'if (own === undefined || own === algorithm) return undefined;',
+    find: 'if (own === undefined || isNamed(algorithm, own)) return undefined;',
     replace: 'return undefined;',
     tests: JWKS,
   },

@@ -183,7 +183,7 @@ export const SIDECAR: readonly Mutant[] = [
   {
     name: 'an unlisted address is let in',
     file: 'sidecar/allowed-ranges.ts',
-    find: 'return !reachable || isHeld();',
+    find: 'return problem !== undefined || isHeld();',
     replace: 'return true;',
     tests: LIMITS,
     only: 'no key allows is refused',
@@ -191,7 +191,7 @@ export const SIDECAR: readonly Mutant[] = [
   {
     name: 'while the edge is away nobody is let in',
     file: 'sidecar/allowed-ranges.ts',
-    find: 'return !reachable || isHeld();',
+    find: 'return problem !== undefined || isHeld();',
     replace: 'return isHeld();',
     tests: LIMITS,
     only: 'everybody is let through',
@@ -250,7 +250,7 @@ export const SIDECAR: readonly Mutant[] = [
   {
     name: 'a frame has all the time',
     file: 'sidecar/connection.ts',
-    find: 'frameTimer.watch(decoder.isInFrame || decoder.junkBytes > 0);',
+    find: 'frameTimer.watch(reader.isBegun);',
     replace: 'frameTimer.stop();',
     tests: LIMITS,
     only: 'does not end in its time',
@@ -265,9 +265,9 @@ export const SIDECAR: readonly Mutant[] = [
   },
   {
     name: 'junk without end',
-    file: 'sidecar/connection.ts',
-    find: "if (decoder.junkBytes > MAX_JUNK_BYTES) return abort('junk');",
-    replace: '',
+    file: 'sidecar/frame-reader.ts',
+    find: "decoder.junkBytes > MAX_JUNK_BYTES ? 'junk' : frames",
+    replace: 'frames',
     tests: LIMITS,
     only: 'noise',
   },

@@ -9,20 +9,12 @@ const FHIR = ['test/contract/fhir.test.ts'];
 const OAUTH = ['test/contract/oauth.test.ts'];
 const OAUTH_STORE = ['test/integration/store/oauth-store.test.ts'];
 const OAUTH_STORE_FHIR = ['test/contract/oauth.test.ts'];
-const INGEST = ['test/integration/hl7/ingest.test.ts'];
-const INGEST_TWINS = ['test/integration/hl7/ingest.test.ts', 'test/integration/store/isolation.test.ts'];
 const INGEST_RACES = ['test/integration/hl7/ingest.test.ts', 'test/integration/hl7/bad-input.test.ts'];
+const ADMIN_SITES = ['test/integration/store/admin-isolation.test.ts'];
 const ADMIN = ['test/contract/admin-api.test.ts'];
 const JOBS = ['test/integration/jobs/jobs.test.ts'];
 
 export const SQL: readonly Mutant[] = [
-  {
-    name: 'search_rows_write: the study of another site’s report',
-    file: 'migrations/functions/search_rows_write.sql',
-    find: 'where o.site_id = p_site and o.report_id = p_id and s.patient_id',
-    replace: 'where o.site_id <> p_site and o.report_id = p_id and s.patient_id',
-    tests: TWINS,
-  },
   {
     name: 'resource_write: a patient of another site will do',
     file: 'migrations/functions/resource_write.sql',
@@ -234,13 +226,6 @@ export const SQL: readonly Mutant[] = [
     tests: LOCKS,
   },
   {
-    name: 'hl7_match: identifiers of another site',
-    file: 'migrations/functions/hl7_match.sql',
-    find: "where i.site_id = p_site and i.type = 'Patient' and i.value",
-    replace: "where i.type = 'Patient' and i.value",
-    tests: INGEST_TWINS,
-  },
-  {
     name: 'hl7_match: the link of another site’s patient',
     file: 'migrations/functions/hl7_match.sql',
     find: "select x.body from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = c.id limit 1",
@@ -306,14 +291,7 @@ export const SQL: readonly Mutant[] = [
     find: `  perform lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
 `,
     replace: '',
-    tests: INGEST_RACES,
-  },
-  {
-    name: 'hl7_store: a retransmission is stored again',
-    file: 'migrations/functions/hl7_store.sql',
-    find: 'if found then return; end if;',
-    replace: 'if false then return; end if;',
-    tests: INGEST,
+    tests: LOCKS,
   },
   {
     name: 'hl7_store: what was found may have changed',
@@ -327,8 +305,7 @@ export const SQL: readonly Mutant[] = [
     file: 'migrations/functions/api_key_write.sql',
     find: 'from api_key k where k.site_id = p_site and k.client_id = p_client for no key update;',
     replace: 'from api_key k where k.client_id = p_client for no key update;',
-    tests: ADMIN,
-    only: 'site',
+    tests: ADMIN_SITES,
   },
   {
     name: 'api_key_write: two editors overwrite each other',

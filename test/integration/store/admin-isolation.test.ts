@@ -7,6 +7,7 @@ import { listMessages, readStoredMessage, resourcesOfMessage } from '../../../ed
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { recordRefusal } from '../../../edge/store/refusal.ts';
 import { readSite, summariseSite } from '../../../edge/store/site.ts';
+import { sql } from '../../../edge/store/sql.ts';
 import { addUsage, usageOf } from '../../../edge/store/usage.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
@@ -58,6 +59,22 @@ test('keys and their changes', async () => {
   ] as const);
   expect(keys.map(({ client_id: id }) => id)).toEqual([mine.clientId]);
   expect([read.length, changes.length, own.length]).toEqual([0, 0, 1]);
+});
+
+test('a key is not written for another site', async () => {
+  const { rows } = await mine.db.client.query<{ before: string }>(
+    'select to_json(k)::text as before from api_key k where client_id = $1',
+    [theirs.clientId],
+  );
+  const written = mine.deps.database.run(
+    sql<{ outcome: string }>`select outcome from api_key_write(${mine.site}::uuid, ${theirs.clientId}, '{}', 'me',
+      '{"name":"mine now"}'::json, '{}', '{}')`,
+  );
+  expect(await written).toEqual([{ outcome: 'missing' }]);
+  const after = await mine.db.client.query('select to_json(k)::text as before from api_key k where client_id = $1', [
+    theirs.clientId,
+  ]);
+  expect(after.rows).toEqual(rows);
 });
 
 test('messages, what they made, and replay', async () => {

@@ -49,6 +49,7 @@ async function copySite(client: Client, from: string, to: string): Promise<void>
       if (column === 'site_id') return '$2::uuid';
       if (column === 'version') return 'version + 40';
       if (column === 'body') return `body || ',"language":"${TWIN}"'`;
+      if (column === 'fields') return `'{}'`;
       return column;
     });
     await client.query(
@@ -116,8 +117,11 @@ describe('what is asked', () => {
       readVersion(site.site, 'Observation', id, 1),
       readVersion(site.site, 'Observation', id, 2),
       currentVersion(site.site, 'Observation', id),
+      // Versions that only the other site has, superseded and current.
+      readVersion(site.site, 'Observation', id, 41),
+      readVersion(site.site, 'Observation', id, 42),
     ] as const);
-    expect(found.map((rows) => rows.map(({ version }) => version))).toEqual([[2], [1], [2], [2]]);
+    expect(found.map((rows) => rows.map(({ version }) => version))).toEqual([[2], [1], [2], [2], [], []]);
     const history = await site.deps.database.run(
       historyPage({ site: site.site, type: 'Observation', id, below: null, since: null, limit: 10 }),
     );
@@ -273,6 +277,9 @@ describe('what is written', () => {
     expect([corrected.outcome, corrected.errors]).toEqual(['AA', []]);
     const renamed = await site.send(adt('A08', 'P1').replace('Doe^Jane', 'Roe^Jane'));
     expect([renamed.outcome, renamed.errors]).toEqual(['AA', []]);
+    // What PID-5 gave before is known of this site’s patient: it is replaced, not joined.
+    const patients = await site.resources('Patient');
+    expect(patients.find(({ id }) => id === ids.patient)?.['name']).toMatchObject([{ family: 'Roe' }]);
     const merged = await site.send(`${msh('ADT^A40^ADT_A39')}\nPID|1||P2^^^HOSP^MR||Doe^Jane\nMRG|P1^^^HOSP^MR`);
     expect([merged.outcome, merged.errors]).toEqual(['AA', []]);
     const [observation, ...more] = await site.resources('Observation');

@@ -8,9 +8,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockKeys } from '../../../edge/store/lock.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import type { Query } from '../../../edge/deps.ts';
+import { createHl7Site } from '../hl7/site.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 
 let db: TestDatabase;
@@ -85,4 +87,14 @@ test('keys of two sites are two locks', async () => {
   await run(db.client, lockKeys(site, ['Patient|9']));
   await run(writer, lockKeys(other, ['Patient|9']));
   await db.client.query('rollback');
+});
+
+test('a message about a patient waits for whoever holds the patient’s number, though there is no patient yet', async () => {
+  const hl7 = await createHl7Site({ database: db });
+  await db.client.query('begin');
+  await run(db.client, lockKeys(hl7.site, ['Patient|P7']));
+  const sent = hl7.send(`${msh('ADT^A04^ADT_A01')}\nPID|1||P7^^^HOSP^MR||Doe^Jane`);
+  await writerWaits();
+  await db.client.query('rollback');
+  expect((await sent).outcome).toBe('AA');
 });

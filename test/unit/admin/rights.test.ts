@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 
 import { adminOperations } from '../../../edge/admin/routes.ts';
 import { createKey } from '../../../edge/admin/keys/keys.ts';
+import { requirePermission } from '../../../edge/admin/staff/permissions.ts';
 import type { Workbench } from '../../../edge/admin/workbench/workbench.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
@@ -22,14 +23,27 @@ test('every operation and its permission', () => {
     'get /messages/{id}: site.messages.read',
     'get /messages: site.messages.read',
     'get /sidecars: site.endpoints.read',
+    'get /site/changes: site.settings.read',
+    'get /site: site.settings.read',
     'get /usage: site.endpoints.read',
     'patch /api-keys/{clientId}: site.api_keys.update or site.api_keys.disable',
+    'patch /site: site.settings.update',
     'post /api-keys: site.api_keys.create',
     'post /messages/{id}/replay: site.messages.replay',
     'post /workbench/assertion: site.api_keys.read',
     'post /workbench/message: site.messages.read',
     'post /workbench/resource: site.api_keys.read',
   ]);
+});
+
+test('a permission is asked for; of several any will do', () => {
+  const actor = { subject: 'a', name: 'A', site: 's', permissions: new Set(['site.api_keys.disable'] as const) };
+  expect(() => requirePermission(actor, 'site.api_keys.read')).toThrow(/needs the permission site\.api_keys\.read/);
+  expect(() => requirePermission(actor, ['site.api_keys.read', 'site.messages.read'])).toThrow(
+    / or site\.messages\.read/,
+  );
+  expect(() => requirePermission(actor, 'site.api_keys.disable')).not.toThrow();
+  expect(() => requirePermission(actor, ['site.api_keys.update', 'site.api_keys.disable'])).not.toThrow();
 });
 
 test('creating a key asks for the right itself, since pages call it too', async () => {

@@ -5,6 +5,21 @@ import { searchRows } from '../../../../edge/store/search/extract.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
 
 describe('rows', () => {
+  test.each([
+    ['final', 'completed'],
+    ['amended', 'completed'],
+    ['corrected', 'completed'],
+    ['appended', 'completed'],
+    ['preliminary', 'draft'],
+    ['registered', 'draft'],
+    ['partial', 'draft'],
+    ['cancelled', 'draft'],
+    ['entered-in-error', 'draft'],
+  ])('a DiagnosticReport that is %s is %s', (status, state) => {
+    const rows = searchRows('DiagnosticReport', { resourceType: 'DiagnosticReport', status });
+    expect(rows.report).toEqual({ accession: null, state });
+  });
+
   test('of a Patient', () => {
     const rows = searchRows('Patient', {
       resourceType: 'Patient',
