@@ -5,6 +5,7 @@ import { HL7 } from './hl7.ts';
 import type { Mutant } from './mutant.ts';
 import { OAUTH } from './oauth.ts';
 import { PLATFORM } from './platform.ts';
+import { REINDEXING } from './reindex.ts';
 import { SHARED } from './shared.ts';
 import { SIDECAR } from './sidecar.ts';
 import { SQL } from './sql.ts';
@@ -21,5 +22,6 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   oauth: OAUTH,
   admin: ADMIN,
   fhir: FHIR,
+  reindex: REINDEXING,
   hl7: HL7,
 };

@@ -55,27 +55,35 @@ async function write(at: string, resources: readonly (readonly [id: string, reso
   );
 }
 
-/** One resource of each of the seven types, reports with and without an accession number. */
-async function fill(at: string): Promise<string> {
-  const id = newId();
+const RESOURCES = 9;
+
+/** One resource of each of the seven types, reports with and without an accession number. @param ids of all of them */
+async function fill(at: string, ids = Array.from({ length: RESOURCES }, newId)): Promise<void> {
+  const [id = '', ...others] = ids;
   const subject = about(id);
   await write(at, [
     [id, patient('A1')],
-    [newId(), { resourceType: 'Condition', subject, clinicalStatus: coding('active'), code: coding('c1', 'c2') }],
-    [newId(), { resourceType: 'AllergyIntolerance', patient: subject, reaction: [{ substance: coding('nut') }] }],
-    [newId(), { resourceType: 'Observation', status: 'final', code: coding('o1'), subject }],
-    [newId(), { resourceType: 'Procedure', status: 'completed', code: coding('p1'), subject }],
-    [newId(), { resourceType: 'DiagnosticReport', status: 'final', code: coding('r'), subject }],
     [
-      newId(),
+      others[0] ?? '',
+      { resourceType: 'Condition', subject, clinicalStatus: coding('active'), code: coding('c1', 'c2') },
+    ],
+    [
+      others[1] ?? '',
+      { resourceType: 'AllergyIntolerance', patient: subject, reaction: [{ substance: coding('nut') }] },
+    ],
+    [others[2] ?? '', { resourceType: 'Observation', status: 'final', code: coding('o1'), subject }],
+    [others[3] ?? '', { resourceType: 'Procedure', status: 'completed', code: coding('p1'), subject }],
+    [others[4] ?? '', { resourceType: 'DiagnosticReport', status: 'final', code: coding('r'), subject }],
+    [
+      others[5] ?? '',
       { resourceType: 'DiagnosticReport', status: 'partial', code: coding('r'), subject, identifier: [accession('7')] },
     ],
     [
-      newId(),
+      others[6] ?? '',
       { resourceType: 'DiagnosticReport', status: 'final', code: coding('r'), subject, identifier: [accession('7')] },
     ],
     [
-      newId(),
+      others[7] ?? '',
       {
         resourceType: 'DocumentReference',
         type: coding('t1'),
@@ -85,7 +93,6 @@ async function fill(at: string): Promise<string> {
       },
     ],
   ]);
-  return id;
 }
 
 const INDEX = [
@@ -143,7 +150,7 @@ describe('a site reindexed', () => {
     expect(await rowsOf(site, INDEX)).not.toEqual(index);
     const id = await ask();
     expect(await runAll()).toEqual({ advanced: 1, failed: 0 });
-    expect(await jobOf(id)).toMatchObject({ state: 'done', progress_done: 9, progress_total: 9 });
+    expect(await jobOf(id)).toMatchObject({ state: 'done', progress_done: RESOURCES, progress_total: RESOURCES });
     expect(await rowsOf(site, INDEX)).toEqual(index);
     expect(await rowsOf(site, CONTENT)).toEqual(content);
   });
@@ -161,15 +168,34 @@ describe('a site reindexed', () => {
     expect(await rowsOf(site, rowVersions)).toEqual(before);
   });
 
-  test('leaves other sites alone', async () => {
+  test('leaves other sites alone, even one with the same ids', async () => {
     const other = await createSite(db.client);
-    await fill(site);
-    await fill(other);
+    const ids = Array.from({ length: RESOURCES }, newId);
+    await fill(site, ids);
+    await fill(other, ids);
+    const index = await rowsOf(site, INDEX);
     await db.client.query('delete from resource_token');
-    await ask();
+    await db.client.query(`update resource_identifier set value = value || '-wrong'`);
+    await db.client.query(`update resource set patient_id = null where type = 'Observation'`);
+    await db.client.query('update study set patient_id = null where site_id = any ($1)', [[site, other]]);
+    const damaged = await rowsOf(other, INDEX);
+    const id = await ask();
     await runAll();
-    const { rows } = await db.client.query<{ site_id: string }>('select distinct site_id from resource_token');
-    expect(rows).toEqual([{ site_id: site }]);
+    expect(await jobOf(id)).toMatchObject({ state: 'done', progress_done: RESOURCES });
+    expect(await rowsOf(site, INDEX)).toEqual(index);
+    expect(await rowsOf(other, INDEX)).toEqual(damaged);
+  });
+
+  test('takes a patient whom only another site has for none', async () => {
+    const other = await createSite(db.client);
+    const [elsewhere, id] = [newId(), newId()];
+    await write(other, [[elsewhere, patient('E')]]);
+    await write(site, [[id, { resourceType: 'Procedure', status: 'completed', code: coding('p') }]]);
+    const body = `"status":"completed","subject":{"reference":"Patient/${elsewhere}"}`;
+    await db.client.query('update resource set body = $2 where site_id = $1', [site, body]);
+    await ask();
+    expect(await runAll()).toEqual({ advanced: 1, failed: 0 });
+    expect((await rowsOf(site, INDEX)).at(-1)).toEqual([{ type: 'Procedure', id, patient_id: null }]);
   });
 
   test('without resources is done at once', async () => {
