@@ -14,6 +14,13 @@ const AUTHENTICATE = ['test/unit/oauth/authenticate.test.ts'];
 
 export const OAUTH: readonly Mutant[] = [
   {
+    name: 'the workbench has client keys of its own',
+    file: 'edge/app.ts',
+    find: 'createWorkbench(deps, clientKeys)',
+    replace: 'createWorkbench(deps, createClientKeyring(deps))',
+    tests: ['test/integration/oauth/one-keyring.test.ts'],
+  },
+  {
     name: 'alg: any is taken',
     file: 'edge/oauth/assertion/header.ts',
     find: `      isAssertionAlgorithm(alg)
