@@ -2,6 +2,8 @@
 import { ADMIN } from './admin.ts';
 import { FHIR } from './fhir.ts';
 import { HL7 } from './hl7.ts';
+import { JOB_RUNNER } from './jobs.ts';
+import { MIGRATIONS } from './migrations.ts';
 import type { Mutant } from './mutant.ts';
 import { OAUTH } from './oauth.ts';
 import { PLATFORM } from './platform.ts';
@@ -19,6 +21,8 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   sidecar: SIDECAR,
   platform: PLATFORM,
   sql: SQL,
+  migrations: MIGRATIONS,
+  jobs: JOB_RUNNER,
   oauth: OAUTH,
   admin: ADMIN,
   fhir: FHIR,

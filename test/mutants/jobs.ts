@@ -1,0 +1,56 @@
+/** Seeded defects of the runner of background work; those of its SQL functions that guard a site or a lock are in sql.ts. */
+import type { Mutant } from './mutant.ts';
+
+const JOBS = ['test/integration/jobs/jobs.test.ts'];
+
+export const JOB_RUNNER: readonly Mutant[] = [
+  {
+    name: 'a step that no runner survives is tried for ever',
+    file: 'edge/jobs/tick.ts',
+    find: 'row.attempts > MAX_ATTEMPTS',
+    replace: 'row.attempts > 1e9',
+    tests: JOBS,
+  },
+  {
+    name: 'a step that fails is tried once too often',
+    file: 'edge/jobs/tick.ts',
+    find: 'row.attempts < MAX_ATTEMPTS ?',
+    replace: 'row.attempts <= MAX_ATTEMPTS ?',
+    tests: JOBS,
+  },
+  {
+    name: 'a runner does not look at its time',
+    file: 'edge/jobs/tick.ts',
+    find: 'while (deps.now() < until)',
+    replace: 'while (deps.now() > 0)',
+    tests: JOBS,
+  },
+  {
+    name: 'job_claim: a step that failed is tried again at once',
+    file: 'migrations/functions/job_claim.sql',
+    find: 'd.run_after <= clock_timestamp() and ',
+    replace: '',
+    tests: JOBS,
+  },
+  {
+    name: 'job_advance: failures of other steps count',
+    file: 'migrations/functions/job_advance.sql',
+    find: 'attempts = 0, ',
+    replace: '',
+    tests: JOBS,
+  },
+  {
+    name: 'job_fail: who lost the lease hands the job back',
+    file: 'migrations/functions/job_fail.sql',
+    find: 'where j.job_id = p_id and j.lease = p_lease;',
+    replace: 'where j.job_id = p_id;',
+    tests: JOBS,
+  },
+  {
+    name: 'job_resume: failures before it count',
+    file: 'migrations/functions/job_resume.sql',
+    find: 'attempts = 0, ',
+    replace: '',
+    tests: JOBS,
+  },
+];
