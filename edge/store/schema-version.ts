@@ -6,12 +6,13 @@ import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 7;
+export const SCHEMA_VERSION = 8;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
   'api_key_write',
   'assert_caller',
+  'attention_add',
   'caller_refusal',
   'hl7_match',
   'hl7_merge',
