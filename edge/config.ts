@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
+import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 
 /** The six names that the console shows, spelt as deployments have them (edge/README.md, Addresses and configuration). */
@@ -76,6 +76,8 @@ const LIMITS = {
 };
 
 const TRUST = {
+  /** Deno only: the proxies whose X-Forwarded-For says where a request comes from. */
+  TRUSTED_PROXIES: addressRanges,
   /** Local and test stacks only: JWKS URIs at loopback may be fetched, e.g. `127.0.0.1`. */
   JWKS_TRUSTED_HOSTS: z
     .string()

@@ -1,6 +1,8 @@
 /** What the gateway's and the sidecar's configuration share: an environment is parsed once, and every problem is named. */
 import { z } from 'zod';
 
+import { parseRange } from './ip.ts';
+
 /** An http or https URL without query and fragment; a trailing slash goes. */
 export const baseUrl = z
   .string()
@@ -22,6 +24,16 @@ export const jsonText = z.string().transform((text, context) => {
     return z.NEVER;
   }
 });
+
+/** IP addresses and CIDR ranges, separated by commas; absent is none. */
+export const addressRanges = z
+  .string()
+  .default('')
+  .transform((text) => text.split(/[\s,]+/).filter((range) => range !== ''))
+  .refine(
+    (list) => list.every((range) => parseRange(range) !== undefined),
+    'must be IP addresses or CIDR ranges, separated by commas',
+  );
 
 /** The variables that hold something; an empty value counts as absent. */
 export function givenVariables(env: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -4,9 +4,8 @@
  */
 import { z } from 'zod';
 
-import { baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
+import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { type Es256PrivateJwk, es256PrivateJwk } from '../shared/es256-jwk.ts';
-import { parseRange } from '../shared/ip.ts';
 import { MAX_HL7_MESSAGE_BYTES } from '../shared/mllp-contract.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65535).default(fallback);
@@ -18,15 +17,6 @@ const seconds = (fallback: number) =>
     .max(86_400)
     .default(fallback)
     .transform((value) => value * 1000);
-
-const ranges = z
-  .string()
-  .default('')
-  .transform((text) => text.split(/[\s,]+/).filter((range) => range !== ''))
-  .refine(
-    (list) => list.every((range) => parseRange(range) !== undefined),
-    'must be IP addresses or CIDR ranges, separated by commas',
-  );
 
 const environment = z.object({
   /** Default: every interface, IPv6 and IPv4. */
@@ -47,7 +37,7 @@ const environment = z.object({
   /** `request`: a sender without a certificate is served too, one with a certificate of another CA is not. */
   MLLP_TLS_CLIENT_AUTH: z.enum(['require', 'request']).default('require'),
   /** The balancers that send a PROXY protocol header: theirs is required, anybody else's is refused. */
-  MLLP_PROXY_PROTOCOL_FROM: ranges,
+  MLLP_PROXY_PROTOCOL_FROM: addressRanges,
 
   MLLP_MAX_CONNECTIONS: count(4096),
   MLLP_MAX_CONNECTIONS_PER_ADDRESS: count(512),

@@ -2,6 +2,7 @@
 import { logLine, type Log } from '../../shared/log.ts';
 import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
+import { createSourceAddress } from './forwarded-for.ts';
 import { postgresJtiStore } from './postgres-jti-store.ts';
 import { memoryRateLimiter } from './memory-rate-limiter.ts';
 import { neonDatabase } from './neon.ts';
@@ -12,6 +13,7 @@ const log: Log = (entry) => console.log(logLine(new Date(), entry));
 const config = readConfig(Deno.env.toObject());
 const database = neonDatabase(config);
 const now = () => Date.now();
+const sourceAddress = createSourceAddress(config.TRUSTED_PROXIES);
 /** The peer of each request under way: Deno tells it beside the request, not in it. */
 const peers = new WeakMap<Request, string>();
 
@@ -32,7 +34,7 @@ const app = createApp({
     const file = await Deno.readFile(new URL(`../../dist/assets/${path}`, import.meta.url)).catch(() => undefined);
     return file === undefined ? new Response(null, { status: 404 }) : new Response(file);
   },
-  sourceAddress: (request) => peers.get(request) ?? 'unknown',
+  sourceAddress: (request) => sourceAddress(peers.get(request) ?? 'unknown', request.headers.get('x-forwarded-for')),
 });
 
 // `Deno.cron` is unstable. A tick that takes longer than the interval meets the next one, which is harmless. The timer

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getToken } from '../stack/services/client.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { type Gateway, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+import { until } from '../stack/services/until.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 
 interface Answer {
@@ -135,4 +136,24 @@ describe.each(RUNTIMES)('surfaces on %s', (runtime) => {
       expect((await ask(gateway, path)).requestId).not.toBe('');
     }
   });
+});
+
+test.each([
+  ['127.0.0.0/8', '192.0.2.1'],
+  ['', '127.0.0.1'],
+])('on Deno, with TRUSTED_PROXIES "%s", a caller behind a proxy is %s', async (proxies, expected) => {
+  const database = await createTestDatabase();
+  const gateway = await startGateway({ runtime: 'deno', database, env: { TRUSTED_PROXIES: proxies } });
+  try {
+    const form = new URLSearchParams({ grant_type: 'password' });
+    const headers = { 'X-Forwarded-For': '198.51.100.1, 192.0.2.1', 'X-Request-Id': 'behind-a-proxy' };
+    await fetch(`${gateway.oauthBaseUrl}/oauth2/token`, { method: 'POST', body: form, headers });
+    const line = await until('the refusal is logged', () =>
+      gateway.logs().find((each) => each.includes('"event":"token.refused"') && each.includes('behind-a-proxy')),
+    );
+    expect(JSON.parse(line)).toMatchObject({ sourceAddress: expected });
+  } finally {
+    await gateway.stop();
+    await database.drop();
+  }
 });
