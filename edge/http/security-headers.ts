@@ -1,6 +1,9 @@
 /**
  * What every page of ours tells the browser: no inline script or style, nothing from another host, no frames (Content
  * Security Policy Level 3). A form may lead to the OpenID provider, which is where signing out ends.
+ *
+ * Not Hono's `secureHeaders`: it is a middleware that puts its headers on every answer of a surface, the JSON API's and the
+ * assets' too. A page's policy depends on the page, and a value can be tested without an application.
  */
 
 export interface PolicyOptions {

@@ -5,6 +5,7 @@ const SESSION = ['test/unit/admin/session.test.ts'];
 const RULES = ['test/unit/admin/key-rules.test.ts'];
 const API = ['test/contract/admin-api.test.ts'];
 const BEARER = ['test/unit/admin/bearer-token.test.ts'];
+const SITE = ['test/contract/admin-site.test.ts'];
 const SIGN_IN = ['test/contract/admin-sign-in.test.ts'];
 const STORE = ['test/integration/store/oauth-store.test.ts'];
 const ISOLATION = ['test/integration/store/admin-isolation.test.ts'];
@@ -199,6 +200,88 @@ export const ADMIN: readonly Mutant[] = [
     find: "if (status === 'active' || Object",
     replace: 'if (Object',
     tests: API,
+  },
+  {
+    name: 'the settings need another right',
+    file: 'edge/admin/settings/operations.ts',
+    find: `      path: '/site',
+      permission: 'site.settings.read',`,
+    replace: `      path: '/site',
+      permission: 'site.endpoints.read',`,
+    tests: RIGHTS,
+  },
+  {
+    name: 'changing the settings needs reading only',
+    file: 'edge/admin/settings/operations.ts',
+    find: "permission: 'site.settings.update',",
+    replace: "permission: 'site.settings.read',",
+    tests: RIGHTS,
+  },
+  {
+    name: 'the history of the settings needs another right',
+    file: 'edge/admin/settings/operations.ts',
+    find: `      path: '/site/changes',
+      permission: 'site.settings.read',`,
+    replace: `      path: '/site/changes',
+      permission: 'site.endpoints.read',`,
+    tests: RIGHTS,
+  },
+  {
+    name: 'changing the settings asks nobody twice',
+    file: 'edge/admin/settings/site.ts',
+    find: `  requirePermission(actor, 'site.settings.update');
+`,
+    replace: '',
+    tests: RIGHTS,
+  },
+  {
+    name: 'a namespace is named twice',
+    file: 'edge/admin/settings/authorities.ts',
+    find: 'const folded = namespace.toLowerCase();',
+    replace: 'const folded = namespace;',
+    tests: SITE,
+  },
+  {
+    name: 'a system that is no absolute URI',
+    file: 'edge/admin/settings/authorities.ts',
+    find: 'if (!ABSOLUTE_URI.test(system) || system',
+    replace: 'if (system',
+    tests: SITE,
+  },
+  {
+    name: 'a site that takes no message at all',
+    file: 'edge/admin/settings/record.ts',
+    find: 'ids.length > 0',
+    replace: 'ids.length >= 0',
+    tests: SITE,
+  },
+  {
+    name: 'a key that takes no message at all',
+    file: 'edge/admin/keys/record.ts',
+    find: '(ids === null || ids.length === 0 ? null : ids)',
+    replace: '(ids)',
+    tests: SITE,
+  },
+  {
+    name: 'a time zone that nobody knows',
+    file: 'edge/admin/record/schemas.ts',
+    find: 'zone === null || isTimeZone(zone)',
+    replace: 'true',
+    tests: SITE,
+  },
+  {
+    name: 'the settings of every site',
+    file: 'edge/store/site.ts',
+    find: 'from site s where s.site_id = $1::uuid`',
+    replace: 'from site s where $1::uuid is not null`',
+    tests: SITE,
+  },
+  {
+    name: 'the history of every site',
+    file: 'edge/store/site.ts',
+    find: 'where site_id = ${site}::uuid and (${before}',
+    replace: "where ${site} <> '' and (${before}",
+    tests: SITE,
   },
   {
     name: 'the log of messages needs the right to see keys',

@@ -12,6 +12,7 @@ const OAUTH_STORE_FHIR = ['test/contract/oauth.test.ts'];
 const INGEST_RACES = ['test/integration/hl7/ingest.test.ts', 'test/integration/hl7/bad-input.test.ts'];
 const ADMIN_SITES = ['test/integration/store/admin-isolation.test.ts'];
 const ADMIN = ['test/contract/admin-api.test.ts'];
+const SITE = ['test/contract/admin-site.test.ts'];
 const JOBS = ['test/integration/jobs/jobs.test.ts'];
 
 export const SQL: readonly Mutant[] = [
@@ -329,6 +330,37 @@ export const SQL: readonly Mutant[] = [
 `,
     replace: '',
     tests: ADMIN,
+  },
+  {
+    name: 'site_write: two editors overwrite each other',
+    file: 'migrations/functions/site_write.sql',
+    find: 'if cardinality(p_expected) > 0 and not cur.version = any (p_expected) then',
+    replace: 'if false then',
+    tests: SITE,
+  },
+  {
+    name: 'site_write: without the lock two editors overwrite each other',
+    file: 'migrations/functions/site_write.sql',
+    find: 'where s.site_id = p_site for no key update;',
+    replace: 'where s.site_id = p_site;',
+    tests: SITE,
+  },
+  {
+    name: 'site_write: every site is changed',
+    file: 'migrations/functions/site_write.sql',
+    find: '      where site_id = $1 returning *',
+    replace: '      where $1 is not null returning *',
+    tests: SITE,
+  },
+  {
+    name: 'site_write: no history',
+    file: 'migrations/functions/site_write.sql',
+    find: `  insert into site_change (site_id, version, by, before, after)
+    values (p_site, new_site.version, p_by, case when p_expected is null then null else to_json(cur) end,
+      to_json(new_site));
+`,
+    replace: '',
+    tests: SITE,
   },
   {
     name: 'refusal_add: a flood pushes out the refusals of others',

@@ -18,11 +18,19 @@ export function optionsOf(members: Members): Record<string, FlagOption> {
   );
 }
 
-/** `[--jwks FILE] [--ttl SECONDS]` */
-export const usageOf = (members: Members): string =>
-  flagsOf(members)
-    .map(({ name, value, from }) => `[--${name} ${value}]${from === 'lines' ? ' …' : ''}`)
-    .join(' ');
+/**
+ * How the options are told: `--name NAME`, `[--ttl SECONDS]`.
+ *
+ * @param isNew of a command that makes a record: what a new one must have stands without brackets
+ */
+export function usageOf(members: Members, isNew: boolean): string[] {
+  return Object.values(members).flatMap(({ flag, initial, suggested }) => {
+    if (flag === undefined) return [];
+    const option = `--${flag.name} ${flag.value}`;
+    if (isNew && initial === undefined && suggested === undefined) return [option];
+    return [`[${option}]${flag.from === 'lines' ? ' …' : ''}`];
+  });
+}
 
 /**
  * What the options say, as the JSON API takes it; those that are not given are left out.

@@ -1,6 +1,9 @@
 /**
  * Refuses what another site makes a browser send with our cookie (OWASP, cross-site request forgery): the cookie's
  * SameSite is the first wall, what the browser says of the request's origin the second. Tokens in a header need neither.
+ *
+ * Not Hono's `csrf`: it lets a request pass when either header looks right, where both must here, and it looks only at the
+ * content types that a plain form can send, so that JSON would rest on the browser's preflight alone.
  */
 import { Fault } from '../../../shared/fault.ts';
 

@@ -60,14 +60,17 @@ function operator(site: string): Actor {
 }
 
 interface Command {
-  /** How its options are told. */
-  readonly usage: string;
+  /** How its options are told, each. */
+  readonly usage: readonly string[];
   /** What to do with what it answers. */
   readonly next?: string;
   /** The names of its options. */
   readonly options: readonly string[];
   readonly run: (deps: CommandDeps, options: Options) => Promise<unknown>;
 }
+
+const SITE = '--site ID';
+const CLIENT_ID = '--client-id svc-…';
 
 const siteOptions = Object.keys(optionsOf(SITE_MEMBERS));
 const keyOptions = Object.keys(optionsOf(KEY_MEMBERS));
@@ -82,7 +85,7 @@ async function readText(path: string): Promise<string> {
 }
 
 const setStatus = (status: 'active' | 'disabled'): Command => ({
-  usage: '--site ID --client-id svc-…',
+  usage: [SITE, CLIENT_ID],
   options: ['site', 'client-id'],
   async run(deps, options) {
     const actor = operator(need(options, 'site'));
@@ -94,7 +97,7 @@ const setStatus = (status: 'active' | 'disabled'): Command => ({
 const COMMANDS: Readonly<Record<string, Command>> = {
   'site create': {
     next: 'npm run -s admin -- key create --site with this id; `npm run -s keys -- client` makes a client’s keys',
-    usage: usageOf(SITE_MEMBERS),
+    usage: usageOf(SITE_MEMBERS, true),
     options: siteOptions,
     async run({ database }, options) {
       need(options, 'name');
@@ -107,12 +110,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   'site show': {
-    usage: '--site ID',
+    usage: [SITE],
     options: ['site'],
     run: async ({ database }, options) => viewSite(await requireSite(database, operator(need(options, 'site')).site)),
   },
   'site update': {
-    usage: `--site ID ${usageOf(SITE_MEMBERS)}`,
+    usage: [SITE, ...usageOf(SITE_MEMBERS, false)],
     options: ['site', ...siteOptions],
     async run({ database }, options) {
       const actor = operator(need(options, 'site'));
@@ -121,7 +124,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   'site list': {
-    usage: '',
+    usage: [],
     options: [],
     async run({ database }) {
       const sites = await database.run(listSites());
@@ -130,7 +133,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'key create': {
     next: 'the Client ID is `iss` and `sub` of the client’s assertions (README.md, A first token and a first patient)',
-    usage: `--site ID ${usageOf(KEY_MEMBERS)}`,
+    usage: [SITE, ...usageOf(KEY_MEMBERS, true)],
     options: ['site', ...keyOptions],
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
@@ -142,7 +145,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   'key update': {
-    usage: `--site ID --client-id svc-… ${usageOf(KEY_MEMBERS)}`,
+    usage: [SITE, CLIENT_ID, ...usageOf(KEY_MEMBERS, false)],
     options: ['site', 'client-id', ...keyOptions],
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
@@ -152,7 +155,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   'key list': {
-    usage: '--site ID',
+    usage: [SITE],
     options: ['site'],
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
@@ -172,10 +175,23 @@ const OPTIONS = {
   ...optionsOf(KEY_MEMBERS),
 } as const;
 
+const MAX_COLUMNS = 110;
+
+/** What a command and its options are, in lines that a terminal shows whole. */
+function lines(start: string, options: readonly string[]): string {
+  const rows = [start];
+  for (const option of options) {
+    const row = rows.at(-1) ?? '';
+    if (row.length + 1 + option.length <= MAX_COLUMNS) rows.splice(-1, 1, `${row} ${option}`);
+    else rows.push(`${' '.repeat(24)}${option}`);
+  }
+  return rows.join('\n');
+}
+
 const USAGE = `Usage, with DATABASE_URL in the environment:
 
 ${Object.entries(COMMANDS)
-  .map(([name, { usage }]) => `  npm run -s admin -- ${name} ${usage}`.trimEnd())
+  .map(([name, { usage }]) => lines(`  npm run -s admin -- ${name}`, usage))
   .join('\n')}
 
 Lists have commas between. An option with an empty value ("") clears what it names. What is answered is JSON.

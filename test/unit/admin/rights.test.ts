@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { adminOperations } from '../../../edge/admin/routes.ts';
 import { createKey } from '../../../edge/admin/keys/keys.ts';
 import { requirePermission } from '../../../edge/admin/staff/permissions.ts';
+import { changeSite } from '../../../edge/admin/settings/site.ts';
 import type { Workbench } from '../../../edge/admin/workbench/workbench.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
@@ -46,7 +47,7 @@ test('a permission is asked for; of several any will do', () => {
   expect(() => requirePermission(actor, ['site.api_keys.update', 'site.api_keys.disable'])).not.toThrow();
 });
 
-test('creating a key asks for the right itself, since pages call it too', async () => {
+test('creating a key and changing settings ask for the right themselves, since pages call them too', async () => {
   const actor = {
     subject: 'ada',
     name: 'Ada',
@@ -54,4 +55,5 @@ test('creating a key asks for the right itself, since pages call it too', async 
     permissions: new Set(['site.api_keys.read', 'site.api_keys.update'] as const),
   };
   await expect(createKey(deps, actor, {})).rejects.toMatchObject({ kind: 'forbidden' });
+  await expect(changeSite(deps.database, actor, [], {})).rejects.toMatchObject({ kind: 'forbidden' });
 });
