@@ -1,0 +1,127 @@
+/**
+ * Whether two descriptions can be of one person: what a message says of its patient against what a chart says. `agree`
+ * is strict, because it joins; `contradict` is lenient, because it refuses. Twins, fathers and sons do not agree; a person
+ * who married or whose birth date was corrected does not contradict.
+ */
+import { fold } from '../../store/fold.ts';
+
+/** A name as far as it tells people apart. */
+export interface PersonName {
+  readonly family: string | undefined;
+  /** The first given name. */
+  readonly given: string | undefined;
+  /** A name that is only text. */
+  readonly text: string | undefined;
+}
+
+export interface Person {
+  readonly names: readonly PersonName[];
+  /** `YYYY-MM-DD`, or less of it. */
+  readonly birthDate: string | undefined;
+  /** FHIR `gender`. */
+  readonly sex: string | undefined;
+}
+
+/** A chart: what it says now, and every family name and birth date that it has ever had. */
+export interface ChartPerson extends Person {
+  readonly pastNames: readonly PersonName[];
+  readonly pastBirthDates: readonly string[];
+}
+
+const COMPLETE_DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** What is entered when nobody knows: the first day of the century, and what a site adds. */
+const PLACEHOLDER_BIRTH_DATES: ReadonlySet<string> = new Set(['1900-01-01', '0001-01-01', '9999-12-31']);
+
+/** What is put into PID-5 when nobody knows (HL7 v2.5.1 §2.A.89, and what registration desks write). */
+const PLACEHOLDER_NAMES: ReadonlySet<string> = new Set([
+  'unknown',
+  'unk',
+  'u',
+  'none',
+  'noname',
+  'no name',
+  'unbekannt',
+  'inconnu',
+]);
+
+/** A sex that says nothing. */
+const UNKNOWN_SEX: ReadonlySet<string> = new Set(['unknown']);
+
+const MAX_PLAUSIBLE_CORRECTION_YEARS = 12;
+
+/** @param placeholders the site's own birth dates that mean nothing */
+export function agree(sent: Person, chart: Person, placeholders: ReadonlySet<string>): boolean {
+  const sentDate = knownDate(sent.birthDate, placeholders);
+  if (sentDate === undefined || sentDate !== knownDate(chart.birthDate, placeholders)) return false;
+  if (differ(sexOf(sent), sexOf(chart))) return false;
+  return sent.names.some((a) => chart.names.some((b) => isSameName(a, b)));
+}
+
+/**
+ * Whether a message cannot be about the person of a chart: against every name and birth date that the chart has had.
+ * Absent and placeholder values contradict nothing.
+ */
+export function contradict(sent: Person, chart: ChartPerson, placeholders: ReadonlySet<string>): boolean {
+  const sentDate = knownDate(sent.birthDate, placeholders);
+  const dates = [chart.birthDate, ...chart.pastBirthDates].flatMap((date) => knownDate(date, placeholders) ?? []);
+  if (sentDate === undefined || dates.length === 0 || dates.includes(sentDate)) return false;
+  if (dates.every((date) => yearsBetween(date, sentDate) > MAX_PLAUSIBLE_CORRECTION_YEARS)) return true;
+  const sentNames = sent.names.filter(hasFamily);
+  const names = [...chart.names, ...chart.pastNames].filter(hasFamily);
+  if (sentNames.length === 0 || names.length === 0) return false;
+  return !sentNames.some((a) => names.some((b) => isSameFamily(a, b)));
+}
+
+function knownDate(date: string | undefined, placeholders: ReadonlySet<string>): string | undefined {
+  if (date === undefined || !COMPLETE_DATE.test(date)) return undefined;
+  return PLACEHOLDER_BIRTH_DATES.has(date) || placeholders.has(date) ? undefined : date;
+}
+
+function yearsBetween(a: string, b: string): number {
+  const days = Math.abs(Date.parse(a) - Date.parse(b)) / 86_400_000;
+  return days / 365.25;
+}
+
+const sexOf = ({ sex }: Person): string | undefined => (sex === undefined || UNKNOWN_SEX.has(sex) ? undefined : sex);
+
+const differ = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && a !== b;
+
+const known = (name: string | undefined): string | undefined => {
+  const folded = name === undefined ? '' : fold(name);
+  return folded === '' || PLACEHOLDER_NAMES.has(folded) ? undefined : folded;
+};
+
+const hasFamily = ({ family, text }: PersonName): boolean => known(family) !== undefined || known(text) !== undefined;
+
+/** Letters and digits only: `O'Neill`, `O Neill` and `ONEILL`, `Meyer-Schmidt` and `Meyer Schmidt` are one name. */
+const letters = (folded: string): string => folded.replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+const words = (folded: string): readonly string[] => folded.split(/[^\p{L}\p{N}']+/u).filter((word) => word !== '');
+
+/** Whether a text has a name in it as whole words. */
+function contains(text: string, name: string): boolean {
+  const all = words(text);
+  const wanted = words(name);
+  return all.some((_, at) => wanted.every((word, offset) => all[at + offset] === word));
+}
+
+function isSameFamily(a: PersonName, b: PersonName): boolean {
+  const [family, other] = [known(a.family), known(b.family)];
+  if (family !== undefined && other !== undefined) return letters(family) === letters(other);
+  const [text, otherText] = [known(a.text), known(b.text)];
+  if (family !== undefined && otherText !== undefined) return contains(otherText, family);
+  if (other !== undefined && text !== undefined) return contains(text, other);
+  return text !== undefined && text === otherText;
+}
+
+function isSameName(a: PersonName, b: PersonName): boolean {
+  if (!isSameFamily(a, b)) return false;
+  const [given, other] = [known(a.given), known(b.given)];
+  if (given !== undefined && other !== undefined) return letters(given) === letters(other);
+  const text = given !== undefined && b.family === undefined ? known(b.text) : undefined;
+  if (given !== undefined && text !== undefined) return contains(text, given);
+  const otherText = other !== undefined && a.family === undefined ? known(a.text) : undefined;
+  if (other !== undefined && otherText !== undefined) return contains(otherText, other);
+  return true;
+}

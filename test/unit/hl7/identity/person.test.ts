@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+
+import { agree, contradict, type ChartPerson, type Person } from '../../../../edge/hl7/identity/person.ts';
+
+const NONE: ReadonlySet<string> = new Set();
+const name = (family?: string, given?: string, text?: string) => ({ family, given, text });
+const person = (family: string | undefined, given: string | undefined, birthDate?: string, sex?: string): Person => ({
+  names: [name(family, given)],
+  birthDate,
+  sex,
+});
+const chart = (of: Person, past: Partial<ChartPerson> = {}): ChartPerson => ({
+  ...of,
+  pastNames: [],
+  pastBirthDates: [],
+  ...past,
+});
+const ANN = person('Smith', 'Ann', '1980-02-03', 'female');
+
+describe('agree', () => {
+  test.each([
+    ['the same', ANN, ANN, true],
+    [
+      'accents, case and hyphens',
+      person('MÜLLER-LÜDENSCHEIDT', 'Eva', '1980-02-03'),
+      person('Muller Ludenscheidt', 'eva', '1980-02-03'),
+      true,
+    ],
+    ['an apostrophe more or less', person("O'Neill", 'Pat', '1980-02-03'), person('ONeill', 'PAT', '1980-02-03'), true],
+    ['twins', ANN, person('Smith', 'Amy', '1980-02-03', 'female'), false],
+    ['brother and sister', person('Smith', undefined, '1980-02-03', 'male'), ANN, false],
+    ['father and son', person('Smith', 'John', '1950-02-03'), person('Smith', 'John', '1980-02-03'), false],
+    ['no given name on one side', person('Smith', undefined, '1980-02-03'), ANN, true],
+    ['no birth date', person('Smith', 'Ann'), ANN, false],
+    ['only a year', person('Smith', 'Ann', '1980'), person('Smith', 'Ann', '1980'), false],
+    ['the birth date of nobody', person('Smith', 'Ann', '1900-01-01'), person('Smith', 'Ann', '1900-01-01'), false],
+    [
+      'unknown to unknown',
+      person('UNKNOWN', 'UNKNOWN', '1980-02-03'),
+      person('Unknown', 'Unknown', '1980-02-03'),
+      false,
+    ],
+    ['an unknown sex differs from none', person('Smith', 'Ann', '1980-02-03', 'unknown'), ANN, true],
+  ])('%s', (_what, sent, stored, expected) => {
+    expect(agree(sent, stored, NONE)).toBe(expected);
+    expect(agree(stored, sent, NONE)).toBe(expected);
+  });
+
+  test('a name that is only text has to contain the names as whole words', () => {
+    const text = (words: string): Person => ({
+      names: [name(undefined, undefined, words)],
+      birthDate: '1980-02-03',
+      sex: undefined,
+    });
+    expect(agree(ANN, text('Ann Mary Smith'), NONE)).toBe(true);
+    expect(agree(ANN, text('Ann Smithers'), NONE)).toBe(false);
+    expect(agree(ANN, text('Amy Smith'), NONE)).toBe(false);
+  });
+
+  test('a birth date that the site says means nothing', () => {
+    expect(agree(ANN, ANN, new Set(['1980-02-03']))).toBe(false);
+  });
+});
+
+describe('contradict', () => {
+  test.each([
+    ['another name and birth date', person('Jones', 'Bob', '1985-06-07'), ANN, true],
+    ['a married name', person('Jones', 'Ann', '1980-02-03'), ANN, false],
+    ['a corrected birth date', person('Smith', 'Ann', '1981-03-02'), ANN, false],
+    ['father and son', person('Smith', 'Ann', '1950-02-03'), ANN, true],
+    ['no birth date sent', person('Jones', 'Bob'), ANN, false],
+    ['no name sent', person(undefined, undefined, '1985-06-07'), ANN, false],
+    ['no name sent, and a birth date of another generation', person(undefined, undefined, '2015-06-07'), ANN, true],
+    ['the chart knows nothing', ANN, person(undefined, undefined), false],
+    ['an emergency admission: unknown, 1900', person('UNKNOWN', 'TRAUMA', '1900-01-01'), ANN, false],
+  ])('%s', (_what, sent, stored, expected) => {
+    expect(contradict(sent, chart(stored), NONE)).toBe(expected);
+  });
+
+  test('what the chart once said counts: a late result of before the wedding, or of before the correction', () => {
+    const renamed = chart(person('Jones', 'Ann', '1990-01-02'), {
+      pastNames: [name('Smith', 'Ann')],
+      pastBirthDates: ['1980-02-03'],
+    });
+    expect(contradict(ANN, renamed, NONE)).toBe(false);
+  });
+});
