@@ -16,12 +16,12 @@ export interface Authorities {
   readonly named: ReadonlyMap<string, string>;
   /** Namespace to URI, as messages of this key taught it by sending both. */
   readonly taught: ReadonlyMap<string, string>;
-  /** Of numbers that come without any: the key's default authority, else MSH-4. */
-  readonly assumed: string | undefined;
+  /** Of numbers that come without any: the key's default authority, else MSH-4, else the key itself. */
+  readonly assumed: HierarchicDesignator;
 }
 
 export interface Domain {
-  /** A URI; or `name:` and the namespace in capitals, which nobody has given a URI. */
+  /** A URI, as sent or as a namespace stands for it; or `name:` and the namespace in capitals, which nobody has given a URI. */
   readonly id: string;
   /** The id, and the other domains that mean the same: what was stored before a namespace was named. */
   readonly ids: readonly string[];
@@ -38,6 +38,8 @@ export interface Taught {
 const OID = /^(?:urn:oid:)?([0-2](?:\.(?:0|[1-9]\d*))+)$/i;
 const UUID = /^(?:urn:uuid:)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 const URI = /^[a-z][a-z0-9+.-]*:[^\s]+$/i;
+/** Of what stands in the place of a name, which may hold a colon, only what nobody would choose for a name. */
+const URI_AS_NAME = /^(?:urn|https?):[^\s]+$/i;
 
 /** The system URI that a universal id stands for, of whatever type it says it is; undefined for a local name. */
 export function uriOfUniversalId(id: string | undefined): string | undefined {
@@ -49,6 +51,12 @@ export function uriOfUniversalId(id: string | undefined): string | undefined {
   return URI.test(id) ? id : undefined;
 }
 
+/** The system URI that some send in the place of the name; undefined for a name. */
+export function uriOfName(name: string | undefined): string | undefined {
+  const uri = uriOfUniversalId(name);
+  return uri === name && uri !== undefined && !URI_AS_NAME.test(uri) ? undefined : uri;
+}
+
 /** How namespaces compare: table 0300 is the user's own, and senders do not agree on case. */
 export const nameKey = (namespace: string): string => namespace.trim().toUpperCase();
 
@@ -56,6 +64,10 @@ const NAME = 'name:';
 
 /** Whether a domain is a bare namespace that nobody has given a URI. */
 export const isBareName = (domain: string): boolean => domain.startsWith(NAME);
+
+/** Its name, in capitals; undefined for a URI. */
+export const nameOfBareName = (domain: string): string | undefined =>
+  isBareName(domain) && domain !== NAME ? domain.slice(NAME.length) : undefined;
 
 /** The domain of an identifier that is stored as FHIR: its system, else the name of its assigner, else nobody's. */
 export function domainOfStored(system: string | undefined, assigner: string | undefined): string {
@@ -75,14 +87,15 @@ export function domainOf(
   facility: HierarchicDesignator,
   authorities: Authorities,
 ): Domain {
-  const sent = [authority, facility].flatMap((designator) => domainNamedBy(designator, authorities) ?? [])[0];
-  return domain(sent ?? domainOfName(authorities.assumed ?? '', authorities), authorities, sent === undefined);
+  const [sent] = [authority, facility].flatMap((designator) => domainNamedBy(designator, authorities) ?? []);
+  const id = sent ?? domainNamedBy(authorities.assumed, authorities) ?? NAME;
+  return { id, ids: [...new Set([id, ...namesOf(id, authorities)])], isAssumed: sent === undefined };
 }
 
 /** What CX.4 teaches: a namespace beside a universal id. */
 export function taughtBy({ namespace, universalId }: HierarchicDesignator): Taught | undefined {
   const uri = uriOfUniversalId(universalId);
-  if (uri === undefined || namespace === undefined || uriOfUniversalId(namespace) !== undefined) return undefined;
+  if (uri === undefined || namespace === undefined || uriOfName(namespace) !== undefined) return undefined;
   return { namespace: nameKey(namespace), uri };
 }
 
@@ -97,10 +110,15 @@ function domainNamedBy({ namespace, universalId }: HierarchicDesignator, authori
 /** Some send an OID in the place of the name. */
 function domainOfName(name: string, { named, taught }: Authorities): string {
   const key = nameKey(name);
-  return uriOfUniversalId(name) ?? named.get(key) ?? taught.get(key) ?? `${NAME}${key}`;
+  return uriOfName(name) ?? uriOfNamespace(key, { named, taught }) ?? `${NAME}${key}`;
 }
 
-function domain(id: string, { named, taught }: Authorities, isAssumed: boolean): Domain {
-  const names = [...taught, ...named].filter(([, uri]) => uri === id).map(([name]) => `${NAME}${name}`);
-  return { id, ids: [...new Set([id, ...names])], isAssumed };
+/** What the site says of a namespace goes before what a message taught. @param key as of `nameKey` */
+const uriOfNamespace = (key: string, { named, taught }: Pick<Authorities, 'named' | 'taught'>): string | undefined =>
+  named.get(key) ?? taught.get(key);
+
+/** The bare namespaces that stand for a URI. */
+function namesOf(id: string, { named, taught }: Authorities): string[] {
+  const names = [...named.keys(), ...taught.keys()];
+  return names.filter((name) => uriOfNamespace(name, { named, taught }) === id).map((name) => `${NAME}${name}`);
 }

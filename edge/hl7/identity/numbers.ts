@@ -8,7 +8,7 @@ const IDENTIFYING_TYPES: ReadonlySet<string> = new Set(['MR', 'PI', 'PT', 'PN', 
  * Social security, driver's licence, account, visit, passport and insurance numbers.
  */
 export const NEVER_IDENTIFYING: ReadonlySet<string> = new Set(
-  'SS SSN DL AN ANON ANC AND ANT VN PPN MA MC MCN MI NI-EXP HC NIIP PHC SN SR PNT BC BR CZ PP TAX'.split(' '),
+  'SS SSN DL DLN AN ANC AND ANT VN PPN MA MC MCN HC NIIP SN'.split(' '),
 );
 
 /** @param more types of the site, such as `NH` or `NI` */
@@ -21,8 +21,8 @@ export function isIdentifyingType(type: string | undefined, more: ReadonlySet<st
 /** `999-99-9999` and its like: social security numbers that are entered when nobody knows one. */
 const PLACEHOLDER_SHAPES: readonly RegExp[] = [/^(\d)\1\1-?\1\1-?\1\1\1\1$/, /^123-?45-?6789$/, /^987-?65-?4321$/];
 
-/** One digit repeated is a number somebody may have where it is short and no nought or nine: 11, 7777. */
-const REPEATED = /^([^0-9])\1*$|^([09])\2{2,}$|^0+$|^([1-8])\3{5,}$/;
+/** One character repeated. Of digits a short one is a number that a small clinic gives out: 7, 11, 222, 99. */
+const REPEATED = /^([^0-9])\1*$|^0+$|^9{3,}$|^([1-8])\2{3,}$/;
 
 const WORDS: ReadonlySet<string> = new Set(['UNKNOWN', 'UNK', 'NONE', 'NULL', 'N/A', 'NA', 'TEMP', 'TEST']);
 

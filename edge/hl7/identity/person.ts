@@ -3,7 +3,7 @@
  * is strict, because it joins; `contradict` is lenient, because it refuses. Twins, fathers and sons do not agree; a person
  * who married or whose birth date was corrected does not contradict.
  */
-import { fold } from '../../store/fold.ts';
+import { fold } from '../../store/search/fold.ts';
 
 /** A name as far as it tells people apart. */
 export interface PersonName {
@@ -20,6 +20,8 @@ export interface Person {
   readonly birthDate: string | undefined;
   /** FHIR `gender`. */
   readonly sex: string | undefined;
+  /** The place among those born together, from 1 (PID-25). */
+  readonly birthOrder?: number | undefined;
 }
 
 /** A chart: what it says now, and every family name and birth date that it has ever had. */
@@ -30,8 +32,15 @@ export interface ChartPerson extends Person {
 
 const COMPLETE_DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** What is entered when nobody knows: the first day of the century, and what a site adds. */
-const PLACEHOLDER_BIRTH_DATES: ReadonlySet<string> = new Set(['1900-01-01', '0001-01-01', '9999-12-31']);
+/** What is entered when nobody knows: the first day of a century, or of a database's calendar. */
+const PLACEHOLDER_BIRTH_DATES: ReadonlySet<string> = new Set([
+  '1900-01-01',
+  '0001-01-01',
+  '1753-01-01',
+  '1800-01-01',
+  '1899-12-30',
+  '9999-12-31',
+]);
 
 /** What is put into PID-5 when nobody knows (HL7 v2.5.1 §2.A.89, and what registration desks write). */
 const PLACEHOLDER_NAMES: ReadonlySet<string> = new Set([
@@ -45,6 +54,9 @@ const PLACEHOLDER_NAMES: ReadonlySet<string> = new Set([
   'inconnu',
 ]);
 
+/** What newborns are called until they have a name: twins are called the same. */
+const NEWBORN = /^(?:baby|babe|bb|bg|newborn|new born|infant|neonate|neugeborenes|boy|girl|twin)(?:\b|$)/;
+
 /** A sex that says nothing. */
 const UNKNOWN_SEX: ReadonlySet<string> = new Set(['unknown']);
 
@@ -54,8 +66,8 @@ const MAX_PLAUSIBLE_CORRECTION_YEARS = 12;
 export function agree(sent: Person, chart: Person, placeholders: ReadonlySet<string>): boolean {
   const sentDate = knownDate(sent.birthDate, placeholders);
   if (sentDate === undefined || sentDate !== knownDate(chart.birthDate, placeholders)) return false;
-  if (differ(sexOf(sent), sexOf(chart))) return false;
-  return sent.names.some((a) => chart.names.some((b) => isSameName(a, b)));
+  if (differ(sexOf(sent), sexOf(chart)) || differ(sent.birthOrder, chart.birthOrder)) return false;
+  return sent.names.some((a) => chart.names.some((b) => !isNewborn(a) && !isNewborn(b) && isSameName(a, b)));
 }
 
 /**
@@ -73,6 +85,15 @@ export function contradict(sent: Person, chart: ChartPerson, placeholders: Reado
   return !sentNames.some((a) => names.some((b) => isSameFamily(a, b)));
 }
 
+/**
+ * Whether a name is that of somebody else than the chart's person: another family name, or another first given name. What
+ * either does not say, or says as a placeholder, differs in nothing.
+ */
+export function isOtherName(name: PersonName, chart: ChartPerson): boolean {
+  const names = [...chart.names, ...chart.pastNames].filter(hasFamily);
+  return hasFamily(name) && names.length > 0 && !names.some((other) => isSameName(name, other));
+}
+
 function knownDate(date: string | undefined, placeholders: ReadonlySet<string>): string | undefined {
   if (date === undefined || !COMPLETE_DATE.test(date)) return undefined;
   return PLACEHOLDER_BIRTH_DATES.has(date) || placeholders.has(date) ? undefined : date;
@@ -85,7 +106,7 @@ function yearsBetween(a: string, b: string): number {
 
 const sexOf = ({ sex }: Person): string | undefined => (sex === undefined || UNKNOWN_SEX.has(sex) ? undefined : sex);
 
-const differ = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && a !== b;
+const differ = <T>(a: T | undefined, b: T | undefined): boolean => a !== undefined && b !== undefined && a !== b;
 
 const known = (name: string | undefined): string | undefined => {
   const folded = name === undefined ? '' : fold(name);
@@ -97,7 +118,11 @@ const hasFamily = ({ family, text }: PersonName): boolean => known(family) !== u
 /** Letters and digits only: `O'Neill`, `O Neill` and `ONEILL`, `Meyer-Schmidt` and `Meyer Schmidt` are one name. */
 const letters = (folded: string): string => folded.replaceAll(/[^\p{L}\p{N}]/gu, '');
 
-const words = (folded: string): readonly string[] => folded.split(/[^\p{L}\p{N}']+/u).filter((word) => word !== '');
+const words = (folded: string): readonly string[] =>
+  folded
+    .split(/[^\p{L}\p{N}'’]+/u)
+    .map(letters)
+    .filter((word) => word !== '');
 
 /** Whether a text has a name in it as whole words. */
 function contains(text: string, name: string): boolean {
@@ -114,6 +139,8 @@ function isSameFamily(a: PersonName, b: PersonName): boolean {
   if (other !== undefined && text !== undefined) return contains(text, other);
   return text !== undefined && text === otherText;
 }
+
+const isNewborn = ({ given }: PersonName): boolean => NEWBORN.test(known(given) ?? '');
 
 function isSameName(a: PersonName, b: PersonName): boolean {
   if (!isSameFamily(a, b)) return false;

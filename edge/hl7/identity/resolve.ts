@@ -4,7 +4,7 @@
  * message never puts two people into one chart, and never splits one person where it can be told (edge/README.md, HL7 v2).
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
-import { isBareName, type Domain } from './domain.ts';
+import { isBareName, nameOfBareName, type Domain, type Taught } from './domain.ts';
 import { agree, contradict, type ChartPerson, type Person } from './person.ts';
 
 /** A number of PID-3 or MRG-1. */
@@ -67,6 +67,8 @@ interface Judged {
   /** Numbers that are another patient's: they are not copied. */
   readonly foreign: ReadonlySet<SentNumber>;
   readonly moved: readonly MovedNumber[];
+  /** Namespaces that may stand for a URI, for the administrator to decide. */
+  readonly proposed: readonly Taught[];
 }
 
 export type Resolution =
@@ -74,11 +76,19 @@ export type Resolution =
       readonly kind: 'known';
       /** Where clinical content goes. */
       readonly patient: string;
-      /** The number is that of a chart that was merged away: what is said of the person goes there. */
+      /**
+       * The number is that of a chart that was merged away: what is said of the person goes there. It is `patient` too
+       * where the message cannot be about the survivor: somebody else has got the number.
+       */
       readonly oldChart: string | undefined;
     } & Judged)
   | ({ readonly kind: 'new' } & Judged)
-  | { readonly kind: 'refused'; readonly findings: readonly AckError[] };
+  | {
+      readonly kind: 'refused';
+      readonly findings: readonly AckError[];
+      /** Charts that could not be told apart. */
+      readonly duplicates: readonly string[];
+    };
 
 const finding = (severity: 'E' | 'W', at: string, message: string, reason: string): AckError => ({
   code: '205',
@@ -104,7 +114,7 @@ export function resolve(request: ResolveRequest): Resolution {
 
   const listed = survivors(holders, request);
   const agreeing = listed.filter((id) => agrees(id, request));
-  if (agreeing.length > 1) return refusedAsAmbiguous(leading);
+  if (agreeing.length > 1) return refusedAsAmbiguous(leading.at, agreeing);
   const moved = holders
     .filter((number) => !agreeing.includes(survivorOf(number.patient, request)))
     .map(({ patient, domain, value }) => ({ patient, domain, value }));
@@ -112,21 +122,21 @@ export function resolve(request: ResolveRequest): Resolution {
   if (byListed !== undefined) return found(byListed, leading, holders, request, { moved });
 
   // Found through a later repetition: only where the person agrees.
-  const byLater = others
-    .flatMap((number) => survivors(holdersOf(number, request), request))
-    .filter((id) => agrees(id, request));
-  const [later] = byLater;
-  if (later !== undefined) {
-    const holdersOfOthers = others.flatMap((number) => holdersOf(number, request));
-    return found(later, leading, holdersOfOthers, request, { moved });
-  }
+  const through = others.flatMap((number) => holdersOf(number, request));
+  const [later] = survivors(through, request).filter((id) => agrees(id, request));
+  if (later !== undefined) return found(later, leading, through, request, { moved });
 
-  const likely = sameValueElsewhere(leading, request);
+  const elsewhere = identifying.flatMap((number) => sameValueElsewhere(number, request));
+  const likely = survivors(
+    elsewhere.map(({ known }) => known),
+    request,
+  );
   const [only, ...more] = likely;
   if (moved.length === 0 && only !== undefined && more.length === 0 && agrees(only, request)) {
     const message = 'the domain of the number is not certain: the patient was told by name and birth date';
-    const sure = finding('W', leading.at, message, 'domain-assumed');
-    return found(only, leading, [], request, { moved, findings: [sure] });
+    const told = finding('W', leading.at, message, 'domain-assumed');
+    const proposed = elsewhere.flatMap(({ sent, known }) => aliasOf(sent, known) ?? []);
+    return found(only, leading, [], request, { findings: [told], proposed });
   }
   return unknown(leading, [...likely, ...moved.map(({ patient }) => patient)], moved, request);
 }
@@ -134,31 +144,18 @@ export function resolve(request: ResolveRequest): Resolution {
 /** None of the numbers identifies: a chart that has one of them and agrees, else a new one for an admission. */
 function byOtherNumbers(request: ResolveRequest): Resolution {
   const { numbers, isAdmission } = request;
-  const candidates = [...new Set(numbers.flatMap((number) => survivors(holdersOf(number, request), request)))];
-  const agreeing = candidates.filter((id) => agrees(id, request));
-  const [first] = numbers;
-  const at = first?.at ?? 'PID^1^3';
-  const [only, ...more] = agreeing;
-  if (only !== undefined && more.length === 0) {
-    return {
-      kind: 'known',
-      patient: only,
-      oldChart: undefined,
-      findings: [],
-      duplicates: [],
-      foreign: NONE,
-      moved: [],
-    };
-  }
-  if (isAdmission) {
-    const findings = agreeing.length > 1 ? [possibleDuplicate(at)] : [];
-    return { kind: 'new', findings, duplicates: agreeing, foreign: NONE, moved: [] };
-  }
+  const at = numbers[0]?.at ?? 'PID^1^3';
+  const holders = numbers.flatMap((number) => holdersOf(number, request));
+  const [only, ...more] = survivors(holders, request).filter((id) => agrees(id, request));
+  if (more.length > 0 && only !== undefined) return refusedAsAmbiguous(at, [only, ...more]);
+  if (only !== undefined)
+    return { kind: 'known', patient: only, oldChart: oldChartOf(only, holders, request), ...PLAIN };
+  if (isAdmission) return { kind: 'new', ...PLAIN };
   const message = 'none of the numbers of PID-3 identifies a patient, and none agrees with one that is known';
-  return { kind: 'refused', findings: [finding('E', at, message, 'no-identifying-number')] };
+  return { kind: 'refused', findings: [finding('E', at, message, 'no-identifying-number')], duplicates: [] };
 }
 
-const NONE: ReadonlySet<SentNumber> = new Set();
+const PLAIN: Judged = { findings: [], duplicates: [], foreign: new Set(), moved: [], proposed: [] };
 
 /** Charts that the leading number leads to. FHIR clients may give one number to several. */
 function byLeadingNumber(leading: SentNumber, led: readonly string[], request: ResolveRequest): Resolution {
@@ -171,17 +168,11 @@ function byLeadingNumber(leading: SentNumber, led: readonly string[], request: R
   }
   const agreeing = led.filter((id) => agrees(id, request));
   const [one, ...several] = agreeing;
-  if (one === undefined || several.length > 0) return refusedAsAmbiguous(leading);
+  if (one === undefined || several.length > 0) return refusedAsAmbiguous(leading.at, led);
   const message = 'several patients have this number: the one that agrees in name and birth date was taken';
-  const several1 = finding('W', leading.at, message, 'number-of-several');
+  const told = finding('W', leading.at, message, 'number-of-several');
   const duplicates = led.filter((id) => id !== one);
-  return found(one, leading, holdersOf(leading, request), request, { findings: [several1], duplicates });
-}
-
-interface Extra {
-  readonly moved?: readonly MovedNumber[];
-  readonly findings?: readonly AckError[];
-  readonly duplicates?: readonly string[];
+  return found(one, leading, holdersOf(leading, request), request, { findings: [told], duplicates });
 }
 
 /** The chart is found: does the person fit, and whose are the other numbers? */
@@ -190,27 +181,31 @@ function found(
   leading: SentNumber,
   through: readonly KnownNumber[],
   request: ResolveRequest,
-  extra: Extra,
+  extra: Partial<Judged>,
 ): Resolution {
-  const { findings: before = [], duplicates = [], moved = [] } = extra;
-  const direct = through
-    .map((number) => number.patient)
-    .find((id) => id !== patient && survivorOf(id, request) === patient);
-  const fit = fitOf(direct ?? patient, leading, request);
-  if (fit?.severity === 'E') return { kind: 'refused', findings: [...before, fit] };
-  const foreign = foreignNumbers(patient, request);
-  const owners = [...foreign.keys()].flatMap((number) => foreign.get(number) ?? []);
+  const { findings = [], duplicates = [], moved = [], proposed = [] } = extra;
+  const oldChart = oldChartOf(patient, through, request);
+  const fit = fitOf(patient, leading, request);
+  if (fit?.severity === 'E') return { kind: 'refused', findings: [...findings, fit], duplicates: [] };
+  const foreign = foreignNumbers(patient, leading, request);
   const several = [...foreign.keys()].map(({ at }) => identifiersOfSeveral(at));
   return {
     kind: 'known',
-    patient,
-    oldChart: direct,
-    findings: [...before, ...several, ...(fit === undefined ? [] : [fit])],
-    duplicates: [...new Set([...duplicates, ...owners, ...moved.map((number) => number.patient)])],
+    patient: fit !== undefined && oldChart !== undefined ? oldChart : patient,
+    oldChart,
+    findings: [...findings, ...several, ...(fit === undefined ? [] : [fit])],
+    duplicates: [
+      ...new Set([...duplicates, ...[...foreign.values()].flat(), ...moved.map((number) => number.patient)]),
+    ],
     foreign: new Set(foreign.keys()),
     moved,
+    proposed,
   };
 }
+
+/** The chart that was merged into the patient and has the number. */
+const oldChartOf = (patient: string, through: readonly KnownNumber[], request: ResolveRequest): string | undefined =>
+  through.map((number) => number.patient).find((id) => id !== patient && survivorOf(id, request) === patient);
 
 function unknown(
   leading: SentNumber,
@@ -218,19 +213,26 @@ function unknown(
   moved: readonly MovedNumber[],
   request: ResolveRequest,
 ): Resolution {
-  const foreign = foreignNumbers(undefined, request);
-  foreign.delete(leading);
-  const owners = [...foreign.values()].flat();
+  const foreign = foreignNumbers(undefined, leading, request);
   const several = [...foreign.keys()].map(({ at }) => identifiersOfSeveral(at));
-  const duplicates = [...new Set([...likely, ...owners])];
-  const findings = [...several, ...(likely.length === 0 ? [] : [possibleDuplicate(leading.at)])];
-  return { kind: 'new', findings, duplicates, foreign: new Set(foreign.keys()), moved };
+  return {
+    kind: 'new',
+    findings: [...several, ...(likely.length === 0 ? [] : [possibleDuplicate(leading.at)])],
+    duplicates: [...new Set([...likely, ...[...foreign.values()].flat()])],
+    foreign: new Set(foreign.keys()),
+    moved,
+    proposed: [],
+  };
 }
 
-/** Identifying numbers of the message that only other patients have. */
-function foreignNumbers(patient: string | undefined, request: ResolveRequest): Map<SentNumber, readonly string[]> {
+/** Identifying numbers of the message, but for the leading one, that only other patients have. */
+function foreignNumbers(
+  patient: string | undefined,
+  leading: SentNumber,
+  request: ResolveRequest,
+): Map<SentNumber, readonly string[]> {
   const found = request.numbers.flatMap((number): [SentNumber, readonly string[]][] => {
-    if (!number.identifies) return [];
+    if (!number.identifies || number === leading) return [];
     const owners = survivors(holdersOf(number, request), request);
     return owners.length === 0 || (patient !== undefined && owners.includes(patient)) ? [] : [[number, owners]];
   });
@@ -246,21 +248,40 @@ function fitOf(chart: string, leading: SentNumber, request: ResolveRequest): Ack
   return finding(isRefused ? 'E' : 'W', leading.at, message, 'patient-differs');
 }
 
-const holdersOf = ({ value, domain, identifies }: SentNumber, { known }: ResolveRequest): readonly KnownNumber[] =>
+export const holdersOf = (
+  { value, domain, identifies }: SentNumber,
+  { known }: Pick<ResolveRequest, 'known'>,
+): readonly KnownNumber[] =>
   known.filter(
     (number) => number.value === value && domain.ids.includes(number.domain) && number.identifies === identifies,
   );
 
-/** The same value in a domain that may be the same, but is not known to be. */
-function sameValueElsewhere({ value, domain }: SentNumber, request: ResolveRequest): readonly string[] {
+/** A number of the message and one of a chart: the same value in domains that may be the same, but are not known to be. */
+export interface SameValue {
+  readonly sent: SentNumber;
+  readonly known: KnownNumber;
+}
+
+export function sameValueElsewhere(
+  sent: SentNumber,
+  { known, namedUris }: Pick<ResolveRequest, 'known' | 'namedUris'>,
+): readonly SameValue[] {
+  const { value, domain } = sent;
   const mayBeSame = (number: KnownNumber): boolean => {
     if (number.value !== value || !number.identifies || domain.ids.includes(number.domain)) return false;
     if (domain.isAssumed || number.isAssumed) return true;
     if (isBareName(domain.id) === isBareName(number.domain)) return false;
     const uri = isBareName(domain.id) ? number.domain : domain.id;
-    return !request.namedUris.has(uri);
+    return !namedUris.has(uri);
   };
-  return survivors(request.known.filter(mayBeSame), request);
+  return known.filter(mayBeSame).map((number) => ({ sent, known: number }));
+}
+
+/** What it would mean if the two were one: the namespace of the one stands for the URI of the other. */
+function aliasOf({ domain }: SentNumber, known: KnownNumber): Taught | undefined {
+  if (domain.isAssumed || known.isAssumed) return undefined;
+  const namespace = nameOfBareName(domain.id) ?? nameOfBareName(known.domain);
+  return namespace === undefined ? undefined : { namespace, uri: isBareName(domain.id) ? known.domain : domain.id };
 }
 
 const survivorOf = (patient: string, { charts }: ResolveRequest): string => charts.get(patient)?.survivor ?? patient;
@@ -285,7 +306,8 @@ const identifiersOfSeveral = (at: string): AckError =>
 const possibleDuplicate = (at: string): AckError =>
   finding('W', at, 'another patient may be the same person: a new one was made', 'possible-duplicate');
 
-const refusedAsAmbiguous = ({ at }: SentNumber): Resolution => ({
+const refusedAsAmbiguous = (at: string, duplicates: readonly string[]): Resolution => ({
   kind: 'refused',
   findings: [finding('E', at, 'several patients have this number, and not just one agrees', 'ambiguous-patient')],
+  duplicates,
 });

@@ -3,8 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { domainOf, domainOfStored, taughtBy, type Authorities } from '../../../../edge/hl7/identity/domain.ts';
 
 const OID = 'urn:oid:1.2.3.4';
-const NOBODY: Authorities = { named: new Map(), taught: new Map(), assumed: 'FAC' };
 const none = { namespace: undefined, universalId: undefined };
+const NOBODY: Authorities = {
+  named: new Map(),
+  taught: new Map(),
+  assumed: { namespace: 'FAC', universalId: undefined },
+};
 const named = (namespace: string | undefined, universalId?: string) => ({ namespace, universalId });
 
 describe('the domain of a CX', () => {
@@ -20,6 +24,7 @@ describe('the domain of a CX', () => {
       false,
     ],
     ['a URI', named(undefined, 'http://hosp.example/mrn'), none, NOBODY, 'http://hosp.example/mrn', false],
+    ['a name with a colon', named('lab:east'), none, NOBODY, 'name:LAB:EAST', false],
     ['a namespace', named('Hosp '), none, NOBODY, 'name:HOSP', false],
     ['a domain name is one more name', named(undefined, 'hosp.example'), none, NOBODY, 'name:HOSP.EXAMPLE', false],
     [
@@ -42,7 +47,7 @@ describe('the domain of a CX', () => {
       'the site wins over what was taught',
       named('hosp'),
       none,
-      { named: new Map([['HOSP', 'urn:a']]), taught: new Map([['HOSP', OID]]), assumed: '' },
+      { named: new Map([['HOSP', 'urn:a']]), taught: new Map([['HOSP', OID]]), assumed: none },
       'urn:a',
       false,
     ],
@@ -54,12 +59,21 @@ describe('the domain of a CX', () => {
   });
 
   test('a URI is looked for under the names that stand for it as well', () => {
-    const authorities = { named: new Map([['HOSP', OID]]), taught: new Map([['H', OID]]), assumed: undefined };
+    const authorities = { named: new Map([['HOSP', OID]]), taught: new Map([['H', OID]]), assumed: none };
     expect(domainOf(named(undefined, '1.2.3.4'), none, authorities).ids.toSorted()).toEqual([
       'name:H',
       'name:HOSP',
       OID,
     ]);
+  });
+
+  test('a namespace that the site gave another URI does not stand for the one that a message taught', () => {
+    const authorities = { named: new Map([['HOSP', 'urn:a']]), taught: new Map([['HOSP', OID]]), assumed: none };
+    expect(domainOf(named('HOSP', '1.2.3.4'), none, authorities).ids).toEqual([OID]);
+  });
+
+  test('a facility that has a universal id is assumed by it', () => {
+    expect(domainOf(none, none, { ...NOBODY, assumed: named('FAC', '1.2.3.4') })).toMatchObject({ id: OID });
   });
 
   test('both components together teach an alias; an OID twice, or one of them, teaches nothing', () => {

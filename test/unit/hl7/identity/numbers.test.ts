@@ -8,7 +8,7 @@ test.each([undefined, 'MR', 'PI', 'PT', 'PN', 'PE', 'U', 'MRN', 'mr'])('a number
   expect(isIdentifyingType(type, NONE)).toBe(true);
 });
 
-test.each(['SS', 'DL', 'AN', 'VN', 'PPN', 'NI', 'XX'])('a number of type %s does not', (type) => {
+test.each(['SS', 'DL', 'AN', 'VN', 'PPN', 'NI', 'XX', 'mc'])('a number of type %s does not', (type) => {
   expect(isIdentifyingType(type, NONE)).toBe(false);
 });
 
@@ -33,7 +33,7 @@ test.each([
   'XXXX',
   '-',
   '?',
-  '111111',
+  '1111',
   'unknown',
   'UNK',
 ])('%s is no number', (value) => {
@@ -41,9 +41,12 @@ test.each([
 });
 
 // A small clinic numbers its patients from 1.
-test.each(['1', '7', '11', '99', '7777', '1234', '100000', '90000', '123-45-6788', 'A1'])('%s is one', (value) => {
-  expect(isPlaceholder(value, NONE)).toBe(false);
-});
+test.each(['1', '7', '11', '99', '777', '007', '1234', '100000', '90000', '123-45-6788', 'A1'])(
+  '%s is one',
+  (value) => {
+    expect(isPlaceholder(value, NONE)).toBe(false);
+  },
+);
 
 test('a site adds its own', () => {
   expect(isPlaceholder('4711', new Set(['4711']))).toBe(true);

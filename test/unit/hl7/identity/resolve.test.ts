@@ -138,6 +138,11 @@ describe('later numbers', () => {
     const other = resolve(request({ numbers, known: stored, charts: charts({ a: BOB }) }));
     expect(other).toMatchObject({ kind: 'new', duplicates: ['a'] });
     expect(other.kind === 'new' && [...other.foreign]).toEqual([numbers[1]]);
+    // The leading number moves from where it was only listed: it is nobody else's.
+    const listed = [...stored, known('b', 'M', HOSP, { led: false })];
+    const moved = resolve(request({ numbers, known: listed, charts: charts({ a: ANN, b: BOB }) }));
+    expect(moved).toMatchObject({ patient: 'a', moved: [{ patient: 'b' }], duplicates: ['b'] });
+    expect(moved.kind === 'known' && [...moved.foreign]).toEqual([]);
     expect(reasons(other)).toEqual(['W identifiers-of-several']);
   });
 
@@ -181,6 +186,12 @@ describe('a domain that is not certain', () => {
     expect(isBareName(HOSP)).toBe(true);
   });
 
+  test('of a later repetition counts as well', () => {
+    const numbers = [number('L', 'name:LAB'), number('1', HOSP)];
+    const told = resolve(request({ numbers, known: [known('a', '1', OID)], charts: charts({ a: ANN }) }));
+    expect(told).toMatchObject({ kind: 'known', patient: 'a', proposed: [{ namespace: 'HOSP', uri: OID }] });
+  });
+
   test('two that agree are one too many', () => {
     const stored = [known('a', '1', 'name:A'), known('b', '1', 'name:B')];
     const sent = number('1', 'name:C', { isAssumed: true });
@@ -220,6 +231,13 @@ describe('numbers that do not identify', () => {
     expect(reasons(resolve({ ...admission, isAdmission: false }))).toEqual(['E no-identifying-number']);
   });
 
+  test('that several patients have who agree are refused, rather than a third made with each message', () => {
+    const both = [...stored, known('b', '123-45-6788', 'name:SSA', { identifies: false })];
+    expect(reasons(resolve(request({ numbers: [ssn], known: both, charts: charts({ a: ANN, b: ANN }) })))).toEqual([
+      'E ambiguous-patient',
+    ]);
+  });
+
   test('do not lead to a patient beside one that does', () => {
     expect(resolve(request({ numbers: [ssn, number('1')], known: stored, charts: charts({ a: ANN }) }))).toMatchObject({
       kind: 'new',
@@ -241,12 +259,19 @@ describe('the person must fit', () => {
     expect(reasons(judged)).toEqual([reason]);
   });
 
-  test('of an old number, with the chart that was merged away', () => {
+  test('of an old number, with the survivor, which has what the chart that was merged away said', () => {
+    const old: Partial<ResolveRequest> = { known: [known('old', '1')], isAdmission: false };
+    const survivor = { ...ANN, pastNames: BOB.names, pastBirthDates: ['1960-05-06'] };
     const merged = charts({ old: BOB, new: ANN }, { old: 'new' });
-    expect(resolve({ ...differs, known: [known('old', '1')], charts: merged, isAdmission: false })).toMatchObject({
-      kind: 'known',
-      patient: 'new',
-      findings: [],
-    });
+    const remembered = new Map([...merged, ['new', { id: 'new', survivor: 'new', person: survivor }]]);
+    expect(resolve({ ...differs, ...old, charts: remembered })).toMatchObject({ patient: 'new', findings: [] });
+    expect(reasons(resolve({ ...differs, ...old, charts: merged }))).toEqual(['E patient-differs']);
+  });
+
+  test('of an old number that somebody else has got: all of it stays with the chart that was merged away', () => {
+    const merged = charts({ old: ANN, new: ANN }, { old: 'new' });
+    const reused = resolve({ ...differs, known: [known('old', '1')], charts: merged });
+    expect(reused).toMatchObject({ kind: 'known', patient: 'old', oldChart: 'old' });
+    expect(reasons(reused)).toEqual(['W patient-differs']);
   });
 });
