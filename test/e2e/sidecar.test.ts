@@ -108,7 +108,10 @@ describe('forwarding', () => {
     peer.write(Buffer.concat([frame(message('R1')), frame(message('R2')), frame(message('R3', 'x'.repeat(200_000)))]));
     expect(msaOf(await peer.next())).toEqual({ code: 'AR', controlId: 'R1' });
     expect(await peer.closed).toBe('');
-    expect(edge.received).toHaveLength(1);
+    // What had been forwarded behind it would have arrived before this one.
+    edge.reply = (received) => acknowledge(received);
+    expect(msaOf(await (await connect()).exchange(message('R9'))).controlId).toBe('R9');
+    expect(edge.received.map(({ text }) => controlIdOf(text))).toEqual(['R1', 'R9']);
   });
 });
 

@@ -59,6 +59,8 @@ if (chosen.length === 0) throw new Error(`no defect is called ${words.join(' ')}
 
 const trees = await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, copyTree));
 const judged: Judged[] = [];
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void Promise.all(trees.map((each) => each.remove())).then(() => process.exit(1)));
 try {
   const [tree] = trees;
   const broken = tree === undefined || isTrusting ? undefined : await failingAnyway(tree, chosen);

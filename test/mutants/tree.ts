@@ -1,5 +1,5 @@
 /** A copy of the working tree in which defects are seeded; the working tree itself is never changed. */
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ export interface Tree {
   write(file: string, text: string): Promise<void>;
   /** Runs test files to the first failure. @param only names of cases, as a regular expression */
   test(files: readonly string[], only?: string): Promise<Run>;
+  /** Ends what runs in it, in the middle if need be, and removes it. */
   remove(): Promise<void>;
 }
 
@@ -36,6 +37,11 @@ export async function copyTree(): Promise<Tree> {
       if (error.code !== 'ENOENT') throw error;
     });
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  let running: ChildProcess | undefined;
+  // The whole group: what a test has started goes with it.
+  const end = (): void => {
+    if (running?.pid !== undefined && running.exitCode === null) process.kill(-running.pid, 'SIGKILL');
+  };
 
   return {
     read: (file) => readFile(join(folder, file), 'utf8'),
@@ -51,14 +57,18 @@ export async function copyTree(): Promise<Tree> {
         detached: true,
         env: { ...process.env, NO_COLOR: '1' },
       });
+      running = child;
       let output = '';
       child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
       child.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()));
-      const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'), RUN_TIMEOUT_MS);
+      const timer = setTimeout(end, RUN_TIMEOUT_MS);
       const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
       clearTimeout(timer);
       return { code, output };
     },
-    remove: () => rm(folder, { recursive: true, force: true }),
+    async remove() {
+      end();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }

@@ -86,9 +86,11 @@ test('what has expired is forgotten by the alarm, and nothing else', async () =>
   await client.claim('kept', inMinutes(5), 'one');
   const other = newClient();
   await other.claim('old', inMinutes(0), 'one');
+  await other.claim('beside it', inMinutes(5), 'one');
   await until('the alarm', async () => other.claim('old', inMinutes(5), 'two'), 10_000);
   expect(await other.claim('old', inMinutes(5), 'three')).toBe(false);
   expect(await client.claim('kept', inMinutes(5), 'two')).toBe(false);
+  expect(await other.claim('beside it', inMinutes(5), 'two')).toBe(false);
 });
 
 test('claims outlive the process', async () => {

@@ -68,6 +68,13 @@ async function find(type: ResourceType, criteria: Criterion[], at = site) {
   return resources.map(({ id }) => id);
 }
 
+test('arrays arrive as they were given, whatever is in their texts', async () => {
+  const texts = ['a"b', 'c\\d', 'e,f', '{g}', '', ' ', 'null', 'NULL', '\\"'];
+  const query = { text: 'select array_to_json($1::text[])::text as json', params: [texts] };
+  const [row] = await database.run<{ json: string }>(query);
+  expect(JSON.parse(row?.json ?? '')).toEqual(texts);
+});
+
 describe('resource_write', () => {
   test('creates, updates, keeps what is the same, and remembers versions', async () => {
     const { id, ...first } = await write(patient('w1'));
