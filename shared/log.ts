@@ -22,6 +22,8 @@ export interface LogEntry {
   readonly durationMs?: number | undefined;
   readonly clientId?: string | undefined;
   readonly site?: string | undefined;
+  /** Who of the staff: the subject at their OpenID provider. */
+  readonly actor?: string | undefined;
   readonly sourceAddress?: string | undefined;
   /** The kind of background work. */
   readonly job?: string | undefined;
@@ -62,6 +64,7 @@ const FIELDS = [
   'durationMs',
   'clientId',
   'site',
+  'actor',
   'sourceAddress',
   'job',
   'fault',

@@ -40,7 +40,7 @@ export function createServe(deps: Deps, root: string): Serve {
     const request = c.req.raw;
     const query = new URL(request.url).searchParams;
     const caller = await authenticate(deps, request, 'svc-fhir');
-    c.set('use', { site: caller.site });
+    c.set('use', { site: caller.site, clientId: caller.clientId });
     const context = { caller, root, now: deps.now(), prefer: preferOf(request.headers), cursors };
     const prepared = async (): Promise<readonly [string, Interaction]> => [
       acceptedType(request.headers.get('accept'), query.get('_format')),

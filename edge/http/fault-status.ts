@@ -24,6 +24,9 @@ export const AFTER_THE_WINDOW = { 'Retry-After': '60' } as const;
 /** For whoever meets a dependency that is away (RFC 9110 §10.2.3): about as often as balancers ask. */
 export const WHILE_AWAY = { 'Retry-After': '5' } as const;
 
+/** What is away has a cause, and a person is needed; what is not configured has none, and may be meant so. */
+const isFailure = ({ cause }: Fault): boolean => cause !== undefined;
+
 /**
  * What was thrown, as a Fault; anything but a Fault is a bug of ours, logged, and `undefined` here: answer 500 without
  * its text. Every failure is logged with the request's id.
@@ -33,7 +36,7 @@ export function faultOf(error: unknown, log: Log, surface: string, requestId: st
     log({ level: 'error', event: 'bug', surface, requestId, error });
     return undefined;
   }
-  const level = error.kind === 'unavailable' ? 'error' : 'info';
+  const level = error.kind !== 'unavailable' ? 'info' : isFailure(error) ? 'error' : 'warn';
   const fault = error.code === undefined ? error.kind : `${error.kind}/${error.code}`;
   log({ level, event: 'fault', surface, requestId, fault, error: error.cause });
   if (error.kind !== 'unavailable' || error.headers['Retry-After'] !== undefined) return error;

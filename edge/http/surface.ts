@@ -13,7 +13,7 @@ import type { CountUse, Use } from './usage.ts';
 export interface GatewayEnv {
   Variables: {
     requestId: string;
-    /** Set by whoever finds out whose the request is, so that it is counted. */
+    /** Set by whoever finds out whose the request is, so that it is counted and logged. */
     use?: Use;
   };
 }
@@ -59,7 +59,8 @@ export function createSurface(
     await next();
     c.header('X-Request-Id', requestId);
     const durationMs = deps.now() - started;
-    countUse?.(c.get('use'), c.res.status, durationMs);
+    const use = c.get('use');
+    countUse?.(use, c.res.status, durationMs);
     deps.log({
       level: 'info',
       event: 'http.request',
@@ -69,6 +70,9 @@ export function createSurface(
       route: matchedRoutes(c).findLast((route) => route.path !== '/*')?.path ?? 'none',
       status: c.res.status,
       durationMs,
+      clientId: use?.clientId,
+      site: use?.site,
+      actor: use?.actor,
     });
   });
 

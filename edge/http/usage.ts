@@ -4,9 +4,12 @@
  */
 import type { UsageCount, UsageOutcome, UsageSurface } from '../store/usage.ts';
 
-/** Whose a request is, as soon as that is known. */
+/** Whose a request is, as soon as that is known: counted by site, and in the request's log line. */
 export interface Use {
   readonly site: string;
+  readonly clientId?: string;
+  /** Who of the staff. */
+  readonly actor?: string;
   /** Where the status does not tell it: an ACK over MLLP is always 200. */
   readonly outcome?: UsageOutcome;
 }

@@ -14,7 +14,7 @@ export interface Attempt {
   readonly requestId: string;
   readonly sourceAddress: string;
   /** Says whose the request is, so that it is counted whether it is refused or not. */
-  readonly countFor: (site: string) => void;
+  readonly countFor: (site: string, clientId: string) => void;
 }
 
 export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
@@ -23,7 +23,7 @@ export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
     request,
     requestId: c.get('requestId'),
     sourceAddress: deps.sourceAddress(request),
-    countFor: (site) => c.set('use', { site }),
+    countFor: (site, clientId) => c.set('use', { site, clientId }),
   };
 }
 

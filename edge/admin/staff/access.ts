@@ -33,11 +33,13 @@ export function createAccess(deps: Deps, findProvider: FindProvider, sessions: S
   return {
     async api(c, permission) {
       const actor = (await readBearer(c.req.raw)) ?? (await bySession(c)).actor;
+      c.set('use', { site: actor.site, actor: actor.subject });
       requirePermission(actor, permission);
       return actor;
     },
     async page(c, permission) {
       const session = await bySession(c);
+      c.set('use', { site: session.actor.site, actor: session.actor.subject });
       if (permission !== undefined) requirePermission(session.actor, permission);
       return session;
     },

@@ -24,7 +24,8 @@ export function createHl7(deps: Deps, countUse?: CountUse): Surface {
     const request = c.req.raw;
     const requestId = c.get('requestId');
     const caller = await authenticate(deps, request, 'svc-hl7-http');
-    c.set('use', { site: caller.site });
+    const { site, clientId } = caller;
+    c.set('use', { site, clientId });
     requireScopes(caller, REQUIRED_SCOPES);
     const type = mediaTypeOf(request);
     if (type === undefined) {
@@ -41,7 +42,7 @@ export function createHl7(deps: Deps, countUse?: CountUse): Surface {
     // The key of a token that was checked cannot be missing: it was deleted in between.
     if (ingested.status === 'no-sender')
       throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
-    deps.log({ level: 'info', event: 'hl7.message', requestId, clientId: caller.clientId, detail: ingested.outcome });
+    deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: ingested.outcome });
     return replyTo(ingested, type);
   });
 

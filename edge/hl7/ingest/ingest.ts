@@ -32,6 +32,7 @@ export interface Ingested {
   readonly header: Header;
   /** Of the key. */
   readonly site: string;
+  readonly clientId: string;
 }
 
 /** Each turn begins because another message about the same patient was stored meanwhile: some message always ends. */
@@ -59,15 +60,15 @@ export async function takeTurns(deps: IngestDeps, request: IngestRequest, first:
     if (located.status === 'no-sender') return located;
     const { seen, settings, reading } = located;
     const { header } = reading;
-    const { site } = settings;
+    const { site, clientId } = settings;
 
     if (seen !== undefined && !entry.isReplay) {
-      if (!seen.hasFailed) return { status: 'seen', outcome: seen.outcome, ack: seen.ack, header, site };
+      if (!seen.hasFailed) return { status: 'seen', outcome: seen.outcome, ack: seen.ack, header, site, clientId };
       entry = { messageId: seen.messageId, isReplay: true };
     }
 
     const stored = await decideAndStore(deps, request, located, entry);
-    if (stored !== undefined) return { ...stored, header, site };
+    if (stored !== undefined) return { ...stored, header, site, clientId };
   }
   throw new Fault('unavailable', 'too many messages about the same patient at once');
 }

@@ -61,8 +61,9 @@ export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
       recordRefusals(deps, ingested.refusal, address, requestId);
       return refuse(ingested.header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
     }
-    c.set('use', { site: ingested.site, outcome: ingested.outcome === 'AA' ? 'ok' : 'refused' });
-    deps.log({ level: 'info', event: 'hl7.message', requestId, detail: ingested.outcome });
+    const { site, clientId, outcome } = ingested;
+    c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused' });
+    deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: outcome });
     return answer(ingested.ack, 'keep');
   });
 

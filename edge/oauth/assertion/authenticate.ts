@@ -63,7 +63,7 @@ export async function authenticateClient(
     clientKeys,
     async findClient(clientId) {
       const [client] = await deps.database.run(findClient(clientId));
-      if (client !== undefined) attempt.countFor(client.site_id);
+      if (client !== undefined) attempt.countFor(client.site_id, clientId);
       return client;
     },
   });

@@ -1,0 +1,79 @@
+/** What the log tells of a request: whose it was, and whether a person is needed. The same on workerd and on Deno. */
+import { readFile } from 'node:fs/promises';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { getToken } from '../stack/services/client.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { sidecarToken } from './hl7/subject.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+describe.each(RUNTIMES)('the log on %s', (runtime) => {
+  let db: TestDatabase;
+  let stack: TestConsole;
+  let site: string;
+  let key: ApiKey;
+  let requests = 0;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client);
+    key = await createApiKey(db.client, { site, protocols: ['fhir', 'hl7', 'hl7-mllp'], allowedIps: ['192.0.2.10'] });
+    // HL7 over HTTP is not configured, and meant so.
+    stack = await startConsole(runtime, db, site, { env: { INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: '' } });
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  /** All lines of one request, the last of which is its access line. */
+  const linesOf = async (path: string, bearer: string, body?: Uint8Array<ArrayBuffer>): Promise<Line[]> => {
+    requests += 1;
+    const requestId = `request-${String(requests).padStart(4, '0')}`;
+    const headers = { authorization: `Bearer ${bearer}`, 'x-request-id': requestId };
+    await fetch(`${stack.gateway.url}${path}`, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
+    const logged = () =>
+      stack.gateway
+        .logs()
+        .filter((line) => line.includes(requestId))
+        .map((line) => JSON.parse(line) as Line);
+    await until('the request is logged', () => logged().some(({ event }) => event === 'http.request'));
+    return logged();
+  };
+
+  test('a request of a client has its id and its site', async () => {
+    const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+    const { clientId } = key;
+    expect(await linesOf('/fhir/Patient', token)).toMatchObject([{ event: 'http.request', clientId, site }]);
+  });
+
+  test('so has a message from a sidecar, whose token names neither', async () => {
+    const message = Uint8Array.from(await readFile(new URL('../messages/demo/adt-a04.hl7', import.meta.url)));
+    const { clientId } = key;
+    expect(await linesOf('/internal/mllp/messages', sidecarToken(stack.gateway, message), message)).toMatchObject([
+      { event: 'hl7.message', clientId, site, detail: 'AA' },
+      { event: 'http.request', clientId, site },
+    ]);
+  });
+
+  test('a request of the staff has who it was', async () => {
+    const token = await stack.oidc.signToken({ sub: 'alex-4711' });
+    expect(await linesOf('/admin/api/api-keys', token)).toMatchObject([
+      { event: 'http.request', surface: 'admin', actor: 'alex-4711', site },
+    ]);
+  });
+
+  test('a surface that is not configured is no error: nobody has to get up for it', async () => {
+    const lines = await linesOf('/hl7/messages', 'none', new Uint8Array(1));
+    expect(lines).toMatchObject([
+      { event: 'fault', level: 'warn', fault: 'unavailable' },
+      { event: 'http.request', level: 'info', status: 503 },
+    ]);
+  });
+});
