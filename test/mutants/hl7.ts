@@ -203,7 +203,7 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'what is refused has effects',
     file: 'edge/hl7/ingest/decide.ts',
-    find: 'const effects = isRefused(findings) ? NO_EFFECTS : (mapped ?? NO_EFFECTS);',
+    find: 'const effects = isRefused(findings) ? effectsOfRefused(mapped, input.found) : (mapped ?? NO_EFFECTS);',
     replace: 'const effects = mapped ?? NO_EFFECTS;',
     tests: BAD_INPUT,
   },

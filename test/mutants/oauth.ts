@@ -588,13 +588,6 @@ export const OAUTH: readonly Mutant[] = [
     tests: BEARER,
   },
   {
-    name: 'an access token without end',
-    file: 'edge/oauth/access-token.ts',
-    find: 'if (token.length > MAX_TOKEN_CHARACTERS) return undefined;',
-    replace: '',
-    tests: BEARER,
-  },
-  {
     name: 'bearer: a token for another surface',
     file: 'edge/oauth/bearer.ts',
     find: 'if (claims.aud !== audience) {',

@@ -241,13 +241,6 @@ export const SQL: readonly Mutant[] = [
     tests: TWINS,
   },
   {
-    name: 'hl7_match: contributions of another site',
-    file: 'migrations/functions/hl7_match.sql',
-    find: 'where x.site_id = p_site and x.id = p.id limit 1) f',
-    replace: 'where x.id = p.id order by x.site_id = p_site limit 1) f',
-    tests: TWINS,
-  },
-  {
     name: 'hl7_match: the resource of another site',
     file: 'migrations/functions/hl7_match.sql',
     find: 'where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1',

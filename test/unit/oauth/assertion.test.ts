@@ -190,6 +190,7 @@ describe('the claims', () => {
     ['47 exp a string', { exp: String(now) }, 'exp', /whole seconds/],
     ['47 exp null', { exp: null }, 'exp', /null/],
     ['47 exp negative', { exp: -1 }, 'exp', /-1/],
+    ['47 exp past by the whole tolerance', { exp: now - 30 }, 'exp', /^exp is 30 s in the past/],
     ['47 exp past', { exp: now - 412 }, 'exp', /^exp is 412 s in the past; is the client's clock right\?$/],
     ['48 exp a fraction', { exp: now + 0.5 }, 'exp', /whole seconds/],
     ['48 exp 1e300', { exp: 'number:1e300' }, 'exp', /1e300/],

@@ -184,3 +184,8 @@ describe('a JWKS URI', () => {
     expect(checkJwksUri('http://127.0.0.1:9443/', trusting)).toMatch(/https/);
   });
 });
+
+test('a coordinate that is not below the prime of the curve is refused, though it names a point', () => {
+  const beyond = new Uint8Array(32).fill(255);
+  expect(checkEcPoint('P-256', beyond, beyond)).toMatch(/too large/);
+});
