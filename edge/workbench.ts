@@ -11,7 +11,7 @@ export function createWorkbench(deps: Deps, clientKeys: ClientKeyring): Workbenc
   return {
     explainAssertion: (site, assertion) => explainAssertion(deps, clientKeys, site, assertion),
     dryRun: (key, bytes, requestId) => dryRun(deps, key, bytes, requestId),
-    replay: (site, messageId, requestId) => reprocess(deps, site, messageId, requestId),
+    replay: (site, messageId, actor, requestId) => reprocess(deps, site, messageId, actor, requestId),
     validate: (resource) => validate(resource),
   };
 }

@@ -1,6 +1,6 @@
 /** HL7 messages as administrators see them: the log, and one message with what became of it. */
 import type { Query } from '../deps.ts';
-import { instantOf, sql } from './sql.ts';
+import { instantOf, raw, sql } from './sql.ts';
 
 export interface MessageFilter {
   /** MSH-9 from its start: `ADT`, `ADT^A04`; '' for all. */
@@ -117,4 +117,28 @@ export function resourcesOfMessage(site: string, messageId: string): Query<Messa
     from hl7_message_resource m join resource r on r.site_id = m.site_id and r.type = m.type and r.id = m.id
     where m.site_id = ${site}::uuid and m.message_id = ${messageId}::uuid order by m.type <> 'Patient', m.type, m.id
     limit 1000`;
+}
+
+export interface AttemptRow {
+  readonly number: number;
+  readonly at: string;
+  readonly why: 'received' | 'resent' | 'replayed' | 'retried';
+  readonly actor: string | null;
+  readonly request_id: string;
+  readonly outcome: 'AA' | 'AE' | 'AR';
+  /** Base64. */
+  readonly ack: string | null;
+  /** A JSON array. */
+  readonly errors: string;
+}
+
+/** What was decided about a message each time, in order: of very many, the first ten and the newest hundred. */
+export function attemptsOfMessage(site: string, messageId: string): Query<AttemptRow> {
+  return sql<AttemptRow>`select a.number, ${raw(instantOf('a.at'))} as at, a.why, a.actor, a.request_id, a.outcome,
+      encode(a.ack, 'base64') as ack, a.errors::text as errors
+    from hl7_attempt a
+    where a.site_id = ${site}::uuid and a.message_id = ${messageId}::uuid
+      and (a.number <= 10 or a.number > (select max(n.number) - 100 from hl7_attempt n
+                                          where n.site_id = a.site_id and n.message_id = a.message_id))
+    order by a.number`;
 }

@@ -44,11 +44,10 @@ export interface SenderRow {
   readonly processing_ids: readonly string[];
   /** Of the same bytes, when they are stored. */
   readonly seen_id: string | null;
-  readonly seen_outcome: ApplicationCode | null;
-  /** Hexadecimal. */
-  readonly seen_ack: string | null;
-  /** They were stored, but the gateway failed to process them (`FAILED`). */
-  readonly has_seen_failed: boolean;
+  /** An attempt at them was AA. */
+  readonly is_seen_accepted: boolean;
+  /** Of the first attempt that was, hexadecimal; null where the sender asked for none. */
+  readonly accepted_ack: string | null;
   /** Other bytes with the same MSH-3, MSH-4 and MSH-10 are stored. */
   readonly is_control_id_reused: boolean;
 }
@@ -108,8 +107,8 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
       s.assigning_authorities::text as assigning_authorities,
       coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
       coalesce(k.hl7_processing_ids, s.processing_ids) as processing_ids,
-      seen.message_id as seen_id, seen.outcome as seen_outcome, encode(seen.ack, 'hex') as seen_ack,
-      coalesce(seen.errors::text like '%"${FAILED}"%', false) as has_seen_failed,
+      seen.message_id as seen_id, accepted.number is not null as is_seen_accepted,
+      encode(accepted.ack, 'hex') as accepted_ack,
       $6::text <> '' and exists (
         select from hl7_message m where m.site_id = k.site_id and m.client_id = k.client_id
            and m.sending_application = $4 and m.sending_facility = $5 and m.control_id = $6 and m.sha256 <> $7
@@ -118,6 +117,10 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
     join site s on s.site_id = k.site_id
     left join hl7_message seen on seen.site_id = k.site_id and seen.client_id = k.client_id
      and seen.sending_application = $4 and seen.sending_facility = $5 and seen.control_id = $6 and seen.sha256 = $7
+    left join lateral (
+      select a.number, a.ack from hl7_attempt a
+       where a.site_id = seen.site_id and a.message_id = seen.message_id and a.outcome = 'AA' order by a.number limit 1
+    ) accepted on true
    where ${isConcerned}
    order by k.client_id`;
   const { application, facility, controlId, sha256 } = message;
@@ -145,6 +148,13 @@ const lookupParams = ({ identifierValues, keys }: LookupKeys) => [
 /** Nothing was found, so there are no rows to have a state. */
 export const EMPTY_STATE = '';
 
+/** Why a message is processed; all but `received` are about one that is stored. */
+export type AttemptReason =
+  | 'received' // it came for the first time
+  | 'resent' // its sender sent the same bytes again after they had been refused
+  | 'replayed' // an administrator asked for it
+  | 'retried'; // by the gateway itself, after a fault of its own
+
 export interface NewMessage extends MessageIdentity {
   readonly messageId: string;
   readonly clientId: string;
@@ -155,8 +165,9 @@ export interface NewMessage extends MessageIdentity {
   readonly type: string;
   readonly outcome: ApplicationCode;
   readonly errors: readonly AckError[];
-  /** Of a message that is stored already and is mapped again. */
-  readonly replay: boolean;
+  readonly why: AttemptReason;
+  /** Who asked for a replay; null where nobody did. */
+  readonly actor: string | null;
 }
 
 export interface MessageEffects {

@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 8;
+export const SCHEMA_VERSION = 9;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -14,6 +14,7 @@ export const FUNCTIONS: readonly string[] = [
   'assert_caller',
   'attention_add',
   'caller_refusal',
+  'hl7_accepted',
   'hl7_match',
   'hl7_merge',
   'hl7_store',

@@ -1,11 +1,12 @@
 -- Stores a message and all its effects, or nothing.
 --   p_message { messageId, clientId, source, sourceAddress, requestId, application, facility, controlId, sha256, type,
---     outcome, errors, replay }
+--     outcome, errors, why, actor }; why is that of hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], identities: [{ type, key, id }], merges: [{ from, to }],
 --     contributions: [{ id, fields }], attention: [as attention_add] }
 --   p_state: of the rows that hl7_match found, '' for none.
--- One row: outcome is 'stored'; 'seen' when these very bytes are stored already, with what was decided then; or 'retry'
--- when what hl7_match found is no longer so, and nothing was stored.
+-- One row: outcome is 'stored'; 'seen' when these very bytes were accepted before, with the first AA, unless an
+-- administrator replays them; or 'retry' when what hl7_match found is no longer so, or the message has been stored
+-- meanwhile, and nothing was stored.
 -- Settings: migrations/README.md, "Plans".
 create or replace function hl7_store(p_site uuid, p_message json, p_raw bytea, p_ack bytea, p_values text[],
   p_types text[], p_keys text[], p_state text, p_effects json)
@@ -19,20 +20,31 @@ declare
   m record;
   g record;
   known bigint;
+  stored uuid;
 begin
   select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
     "sourceAddress" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
-    outcome text, errors json, replay boolean);
+    outcome text, errors json, why text, actor text);
 
   -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
   -- client's conditional create (edge/store/lock.ts).
   perform lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
 
-  if not m.replay then
-    return query select 'seen', x.outcome, x.ack from hl7_message x
-      where x.site_id = p_site and x.client_id = m."clientId" and x.sending_application = m.application
-        and x.sending_facility = m.facility and x.control_id = m."controlId" and x.sha256 = m.sha256;
-    if found then return; end if;
+  if m.why = 'received' then
+    select x.message_id into stored from hl7_message x
+     where x.site_id = p_site and x.client_id = m."clientId" and x.sending_application = m.application
+       and x.sending_facility = m.facility and x.control_id = m."controlId" and x.sha256 = m.sha256;
+    if found then
+      return query select * from hl7_accepted(p_site, stored);
+      return;
+    end if;
+  else
+    -- Attempts at one message take turns, also where they find different patients.
+    perform from hl7_message x where x.site_id = p_site and x.message_id = m."messageId" for no key update;
+    if m.why <> 'replayed' then
+      return query select * from hl7_accepted(p_site, m."messageId") a where a.outcome = 'seen';
+      if found then return; end if;
+    end if;
   end if;
 
   if p_state is distinct from (
@@ -41,23 +53,25 @@ begin
     return;
   end if;
 
-  if m.replay then
-    update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors
-     where x.site_id = p_site and x.message_id = m."messageId";
-  else
+  if m.why = 'received' then
     insert into hl7_message (site_id, message_id, client_id, source, source_address, request_id, sending_application,
         sending_facility, control_id, sha256, message_type, raw, outcome, ack, errors)
       values (p_site, m."messageId", m."clientId", m.source, m."sourceAddress", m."requestId", m.application,
         m.facility, m."controlId", m.sha256, m.type, p_raw, m.outcome, p_ack, m.errors)
       on conflict (site_id, client_id, sending_application, sending_facility, control_id, sha256) do nothing;
     if not found then
-      -- Stored by a simultaneous request, which has been waited for.
-      return query select 'seen', x.outcome, x.ack from hl7_message x
-        where x.site_id = p_site and x.client_id = m."clientId" and x.sending_application = m.application
-          and x.sending_facility = m.facility and x.control_id = m."controlId" and x.sha256 = m.sha256;
+      -- Stored by a simultaneous request, which has been waited for: what it left is looked at.
+      return query select 'retry', null::text, null::bytea;
       return;
     end if;
+  else
+    update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors
+     where x.site_id = p_site and x.message_id = m."messageId";
   end if;
+  insert into hl7_attempt (site_id, message_id, number, why, actor, request_id, outcome, ack, errors)
+    select p_site, m."messageId", coalesce(max(a.number), 0) + 1, m.why, m.actor, m."requestId", m.outcome, p_ack,
+           m.errors
+      from hl7_attempt a where a.site_id = p_site and a.message_id = m."messageId";
 
   insert into hl7_message_resource (site_id, message_id, type, id, version)
     select p_site, m."messageId", r.value ->> 'type', w.id, w.version

@@ -2,11 +2,13 @@
 import { describe } from 'vitest';
 
 import { onRuntimes } from './on-runtimes.ts';
+import { againCases } from './hl7/again-cases.ts';
 import { httpCases } from './hl7/http-cases.ts';
 import { mllpCases } from './hl7/mllp-cases.ts';
 import { startSubject } from './hl7/subject.ts';
 
 onRuntimes(startSubject, (subject) => {
   describe('over HTTP', () => httpCases(subject));
+  describe('the same message again', () => againCases(subject));
   describe('from the sidecar', () => mllpCases(subject));
 });

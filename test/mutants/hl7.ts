@@ -208,11 +208,18 @@ export const HL7: readonly Mutant[] = [
     tests: BAD_INPUT,
   },
   {
-    name: 'a message that failed is seen for ever',
+    name: 'a refusal is for ever',
     file: 'edge/hl7/ingest/ingest.ts',
-    find: 'if (!seen.hasFailed) return',
-    replace: 'return',
-    tests: BAD_INPUT,
+    find: "if (accepted !== undefined) return { status: 'seen', outcome: 'AA', ack: accepted.ack,",
+    replace: "return { status: 'seen', outcome: 'AA', ack: accepted?.ack ?? null,",
+    tests: INGEST,
+  },
+  {
+    name: 'a refused replay takes the AA from the sender',
+    file: 'edge/store/hl7.ts',
+    find: "and a.message_id = seen.message_id and a.outcome = 'AA' order by a.number limit 1",
+    replace: 'and a.message_id = seen.message_id and seen.outcome = a.outcome order by a.number desc limit 1',
+    tests: SETTINGS,
   },
   {
     name: 'a Fault is a bug that is stored',

@@ -288,6 +288,13 @@ export const SQL: readonly Mutant[] = [
     tests: LOCKS,
   },
   {
+    name: 'hl7_store: what was accepted meanwhile is processed again',
+    file: 'migrations/functions/hl7_store.sql',
+    find: "if m.why <> 'replayed' then",
+    replace: 'if false then',
+    tests: ['test/integration/hl7/settings.test.ts'],
+  },
+  {
     name: 'hl7_store: what was found may have changed',
     file: 'migrations/functions/hl7_store.sql',
     find: 'if p_state is distinct from (',

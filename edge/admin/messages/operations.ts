@@ -4,11 +4,12 @@ import { z } from 'zod';
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
-import { readStoredMessage, resourcesOfMessage } from '../../store/admin-message.ts';
+import { attemptsOfMessage, readStoredMessage, resourcesOfMessage } from '../../store/admin-message.ts';
 import { viewList } from '../api/cursor.ts';
 import { viewMessageDetail, viewMessageRow } from './view.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import { findMessages, messageQuery } from './listing.ts';
+import { authorOf } from '../staff/permissions.ts';
 import { viewAck } from './segments.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 
@@ -41,6 +42,17 @@ export const ackErrorItem = z.looseObject({
   at: text.optional().meta({ description: 'ERR-2' }),
 });
 
+const attemptItem = z.object({
+  number: z.number().int(),
+  at: z.iso.datetime(),
+  why: z.enum(['received', 'resent', 'replayed', 'retried']),
+  actor: text.nullable().meta({ description: 'Who asked for a replay.' }),
+  requestId: text,
+  outcome,
+  ack: text.nullable(),
+  errors: z.array(ackErrorItem),
+});
+
 const messageDetail = messageItem.extend({
   requestId: text,
   sha256: text,
@@ -49,6 +61,7 @@ const messageDetail = messageItem.extend({
   problem: text.nullable(),
   ack: text.nullable(),
   errors: z.array(ackErrorItem),
+  attempts: z.array(attemptItem).meta({ description: 'The first ten, and the newest hundred, in order.' }),
   resources: z.array(z.object({ reference: text, version: z.number().int(), currentVersion: z.number().int() })),
 });
 
@@ -56,12 +69,13 @@ const messageDetail = messageItem.extend({
 export async function findMessage(deps: Deps, site: string, messageId: string) {
   const missing = () => new Fault('not-found', 'no such message');
   if (!isUuid(messageId)) throw missing();
-  const [[row], resources] = await deps.database.batch([
+  const [[row], resources, attempts] = await deps.database.batch([
     readStoredMessage(site, messageId),
     resourcesOfMessage(site, messageId),
+    attemptsOfMessage(site, messageId),
   ]);
   if (row === undefined) throw missing();
-  return viewMessageDetail(row, resources);
+  return viewMessageDetail(row, resources, attempts);
 }
 
 export function messageOperations(deps: Deps, workbench: Workbench): Operation[] {
@@ -90,12 +104,13 @@ export function messageOperations(deps: Deps, workbench: Workbench): Operation[]
       path: '/messages/{id}/replay',
       permission: 'site.messages.replay',
       summary: 'Map a stored message again, with the settings of today',
-      description: 'The new outcome and ACK replace the old ones: a retransmission then gets them.',
+      description:
+        'The new outcome and ACK hold from now on; each attempt is kept. A retransmission gets the first AA.',
       answer: z.object({ messageId: z.uuid(), outcome, ack: text.nullable() }),
       async handle({ actor, param, requestId }) {
         const messageId = param('id');
         if (!isUuid(messageId)) throw new Fault('not-found', 'no such message');
-        const { outcome: decided, ack } = await workbench.replay(actor.site, messageId, requestId);
+        const { outcome: decided, ack } = await workbench.replay(actor.site, messageId, authorOf(actor), requestId);
         return { body: { messageId, outcome: decided, ack: viewAck(ack) } };
       },
     }),

@@ -1,5 +1,5 @@
 /** One HL7 message: what became of it, its errors, its segments, the resources it made and its ACK. */
-import type { MessageDetail, MessageError } from './view.ts';
+import type { AttemptView, MessageDetail, MessageError } from './view.ts';
 import type { SegmentView } from './segments.ts';
 import { Badge, Code, Empty, Fact, Outcome, Table, When } from '../web/ui.tsx';
 
@@ -51,6 +51,34 @@ export const AckErrors = ({ errors }: { errors: readonly MessageError[] }) => (
   </Table>
 );
 
+const REASONS = {
+  received: 'it came',
+  resent: 'sent again after it was refused',
+  replayed: 'replayed',
+  retried: 'tried again after a fault of the gateway',
+} as const;
+
+const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
+  <Table label="Attempts" head={['Attempt', 'When', 'Why', 'Outcome', 'Errors and warnings']}>
+    {attempts.map(({ number, at, why, actor, outcome, errors }) => (
+      <tr>
+        <th scope="row">{number}</th>
+        <td>
+          <When at={at} />
+        </td>
+        <td>
+          {REASONS[why]}
+          {actor === null ? '' : ` by ${actor}`}
+        </td>
+        <td>
+          <Outcome outcome={outcome} />
+        </td>
+        <td>{errors.map(({ severity, code, at: place }) => `${severity} ${code} ${place ?? ''}`.trim()).join(', ')}</td>
+      </tr>
+    ))}
+  </Table>
+);
+
 interface MessagePageProps {
   readonly message: MessageDetail;
   readonly path: string;
@@ -63,7 +91,7 @@ export const MessagePage = ({ message, path, keyPath, mayReplay }: MessagePagePr
     {mayReplay ? (
       <form class="actions" method="post" action={`${path}/${message.messageId}/replay`}>
         <button>Replay</button>
-        <span class="quiet">Maps the stored bytes again with the settings of today; outcome and ACK are replaced.</span>
+        <span class="quiet">Maps the stored bytes again with the settings of today. Each attempt is kept.</span>
       </form>
     ) : null}
     <dl class="facts">
@@ -89,6 +117,13 @@ export const MessagePage = ({ message, path, keyPath, mayReplay }: MessagePagePr
       <section aria-labelledby="errors">
         <h2 id="errors">Errors and warnings</h2>
         <AckErrors errors={message.errors} />
+      </section>
+    )}
+    {message.attempts.length < 2 ? null : (
+      <section aria-labelledby="attempts">
+        <h2 id="attempts">Attempts</h2>
+        <p class="quiet">The sender gets the first AA whenever it sends these bytes again.</p>
+        <Attempts attempts={message.attempts} />
       </section>
     )}
     <section aria-labelledby="resources">

@@ -5,6 +5,7 @@ import type { Surface } from '../../http/surface.ts';
 import { findMessages, messageQuery } from './listing.ts';
 import { findMessage } from './operations.ts';
 import type { Console } from '../web/console.ts';
+import { authorOf } from '../staff/permissions.ts';
 import { readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
@@ -59,7 +60,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     const session = await access.page(c, 'site.messages.replay');
     const id = c.req.param('id');
     if (!isUuid(id)) throw new Fault('not-found', 'no such message');
-    await workbench.replay(session.actor.site, id, c.get('requestId'));
+    await workbench.replay(session.actor.site, id, authorOf(session.actor), c.get('requestId'));
     return c.redirect(`${path}/${id}?replayed=1`, 303);
   });
 }

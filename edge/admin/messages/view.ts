@@ -1,6 +1,6 @@
 /** Messages as the JSON API and the pages show them. */
 import { decodeBase64 } from './base64.ts';
-import type { MessageDetailRow, MessageResourceRow, MessageRow } from '../../store/admin-message.ts';
+import type { AttemptRow, MessageDetailRow, MessageResourceRow, MessageRow } from '../../store/admin-message.ts';
 import { viewAck, viewMessage } from './segments.ts';
 
 export function viewMessageRow(row: MessageRow) {
@@ -26,7 +26,26 @@ export interface MessageError {
   readonly at?: string;
 }
 
-export function viewMessageDetail(row: MessageDetailRow, resources: readonly MessageResourceRow[]) {
+function viewAttempt({ number, at, why, actor, request_id: requestId, outcome, ack, errors }: AttemptRow) {
+  const found: MessageError[] = JSON.parse(errors);
+  return {
+    number,
+    at,
+    why,
+    actor,
+    requestId,
+    outcome,
+    ack: viewAck(ack === null ? null : decodeBase64(ack)),
+    errors: found,
+  };
+}
+export type AttemptView = ReturnType<typeof viewAttempt>;
+
+export function viewMessageDetail(
+  row: MessageDetailRow,
+  resources: readonly MessageResourceRow[],
+  attempts: readonly AttemptRow[],
+) {
   const errors: MessageError[] = JSON.parse(row.errors);
   const ack = row.ack === null ? null : decodeBase64(row.ack);
   const { text, segments, problem } = viewMessage(decodeBase64(row.raw), row.default_charset);
@@ -39,6 +58,7 @@ export function viewMessageDetail(row: MessageDetailRow, resources: readonly Mes
     problem,
     ack: viewAck(ack),
     errors,
+    attempts: attempts.map(viewAttempt),
     resources: resources.map(({ type, id, version, current_version: currentVersion }) => ({
       reference: `${type}/${id}`,
       version,

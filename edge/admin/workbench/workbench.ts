@@ -24,10 +24,11 @@ export interface Workbench {
     bytes: Uint8Array,
     requestId: string,
   ): Promise<DryRunResult>;
-  /** Maps a stored message again and keeps the new outcome. @throws Fault `not-found` */
+  /** Maps a stored message again; the attempt names the actor. @throws Fault `not-found` */
   replay(
     site: string,
     messageId: string,
+    actor: string,
     requestId: string,
   ): Promise<{ readonly outcome: 'AA' | 'AE' | 'AR'; readonly ack: Uint8Array | null }>;
   /** Every fault of a FHIR resource, each at its place. */

@@ -9,6 +9,7 @@ import { sha256Of } from '../../http/crypto.ts';
 import { decide } from './decide.ts';
 import { decisionInput } from './ingest.ts';
 import { locate } from './locate.ts';
+import type { Entry } from './store.ts';
 
 export interface DryRun {
   readonly outcome: ApplicationCode;
@@ -36,7 +37,7 @@ export async function dryRun(
     sha256: await sha256Of(bytes),
   });
   if (located.status === 'no-sender') throw new Fault('not-found', 'no such API key');
-  const entry = { messageId: uuidv7(deps.now()), isReplay: false };
+  const entry: Entry = { messageId: uuidv7(deps.now()), why: 'received', actor: null };
   const { outcome, ack, findings, effects } = decide(decisionInput(deps, located, entry, requestId));
   return { outcome, ack, findings, resources: effects.resources };
 }

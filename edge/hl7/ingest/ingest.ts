@@ -24,7 +24,7 @@ export interface IngestRequest {
 }
 
 export interface Ingested {
-  /** `seen`: these bytes were stored before, and what was decided then was decided again. */
+  /** `seen`: these bytes were accepted before; the first AA is the answer again, and nothing was stored. */
   readonly status: 'stored' | 'seen';
   readonly outcome: ApplicationCode;
   /** Null where the sender asked for no ACK. */
@@ -44,7 +44,7 @@ const MAX_TURNS = 20;
  * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` when the database cannot be reached
  */
 export function ingest(deps: IngestDeps, request: IngestRequest): Promise<Ingested | NoSender> {
-  return takeTurns(deps, request, { messageId: uuidv7(deps.now()), isReplay: false });
+  return takeTurns(deps, request, { messageId: uuidv7(deps.now()), why: 'received', actor: null });
 }
 
 /**
@@ -62,9 +62,11 @@ export async function takeTurns(deps: IngestDeps, request: IngestRequest, first:
     const { header } = reading;
     const { site, clientId } = settings;
 
-    if (seen !== undefined && !entry.isReplay) {
-      if (!seen.hasFailed) return { status: 'seen', outcome: seen.outcome, ack: seen.ack, header, site, clientId };
-      entry = { messageId: seen.messageId, isReplay: true };
+    if (seen !== undefined && entry.why !== 'replayed') {
+      const { messageId, accepted } = seen;
+      if (accepted !== undefined) return { status: 'seen', outcome: 'AA', ack: accepted.ack, header, site, clientId };
+      // The sender was refused; who sends the same again has had the cause repaired, or hopes so.
+      if (entry.why === 'received') entry = { ...entry, messageId, why: 'resent' };
     }
 
     const stored = await decideAndStore(deps, request, located, entry);
@@ -108,9 +110,9 @@ async function decideAndStore(
 export function decisionInput(
   deps: Pick<Deps, 'now'>,
   { reading, settings, found, isControlIdReused }: Located,
-  { messageId, isReplay }: Entry,
+  { messageId, why }: Entry,
   requestId: string,
 ): DecisionInput {
-  const isReused = isControlIdReused && !isReplay;
+  const isReused = isControlIdReused && why === 'received';
   return { reading, settings, found, isControlIdReused: isReused, messageId, requestId, nowMs: deps.now() };
 }

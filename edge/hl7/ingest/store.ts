@@ -2,7 +2,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Database, Query } from '../../deps.ts';
-import { bytesOfHex, storeMessage, type NewMessage } from '../../store/hl7.ts';
+import { bytesOfHex, storeMessage, type AttemptReason, type NewMessage } from '../../store/hl7.ts';
 import type { Decision } from './decide.ts';
 import type { Located } from './locate.ts';
 
@@ -21,8 +21,9 @@ export interface StoreRequest {
 /** As what a message is stored. */
 export interface Entry {
   readonly messageId: string;
-  /** Of a message that is stored already and is mapped again. */
-  readonly isReplay: boolean;
+  readonly why: AttemptReason;
+  /** Who asked for a replay; null where nobody did. */
+  readonly actor: string | null;
 }
 
 export interface Stored {
@@ -43,7 +44,7 @@ export async function store(
   { bytes, source, requestId }: StoreRequest,
   { reading, identity, settings, state, check }: Located,
   { outcome, findings, effects, ack }: Decision,
-  { messageId, isReplay }: Entry,
+  { messageId, why, actor }: Entry,
 ): Promise<Stored | undefined> {
   const { messageType, triggerEvent } = reading.header;
   const message: NewMessage = {
@@ -56,7 +57,8 @@ export async function store(
     type: [messageType, triggerEvent].filter(Boolean).join('^').slice(0, MAX_TYPE_LENGTH).toWellFormed(),
     outcome,
     errors: findings.slice(0, MAX_KEPT_FINDINGS),
-    replay: isReplay,
+    why,
+    actor,
   };
   const query = storeMessage(settings.site, message, bytes, ack, reading.lookup, state, effects);
   const [row] = (await unlessPassed(() => rowsOf(database, check, query))) ?? [];

@@ -2,7 +2,6 @@
  * The first of a message's two round trips: whose it is, with which settings, whether it was seen, and which resources
  * it speaks of. It reads; nothing is decided here but which key an MLLP message is of (`select-key.ts`).
  */
-import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import { plainAddress } from '../../../shared/ip.ts';
 import type { Database, Query } from '../../deps.ts';
@@ -31,14 +30,11 @@ export type Sender =
   /** Whoever this address and the header may be (MLLP). */
   | { readonly kind: 'address'; readonly address: string };
 
-/** What was decided about the same bytes. */
+/** The same bytes, stored before. */
 export interface Seen {
   readonly messageId: string;
-  readonly outcome: ApplicationCode;
-  /** Null where the sender asked for no ACK. */
-  readonly ack: Uint8Array | null;
-  /** They were stored, but a fault of ours kept them from being processed. */
-  readonly hasFailed: boolean;
+  /** What the first attempt that was AA answered; undefined where they have been refused so far. */
+  readonly accepted: { readonly ack: Uint8Array | null } | undefined;
 }
 
 export interface FoundSender {
@@ -129,9 +125,9 @@ function foundSender(row: SenderRow, matches: readonly MatchRow[], check?: Query
   };
 }
 
-function seenIn({ seen_id: messageId, seen_outcome: outcome, seen_ack: ack, has_seen_failed: hasFailed }: SenderRow) {
-  if (messageId === null || outcome === null) return undefined;
-  return { messageId, outcome, ack: ack === null ? null : bytesOfHex(ack), hasFailed };
+function seenIn({ seen_id: messageId, is_seen_accepted: isAccepted, accepted_ack: ack }: SenderRow): Seen | undefined {
+  if (messageId === null) return undefined;
+  return { messageId, accepted: isAccepted ? { ack: ack === null ? null : bytesOfHex(ack) } : undefined };
 }
 
 function foundIn({ role, key, contributions, type, id, version, last_updated, meta, body }: MatchRow): Found {

@@ -102,20 +102,64 @@ describe('dry run', () => {
 });
 
 describe('replay', () => {
+  const attemptsOf = async ({ site: id }: Hl7Site): Promise<string[]> => {
+    const { rows } = await db.client.query<{ text: string }>(
+      `select concat_ws(' ', number, why, outcome, coalesce(actor, '')) as text from hl7_attempt
+        where site_id = $1 order by message_id, number`,
+      [id],
+    );
+    return rows.map(({ text }) => text);
+  };
+
   test('maps a refused message again after its cause was put right; its retransmission gets the new ACK', async () => {
     const site = await newSite();
     const message = `${msh('ADT^A01').replace('|P|2.5.1', '|T|2.5.1')}\n${PID}`;
     expect(await site.send(message)).toMatchObject({ outcome: 'AR' });
     await keySetting(site, 'hl7_processing_ids', ['T']);
     const { rows } = await db.client.query('select message_id from hl7_message where site_id = $1', [site.site]);
-    const replayed = await reprocess(site.deps, site.site, rows[0].message_id, 'request-4');
+    const replayed = await reprocess(site.deps, site.site, rows[0].message_id, 'Ada (1)', 'request-4');
     expect(replayed).toMatchObject({ outcome: 'AA', status: 'stored' });
     expect(await site.resources('Patient')).toHaveLength(1);
     expect(await site.messages()).toMatchObject([{ outcome: 'AA' }]);
     expect(await site.send(message)).toMatchObject({ status: 'seen', outcome: 'AA' });
 
-    const again = await reprocess(site.deps, site.site, rows[0].message_id, 'request-5');
+    const again = await reprocess(site.deps, site.site, rows[0].message_id, 'Bob (2)', 'request-5');
     expect(again.outcome).toBe('AA');
+    expect(await site.resources('Patient')).toMatchObject([{ version: 1 }]);
+    // The sender is told what it was told, whatever was replayed since.
+    expect(await site.send(message)).toMatchObject({ status: 'seen', ack: replayed.ack });
+    expect(await attemptsOf(site)).toEqual(['1 received AR ', '2 replayed AA Ada (1)', '3 replayed AA Bob (2)']);
+  });
+
+  test('that is refused takes the AA from no sender', async () => {
+    const site = await newSite();
+    const message = `${msh('ADT^A01')}\n${PID}`;
+    const accepted = await site.send(message);
+    await keySetting(site, 'hl7_processing_ids', ['T']);
+    const { rows } = await db.client.query('select message_id from hl7_message where site_id = $1', [site.site]);
+    expect(await reprocess(site.deps, site.site, rows[0].message_id, 'Ada (1)', 'r')).toMatchObject({ outcome: 'AR' });
+    expect(await site.messages()).toMatchObject([{ outcome: 'AR' }]);
+    expect(await site.send(message)).toMatchObject({ status: 'seen', outcome: 'AA', text: accepted.text });
+  });
+
+  test('and resends at once: attempts take turns, and all that are sent get one AA', async () => {
+    const site = await newSite();
+    const message = `${msh('ADT^A01').replace('|P|2.5.1', '|T|2.5.1')}\n${PID}`;
+    // It will change nothing, so that no version tells the attempts of each other.
+    await site.send(`${msh('ADT^A01')}\n${PID}`);
+    await site.send(message);
+    await keySetting(site, 'hl7_processing_ids', ['T']);
+    const { rows } = await db.client.query(`select message_id from hl7_message where site_id = $1 and outcome = 'AR'`, [
+      site.site,
+    ]);
+    const [, ...sent] = await Promise.all([
+      reprocess(site.deps, site.site, rows[0].message_id, 'Ada (1)', 'r'),
+      ...Array.from({ length: 4 }, () => site.send(message)),
+    ]);
+    expect(new Set(sent.map(({ text }) => text)).size).toBe(1);
+    const attempts = (await attemptsOf(site)).map((attempt) => attempt.slice(2));
+    expect(attempts.filter((attempt) => attempt === 'replayed AA Ada (1)')).toHaveLength(1);
+    expect(attempts.filter((attempt) => attempt === 'resent AA ').length).toBeLessThan(2);
     expect(await site.resources('Patient')).toMatchObject([{ version: 1 }]);
   });
 
@@ -124,7 +168,7 @@ describe('replay', () => {
     const other = await newSite();
     await site.send(`${msh('ADT^A01')}\n${PID}`);
     const { rows } = await db.client.query('select message_id from hl7_message where site_id = $1', [site.site]);
-    await expect(reprocess(site.deps, other.site, rows[0].message_id, 'r')).rejects.toMatchObject({
+    await expect(reprocess(site.deps, other.site, rows[0].message_id, 'Ada (1)', 'r')).rejects.toMatchObject({
       kind: 'not-found',
     });
   });
