@@ -7,6 +7,7 @@ import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
 import type { Query } from '../deps.ts';
 import type { NewAttention } from './attention.ts';
 import type { ResourceWrite, StoredResource } from './resource.ts';
+import type { IdentityCheck, UnsupportedTypes } from './sender-choice.ts';
 import { instantOf, raw, sql } from './sql.ts';
 
 /** What tells a message from others of its sender; with the hash, a retransmission from a reused control id. */
@@ -42,6 +43,19 @@ export interface SenderRow {
   readonly assigning_authorities: string;
   readonly default_charset: string | null;
   readonly processing_ids: readonly string[];
+  readonly hl7_default_authority: string | null;
+  readonly hl7_identity_check: IdentityCheck;
+  readonly hl7_strict: boolean;
+  readonly hl7_unsupported_types: UnsupportedTypes;
+  readonly hl7_accept_ack: boolean;
+  readonly hl7_information: boolean;
+  /** JSON object: name of a coding system to its URI. */
+  readonly code_systems: string;
+  readonly identifying_types: readonly string[];
+  readonly placeholders: readonly string[];
+  /** YYYY-MM-DD */
+  readonly placeholder_birth_dates: readonly string[];
+  readonly us_core: boolean;
   /** Of the same bytes, when they are stored. */
   readonly seen_id: string | null;
   /** An attempt at them was AA. */
@@ -107,6 +121,9 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
       s.assigning_authorities::text as assigning_authorities,
       coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
       coalesce(k.hl7_processing_ids, s.processing_ids) as processing_ids,
+      k.hl7_default_authority, k.hl7_identity_check, k.hl7_strict, k.hl7_unsupported_types, k.hl7_accept_ack,
+      k.hl7_information, s.code_systems::text as code_systems, s.identifying_types, s.placeholders,
+      s.placeholder_birth_dates, s.us_core,
       seen.message_id as seen_id, accepted.number is not null as is_seen_accepted,
       encode(accepted.ack, 'hex') as accepted_ack,
       $6::text <> '' and exists (

@@ -100,6 +100,11 @@ describe.each(RUNTIMES)('settings on %s', (runtime) => {
       defaultCharset: null,
       processingIds: ['P'],
       assigningAuthorities: [],
+      codeSystems: [],
+      identifyingTypes: [],
+      placeholders: [],
+      placeholderBirthDates: [],
+      usCore: false,
       version: 1,
       updatedAt: expect.any(String),
     });
@@ -167,6 +172,13 @@ describe.each(RUNTIMES)('settings on %s', (runtime) => {
       /"hosp" is given twice/,
     ],
     ['assigningAuthorities', { assigningAuthorities: 'HOSP' }, '#/assigningAuthorities/0/system', /"HOSP" needs/],
+    ['codeSystems', { codeSystems: [{ name: '99LAB', system: 'lab' }] }, '#/codeSystems/0/system', /"99LAB" needs/],
+    ['codeSystems', { codeSystems: [{ name: ' ', system: 'urn:x:y' }] }, '#/codeSystems/0/name', /no name before/],
+    ['identifyingTypes', { identifyingTypes: ['NH', 'ss'] }, '#/identifyingTypes', /"ss" never identifies/],
+    ['identifyingTypes', { identifyingTypes: 'PASSPORT' }, '#/identifyingTypes', /1 to 5 letters/],
+    ['placeholders', { placeholders: ['X^^^HOSP'] }, '#/placeholders', /PID-3\.1 alone/],
+    ['placeholderBirthDates', { placeholderBirthDates: '1901-02-29' }, '#/placeholderBirthDates', /is no date/],
+    ['usCore', { usCore: 'yes' }, '#/usCore', /must be true or false/],
     ['version', { version: 7 }, '#/version', /set by the server/],
     ['site', { site: randomUUID() }, '#/site', /set by the server/],
   ])('refuse a bad %s: %j', async (field, body, pointer, detail) => {
@@ -182,10 +194,69 @@ describe.each(RUNTIMES)('settings on %s', (runtime) => {
     ['hl7TimeZone', 'Mars/Olympus'],
     ['hl7DefaultCharset', 'utf-7'],
     ['hl7ProcessingIds', ['P', 'X']],
+    ['hl7DefaultAuthority', 'HOSP^1.2.3^ISO'],
+    ['hl7DefaultAuthority', 7],
+    ['hl7IdentityCheck', 'never'],
+    ['hl7Strict', 'yes'],
+    ['hl7UnsupportedTypes', 'drop'],
+    ['hl7AcceptAck', 1],
+    ['hl7Information', 'silent'],
   ])('of a key refuse a bad %s', async (field, value) => {
     const response = await call('PATCH', `/api-keys/${key.clientId}`, { [field]: value });
     expect(response.status).toBe(422);
     expect(((await response.json()) as Problem).errors).toMatchObject([{ field }]);
+  });
+
+  test('say what names and numbers mean here: kept as they are read, told in the history, cleared again', async () => {
+    const given = {
+      codeSystems: [{ name: '99LAB', system: 'https://lab.example/codes' }],
+      identifyingTypes: 'NH, ni, NH',
+      placeholders: ['NOMRN', '1234567'],
+      placeholderBirthDates: '18991230, 1899-12-30, 1901-01-01',
+      usCore: true,
+    };
+    const kept = {
+      ...given,
+      identifyingTypes: ['NH', 'NI'],
+      placeholderBirthDates: ['1899-12-30', '1901-01-01'],
+    };
+    expect(await set('/site', given)).toMatchObject(kept);
+    expect(await read()).toMatchObject(kept);
+    const { items } = (await (await call('GET', '/site/changes?limit=1')).json()) as { items: object[] };
+    expect(items).toMatchObject([{ changed: Object.keys(given), after: kept, before: { usCore: false } }]);
+    const cleared = {
+      codeSystems: [],
+      identifyingTypes: '',
+      placeholders: [],
+      placeholderBirthDates: '',
+      usCore: null,
+    };
+    expect(await set('/site', cleared)).toMatchObject({ identifyingTypes: [], codeSystems: [], usCore: false });
+  });
+
+  test('of a key say how its messages are judged; null gives what a new key has', async () => {
+    const path = `/api-keys/${key.clientId}`;
+    const own = {
+      hl7DefaultAuthority: 'HOSP',
+      hl7IdentityCheck: 'refuse',
+      hl7Strict: true,
+      hl7UnsupportedTypes: 'keep',
+      hl7AcceptAck: true,
+      hl7Information: false,
+    };
+    const usual = {
+      hl7DefaultAuthority: null,
+      hl7IdentityCheck: 'refuse-results',
+      hl7Strict: false,
+      hl7UnsupportedTypes: 'refuse',
+      hl7AcceptAck: false,
+      hl7Information: true,
+    };
+    expect(await (await call('GET', path)).json()).toMatchObject(usual);
+    expect(await set(path, own)).toMatchObject(own);
+    const { items } = (await (await call('GET', `${path}/changes?limit=1`)).json()) as { items: object[] };
+    expect(items).toMatchObject([{ changed: Object.keys(own), before: usual, after: own }]);
+    expect(await set(path, Object.fromEntries(Object.keys(own).map((name) => [name, null])))).toMatchObject(usual);
   });
 
   test('name the system of a bare namespace in the next message', async () => {

@@ -135,9 +135,32 @@ test('changes the settings of a site and what a key says otherwise, and clears t
   });
 
   const jwks = await jwksFile('east.json');
+  const means = [
+    '--code-system',
+    '99LAB=https://lab.example/codes',
+    '--identifying-types',
+    'NH,NI',
+    '--us-core',
+    'yes',
+  ];
+  expect(json(await admin('site', 'update', ...of, ...means))).toMatchObject({
+    codeSystems: [{ name: '99LAB', system: 'https://lab.example/codes' }],
+    identifyingTypes: ['NH', 'NI'],
+    usCore: true,
+  });
+  const unclear = await admin('site', 'update', ...of, '--us-core', 'maybe');
+  expect(unclear).toMatchObject({ code: 1, stderr: expect.stringContaining('usCore: must be true or false') });
+
   const own = ['--hl7-time-zone', 'Asia/Kolkata', '--hl7-charset', 'UTF-8', '--hl7-processing-ids', 'D'];
+  own.push('--hl7-identity-check', 'refuse', '--hl7-strict', 'yes', '--hl7-information', 'no');
   const key = json(await admin('key', 'create', ...of, '--name', 'Ward', '--jwks', jwks, ...own));
   expect(key).toMatchObject({ hl7TimeZone: 'Asia/Kolkata', hl7DefaultCharset: 'utf-8', hl7ProcessingIds: ['D'] });
+  expect(key).toMatchObject({
+    hl7IdentityCheck: 'refuse',
+    hl7Strict: true,
+    hl7Information: false,
+    hl7AcceptAck: false,
+  });
   const changed = await admin(
     'key',
     'update',

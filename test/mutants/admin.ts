@@ -236,14 +236,14 @@ export const ADMIN: readonly Mutant[] = [
   },
   {
     name: 'a namespace is named twice',
-    file: 'edge/admin/settings/authorities.ts',
-    find: 'const folded = namespace.toLowerCase();',
-    replace: 'const folded = namespace;',
+    file: 'edge/admin/settings/uri-table.ts',
+    find: 'const folded = name.toLowerCase();',
+    replace: 'const folded = name;',
     tests: SITE,
   },
   {
     name: 'a system that is no absolute URI',
-    file: 'edge/admin/settings/authorities.ts',
+    file: 'edge/admin/settings/uri-table.ts',
     find: 'if (!ABSOLUTE_URI.test(system) || system',
     replace: 'if (system',
     tests: SITE,

@@ -9,16 +9,19 @@ import { type Json, printJson } from '../../../shared/json.ts';
 import { AUDIENCES, PROTOCOLS } from '../../../shared/oauth/audience.ts';
 import { USABLE_KEYS } from '../../../shared/oauth/jwks.ts';
 import { SCOPES } from '../../../shared/oauth/scope.ts';
+import { IDENTITY_CHECKS, UNSUPPORTED_TYPES } from '../../store/sender-choice.ts';
 import { columnsOf, member, type Members, type RecordOf } from '../record/member.ts';
 import {
   charset,
   choices,
   list,
   name,
+  oneOf,
   optionalText,
   PROCESSING_IDS,
   processingIds,
   timeZone,
+  yesOrNo,
 } from '../record/schemas.ts';
 import { checkIpRange } from './ip-range.ts';
 
@@ -29,6 +32,9 @@ const MAX_SENDER_CHARACTERS = 227;
 
 /** What a new key may use when it names no protocol. */
 export const DEFAULT_PROTOCOLS = ['fhir'];
+
+/** A namespace (HD.1), or a URI. */
+const MAX_AUTHORITY_CHARACTERS = 1000;
 
 const text = z.string();
 const texts = z.array(text);
@@ -47,6 +53,11 @@ export const KEY_SECTIONS = [
     name: 'hl7',
     title: 'How its HL7 messages are read',
     lead: 'Leave these empty to use the settings of the site. Set what this sender does otherwise.',
+  },
+  {
+    name: 'judged',
+    title: 'How its HL7 messages are judged',
+    lead: 'Whom a message is about, what is refused, and what is answered. The defaults are safe for most senders.',
   },
 ] as const;
 
@@ -238,6 +249,108 @@ export const KEY_MEMBERS = {
     section: 'hl7',
     input: { kind: 'choices', values: PROCESSING_IDS },
     flag: { name: 'hl7-processing-ids', value: 'LIST' },
+  }),
+  hl7DefaultAuthority: member({
+    column: 'hl7_default_authority',
+    schema: optionalText(MAX_AUTHORITY_CHARACTERS).refine((given) => given === null || !/[\^&]/.test(given), {
+      error: ({ input }) =>
+        `${JSON.stringify(input)} has components: give the namespace alone (HOSP), or the URI alone (urn:oid:…)`,
+    }),
+    initial: null,
+    answer: text.nullable(),
+    label: 'HL7 default authority',
+    hint:
+      'Who issued the patient numbers that say no issuer (PID-3.4 and PID-3.6 empty): the namespace, as other messages of ' +
+      'the hospital have it, or its URI. Without it such a number counts as one of the sending facility (MSH-4). Set it ' +
+      'where this sender leaves PID-3.4 empty and means the same numbers as a sender that fills it, so that both find the ' +
+      'same patient.',
+    none: 'the sending facility (MSH-4)',
+    section: 'judged',
+    input: { kind: 'text' },
+    flag: { name: 'hl7-default-authority', value: 'NAME' },
+  }),
+  hl7IdentityCheck: member({
+    column: 'hl7_identity_check',
+    schema: oneOf(IDENTITY_CHECKS, 'refuse-results'),
+    initial: 'refuse-results',
+    answer: z.enum(IDENTITY_CHECKS),
+    label: 'HL7 identity check',
+    hint:
+      'What happens when a patient number leads to a chart with another family name and another birth date. warn: the ' +
+      'message is applied, with a warning (W 205 patient-differs). refuse-results: so is an ADT, since people are renamed ' +
+      'and dates corrected there, but a result or document is an error (AE 205), since it may be somebody else’s. refuse: ' +
+      'an ADT is an error too.',
+    section: 'judged',
+    input: {
+      kind: 'one',
+      options: [
+        { value: 'warn', label: 'warn: apply all, with a warning' },
+        { value: 'refuse-results', label: 'refuse-results: results and documents are an error' },
+        { value: 'refuse', label: 'refuse: every message is an error' },
+      ],
+    },
+    flag: { name: 'hl7-identity-check', value: 'warn|refuse-results|refuse' },
+  }),
+  hl7Strict: member({
+    column: 'hl7_strict',
+    schema: yesOrNo(false),
+    initial: false,
+    answer: z.boolean(),
+    label: 'HL7 strict',
+    hint:
+      'A field that cannot be read and harms nobody (a birth date of 00000000, an unknown code) is left out with a warning ' +
+      'and the rest is stored, so that it blocks no feed. With strict it is an error (AE) and nothing is stored: for a new ' +
+      'interface that is being tested.',
+    section: 'judged',
+    input: { kind: 'switch', means: 'refuse a message for a field that cannot be read' },
+    flag: { name: 'hl7-strict', value: 'yes|no' },
+  }),
+  hl7UnsupportedTypes: member({
+    column: 'hl7_unsupported_types',
+    schema: oneOf(UNSUPPORTED_TYPES, 'refuse'),
+    initial: 'refuse',
+    answer: z.enum(UNSUPPORTED_TYPES),
+    label: 'HL7 types that are not supported',
+    hint:
+      'What happens to messages of types that become no FHIR resources (SIU, ORM, OML, DFT, VXU …). refuse: they are ' +
+      'rejected (AR 200). keep: they are stored and can be searched for, and are accepted (AA with I 200), for a sender ' +
+      'that stops at a rejection and cannot leave them out.',
+    section: 'judged',
+    input: {
+      kind: 'one',
+      options: [
+        { value: 'refuse', label: 'refuse: rejected (AR)' },
+        { value: 'keep', label: 'keep: stored and accepted (AA)' },
+      ],
+    },
+    flag: { name: 'hl7-unsupported-types', value: 'refuse|keep' },
+  }),
+  hl7AcceptAck: member({
+    column: 'hl7_accept_ack',
+    schema: yesOrNo(false),
+    initial: false,
+    answer: z.boolean(),
+    label: 'HL7 accept acknowledgement',
+    hint:
+      'For senders in enhanced mode that ask for both acknowledgements (MSH-15 and MSH-16) and read two. Most read one, and ' +
+      'would take a second for the answer to their next message: they get the application acknowledgement only. Over MLLP.',
+    section: 'judged',
+    input: { kind: 'switch', means: 'send the accept acknowledgement (CA, CE, CR) as a frame of its own before it' },
+    flag: { name: 'hl7-accept-ack', value: 'yes|no' },
+  }),
+  hl7Information: member({
+    column: 'hl7_information',
+    schema: yesOrNo(true),
+    initial: true,
+    answer: z.boolean(),
+    label: 'HL7 information',
+    hint:
+      'An acknowledgement names what was understood and needs nobody’s care, such as segments that become no FHIR (ERR of ' +
+      'severity I). Switch it off for a sender that takes any ERR for a failure; errors and warnings are still sent, and ' +
+      'the console shows all of them.',
+    section: 'judged',
+    input: { kind: 'switch', means: 'send information (ERR with severity I)' },
+    flag: { name: 'hl7-information', value: 'yes|no' },
   }),
 } as const satisfies Members;
 

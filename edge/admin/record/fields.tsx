@@ -2,9 +2,9 @@
 import type { Child } from 'hono/jsx';
 
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
-import { Choices, Fieldset, type FieldErrors, Lines, SelectField, Text } from '../web/fields.tsx';
+import { Choices, Fieldset, type FieldErrors, Lines, SelectField, Switch, Text } from '../web/fields.tsx';
 import { Badge, Fact } from '../web/ui.tsx';
-import { textOf, textsOf } from './input.ts';
+import { textOf, textsOf, YES } from './input.ts';
 import type { Member, Members } from './member.ts';
 import type { FieldTexts } from './texts.ts';
 
@@ -68,7 +68,17 @@ const Field = ({ member, texts, ...at }: { name: string; member: Member; texts: 
     case 'scopes':
       return <Scopes {...props} chosen={chosen} />;
     case 'select':
-      return <SelectField {...props} value={value} values={input.values} none={input.none} />;
+      return (
+        <SelectField
+          {...props}
+          value={value}
+          options={[{ value: '', label: input.none }, ...input.values.map((known) => ({ value: known, label: known }))]}
+        />
+      );
+    case 'one':
+      return <SelectField {...props} value={value} options={input.options} />;
+    case 'switch':
+      return <Switch {...props} means={input.means} value={YES} isOn={value === YES} />;
     case 'lines':
       return <Lines {...props} value={value} rows={input.rows} />;
   }
@@ -129,6 +139,7 @@ function shown({ input, none = 'none' }: Member, value: unknown): Child {
   if (texts.length === 0)
     return input?.kind === 'scopes' ? <Badge tone="warn">{none}</Badge> : <span class="quiet">{none}</span>;
   if (input?.kind === 'scopes') return <ScopeList scopes={texts} />;
+  if (input?.kind === 'one') return input.options.find((option) => option.value === texts[0])?.label ?? texts[0];
   return input?.kind === 'lines' ? <span class="lines">{texts.join('\n')}</span> : texts.join(', ');
 }
 

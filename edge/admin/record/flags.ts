@@ -1,6 +1,6 @@
 /** The options of commands that set members of a record: which there are, how they are told, and the body they make. */
 import type { Flag, Members } from './member.ts';
-import { numberOf } from './input.ts';
+import { type Input, numberOf, switchOf } from './input.ts';
 
 /** As `parseArgs` of Node takes it. */
 export interface FlagOption {
@@ -48,7 +48,12 @@ export async function bodyOfFlags(
     if (flag === undefined || given === undefined) continue;
     const text = typeof given === 'string' ? given : given.join('\n');
     if (flag.from === 'file') body[name] = text === '' ? null : await readFile(text);
-    else body[name] = input?.kind === 'number' ? numberOf(text) : text;
+    else body[name] = valueOfOption(input, text);
   }
   return body;
+}
+
+function valueOfOption(input: Input | undefined, text: string): unknown {
+  if (input?.kind === 'number') return numberOf(text);
+  return input?.kind === 'switch' ? switchOf(text) : text;
 }

@@ -15,6 +15,10 @@ export type Input =
   | { readonly kind: 'choices'; readonly values: readonly string[] }
   /** Any of the scopes, by resource type. */
   | { readonly kind: 'scopes' }
+  /** Yes or no; `means` says what yes is. */
+  | { readonly kind: 'switch'; readonly means: string }
+  /** One of these. */
+  | { readonly kind: 'one'; readonly options: readonly { readonly value: string; readonly label: string }[] }
   /** One of these, or what `none` says. */
   | { readonly kind: 'select'; readonly values: readonly string[]; readonly none: string }
   /** A text of several lines, printed from the value as it is answered. */
@@ -27,7 +31,10 @@ export function textsOf(input: Input, value: unknown): readonly string[] {
     case 'text':
     case 'number':
     case 'select':
+    case 'one':
       return [textOf(value)];
+    case 'switch':
+      return [value === true ? YES : NO];
     case 'list':
       return [itemsOf(value).join(', ')];
     case 'choices':
@@ -46,13 +53,24 @@ export function valueOf(input: Input, texts: readonly string[]): unknown {
       return texts;
     case 'number':
       return numberOf(texts[0] ?? '');
+    case 'switch':
+      // A browser sends nothing for a box that is not ticked.
+      return switchOf(texts[0] ?? NO);
     case 'text':
     case 'list':
     case 'select':
+    case 'one':
     case 'lines':
       return texts[0] ?? '';
   }
 }
+
+/** What a box that is ticked, and a command, say. */
+export const YES = 'yes';
+export const NO = 'no';
+
+/** True for yes, false for no; any other text is left for the member's schema to refuse. */
+export const switchOf = (text: string): boolean | string => (text === YES ? true : text === NO ? false : text);
 
 export const numberOf = (text: string): number | undefined => (text.trim() === '' ? undefined : Number(text));
 

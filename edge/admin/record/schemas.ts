@@ -47,6 +47,18 @@ export const optionalText = (maxCharacters: number) =>
     .transform((text) => (text.trim() === '' ? null : text.trim()))
     .nullable();
 
+/** Yes or no; null and an empty text are what a new record has. */
+export const yesOrNo = (initial: boolean) =>
+  z
+    .union([z.boolean(), z.literal(''), z.null()], { error: 'must be true or false' })
+    .transform((given) => (typeof given === 'boolean' ? given : initial));
+
+/** One of some values; null and an empty text are what a new record has. */
+export const oneOf = <const Value extends string>(values: readonly Value[], initial: Value) =>
+  z
+    .union([z.enum(values), z.literal(''), z.null()], { error: `must be one of ${values.join(', ')}` })
+    .transform((given): Value => (given === '' || given === null ? initial : given));
+
 /** An IANA time zone that this runtime knows, or null. */
 export const timeZone = optionalText(100).refine((zone) => zone === null || isTimeZone(zone), {
   error: ({ input }) => `${JSON.stringify(input)} is not an IANA name that is known here, such as Europe/Berlin`,

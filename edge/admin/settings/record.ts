@@ -3,10 +3,14 @@ import { z } from 'zod';
 
 import { CHARSETS } from '../../../shared/hl7/charset.ts';
 import { columnsOf, member, type Members, type RecordOf } from '../record/member.ts';
-import { charset, name, PROCESSING_IDS, processingIds, timeZone } from '../record/schemas.ts';
-import { authorities, authoritiesAnswer, printAuthorities, viewAuthorities } from './authorities.ts';
+import { charset, name, PROCESSING_IDS, processingIds, timeZone, yesOrNo } from '../record/schemas.ts';
+import { birthDates, identifyingTypes, placeholders } from './identifiers.ts';
+import { uriTable } from './uri-table.ts';
 
 const text = z.string();
+
+const authorities = uriTable('namespace', 'As the messages have it: HD.1, such as PID-3.4.');
+const codeSystems = uriTable('name', 'As the messages have it: CWE.3, such as OBX-3.3.');
 
 /** The parts of the form, in its order. */
 export const SITE_SECTIONS = [
@@ -14,7 +18,12 @@ export const SITE_SECTIONS = [
   {
     name: 'hl7',
     title: 'How HL7 messages are read',
-    lead: 'These hold for every sender of the site. An API key can say otherwise for its own messages, but for the namespaces.',
+    lead: 'These hold for every sender of the site. An API key can say otherwise for its own messages.',
+  },
+  {
+    name: 'names',
+    title: 'What names and numbers mean here',
+    lead: 'What only this hospital knows, and its messages do not say. These hold for every sender.',
   },
 ] as const;
 
@@ -73,20 +82,89 @@ export const SITE_MEMBERS = {
   }),
   assigningAuthorities: member({
     column: 'assigning_authorities',
-    schema: authorities,
+    schema: authorities.schema,
     initial: {},
-    answer: authoritiesAnswer,
-    view: viewAuthorities,
-    label: 'Namespaces',
+    answer: authorities.answer,
+    view: authorities.view,
+    label: 'Assigning authorities',
     hint:
-      'A line for each name: HOSP = urn:oid:2.16.840.1.113883.3.1. Messages name who issued an identifier (PID-3.4) or ' +
-      'which coding system a code is of (OBX-3.3) by a short name that only this hospital knows; FHIR needs a URI that ' +
-      'means the same everywhere: the OID of the issuer as urn:oid:…, or an https address of its own. A name must be as ' +
-      'the messages have it. What is not listed keeps its name as text and gets no system; an OID in the message needs no ' +
-      'line. Choose for good: under another URI the same number is another patient.',
-    section: 'hl7',
-    input: { kind: 'lines', rows: 8, print: printAuthorities },
+      'A line for each: HOSP = urn:oid:2.16.840.1.113883.3.1. Messages name who issued an identifier (PID-3.4, OBR-3.2) by ' +
+      'a short name that only this hospital knows; FHIR needs a URI that means the same everywhere: the OID of the issuer ' +
+      'as urn:oid:…, or an https address of its own. A name must be as the messages have it; capitals do not count. What ' +
+      'is not listed keeps its name as text and gets no system; an OID in the message needs no line. Choose for good: ' +
+      'under another URI the same number is another patient.',
+    section: 'names',
+    input: { kind: 'lines', rows: 8, print: authorities.print },
     flag: { name: 'authority', value: 'NAMESPACE=URI', from: 'lines' },
+  }),
+  codeSystems: member({
+    column: 'code_systems',
+    schema: codeSystems.schema,
+    initial: {},
+    answer: codeSystems.answer,
+    view: codeSystems.view,
+    label: 'Code systems',
+    hint:
+      'A line for each: 99LAB = https://lab.example/codes. The coding systems of the hospital’s own codes, by the name that ' +
+      'messages give them (OBX-3.3, DG1-3.3), and the URI that FHIR clients find their codes by. LN, SCT, I10 and the like ' +
+      'need no line. A name may also be an assigning authority and mean something else there.',
+    section: 'names',
+    input: { kind: 'lines', rows: 8, print: codeSystems.print },
+    flag: { name: 'code-system', value: 'NAME=URI', from: 'lines' },
+  }),
+  identifyingTypes: member({
+    column: 'identifying_types',
+    schema: identifyingTypes,
+    initial: [],
+    answer: z.array(text),
+    label: 'Identifying types',
+    hint:
+      'Types of numbers (PID-3.5) that each patient has one of here, such as NH or NI, with commas between. A patient is ' +
+      'found by numbers of type MR, PI, PT, PN, PE, U or MRN, and by those without a type; add what else your messages ' +
+      'identify patients by. Social security, account, visit, passport and insurance numbers never do.',
+    section: 'names',
+    input: { kind: 'list' },
+    flag: { name: 'identifying-types', value: 'LIST' },
+  }),
+  placeholders: member({
+    column: 'placeholders',
+    schema: placeholders,
+    initial: [],
+    answer: z.array(text),
+    label: 'Numbers that mean nothing',
+    hint:
+      'Values that are entered at this hospital where a patient has no number, with commas between, such as NOMRN or ' +
+      '1234567. Patients with one of these are not taken for one person; a message with nothing else is an error (AE 101). ' +
+      'One character repeated, 999-99-9999 and its like are known.',
+    section: 'names',
+    input: { kind: 'list' },
+    flag: { name: 'placeholders', value: 'LIST' },
+  }),
+  placeholderBirthDates: member({
+    column: 'placeholder_birth_dates',
+    schema: birthDates,
+    initial: [],
+    answer: z.array(text),
+    label: 'Birth dates that mean nothing',
+    hint:
+      'Dates that are entered at this hospital where the birth date is not known, with commas between, such as 1899-12-30. ' +
+      'They are stored, but say nothing about whether two records are one person. 1900-01-01 is known.',
+    section: 'names',
+    input: { kind: 'list' },
+    flag: { name: 'placeholder-birth-dates', value: 'LIST' },
+  }),
+  usCore: member({
+    column: 'us_core',
+    schema: yesOrNo(false),
+    initial: false,
+    answer: z.boolean(),
+    label: 'US Core',
+    hint:
+      'Race (PID-10) and ethnicity (PID-22) become the extensions of US Core. For hospitals in the United States; elsewhere ' +
+      'the two stay in the message and become no FHIR.',
+    section: 'names',
+    input: { kind: 'switch', means: 'race and ethnicity as US Core extensions' },
+    flag: { name: 'us-core', value: 'yes|no' },
   }),
 } as const satisfies Members;
 

@@ -1,6 +1,8 @@
 /** Form fields with their rule and their errors beside them, tied to them for those who do not see the page. */
 import type { Child, PropsWithChildren } from 'hono/jsx';
 
+import type { Option } from './ui.tsx';
+
 export type FieldErrors = ReadonlyMap<string, readonly string[]>;
 
 interface FieldProps {
@@ -67,10 +69,10 @@ export const Lines = ({ name, label, hint, errors, value, rows }: FieldProps & {
   </div>
 );
 
-/** One of some values, or none of them, which is called `none`. A value that is not among them stays as it is. */
-export const SelectField = (props: FieldProps & { value: string; values: readonly string[]; none: string }) => {
-  const { name, label, hint, errors, value, values, none } = props;
-  const options = value === '' || values.includes(value) ? values : [value, ...values];
+/** One of some values. A value that is not among them stays as it is. */
+export const SelectField = (props: FieldProps & { value: string; options: readonly Option[] }) => {
+  const { name, label, hint, errors, value, options } = props;
+  const isKnown = options.some((option) => option.value === value);
   return (
     <div class={errors.has(name) ? 'field wrong' : 'field'}>
       <label for={name}>{label}</label>
@@ -79,12 +81,9 @@ export const SelectField = (props: FieldProps & { value: string; values: readonl
         aria-describedby={described(name, errors)}
         aria-invalid={errors.has(name) ? 'true' : undefined}
       >
-        <option value="" selected={value === ''}>
-          {none}
-        </option>
-        {options.map((option) => (
-          <option value={option} selected={option === value}>
-            {option}
+        {(isKnown ? options : [{ value, label: value }, ...options]).map((option) => (
+          <option value={option.value} selected={option.value === value}>
+            {option.label}
           </option>
         ))}
       </select>
@@ -93,6 +92,19 @@ export const SelectField = (props: FieldProps & { value: string; values: readonl
         {hint}
       </p>
     </div>
+  );
+};
+
+/** Yes or no: a box to tick, with what yes means beside it. */
+export const Switch = (props: FieldProps & { means: string; value: string; isOn: boolean }) => {
+  const { means, value, isOn, ...field } = props;
+  return (
+    <Fieldset {...field}>
+      <label class="choice">
+        <input type="checkbox" id={field.name} name={field.name} value={value} checked={isOn} />
+        <span>{means}</span>
+      </label>
+    </Fieldset>
   );
 };
 

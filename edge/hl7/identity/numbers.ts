@@ -1,15 +1,8 @@
 /** Which of a patient's numbers identify the patient, and which stand for "no number" (HL7 v2.5.1 table 0203, PID-3). */
+import { NEVER_IDENTIFYING } from '../../../shared/hl7/identifier-type.ts';
 
 /** Types of numbers that a patient has one of in its domain; a number without a type is taken for one. */
 const IDENTIFYING_TYPES: ReadonlySet<string> = new Set(['MR', 'PI', 'PT', 'PN', 'PE', 'U', 'MRN']);
-
-/**
- * Types that a site cannot make identifying: people share them, or have many of them, and they are typed wrong.
- * Social security, driver's licence, account, visit, passport and insurance numbers.
- */
-export const NEVER_IDENTIFYING: ReadonlySet<string> = new Set(
-  'SS SSN DL DLN AN ANC AND ANT VN PPN MA MC MCN HC NIIP SN'.split(' '),
-);
 
 /** @param more types of the site, such as `NH` or `NI` */
 export function isIdentifyingType(type: string | undefined, more: ReadonlySet<string>): boolean {

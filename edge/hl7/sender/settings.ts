@@ -2,6 +2,7 @@
 import { charsetNamed, type Charset } from '../../../shared/hl7/charset.ts';
 import { isTimeZone } from '../../../shared/hl7/zone.ts';
 import type { SenderRow } from '../../store/hl7.ts';
+import type { IdentityCheck, UnsupportedTypes } from '../../store/sender-choice.ts';
 
 export interface SenderSettings {
   readonly site: string;
@@ -9,25 +10,61 @@ export interface SenderSettings {
   readonly allowedScopes: ReadonlySet<string>;
   /** IANA name, for times without an offset. */
   readonly timeZone: string | undefined;
-  /** Namespace (HD.1) or coding system (CWE.3) to URI. */
+  /** Namespace (HD.1) to URI, as the site's administrators named them. */
   readonly authorities: ReadonlyMap<string, string>;
   /** Of messages that name none. */
   readonly charset: Charset;
   /** MSH-11 that are taken. */
   readonly processingIds: ReadonlySet<string>;
+  /** Namespace or URI that issued the numbers that name no issuer; undefined: MSH-4. */
+  readonly defaultAuthority: string | undefined;
+  readonly identityCheck: IdentityCheck;
+  /** What harms nobody is an error too. */
+  readonly strict: boolean;
+  readonly unsupportedTypes: UnsupportedTypes;
+  /** Where both are asked for, the accept acknowledgement is sent before the application's. */
+  readonly acceptAck: boolean;
+  /** ERR of severity I are sent. */
+  readonly information: boolean;
+  /** Coding system (CWE.3) to URI. Names compare without case: these are in capitals. */
+  readonly codeSystems: ReadonlyMap<string, string>;
+  /** CX.5, in capitals, that identify a patient besides those that do everywhere. */
+  readonly identifyingTypes: ReadonlySet<string>;
+  /** Values, in capitals, that stand for no number, besides those that do everywhere. */
+  readonly placeholders: ReadonlySet<string>;
+  /** YYYY-MM-DD that stand for an unknown birth date, besides those that do everywhere. */
+  readonly placeholderBirthDates: ReadonlySet<string>;
+  /** Race and ethnicity become US Core extensions. */
+  readonly usCore: boolean;
 }
 
 export function settingsOf(row: SenderRow): SenderSettings {
-  const authorities: unknown = JSON.parse(row.assigning_authorities);
-  const named = typeof authorities === 'object' && authorities !== null ? Object.entries(authorities) : [];
   return {
     site: row.site_id,
     clientId: row.client_id,
     allowedScopes: new Set(row.allowed_scopes),
     // What was saved under another version of the time zone data must not stop messages.
     timeZone: row.time_zone !== null && isTimeZone(row.time_zone) ? row.time_zone : undefined,
-    authorities: new Map(named.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
+    authorities: new Map(namesOf(row.assigning_authorities)),
     charset: charsetNamed(row.default_charset ?? '') ?? 'utf-8',
     processingIds: new Set(row.processing_ids),
+    defaultAuthority: row.hl7_default_authority ?? undefined,
+    identityCheck: row.hl7_identity_check,
+    strict: row.hl7_strict,
+    unsupportedTypes: row.hl7_unsupported_types,
+    acceptAck: row.hl7_accept_ack,
+    information: row.hl7_information,
+    codeSystems: new Map(namesOf(row.code_systems).map(([name, uri]) => [name.toUpperCase(), uri])),
+    identifyingTypes: new Set(row.identifying_types.map((type) => type.toUpperCase())),
+    placeholders: new Set(row.placeholders.map((value) => value.toUpperCase())),
+    placeholderBirthDates: new Set(row.placeholder_birth_dates),
+    usCore: row.us_core,
   };
+}
+
+/** @param stored a JSON object from name to URI */
+function namesOf(stored: string): [string, string][] {
+  const parsed: unknown = JSON.parse(stored);
+  const entries = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
+  return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
 }

@@ -1,6 +1,8 @@
 /** Settings of the site and of the key, the dry run and the replay: what an administrator can do about messages. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { settingsOf } from '../../../edge/hl7/sender/settings.ts';
+import { sendersOf } from '../../../edge/store/hl7.ts';
 import { dryRun } from '../../../edge/hl7/ingest/dry-run.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
@@ -19,6 +21,52 @@ const keySetting = (site: Hl7Site, column: string, value: unknown) =>
 const PID = 'PID|1||S1^^^HOSP^MR||Doe^Jane';
 
 describe('settings', () => {
+  test('what a key and its site say about judging reaches the mapping, else the defaults do', async () => {
+    const { clientId, deps, ...site } = await newSite();
+    const read = async () => {
+      const message = { application: '', facility: '', controlId: '', sha256: '' };
+      const [row] = await deps.database.run(sendersOf({ clientId }, message));
+      if (row === undefined) throw new Error('no such key');
+      return settingsOf(row);
+    };
+    expect(await read()).toMatchObject({
+      defaultAuthority: undefined,
+      identityCheck: 'refuse-results',
+      strict: false,
+      unsupportedTypes: 'refuse',
+      acceptAck: false,
+      information: true,
+      codeSystems: new Map(),
+      identifyingTypes: new Set(),
+      placeholders: new Set(),
+      placeholderBirthDates: new Set(),
+      usCore: false,
+    });
+    await db.client.query(
+      `update api_key set hl7_default_authority = 'HOSP', hl7_identity_check = 'warn', hl7_strict = true,
+         hl7_unsupported_types = 'keep', hl7_accept_ack = true, hl7_information = false where client_id = $1`,
+      [clientId],
+    );
+    await db.client.query(
+      `update site set code_systems = '{"99lab":"urn:x:lab"}', identifying_types = '{NH}', placeholders = '{NoMrn,"a b"}',
+         placeholder_birth_dates = '{1899-12-30}', us_core = true where site_id = $1`,
+      [site.site],
+    );
+    expect(await read()).toMatchObject({
+      defaultAuthority: 'HOSP',
+      identityCheck: 'warn',
+      strict: true,
+      unsupportedTypes: 'keep',
+      acceptAck: true,
+      information: false,
+      codeSystems: new Map([['99LAB', 'urn:x:lab']]),
+      identifyingTypes: new Set(['NH']),
+      placeholders: new Set(['NOMRN', 'A B']),
+      placeholderBirthDates: new Set(['1899-12-30']),
+      usCore: true,
+    });
+  });
+
   test('times without an offset are of the key’s time zone, else of the site’s', async () => {
     const site = await newSite({ timeZone: 'America/New_York' });
     const message = (id: string) =>

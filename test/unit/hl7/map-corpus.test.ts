@@ -16,6 +16,17 @@ const SETTINGS: SenderSettings = {
   authorities: new Map([['MIMIC', 'urn:example:mimic']]),
   charset: 'utf-8',
   processingIds: new Set(['P', 'T', 'D']),
+  defaultAuthority: undefined,
+  identityCheck: 'refuse-results',
+  strict: false,
+  unsupportedTypes: 'refuse',
+  acceptAck: false,
+  information: true,
+  codeSystems: new Map(),
+  identifyingTypes: new Set(),
+  placeholders: new Set(),
+  placeholderBirthDates: new Set(),
+  usCore: false,
 };
 
 function judge(bytes: Uint8Array) {

@@ -15,6 +15,17 @@ export const SETTINGS: SenderSettings = {
   authorities: new Map([['HOSP', 'urn:example:hosp']]),
   charset: 'utf-8',
   processingIds: new Set(['P', 'T', 'D']),
+  defaultAuthority: undefined,
+  identityCheck: 'refuse-results',
+  strict: false,
+  unsupportedTypes: 'refuse',
+  acceptAck: false,
+  information: true,
+  codeSystems: new Map(),
+  identifyingTypes: new Set(),
+  placeholders: new Set(),
+  placeholderBirthDates: new Set(),
+  usCore: false,
 };
 
 export interface Mapped {

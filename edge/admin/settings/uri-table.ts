@@ -1,0 +1,102 @@
+/**
+ * Tables of the site that say which URI a short name stands for, where messages say no more than the name. Sent and
+ * answered as a list, in a form and by a command a line each: `HOSP = urn:oid:…`.
+ */
+import { z } from 'zod';
+
+const MAX_ENTRIES = 1000;
+/** HD is 227 characters (HL7 v2.5.1 §2.A.33); the name of a coding system is shorter. */
+const MAX_NAME_CHARACTERS = 227;
+const MAX_SYSTEM_CHARACTERS = 1000;
+/** A scheme, and the characters of a URI behind it (RFC 3986 §2 and §3). */
+const ABSOLUTE_URI = /^[a-z][a-z0-9+.-]*:[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i;
+/** A name may hold `=` itself: the last one that an absolute URI stands behind divides. */
+const LINE = /^(.*?)\s*=\s*([a-z][a-z0-9+.-]*:\S*)$/i;
+
+const text = z.string({ error: 'must be a text' }).trim();
+const stored = z.record(z.string(), z.string());
+
+/** @returns the name and what stands for its URI */
+function parseLine(line: string): [string, string] {
+  const [, named, system] = LINE.exec(line) ?? [];
+  if (named !== undefined && system !== undefined) return [named, system];
+  const at = line.indexOf('=');
+  return at === -1 ? [line, ''] : [line.slice(0, at), line.slice(at + 1)];
+}
+
+const linesOf = (given: string): string[] =>
+  given
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/**
+ * One such table.
+ *
+ * @param member what the name is called in an entry, beside `system`: `namespace`
+ * @param description of the name, for the API reference
+ */
+export function uriTable(member: string, description: string) {
+  const entry = z
+    .strictObject({
+      [member]: text.meta({ description }),
+      system: text.meta({ description: 'The URI that it stands for.' }),
+    })
+    .superRefine((given, context) => {
+      const { [member]: name = '', system = '' } = given;
+      const issue = (at: string, message: string) => context.addIssue({ code: 'custom', path: [at], message });
+      if (name === '') issue(member, `${JSON.stringify(system)} has no ${member} before it`);
+      if (name.length > MAX_NAME_CHARACTERS) issue(member, `at most ${MAX_NAME_CHARACTERS} characters`);
+      if (!ABSOLUTE_URI.test(system) || system.length > MAX_SYSTEM_CHARACTERS) {
+        const instead = system === '' ? 'nothing' : JSON.stringify(system);
+        issue(
+          'system',
+          `${JSON.stringify(name)} needs an absolute URI, such as urn:oid:2.16.840.1.113883.3.1, not ${instead}`,
+        );
+      }
+    });
+
+  /** From a list, or from lines of text, to what the column holds: an object from name to URI. */
+  const schema = z
+    .preprocess(
+      (given) =>
+        typeof given === 'string'
+          ? linesOf(given).map((line) => {
+              const [name, system] = parseLine(line);
+              return { [member]: name, system };
+            })
+          : given,
+      z.array(entry, { error: `must be a list of { ${member}, system }` }).max(MAX_ENTRIES, `at most ${MAX_ENTRIES}`),
+    )
+    .superRefine((entries, context) => {
+      const seen = new Set<string>();
+      for (const [at, { [member]: name = '' }] of entries.entries()) {
+        const folded = name.toLowerCase();
+        const message = `${JSON.stringify(name)} is given twice; capital and small letters count as the same`;
+        if (seen.has(folded)) context.addIssue({ code: 'custom', path: [at, member], message });
+        seen.add(folded);
+      }
+    })
+    .transform((entries): Readonly<Record<string, string>> =>
+      Object.fromEntries(entries.map(({ [member]: name = '', system = '' }) => [name, system])),
+    );
+
+  const answer = z.array(z.object({ [member]: z.string(), system: z.string() }));
+
+  return {
+    schema,
+    answer,
+    /** From the column, or the history of it, to what is answered: by name. */
+    view: (column: unknown): Record<string, string>[] => {
+      const { data = {} } = stored.safeParse(typeof column === 'string' ? JSON.parse(column) : column);
+      return Object.entries(data)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, system]) => ({ [member]: name, system }));
+    },
+    /** The lines of a form. @param answered as `view` gives it */
+    print: (answered: unknown): string =>
+      (answer.safeParse(answered).data ?? [])
+        .map(({ [member]: name, system }) => `${name ?? ''} = ${system ?? ''}`)
+        .join('\n'),
+  };
+}
