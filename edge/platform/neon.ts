@@ -1,7 +1,7 @@
 /**
  * The database over Neon's HTTP driver, whose errors become Faults here. A batch is one transaction and one HTTP
  * request, and so is a single statement: its transaction begins and ends with a limit of its time, which costs no round trip.
- * The driver retries nothing, and neither do we: a caller knows what may be repeated.
+ * The driver retries nothing, and neither do we, but for what a wrong clock refused: a caller knows what may be repeated.
  */
 import { neon, neonConfig, NeonDbError } from '@neondatabase/serverless';
 
@@ -12,6 +12,7 @@ import { columnTypes } from '../store/column-types.ts';
 import { sql } from '../store/sql.ts';
 import { faultOfState } from '../store/sqlstate.ts';
 import { REQUEST_LIMITS } from '../store/time-limits.ts';
+import { createDatabaseClock } from './database-clock.ts';
 
 /** Connection failure, insufficient resources, operator intervention, system error (PostgreSQL appendix A). */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
@@ -23,9 +24,7 @@ function toFault(error: unknown): unknown {
   if (error instanceof SyntaxError) return unreachable(error);
   if (!(error instanceof NeonDbError)) return error;
   const state = error.code ?? '';
-  if (isTimeUp(error)) {
-    return new Fault('unavailable', 'the database took too long, or its clock differs from ours', { cause: error });
-  }
+  if (lateAt(error) !== undefined) return new Fault('unavailable', 'the database took too long', { cause: error });
   const known = faultOfState(state, error.detail, error);
   if (known !== undefined) return known;
   // Without an SQLSTATE the endpoint itself could not be reached or did not speak to PostgreSQL.
@@ -62,38 +61,67 @@ async function fetchWhole(url: string, init: RequestInit) {
   };
 }
 
+interface TimeRow {
+  /** The database's clock, milliseconds since the epoch. */
+  readonly at: string;
+}
+
 /**
  * First and last statement of each transaction. It gives what follows the time that is left and no more, and fails when
- * none is left, since PostgreSQL takes no negative limit: so work that waited on its way, or took too long in several
+ * none is left, since PostgreSQL takes no such limit: so work that waited on its way, or took too long in several
  * statements, does not commit after its asker was told that it failed. The settings end with the transaction, also
  * behind a pooler.
  *
- * @param deadline milliseconds since the epoch, by a clock that agrees with the database's to a second or so
+ * @param deadline milliseconds since the epoch, by the database's clock
  */
-const limitTime = (deadline: number, { lockMs }: TimeLimits): Query =>
-  sql`select set_config('lock_timeout', ${String(lockMs)}, true), set_config('statement_timeout',
-    (select case when rest < 1 then -1 else floor(rest) end
-       from (select ${deadline}::float8 - 1000 * extract(epoch from clock_timestamp())::float8) t (rest))::text, true)`;
+const limitTime = (deadline: number, { lockMs, workMs }: TimeLimits): Query<TimeRow> =>
+  sql<TimeRow>`select at::text, set_config('lock_timeout', ${String(lockMs)}, true), set_config('statement_timeout',
+    case when at < ${deadline}::bigint then least(${deadline}::bigint - at, ${workMs}::bigint)::text else 'late ' || at end, true)
+    from (select floor(1000 * extract(epoch from clock_timestamp()))::bigint) t (at)`;
 
-const isTimeUp = ({ code, message }: NeonDbError): boolean => code === '22023' && message.includes('statement_timeout');
+/** The database's clock, where it refused to work on because the deadline had passed. */
+function lateAt({ code, message }: NeonDbError): number | undefined {
+  const at = code === '22023' ? /"late (\d+)"/.exec(message)?.[1] : undefined;
+  return at === undefined ? undefined : Number(at);
+}
 
-/** @param config the connection string, and the endpoint to post to when it is not Neon's own */
-export function neonDatabase(config: Pick<Config, 'DATABASE_URL' | 'DATABASE_FETCH_ENDPOINT'>): Database {
+/**
+ * @param config the connection string, and the endpoint to post to when it is not Neon's own
+ * @param now milliseconds since the epoch
+ */
+export function neonDatabase(
+  config: Pick<Config, 'DATABASE_URL' | 'DATABASE_FETCH_ENDPOINT'>,
+  now: () => number = Date.now,
+): Database {
   const endpoint = config.DATABASE_FETCH_ENDPOINT;
   if (endpoint !== undefined) neonConfig.fetchEndpoint = endpoint;
   neonConfig.fetchFunction = fetchWhole;
   const connect = neon(config.DATABASE_URL);
+  const clock = createDatabaseClock();
   const prepare = (query: Query) => connect.query(query.text, query.params.map(parameter), { types: columnTypes });
 
   /** Rows of each query; they are what the query's author declared them to be: this is the door. */
+  const transact = async (queries: readonly Query[], limits: TimeLimits, deadline: number, signal: AbortSignal) => {
+    const limit = limitTime(deadline + clock.aheadMs(), limits);
+    const statements = [limit, ...queries, limit].map(prepare);
+    const askedAt = now();
+    const results = (await connect.transaction(statements, { fetchOptions: { signal } })) as object[][];
+    const [first, last] = [results[0], results.at(-1)] as readonly (TimeRow[] | undefined)[];
+    clock.learn(Number(first?.[0]?.at), askedAt, Number(last?.[0]?.at), now());
+    return results.slice(1, -1);
+  };
+
   const ask = async (queries: readonly Query[], limits: TimeLimits): Promise<object[][]> => {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), limits.answerMs);
+    const deadline = now() + limits.workMs;
     try {
-      const limit = limitTime(Date.now() + limits.workMs, limits);
-      const statements = [limit, ...queries, limit].map(prepare);
-      const results = await connect.transaction(statements, { fetchOptions: { signal: abort.signal } });
-      return results.slice(1, -1) as object[][];
+      return await transact(queries, limits, deadline, abort.signal).catch((error: unknown) => {
+        // Nothing was committed: with the database's clock known, the same is asked once more, for the same deadline.
+        const at = error instanceof NeonDbError ? lateAt(error) : undefined;
+        if (at === undefined || !clock.learnFromRefusal(at, now())) throw error;
+        return transact(queries, limits, deadline, abort.signal);
+      });
     } catch (error) {
       throw toFault(error);
     } finally {

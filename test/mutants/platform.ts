@@ -97,6 +97,20 @@ export const PLATFORM: readonly Mutant[] = [
     tests: STORE,
   },
   {
+    name: 'a deadline is told by our own clock',
+    file: 'edge/platform/neon.ts',
+    find: 'limitTime(deadline + clock.aheadMs(), limits)',
+    replace: 'limitTime(deadline, limits)',
+    tests: ['test/integration/platform/wrong-clock.test.ts'],
+  },
+  {
+    name: 'time that has really passed is taken for a wrong clock',
+    file: 'edge/platform/database-clock.ts',
+    find: 'if (atLeast <= aheadMs + TOLERATED_MS) return false;',
+    replace: '',
+    tests: ['test/unit/platform/database-clock.test.ts'],
+  },
+  {
     name: 'a database that is away is a bug',
     file: 'edge/platform/neon.ts',
     find: "return state === '' || UNAVAILABLE_CLASSES.has(state.slice(0, 2)) ?",

@@ -1,0 +1,38 @@
+/** A gateway whose clock differs from the database's by more than any time limit serves all the same. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { sql } from '../../../edge/store/sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+describe.each([3_600_000, -3_600_000, 0])('ours is %d ms off', (offMs) => {
+  const database = () =>
+    neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url }, () => Date.now() + offMs);
+  const timeout = sql<{ ms: number }>`select setting::int as ms from pg_settings where name = 'statement_timeout'`;
+
+  test('statements run, within the time they have', async () => {
+    const edge = database();
+    for (let time = 0; time < 3; time += 1) {
+      const [row] = await edge.run(timeout);
+      expect(row?.ms).toBeGreaterThan(1_000);
+      expect(row?.ms).toBeLessThanOrEqual(8_000);
+    }
+  });
+
+  test('what takes longer is given up, and nothing of it stays', async () => {
+    const edge = database();
+    await edge.run(timeout);
+    const limits = { answerMs: 5_000, workMs: 300, lockMs: 300 };
+    await expect(edge.batch([sql`create table given_up ()`, sql`select pg_sleep(2)`], limits)).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    const [found] = await edge.run(sql<{ name: string | null }>`select to_regclass('given_up')::text as name`);
+    expect(found?.name).toBeNull();
+  });
+});
