@@ -9,6 +9,7 @@ import type { NewAttention } from './attention.ts';
 import type { ResourceWrite, StoredResource } from './resource.ts';
 import type { IdentityCheck, UnsupportedTypes } from './sender-choice.ts';
 import { instantOf, raw, sql } from './sql.ts';
+import type { UnnamedName } from './unnamed-name.ts';
 
 /** What tells a message from others of its sender; with the hash, a retransmission from a reused control id. */
 export interface MessageIdentity {
@@ -193,6 +194,8 @@ export interface MessageEffects {
   readonly merges: readonly { readonly from: string; readonly to: string }[];
   readonly contributions: readonly { readonly id: string; readonly fields: string }[];
   readonly attention: readonly NewAttention[];
+  /** Each once. */
+  readonly unnamed: readonly UnnamedName[];
 }
 
 export interface StoreRow {
@@ -216,11 +219,11 @@ export function storeMessage(
   state: string,
   effects: MessageEffects,
 ): Query<StoreRow> {
-  const { writes: resources, identities, merges, contributions, attention } = effects;
+  const { writes: resources, identities, merges, contributions, attention, unnamed } = effects;
   const [values = [], types = [], keys = []] = lookupParams(lookup);
   return sql<StoreRow>`select s.outcome, s.decided, encode(s.ack, 'hex') as ack
     from hl7_store(${site}::uuid, ${JSON.stringify(message)}::json, ${raw}::bytea, ${ack}::bytea, ${values}::text[],
-      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, identities, merges, contributions, attention })}::json) s`;
+      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, identities, merges, contributions, attention, unnamed })}::json) s`;
 }
 
 export interface StoredMessageRow {

@@ -13,6 +13,20 @@ const OTHERS = ['test/integration/hl7/settings.test.ts', 'test/integration/hl7/i
 
 export const HL7: readonly Mutant[] = [
   {
+    name: 'names: codes of two local systems are one code',
+    file: 'edge/hl7/mapping/tables/coding-systems.ts',
+    find: 'return context.localSystems + encodeURIComponent(key.toWellFormed());',
+    replace: 'return context.localSystems;',
+    tests: ['test/unit/hl7/coding-systems.test.ts'],
+  },
+  {
+    name: 'names: a code of another system is one of the field’s table',
+    file: 'edge/hl7/mapping/tables/coding-systems.ts',
+    find: 'name === undefined || SOME_HL7_TABLE.test(name) ||',
+    replace: 'name !== table ||',
+    tests: ['test/unit/hl7/coding-systems.test.ts'],
+  },
+  {
     name: 'identity: another type',
     file: 'edge/hl7/identity/candidates.ts',
     find: 'return type === undefined || sent.type === undefined || type === sent.type;',

@@ -29,9 +29,19 @@ export interface DecisionInput {
   readonly messageId: string;
   readonly requestId: string;
   readonly nowMs: number;
+  /** Of the gateway's FHIR API; undefined where it has none. */
+  readonly fhirBase: string | undefined;
 }
 
-const NO_EFFECTS: Effects = { resources: [], writes: [], identities: [], contributions: [], merges: [], attention: [] };
+const NO_EFFECTS: Effects = {
+  resources: [],
+  writes: [],
+  identities: [],
+  contributions: [],
+  merges: [],
+  attention: [],
+  unnamed: [],
+};
 
 export function decide(input: DecisionInput): Decision {
   const { reading, settings, requestId, nowMs } = input;
@@ -92,6 +102,8 @@ function mapReading(input: DecisionInput, findings: AckError[]): Effects | undef
     context: {
       zone: { offset, timeZone: settings.timeZone },
       authorities: settings.authorities,
+      codeSystems: settings.codeSystems,
+      localSystems: input.fhirBase && `${input.fhirBase}/sites/${settings.site}/code-systems/`,
       report: (finding) => void findings.push(finding),
     },
     newId: () => uuidv7(nowMs),

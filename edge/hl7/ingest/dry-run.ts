@@ -25,7 +25,7 @@ export interface DryRun {
  * @throws Fault `not-found` for a key of another site
  */
 export async function dryRun(
-  deps: Pick<Deps, 'database' | 'now'>,
+  deps: Pick<Deps, 'config' | 'database' | 'now'>,
   key: { readonly site: string; readonly clientId: string },
   bytes: Uint8Array,
   requestId: string,

@@ -4,6 +4,7 @@
  */
 import { locate } from '../../../shared/hl7/value.ts';
 import type { NewAttention } from '../../store/attention.ts';
+import type { UnnamedName } from '../../store/unnamed-name.ts';
 import type { Merge } from '../identity/merge.ts';
 import { mapPatient } from '../identity/patient.ts';
 import { chartOf, type Chart } from '../mapping/chart.ts';
@@ -20,7 +21,7 @@ export interface MapRequest {
   readonly found: readonly Found[];
   /** Of the key: what a message says in passing is mapped only where its type may be written. */
   readonly allowedScopes: ReadonlySet<string>;
-  readonly context: Omit<MapContext, 'attend'>;
+  readonly context: Omit<MapContext, 'attend' | 'unnamed'>;
   readonly newId: () => string;
   /** `meta.source` of what is made or changed: which message it was. */
   readonly source: string;
@@ -29,12 +30,26 @@ export interface MapRequest {
 export interface Effects extends DraftResult {
   readonly merges: readonly Merge[];
   readonly attention: readonly NewAttention[];
+  readonly unnamed: readonly UnnamedName[];
 }
+
+/** HD is 227 characters long at most (HL7 v2.5.1 §2.A.36). */
+const MAX_NAME_LENGTH = 227;
+/** Of one message; a real one has a handful. */
+const MAX_UNNAMED = 100;
 
 export function effectsOf(request: MapRequest): Effects {
   const { outline, rule, found, allowedScopes, newId, source } = request;
   const attention: NewAttention[] = [];
-  const context: MapContext = { ...request.context, attend: (item) => void attention.push(item) };
+  const unnamed = new Map<string, UnnamedName>();
+  const context: MapContext = {
+    ...request.context,
+    attend: (item) => void attention.push(item),
+    unnamed: (item) => {
+      if (item.name.length <= MAX_NAME_LENGTH && unnamed.size < MAX_UNNAMED)
+        unnamed.set(`${item.kind} ${item.name}`, item);
+    },
+  };
   const drafts = createDrafts(found);
   const merges = outline.patients.flatMap(({ statements, ...segments }): Merge[] => {
     const mapped = mapPatient(segments, rule.patient, drafts, context, newId);
@@ -42,7 +57,7 @@ export function effectsOf(request: MapRequest): Effects {
     applyStatements(statements, chartOf(mapped.patient, drafts, newId), allowedScopes, context);
     return mapped.merge === undefined ? [] : [mapped.merge];
   });
-  return { ...drafts.result(source), merges, attention };
+  return { ...drafts.result(source), merges, attention, unnamed: [...unnamed.values()] };
 }
 
 function applyStatements(

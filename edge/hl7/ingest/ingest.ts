@@ -14,7 +14,7 @@ import { locate, type Located, type NoSender } from './locate.ts';
 import { store, type Entry, type MessageSource, type Stored } from './store.ts';
 
 /** What of a runtime processing a message needs. */
-export type IngestDeps = Pick<Deps, 'database' | 'now' | 'log'>;
+export type IngestDeps = Pick<Deps, 'config' | 'database' | 'now' | 'log'>;
 
 export interface IngestRequest {
   readonly sender: Sender;
@@ -108,11 +108,13 @@ async function decideAndStore(
 
 /** What a decision about a located message rests on. */
 export function decisionInput(
-  deps: Pick<Deps, 'now'>,
+  { config, now }: Pick<Deps, 'config' | 'now'>,
   { reading, settings, found, isControlIdReused }: Located,
   { messageId, why }: Entry,
   requestId: string,
 ): DecisionInput {
   const isReused = isControlIdReused && why === 'received';
-  return { reading, settings, found, isControlIdReused: isReused, messageId, requestId, nowMs: deps.now() };
+  const base = config.INTEGRATION_FHIR_PUBLIC_BASE_URL;
+  const fhirBase = base === undefined ? undefined : `${base}/fhir`;
+  return { reading, settings, found, isControlIdReused: isReused, messageId, requestId, nowMs: now(), fhirBase };
 }

@@ -4,17 +4,24 @@ import type { AckError, Severity } from '../../../shared/hl7/ack.ts';
 import { errorsOfFault } from '../../../shared/hl7/ack.ts';
 import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
 import type { NewAttention } from '../../store/attention.ts';
+import type { UnnamedName } from '../../store/unnamed-name.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
 
 export interface MapContext {
   /** For times without an offset: MSH-7's, else the time zone of the key or the site. */
   readonly zone: ZoneFallback;
-  /** Names of the site: namespace (HD.1, EI.2) or coding system (CWE.3) to system URI. */
+  /** Names of the site: namespace (HD.1, EI.2) to system URI. */
   readonly authorities: ReadonlyMap<string, string>;
+  /** Names of the site, in capitals: coding system (CWE.3) to its URI. */
+  readonly codeSystems: ReadonlyMap<string, string>;
+  /** The URI of a coding system that nobody has named begins so; undefined where the gateway has no FHIR address. */
+  readonly localSystems: string | undefined;
   /** Collects what goes into ERR segments. */
   readonly report: (finding: AckError) => void;
   /** Collects what goes into the administrator's lists. */
   readonly attend: (attention: NewAttention) => void;
+  /** Collects the names that nobody has given a URI. */
+  readonly unnamed: (name: UnnamedName) => void;
 }
 
 /**
@@ -23,7 +30,7 @@ export interface MapContext {
  * @param severity `E` refuses the message, `W` says that something was stored with the message but not mapped
  */
 export function note(
-  context: MapContext,
+  context: Pick<MapContext, 'report'>,
   severity: Severity,
   code: ErrorCode,
   at: string,

@@ -86,7 +86,7 @@ function requireIdentifier(segment: Segment, field: IdentifierField, report: Rep
     report(missing(`${locate(segment, field)}^1^1`, `${segment.id}-${field}.1 (patient identifier) is required`));
     return;
   }
-  isTooLong(value, part, { zone: {}, authorities: new Map(), report, attend: () => undefined });
+  isTooLong(value, part, { report });
 }
 
 /** Far above any real message, and what the database stores in some seconds. */

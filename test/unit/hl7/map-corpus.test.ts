@@ -38,6 +38,7 @@ function judge(bytes: Uint8Array) {
     messageId: '01890000-0000-7000-8000-000000000003',
     requestId: 'request-1',
     nowMs: Date.parse('2026-01-02T03:04:05Z'),
+    fhirBase: 'https://gateway.example/fhir',
   });
 }
 

@@ -4,6 +4,7 @@ import type { Found } from '../../../edge/hl7/mapping/drafts.ts';
 import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
 import type { SenderSettings } from '../../../edge/hl7/sender/settings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
+import type { UnnamedName } from '../../../edge/store/unnamed-name.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { parseJson, printJson, type JsonObject } from '../../../shared/json.ts';
 
@@ -33,6 +34,7 @@ export interface Mapped {
   /** `W 102 OBX^1^5^1` of each finding. */
   readonly findings: readonly string[];
   readonly resources: readonly JsonObject[];
+  readonly unnamed: readonly UnnamedName[];
   /** The FHIR text of the first resource of a type, with decimals as they are stored. */
   readonly json: (type: string) => string;
   /** The first resource of a type; fails when it is no valid FHIR. */
@@ -60,6 +62,7 @@ export function mapped(
     messageId: '01890000-0000-7000-8000-000000000003',
     requestId: 'request-1',
     nowMs: Date.parse('2026-01-02T03:04:05Z'),
+    fhirBase: 'https://gateway.example/fhir',
   });
   const resource = (type: string): JsonObject => {
     const found = effects.resources.find(({ resourceType }) => resourceType === type);
@@ -71,6 +74,7 @@ export function mapped(
     outcome,
     findings: findings.map(({ severity, code, at }) => `${severity} ${code} ${at}`),
     resources: effects.resources,
+    unnamed: effects.unnamed,
     resource,
     everyResourceIsValid: () => effects.resources.forEach(assertValid),
     json: (type) => printJson(resource(type)),

@@ -6,7 +6,7 @@ import type { Segment } from '../../../../shared/hl7/message.ts';
 import { repetitions, type Part } from '../../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
-import { codingSystem } from '../tables/coding-systems.ts';
+import { codingSystem, isOwnTable, tableSystem } from '../tables/coding-systems.ts';
 import type { ConceptMap } from '../tables/concept-map.ts';
 import { code, members, textOf } from './text.ts';
 
@@ -26,16 +26,14 @@ const TRIPLETS: readonly Triplet[] = [
   { code: 10, display: 11, system: 12, version: 13, oid: 20 },
 ];
 
-function coding(part: Part, triplet: Triplet, context: MapContext): JsonObject | undefined {
+/** @param table of HL7, to which the field is bound: `HL70078` */
+function coding(part: Part, triplet: Triplet, context: MapContext, table?: string): JsonObject | undefined {
   const value = code(textOf(part, triplet.code));
   if (value === undefined) return undefined;
   const name = textOf(part, triplet.system);
-  const oid = textOf(part, triplet.oid);
-  const system =
-    (name === undefined ? undefined : codingSystem(name, context.authorities)) ??
-    (oid === undefined ? undefined : codingSystem(oid, context.authorities));
+  const isOwn = table !== undefined && isOwnTable(name, table);
   return members({
-    system,
+    system: isOwn ? tableSystem(table) : codingSystem([name, textOf(part, triplet.oid)], context),
     version: textOf(part, triplet.version),
     code: value,
     display: textOf(part, triplet.display),
@@ -51,12 +49,15 @@ function conceptText(part: Part): string | undefined {
     : undefined;
 }
 
-export function codeableConcept(part: Part | undefined, context: MapContext): JsonObject | undefined {
+/** @param table of HL7, to which the first code is bound where it names no other system */
+export function codeableConcept(part: Part | undefined, context: MapContext, table?: string): JsonObject | undefined {
   if (part === undefined) return undefined;
-  return members({
-    coding: TRIPLETS.map((triplet) => coding(part, triplet, context)).filter((found) => found !== undefined),
-    text: conceptText(part),
-  });
+  const [first, ...others] = TRIPLETS;
+  const codings = [
+    first && coding(part, first, context, table),
+    ...others.map((other) => coding(part, other, context)),
+  ];
+  return members({ coding: codings.filter((found) => found !== undefined), text: conceptText(part) });
 }
 
 /** The first repetition of a field. */
@@ -72,19 +73,14 @@ export function concepts(segment: Segment, field: number, context: MapContext): 
 }
 
 /**
- * A CodeableConcept whose code goes through a concept map. A code that is not in the map, or is of a coding system of
- * its own, stays as it was sent.
- *
- * @param ownSystem the table's name in CWE.3 (`HL70002`), which does not make the code another's
+ * A CodeableConcept whose code goes through a concept map. A code that is not in the map is one of the table, by the
+ * sender's own extension of it; one of another coding system stays as it was sent.
  */
 export function mappedConcept(part: Part | undefined, context: MapContext, map: ConceptMap): JsonObject | undefined {
   if (part === undefined) return undefined;
-  const sent = codeableConcept(part, context);
   const value = code(textOf(part, 1));
-  const name = textOf(part, 3);
-  if (value === undefined || (name !== undefined && name.toUpperCase() !== map.table)) return sent;
-  const target = map.codes.get(value);
-  if (target === undefined) return sent;
+  const target = value === undefined || !isOwnTable(textOf(part, 3), map.table) ? undefined : map.codes.get(value);
+  if (target === undefined) return codeableConcept(part, context, map.table);
   const text = conceptText(part) ?? textOf(part, 2);
   return members({
     coding: [{ system: target.system, code: target.code, display: target.display }],

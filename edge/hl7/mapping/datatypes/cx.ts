@@ -12,7 +12,7 @@ const CHECK_DIGIT_SCHEME = 'http://hl7.org/fhir/StructureDefinition/namingsystem
 /** Longer values cannot be looked up (an index entry of the database is bounded), and no identifier is. */
 const MAX_IDENTIFIER_LENGTH = 200;
 
-export function isTooLong(value: string, part: Part, context: MapContext): boolean {
+export function isTooLong(value: string, part: Part, context: Pick<MapContext, 'report'>): boolean {
   if (value.length <= MAX_IDENTIFIER_LENGTH) return false;
   const message = `an identifier longer than ${MAX_IDENTIFIER_LENGTH} characters`;
   note(context, 'E', '102', locatePart(part, 1), message, 'identifier-too-long');

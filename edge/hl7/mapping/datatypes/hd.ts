@@ -5,6 +5,7 @@
  */
 import { componentOf, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
+import { nameKey } from '../../identity/domain.ts';
 import type { MapContext } from '../context.ts';
 import { members, textOf } from './text.ts';
 
@@ -34,7 +35,9 @@ function authority(namespace: string | undefined, id: string | undefined, contex
     // Some send the OID in the place of the name.
     systemOfUniversalId(namespace) ??
     [namespace, id].map((name) => (name === undefined ? undefined : context.authorities.get(name))).find(Boolean);
-  return { system, namespace: namespace ?? (system === undefined ? id : undefined) };
+  const name = namespace ?? (system === undefined ? id : undefined);
+  if (system === undefined && name !== undefined) context.unnamed({ kind: 'authority', name: nameKey(name) });
+  return { system, namespace: name };
 }
 
 /** The HD in a component of a CX, XCN or XON. */

@@ -63,9 +63,8 @@ export function organization(part: Part, context: MapContext): JsonObject | unde
 /** `CWE[Organization]` 3 to 5 and 11. */
 export function producer(part: Part, context: MapContext): JsonObject | undefined {
   const value = textOf(part, 1);
-  const name = textOf(part, 3);
   const identifier = members({
-    system: name === undefined ? undefined : codingSystem(name, context.authorities),
+    system: value === undefined ? undefined : codingSystem([textOf(part, 3)], context),
     value,
   });
   return reference('Organization', value === undefined ? undefined : identifier, textOf(part, 9) ?? textOf(part, 2));

@@ -29,8 +29,7 @@ export function decimal(text: string): number | JsonNumber | undefined {
 /** `unit`, `system` and `code` of a Quantity from OBX-6: rows 3 to 6 of `CWE[Quantity]`. */
 export function unitOf(part: Part | undefined, context: MapContext): JsonObject {
   const value = code(textOf(part, 1));
-  const name = textOf(part, 3);
-  const system = name === undefined ? undefined : codingSystem(name, context.authorities);
+  const system = value === undefined ? undefined : codingSystem([textOf(part, 3), textOf(part, 14)], context);
   return {
     ...members({ unit: textOf(part, 2) ?? value }),
     ...(value !== undefined && system !== undefined && { system, code: value }),

@@ -1,4 +1,9 @@
-/** HL7 table 0396 (names of coding systems, CWE.3) to the URIs that FHIR uses (terminology.hl7.org, "Using Codes"). */
+/**
+ * The names of coding systems (CWE.3) as the URIs that FHIR uses: those of HL7 table 0396 (terminology.hl7.org, "Using
+ * Codes"), those that the site has named, and for any other one of the gateway's own, so that a local code is still a
+ * code of something.
+ */
+import type { MapContext } from '../context.ts';
 
 const SYSTEMS: ReadonlyMap<string, string> = new Map([
   ['LN', 'http://loinc.org'],
@@ -34,26 +39,66 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map([
   ['ATC', 'http://www.whocc.no/atc'],
   ['WC', 'http://www.whocc.no/atc'],
   ['ISO639', 'urn:ietf:bcp:47'],
+  ['ISO6391', 'urn:ietf:bcp:47'],
   ['BCP47', 'urn:ietf:bcp:47'],
   ['ISO3166', 'urn:iso:std:iso:3166'],
+  ['ISO31661', 'urn:iso:std:iso:3166'],
+  ['ISO31662', 'urn:iso:std:iso:3166:-2'],
+  ['ISO4217', 'urn:iso:std:iso:4217'],
   ['CDCREC', 'urn:oid:2.16.840.1.113883.6.238'],
+  ['CLIA', 'urn:oid:2.16.840.1.113883.4.7'],
   ['NPI', 'http://hl7.org/fhir/sid/us-npi'],
   ['NUCC', 'http://nucc.org/provider-taxonomy'],
 ]);
 
 const OID = /^[0-2](?:\.(?:0|[1-9]\d*))+$/;
-const HL7_TABLE = /^HL7-?(\d{4})$/i;
+const HL7_TABLE = /^HL7[ _-]?(\d{4})$/i;
+/** What the standard's own text prints where it has no number yet, and what senders copied from it. */
+const SOME_HL7_TABLE = /^HL7[ _-]?n{4}$/i;
 
-/**
- * The URI of a coding system; undefined for a local one that the site has not named.
- *
- * @param name CWE.3, CWE.6 or CWE.12
- */
-export function codingSystem(name: string, named: ReadonlyMap<string, string>): string | undefined {
-  const known = named.get(name) ?? SYSTEMS.get(name.toUpperCase().replaceAll(/[ _-]/g, ''));
+/** `HL70002` as FHIR names it. */
+const systemOfTable = (digits: string): string => `http://terminology.hl7.org/CodeSystem/v2-${digits}`;
+
+/** Of a field that is bound to a table of HL7, the system of its codes. @param table `HL70078` */
+export const tableSystem = (table: string): string => systemOfTable(table.slice('HL7'.length));
+
+/** Whether CWE.3 says that a code is of the field's own table, or says nothing. */
+export const isOwnTable = (name: string | undefined, table: string): boolean =>
+  name === undefined || SOME_HL7_TABLE.test(name) || HL7_TABLE.exec(name)?.[1] === table.slice('HL7'.length);
+
+/** CWE.3 has twelve characters, twenty in later versions: what is far longer is no name. */
+const MAX_NAME_LENGTH = 100;
+
+/** How names of coding systems compare: senders do not agree on case. */
+const nameKey = (name: string): string => name.trim().toUpperCase();
+
+/** What everybody knows a name for, or the site does. */
+function knownSystem(name: string, named: ReadonlyMap<string, string>): string | undefined {
+  const known = named.get(nameKey(name)) ?? SYSTEMS.get(name.toUpperCase().replaceAll(/[ _-]/g, ''));
   if (known !== undefined) return known;
   const table = HL7_TABLE.exec(name)?.[1];
-  if (table !== undefined) return `http://terminology.hl7.org/CodeSystem/v2-${table}`;
+  if (table !== undefined) return systemOfTable(table);
   if (OID.test(name)) return `urn:oid:${name}`;
   return /^(?:https?|urn):\S+$/.test(name) ? name : undefined;
+}
+
+/**
+ * The URI of a coding system. One that nobody has named gets a URI of this site (edge/README.md, HL7 v2), and is
+ * reported, so that an administrator can name it.
+ *
+ * @param names CWE.3 or CWE.6, and what else says the same: CWE.14, an OID. The first that is known counts
+ * @returns undefined where there is no name
+ */
+export function codingSystem(names: readonly (string | undefined)[], context: MapContext): string | undefined {
+  const given = names.filter((name) => name !== undefined);
+  for (const name of given) {
+    const known = knownSystem(name, context.codeSystems);
+    if (known !== undefined) return known;
+  }
+  const [name] = given;
+  if (name === undefined || name.length > MAX_NAME_LENGTH) return undefined;
+  const key = nameKey(name);
+  context.unnamed({ kind: 'code-system', name: key });
+  if (context.localSystems === undefined) return undefined;
+  return context.localSystems + encodeURIComponent(key.toWellFormed());
 }
