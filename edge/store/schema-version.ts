@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -38,6 +38,7 @@ export const FUNCTIONS: readonly string[] = [
   'sidecar_note',
   'site_write',
   'token_revoke',
+  'unnamed_name_write',
   'usage_add',
 ];
 

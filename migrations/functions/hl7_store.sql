@@ -2,7 +2,7 @@
 --   p_message { messageId, clientId, source, sourceAddress, requestId, application, facility, controlId, sha256, type,
 --     outcome, errors, why, actor }; why is that of hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], identities: [{ type, key, id }], merges: [{ from, to }],
---     contributions: [{ id, fields }], attention: [as attention_add] }
+--     contributions: [{ id, fields }], attention: [as attention_add], unnamed: [as unnamed_name_write] }
 --   p_state: of the rows that hl7_match found, '' for none.
 -- One row: outcome is 'stored'; 'seen' when these very bytes were accepted before, with the first AA, unless an
 -- administrator replays them; or 'retry' when what hl7_match found is no longer so, or the message has been stored
@@ -96,6 +96,7 @@ begin
     perform hl7_merge(p_site, m."messageId", g."from", g."to");
   end loop;
   perform attention_add(p_site, m."messageId", p_effects -> 'attention');
+  perform unnamed_name_write(p_site, m."messageId", p_effects -> 'unnamed');
 
   return query select 'stored', m.outcome, p_ack;
 end $$;

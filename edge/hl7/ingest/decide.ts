@@ -53,11 +53,11 @@ export function decide(input: DecisionInput): Decision {
   return { ...answerTo(reading.header, findings, requestId, nowMs), findings, effects };
 }
 
-/** A message that is refused changes nothing, but what it shows of charts that exist is worth a look. */
+/** A message that is refused changes nothing, but what it shows of charts that exist, and its names, are worth a look. */
 function effectsOfRefused(mapped: Effects | undefined, found: readonly Found[]): Effects {
   const known = new Set(found.map(({ resource }) => resource.id));
   const attention = mapped?.attention.filter(({ patients }) => patients.every((id) => known.has(id))) ?? [];
-  return { ...NO_EFFECTS, attention };
+  return { ...NO_EFFECTS, attention, unnamed: mapped?.unnamed ?? [] };
 }
 
 /**
