@@ -116,11 +116,10 @@ const REQUIRED: readonly { readonly field: keyof Header; readonly at: string; re
   { field: 'messageType', at: 'MSH^1^9^1^1', name: 'MSH-9.1 (message code)' },
   { field: 'triggerEvent', at: 'MSH^1^9^1^2', name: 'MSH-9.2 (trigger event)' },
   { field: 'controlId', at: 'MSH^1^10', name: 'MSH-10 (message control id)' },
-  { field: 'processingId', at: 'MSH^1^11', name: 'MSH-11 (processing id)' },
   { field: 'versionId', at: 'MSH^1^12', name: 'MSH-12 (version id)' },
 ];
 
-/** One issue 101 for each field of MSH that is required (usage R in §2.15.9) and not there; MSH-7 we can do without. */
+/** One issue 101 for each field of MSH that is required (§2.15.9) and not there; MSH-7 and MSH-11 we can do without. */
 export function missingHeaderFields(header: Header): Issue[] {
   return REQUIRED.filter(({ field }) => header[field] === undefined).map(({ at, name }) => ({
     code: '101',

@@ -46,26 +46,29 @@ export function mapPatient(
     return undefined;
   }
   const [known] = survivors;
-  if (known === undefined && action === 'deactivate') {
-    noteUnknown(pid, 3, 'E', context);
-    return undefined;
-  }
+  const isDeletion = action === 'retain' || action === 'deactivate';
+  if (known === undefined && isDeletion) noteUnknown(pid, 3, 'W', context);
   const patient = known ?? drafts.create('Patient', newId());
   drafts.touch(patient);
 
-  if (action === 'deactivate') drafts.apply(patient, [fixed('active', false)]);
+  // Read in any case, so that a message is judged alike whether its patient is known or not.
+  const said = demographics(segments, context);
   // The number of a patient that was merged away says nothing new about the survivor.
   const isOldNumber = known !== undefined && !direct.includes(known);
-  const isWritten = known === undefined || ((action === 'upsert' || action === 'merge') && !isOldNumber);
-  if (isWritten) drafts.apply(patient, demographics(segments, context));
+  const isWritten = known === undefined || (action !== 'ensure' && !isOldNumber);
+  if (action === 'deactivate') drafts.apply(patient, [fixed('active', false), ...numbersOf(said, known)]);
+  else if (isWritten) drafts.apply(patient, [...(action === 'retain' ? [] : [fixed('active', true)]), ...said]);
   const isMerge = action === 'merge' && mrg !== undefined;
   return { patient, merge: isMerge ? mergeAway(mrg, patient, drafts, context, newId) : undefined };
 }
 
 function demographics({ pid, more }: PatientSegments, context: MapContext): Contribution[] {
-  const said = PATIENT_SEGMENTS.flatMap(({ name, contributions }) => {
+  return PATIENT_SEGMENTS.flatMap(({ name, contributions }) => {
     const segments = [pid, ...more].filter(({ id }) => id === name);
     return segments.length === 0 ? [] : contributions(segments, context);
   });
-  return [fixed('active', true), ...said];
 }
+
+/** Of a person that is deleted before we heard of it: its numbers, so that what comes late does not bring it back. */
+const numbersOf = (said: readonly Contribution[], known: Draft | undefined): Contribution[] =>
+  known === undefined ? said.filter(({ element }) => element === 'identifier') : [];

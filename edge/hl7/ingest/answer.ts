@@ -8,18 +8,31 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 export interface Answer {
   /** AA, AE or AR: what was decided, also where no ACK is sent. */
   readonly outcome: ApplicationCode;
-  /** Null where MSH-15 and MSH-16 ask for none. */
+  /** Null where MSH-15 and MSH-16 ask for none; over HTTP a refusal always has one. */
   readonly ack: Uint8Array | null;
 }
 
+/** What an answer depends on beside the findings. */
+export interface AnswerInput {
+  readonly reading: { readonly header: Header };
+  readonly settings: { readonly information: boolean };
+  readonly source: 'http' | 'mllp';
+  readonly requestId: string;
+  readonly nowMs: number;
+}
+
 /** From what is refused, and told, to the code and the ACK. */
-export function answerTo(header: Header, findings: readonly AckError[], requestId: string, nowMs: number): Answer {
+export function answerTo(input: AnswerInput, findings: readonly AckError[]): Answer {
+  const { requestId, nowMs, source, settings } = input;
+  const { header } = input.reading;
   const errors = findings.filter(({ severity }) => severity === 'E');
   const judged = applicationCodeFor(errors.map(({ code }) => code));
   // What cannot be told apart from others by its sender cannot be corrected by sending it again either.
   const outcome = errors.length > 0 && header.controlId === undefined ? 'AR' : judged;
   const { send } = ackDecision(header, outcome);
-  return { outcome, ack: send === undefined ? null : ackBytes(header, send, findings, requestId, nowMs) };
+  const code = send ?? (source === 'http' && outcome !== 'AA' ? outcome : undefined);
+  const told = settings.information ? findings : findings.filter(({ severity }) => severity !== 'I');
+  return { outcome, ack: code === undefined ? null : ackBytes(header, code, told, requestId, nowMs) };
 }
 
 /** An ACK that is made now; its errors tell our support the request. */

@@ -10,7 +10,8 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import { FAILED } from '../../store/hl7.ts';
 import type { Found } from '../mapping/drafts.ts';
 import { tooLongEntries } from '../mapping/index-limit.ts';
-import { processingFindings } from '../message/header-findings.ts';
+import { settingFindings } from '../message/header-findings.ts';
+import { refusedWhenStrict } from '../message/strictness.ts';
 import type { SenderSettings } from '../sender/settings.ts';
 import { answerTo, type Answer } from './answer.ts';
 import { effectsOf, type Effects } from './effects.ts';
@@ -28,6 +29,8 @@ export interface DecisionInput {
   readonly isControlIdReused: boolean;
   readonly messageId: string;
   readonly requestId: string;
+  /** How it came: over HTTP there is an answer to write in, whatever MSH-15 and MSH-16 say. */
+  readonly source: 'http' | 'mllp';
   readonly nowMs: number;
   /** Of the gateway's FHIR API; undefined where it has none. */
   readonly fhirBase: string | undefined;
@@ -44,13 +47,14 @@ const NO_EFFECTS: Effects = {
 };
 
 export function decide(input: DecisionInput): Decision {
-  const { reading, settings, requestId, nowMs } = input;
-  const findings: AckError[] = [...reading.findings, ...processingFindings(reading.header, settings.processingIds)];
-  const mapped = reading.outline === undefined || isRefused(findings) ? undefined : mapReading(input, findings);
-  if (mapped !== undefined) findings.push(...tooLongEntries(mapped.writes));
+  const { reading, settings } = input;
+  const said: AckError[] = [...reading.findings, ...settingFindings(reading.header, settings)];
+  const mapped = reading.outline === undefined || isRefused(said) ? undefined : mapReading(input, said);
+  if (mapped !== undefined) said.push(...tooLongEntries(mapped.writes));
+  const findings = settings.strict ? said.map(refusedWhenStrict) : said;
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
   const effects = isRefused(findings) ? effectsOfRefused(mapped, input.found) : (mapped ?? NO_EFFECTS);
-  return { ...answerTo(reading.header, findings, requestId, nowMs), findings, effects };
+  return { ...answerTo(input, findings), findings, effects };
 }
 
 /** A message that is refused changes nothing, but what it shows of charts that exist, and its names, are worth a look. */
@@ -65,9 +69,8 @@ function effectsOfRefused(mapped: Effects | undefined, found: readonly Found[]):
  * that got no answer would send it for ever, and nothing behind it.
  */
 export function decideFailed(input: DecisionInput): Decision {
-  const { reading, requestId, nowMs } = input;
-  const findings = [...reading.findings, FAILURE];
-  return { ...answerTo(reading.header, findings, requestId, nowMs), findings, effects: NO_EFFECTS };
+  const findings = [...input.reading.findings, FAILURE];
+  return { ...answerTo(input, findings), findings, effects: NO_EFFECTS };
 }
 
 const FAILURE: AckError = {

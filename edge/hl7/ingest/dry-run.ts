@@ -20,7 +20,7 @@ export interface DryRun {
 }
 
 /**
- * As if the key sent these bytes now, for the first time.
+ * As if the key sent these bytes now, for the first time, over HTTP.
  *
  * @throws Fault `not-found` for a key of another site
  */
@@ -38,6 +38,8 @@ export async function dryRun(
   });
   if (located.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   const entry: Entry = { messageId: uuidv7(deps.now()), why: 'received', actor: null };
-  const { outcome, ack, findings, effects } = decide(decisionInput(deps, located, entry, requestId));
+  const { outcome, ack, findings, effects } = decide(
+    decisionInput(deps, located, entry, { requestId, source: { kind: 'http', address: '' } }),
+  );
   return { outcome, ack, findings, resources: effects.resources };
 }

@@ -75,10 +75,7 @@ function applyStatements(
       continue;
     }
     const known = chart.find(type, key);
-    if (known === undefined && unlessKnown !== undefined) {
-      context.report(unlessKnown);
-      continue;
-    }
+    if (known === undefined && unlessKnown !== undefined) context.report(unlessKnown);
     const draft = known ?? chart.create(type, key);
     chart.apply(draft, [
       fixed(subject, { reference: `Patient/${chart.patient.id}` }),

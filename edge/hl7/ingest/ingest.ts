@@ -86,7 +86,7 @@ async function decideAndStore(
   located: Located,
   entry: Entry,
 ): Promise<Stored | undefined> {
-  const input = decisionInput(deps, located, entry, request.requestId);
+  const input = decisionInput(deps, located, entry, request);
   const fail = (error: unknown) => {
     deps.log({ level: 'error', event: 'bug', surface: 'hl7', requestId: request.requestId, error });
     return store(deps.database, request, located, decideFailed(input), entry);
@@ -111,10 +111,20 @@ export function decisionInput(
   { config, now }: Pick<Deps, 'config' | 'now'>,
   { reading, settings, found, isControlIdReused }: Located,
   { messageId, why }: Entry,
-  requestId: string,
+  { requestId, source }: Pick<IngestRequest, 'requestId' | 'source'>,
 ): DecisionInput {
   const isReused = isControlIdReused && why === 'received';
   const base = config.INTEGRATION_FHIR_PUBLIC_BASE_URL;
   const fhirBase = base === undefined ? undefined : `${base}/fhir`;
-  return { reading, settings, found, isControlIdReused: isReused, messageId, requestId, nowMs: now(), fhirBase };
+  return {
+    reading,
+    settings,
+    found,
+    isControlIdReused: isReused,
+    messageId,
+    requestId,
+    source: source.kind,
+    nowMs: now(),
+    fhirBase,
+  };
 }

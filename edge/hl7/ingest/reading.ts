@@ -8,7 +8,7 @@ import type { Charset } from '../../../shared/hl7/charset.ts';
 import { readHeader, salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import { readMessage, type Message } from '../../../shared/hl7/message.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
-import { MESSAGE_TYPES, type EventRule } from '../message/events.ts';
+import { ruleOf, type EventRule } from '../message/events.ts';
 import { headerFindings } from '../message/header-findings.ts';
 import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
 
@@ -33,9 +33,10 @@ export function readBytes(bytes: Uint8Array, charset: Charset): Reading {
   }
   const header = readHeader(message);
   const findings = headerFindings(message, header);
-  const rule = ruleOf(header);
+  const { messageType = '', triggerEvent = '', versionId = '' } = header;
+  const rule = ruleOf(messageType, triggerEvent);
   if (findings.length > 0 || rule === undefined) return { ...UNREAD, header, message, findings };
-  const outline = outlineOf(message, header.messageType ?? '', rule);
+  const outline = outlineOf(message, { messageType, versionId, rule });
   return { header, message, rule, outline, lookup: lookupOf(outline), findings: outline.findings };
 }
 
@@ -49,6 +50,3 @@ function readOrFault(bytes: Uint8Array, charset: Charset): Message | Fault {
     throw error;
   }
 }
-
-const ruleOf = ({ messageType, triggerEvent }: Header): EventRule | undefined =>
-  MESSAGE_TYPES.get(messageType ?? '')?.get(triggerEvent ?? '');

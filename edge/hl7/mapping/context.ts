@@ -3,6 +3,8 @@ import { Fault } from '../../../shared/fault.ts';
 import type { AckError, Severity } from '../../../shared/hl7/ack.ts';
 import { errorsOfFault } from '../../../shared/hl7/ack.ts';
 import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locate } from '../../../shared/hl7/value.ts';
 import type { NewAttention } from '../../store/attention.ts';
 import type { UnnamedName } from '../../store/unnamed-name.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
@@ -40,16 +42,22 @@ export function note(
   context.report({ severity, code, at, message, reason });
 }
 
+/** A code that is none of its table: what it would have made is left out. */
+export function noteUnknownCode(segment: Segment, field: number, table: string, context: MapContext): void {
+  const message = `${segment.id}-${field} is not a code of ${table} and was not mapped`;
+  note(context, 'W', '103', locate(segment, field), message, 'unknown-code');
+}
+
 /** For what is reported elsewhere, or whose value is kept in another form. */
 export const quietly = (context: MapContext): MapContext => ({ ...context, report: () => undefined });
 
-/** The result of `read`, or undefined with the Fault reported: an error, unless the value is kept in another form. */
-export function attempt<T>(context: MapContext, read: () => T, severity: Severity = 'E'): T | undefined {
+/** The result of `read`; undefined, with a warning, for a value that cannot be read, which is then left out. */
+export function attempt<T>(context: MapContext, read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    for (const finding of errorsOfFault(error, severity)) context.report(finding);
+    for (const finding of errorsOfFault(error, 'W')) context.report(finding);
     return undefined;
   }
 }

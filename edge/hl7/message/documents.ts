@@ -59,9 +59,9 @@ function statementOf(key: string, source: DocumentSource, action: DocumentAction
 
 const unknownDocument = (txa: Segment): AckError => ({
   code: '204',
-  severity: 'E',
+  severity: 'W',
   at: locate(txa, 12),
-  message: 'no document with this number can be cancelled',
+  message: 'no document with this number is known: it is kept as cancelled, without its content',
   reason: 'unknown-document',
 });
 

@@ -3,7 +3,8 @@
 /** What an event does to the patient of the message. */
 export type PatientAction =
   | 'upsert' // created or updated from PID and PD1
-  | 'deactivate'
+  | 'retain' // a visit is deleted: as upsert, but whether the patient is active is not its matter
+  | 'deactivate' // the person is deleted
   | 'merge' // the patient of MRG into the patient of PID
   | 'ensure'; // created when unknown; a known one is not changed by a result or a document
 
@@ -13,16 +14,29 @@ export type DocumentAction = 'store' | 'append' | 'replace' | 'cancel';
 export interface EventRule {
   readonly patient: PatientAction;
   readonly document?: DocumentAction;
+  /** What it says beyond the demographics has no effect, since nothing of the kind is kept, or is not done. */
+  readonly beyond?: 'no-effect' | 'not-done';
+  /** The standard's structure of it has no PID. */
+  readonly mayLackPatient?: true;
 }
 
 const rules = (events: readonly string[], rule: EventRule) => events.map((event) => [event, rule] as const);
 
 const ADT: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
   ...rules(['A01', 'A02', 'A03', 'A04', 'A05', 'A06', 'A07', 'A08', 'A09', 'A10'], { patient: 'upsert' }),
-  ...rules(['A13', 'A14', 'A15', 'A16', 'A17', 'A28', 'A31'], { patient: 'upsert' }),
-  ...rules(['A23', 'A29'], { patient: 'deactivate' }),
-  ...rules(['A18', 'A34', 'A39', 'A40'], { patient: 'merge' }),
+  ...rules(['A13', 'A14', 'A15', 'A16', 'A17', 'A28', 'A31', 'A60'], { patient: 'upsert' }),
+  ...rules(['A18', 'A30', 'A34', 'A36', 'A39', 'A40'], { patient: 'merge' }),
+  // Linked, moved and renumbered: acknowledged as such would be a lie.
+  ...rules(['A24', 'A37', 'A43', 'A44', 'A45', 'A46', 'A47'], { patient: 'upsert', beyond: 'not-done' }),
+  // The status of a bed (HL7 v2.5.1 §3.3.20).
+  ['A20', { patient: 'upsert', beyond: 'no-effect', mayLackPatient: true }],
+  // A visit is deleted, the person stays (HL7 v2.5.1 §3.3.23).
+  ['A23', { patient: 'retain', beyond: 'no-effect' }],
+  ['A29', { patient: 'deactivate' }],
 ]);
+
+/** Every other ADT: of visits, accounts, beds and bar codes, or of somebody's own making. */
+const OTHER_ADT: EventRule = { patient: 'upsert', beyond: 'no-effect' };
 
 const MDM: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
   ...rules(['T01', 'T02', 'T03', 'T04', 'T07', 'T08'], { patient: 'ensure', document: 'store' }),
@@ -31,11 +45,19 @@ const MDM: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
   ...rules(['T11'], { patient: 'ensure', document: 'cancel' }),
 ]);
 
-export const MESSAGE_TYPES: ReadonlyMap<string, ReadonlyMap<string, EventRule>> = new Map([
-  ['ADT', ADT],
-  ['ORU', new Map<string, EventRule>([['R01', { patient: 'ensure' }]])],
-  ['MDM', MDM],
+const ORU: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([['R01', { patient: 'ensure' }]]);
+
+/** By message type, the rule of an event; undefined for an event that is not served. */
+const TYPES: ReadonlyMap<string, (event: string) => EventRule | undefined> = new Map([
+  ['ADT', (event: string) => ADT.get(event) ?? OTHER_ADT],
+  ['ORU', (event: string) => ORU.get(event)],
+  ['MDM', (event: string) => MDM.get(event)],
 ]);
+
+export const isMappedType = (messageType: string): boolean => TYPES.has(messageType);
+
+/** What a message of this type and event does; undefined when it is not served. */
+export const ruleOf = (messageType: string, event: string): EventRule | undefined => TYPES.get(messageType)?.(event);
 
 /** Versions that are read as 2.5.1: what later ones added at the end of fields and segments is ignored (§2.8.2). */
 export const VERSIONS: ReadonlySet<string> = new Set([
@@ -52,3 +74,6 @@ export const VERSIONS: ReadonlySet<string> = new Set([
   '2.8.1',
   '2.8.2',
 ]);
+
+/** Whether OBX may stand in a result before any order: from 2.7 on they are the patient's (HL7 v2.7 §7.3.1). */
+export const hasPatientResults = (versionId: string): boolean => /^2\.[78](?:\.|$)/.test(versionId);

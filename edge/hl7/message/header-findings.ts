@@ -4,7 +4,7 @@ import { isErrorCode, type ErrorCode } from '../../../shared/hl7/error-code.ts';
 import { missingHeaderFields, type Header } from '../../../shared/hl7/header.ts';
 import type { Message } from '../../../shared/hl7/message.ts';
 import { envelopeFault } from './envelope.ts';
-import { MESSAGE_TYPES, VERSIONS } from './events.ts';
+import { isMappedType, ruleOf, VERSIONS } from './events.ts';
 
 /** All of it at once, but nothing of the fields where the body is not one message. */
 export function headerFindings(message: Message, header: Header): AckError[] {
@@ -33,13 +33,9 @@ const refused = (code: ErrorCode, at: string, message: string, reason: string): 
 
 function unsupported({ messageType, triggerEvent, versionId }: Header): AckError[] {
   const findings: AckError[] = [];
-  const events = MESSAGE_TYPES.get(messageType ?? '');
-  if (messageType !== undefined && events === undefined) {
-    const message = 'messages of this type are not supported: ADT, ORU and MDM are';
-    findings.push(refused('200', 'MSH^1^9^1^1', message, 'unsupported-type'));
-  }
-  if (events !== undefined && triggerEvent !== undefined && !events.has(triggerEvent)) {
-    const message = `this event of ${messageType ?? ''} is not supported`;
+  const isMapped = messageType !== undefined && isMappedType(messageType);
+  if (isMapped && triggerEvent !== undefined && ruleOf(messageType, triggerEvent) === undefined) {
+    const message = `this event of ${messageType} is not supported`;
     findings.push(refused('201', 'MSH^1^9^1^2', message, 'unsupported-event'));
   }
   if (versionId !== undefined && !VERSIONS.has(versionId)) {
@@ -49,9 +45,40 @@ function unsupported({ messageType, triggerEvent, versionId }: Header): AckError
   return findings;
 }
 
-/** MSH-11 against the setting of the key or the site. */
-export function processingFindings({ processingId }: Header, accepted: ReadonlySet<string>): AckError[] {
-  if (processingId === undefined || accepted.has(processingId)) return [];
-  const message = `processing id is not accepted here: ${[...accepted].join(', ')} is`;
-  return [refused('202', 'MSH^1^11', message, 'unsupported-processing-id')];
+/** What the settings of the key and the site say of a header. */
+export interface HeaderSettings {
+  /** MSH-11 that are taken; the first is that of a message without one. */
+  readonly processingIds: ReadonlySet<string>;
+  readonly unsupportedTypes: 'refuse' | 'keep';
+}
+
+export const NO_PROCESSING_ID = 'no-processing-id';
+
+/** MSH-9.1 and MSH-11 against the settings. */
+export function settingFindings(header: Header, settings: HeaderSettings): AckError[] {
+  return [...typeFindings(header, settings), ...processingFindings(header, settings)];
+}
+
+function typeFindings({ messageType }: Header, { unsupportedTypes }: HeaderSettings): AckError[] {
+  if (messageType === undefined || isMappedType(messageType)) return [];
+  const at = 'MSH^1^9^1^1';
+  if (unsupportedTypes === 'keep') {
+    const message = 'messages of this type are kept as they are and not mapped';
+    return [{ code: '200', severity: 'I', at, message, reason: 'type-not-mapped' }];
+  }
+  return [refused('200', at, 'messages of this type are not supported: ADT, ORU and MDM are', 'unsupported-type')];
+}
+
+function processingFindings({ segment, processingId }: Header, { processingIds }: HeaderSettings): AckError[] {
+  const at = 'MSH^1^11';
+  const [usual = 'P'] = processingIds;
+  // Of a header that could not be read nothing more is said.
+  if (processingId === undefined && segment?.id !== 'MSH') return [];
+  if (processingId === undefined) {
+    const message = `MSH-11 (processing id) is empty: the message counts as ${usual}`;
+    return [{ code: '101', severity: 'W', at, message, reason: NO_PROCESSING_ID }];
+  }
+  if (processingIds.has(processingId)) return [];
+  const message = `processing id is not accepted here: ${[...processingIds].join(', ')} is`;
+  return [refused('202', at, message, 'unsupported-processing-id')];
 }

@@ -8,12 +8,12 @@ import { locate } from '../../../shared/hl7/value.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
 import { identifyingPart, identifyingValue, type IdentifierField } from '../identity/identifying.ts';
 import type { PatientSegments } from '../identity/patient.ts';
-import { isTooLong } from '../mapping/datatypes/cx.ts';
+import { isTooLong } from '../mapping/datatypes/hd.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
 import { isOfPatient, mustFollowPid } from '../segments/registry.ts';
 import { documents } from './documents.ts';
-import type { EventRule } from './events.ts';
+import { hasPatientResults, type EventRule } from './events.ts';
 import { admission, results } from './results.ts';
 import { groupsOf } from './segment-groups.ts';
 import { singleSegments } from './single-segments.ts';
@@ -29,22 +29,39 @@ export interface Outline {
   readonly findings: readonly AckError[];
 }
 
-type StatementsOf = (members: readonly Segment[], rule: EventRule, report: Report) => readonly Statement[];
+/** Which kind of message it is. */
+export interface MessageKind {
+  readonly messageType: string;
+  /** MSH-12.1. */
+  readonly versionId: string;
+  readonly rule: EventRule;
+}
+
+type StatementsOf = (members: readonly Segment[], kind: MessageKind, report: Report) => readonly Statement[];
 
 /** By message type, what is read of the segments that follow a PID. */
 const STATEMENTS: ReadonlyMap<string, StatementsOf> = new Map<string, StatementsOf>([
-  ['ADT', (members, _rule, report) => [...admission(members, report), ...singleSegments(members, report)]],
-  ['ORU', (members, _rule, report) => [...results(members, report), ...singleSegments(members, report)]],
-  ['MDM', (members, rule, report) => documents(members, rule.document ?? 'store', report)],
+  ['ADT', (members, _kind, report) => [...admission(members, report), ...singleSegments(members, report)]],
+  [
+    'ORU',
+    (members, { versionId }, report) => [
+      ...results(members, hasPatientResults(versionId), report),
+      ...singleSegments(members, report),
+    ],
+  ],
+  ['MDM', (members, { rule }, report) => documents(members, rule.document ?? 'store', report)],
 ]);
 
 /** Reads a message whose header was accepted. */
-export function outlineOf(message: Message, messageType: string, rule: EventRule): Outline {
+export function outlineOf(message: Message, kind: MessageKind): Outline {
+  const { messageType, rule } = kind;
   const findings: AckError[] = [];
   const report: Report = (finding) => void findings.push(finding);
   const groups = groupsOf(message.segments, ['PID']);
   const ofPatients = groups.filter(({ head }) => head !== undefined);
-  if (ofPatients.length === 0) report(missing('PID^1', 'the message has no PID segment'));
+  if (ofPatients.length === 0 && rule.mayLackPatient !== true)
+    report(missing('PID^1', 'the message has no PID segment'));
+  if (rule.beyond !== undefined) report(BEYOND[rule.beyond]);
   reportUnmapped(message, report);
 
   const before = groups.find(({ head }) => head === undefined)?.members ?? [];
@@ -62,10 +79,28 @@ export function outlineOf(message: Message, messageType: string, rule: EventRule
       else requireIdentifier(mrg, 1, report);
     }
     const more = members.filter(({ id }) => isOfPatient(id));
-    return [{ pid, more, mrg, statements: STATEMENTS.get(messageType)?.(members, rule, report) ?? [] }];
+    return [{ pid, more, mrg, statements: STATEMENTS.get(messageType)?.(members, kind, report) ?? [] }];
   });
-  return { patients, findings: [...findings, ...tooMany(patients), ...tooLongKeys(patients)] };
+  const usable = patients.map((patient) => ({ ...patient, statements: withUsableKeys(patient.statements, report) }));
+  return { patients: usable, findings: [...findings, ...tooMany(usable)] };
 }
+
+const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
+  'no-effect': {
+    code: '201',
+    severity: 'I',
+    at: 'MSH^1^9^1^2',
+    message: 'nothing is kept that this event changes: what the message says of the patient was taken',
+    reason: 'no-effect',
+  },
+  'not-done': {
+    code: '201',
+    severity: 'W',
+    at: 'MSH^1^9^1^2',
+    message: 'what this event does with two patients or numbers was not done: only what it says of each was taken',
+    reason: 'not-done',
+  },
+};
 
 /** What must be looked up to map a message. */
 export function lookupOf({ patients }: Outline): LookupKeys {
@@ -86,7 +121,7 @@ function requireIdentifier(segment: Segment, field: IdentifierField, report: Rep
     report(missing(`${locate(segment, field)}^1^1`, `${segment.id}-${field}.1 (patient identifier) is required`));
     return;
   }
-  isTooLong(value, part, { report });
+  isTooLong(value, part, { report }, 'E');
 }
 
 /** Far above any real message, and what the database stores in some seconds. */
@@ -99,13 +134,13 @@ function tooMany(patients: readonly PatientOutline[]): AckError[] {
   return [{ code: '207', severity: 'E', at: 'MSH^1', message, reason: 'too-many-resources' }];
 }
 
-function tooLongKeys(patients: readonly PatientOutline[]): AckError[] {
-  return patients.flatMap(({ statements }) =>
-    statements
-      .filter(({ key }) => key.length > MAX_KEY_LENGTH)
-      .map(({ segment }): AckError => {
-        const message = `the identifiers of this segment are longer than ${MAX_KEY_LENGTH} characters`;
-        return { code: '102', severity: 'E', at: locate(segment), message, reason: 'identifier-too-long' };
-      }),
-  );
+/** What is said in passing is left out where its key is too long to be looked up; else the message cannot be taken. */
+function withUsableKeys(statements: readonly Statement[], report: Report): Statement[] {
+  return statements.filter(({ key, segment, scope }) => {
+    if (key.length <= MAX_KEY_LENGTH) return true;
+    const message = `the identifiers of this segment are longer than ${MAX_KEY_LENGTH} characters`;
+    const severity = scope === undefined ? 'E' : 'W';
+    report({ code: '102', severity, at: locate(segment), message, reason: 'identifier-too-long' });
+    return scope === undefined;
+  });
 }

@@ -10,16 +10,25 @@ import { groupsOf } from './segment-groups.ts';
 import type { Statement } from './statement.ts';
 import { misplaced, missing, type Report } from './structure-findings.ts';
 
-/** Segments after OBR belong to it, an ORC to the OBR after it; what stands before the first OBR must not be an OBX. */
-export function results(members: readonly Segment[], report: Report): Statement[] {
+/**
+ * Segments after OBR belong to it, an ORC to the OBR after it.
+ *
+ * @param hasPatientResults OBX before the first OBR are results of the patient without an order; else they are misplaced
+ */
+export function results(members: readonly Segment[], hasPatientResults: boolean, report: Report): Statement[] {
   const groups = groupsOf(members, ['OBR']);
   const statements: Statement[] = [];
   const counts = new Map<string, number>();
-  if (!groups.some(({ head }) => head !== undefined)) report(missing('OBR^1', 'a result message needs an OBR segment'));
+  const isObx = ({ id }: Segment) => id === 'OBX';
+  if (!groups.some(({ head, members: own }) => head !== undefined || (hasPatientResults && own.some(isObx)))) {
+    report(missing('OBR^1', 'a result message needs an OBR segment'));
+  }
 
   let orc: Segment | undefined;
   for (const { head: obr, members: following } of groups) {
-    if (obr === undefined) {
+    if (obr === undefined && hasPatientResults) {
+      statements.push(...admission(following, report));
+    } else if (obr === undefined) {
       for (const segment of following) if (segment.id === 'OBX') report(misplaced(segment, 'an OBR'));
     } else {
       const number = orderNumber(obr, orc, 3) ?? orderNumber(obr, orc, 2);
@@ -56,7 +65,7 @@ function reportOf(source: ReportSource, key: string, observations: readonly Stat
   };
 }
 
-/** OBX of an admission: measured with the visit, without an order. */
+/** OBX of an admission, or of a patient: measured without an order. */
 export function admission(members: readonly Segment[], report: Report): Statement[] {
   return observationsOf(members, undefined, undefined, new Map(), report);
 }

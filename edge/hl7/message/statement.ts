@@ -19,7 +19,7 @@ export interface Statement {
   readonly scope?: string;
   /** Keys of other resources of the same type that it refers to. */
   readonly refersTo?: readonly string[];
-  /** What is reported, and nothing made, when the resource is not known. */
+  /** What is reported when the resource is not known; it is made all the same. */
   readonly unlessKnown?: AckError;
   /** @param draft the resource as it is stored, or a new one without content */
   readonly contributions: (draft: Draft, chart: Chart, context: MapContext) => readonly Contribution[];

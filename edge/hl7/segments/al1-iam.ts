@@ -4,7 +4,7 @@
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { repetitions } from '../../../shared/hl7/value.ts';
-import type { MapContext } from '../mapping/context.ts';
+import { noteUnknownCode, type MapContext } from '../mapping/context.ts';
 import { codeOf, concept, conceptOf, mappedConcept, sentAs, textOfConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { fieldText, first, isValued, textOf } from '../mapping/datatypes/text.ts';
@@ -46,7 +46,9 @@ const shared = (severity: SeverityRows): FieldMap[] => [
     field: 2,
     rows: '6',
     element: 'category',
-    map: (segment) => {
+    map: (segment, context) => {
+      const sent = codeOf(first(segment, 2))?.toUpperCase();
+      if (sent !== undefined && !ALLERGEN_ORIGINAL.codes.has(sent)) noteUnknownCode(segment, 2, 'table 0127', context);
       const category = target(segment, 2, ALLERGEN_CATEGORY);
       return category === undefined ? undefined : [category];
     },

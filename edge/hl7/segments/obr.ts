@@ -8,7 +8,7 @@ import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { inFunction, observer } from '../mapping/datatypes/party.ts';
 import { fieldText, first, isValued } from '../mapping/datatypes/text.ts';
 import { dateTime, instant, period } from '../mapping/datatypes/time.ts';
-import { contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
 import { conceptKey, join } from '../mapping/key.ts';
 import { DIAGNOSTIC_SERVICE_SECTION } from '../mapping/tables/concept-maps.ts';
 import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../mapping/tables/status.ts';
@@ -30,6 +30,8 @@ export function reportKey(obr: Segment, number: Part | undefined): string {
 function effective(segment: Segment, context: MapContext): JsonObject | undefined {
   const start = dateTime(first(segment, 7), context);
   const end = dateTime(first(segment, 8), context);
+  // Half of a period that has both ends would be another period.
+  if (start === undefined && isValued(segment, 7)) return undefined;
   if (end === undefined) return start === undefined ? undefined : { effectiveDateTime: start };
   const effectivePeriod = period(start, end, context, locate(segment, 8));
   return effectivePeriod === undefined ? undefined : { effectivePeriod };
@@ -116,7 +118,7 @@ function statusOf(segment: Segment, context: MapContext): Contribution {
         : (['103', 'OBR-25 is not a code of table 0123: the status is unknown'] as const);
     note(context, 'W', code, locate(segment, 25), message, 'unknown-status');
   }
-  return fixed('status', status ?? 'unknown');
+  return status === undefined ? byDefault('status', 'unknown') : fixed('status', status);
 }
 
 /** The segments of one DiagnosticReport. */

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../shared/json.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { conceptOf, sentAs } from '../mapping/datatypes/cwe.ts';
 import { fieldText } from '../mapping/datatypes/text.ts';
-import { fixed, type Contribution } from '../mapping/field-map.ts';
+import { byDefault, fixed, type Contribution } from '../mapping/field-map.ts';
 import { OBSERVATION_STATUS } from '../mapping/tables/status.ts';
 
 const RESULT_STATUS = 'http://terminology.hl7.org/CodeSystem/v2-0085';
@@ -21,11 +21,10 @@ export function statusOf(segment: Segment, context: MapContext): Contribution[] 
         ? (['101', 'OBX-11 is missing: the status is unknown'] as const)
         : (['103', 'OBX-11 is not a code of table 0085: the status is unknown'] as const);
     note(context, 'W', code, locate(segment, 11), message, 'unknown-status');
+    // What is stored has a status that somebody did say.
+    return [byDefault('status', 'unknown')];
   }
-  return [
-    fixed('status', status ?? 'unknown'),
-    fixed('_status', sent === 'X' ? sentAs(conceptOf(RESULT_STATUS, 'X')) : null),
-  ];
+  return [fixed('status', status), fixed('_status', sent === 'X' ? sentAs(conceptOf(RESULT_STATUS, 'X')) : null)];
 }
 
 /** OBX-11 N and X say why there is no value; R4 allows a reason only then (obs-6). */

@@ -3,7 +3,7 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { identifyingPart } from '../identity/identifying.ts';
-import { note, type MapContext } from '../mapping/context.ts';
+import { note, noteUnknownCode, type MapContext } from '../mapping/context.ts';
 import { codeOf, concept, concepts } from '../mapping/datatypes/cwe.ts';
 import { identifier } from '../mapping/datatypes/cx.ts';
 import { fieldText, first } from '../mapping/datatypes/text.ts';
@@ -32,14 +32,7 @@ export function sex(segment: Segment, context: MapContext): Json | undefined {
   const sent = codeOf(first(segment, 8));
   const gender = ADMINISTRATIVE_SEX.codes.get(sent?.toUpperCase() ?? '')?.code;
   if (sent !== undefined && gender === undefined) {
-    note(
-      context,
-      'W',
-      '103',
-      locate(segment, 8),
-      'PID-8 is not a code of table 0001 and was not mapped',
-      'unknown-code',
-    );
+    noteUnknownCode(segment, 8, 'table 0001', context);
   }
   return gender;
 }
@@ -48,8 +41,7 @@ export function yesNo(segment: Segment, field: number, context: MapContext): boo
   const sent = fieldText(segment, field);
   const mapped = YES_NO.codes.get(sent?.toUpperCase() ?? '')?.code;
   if (sent !== undefined && mapped === undefined) {
-    const message = `PID-${field} is not a code of table 0136 and was not mapped`;
-    note(context, 'W', '103', locate(segment, field), message, 'unknown-code');
+    noteUnknownCode(segment, field, 'table 0136', context);
   }
   return mapped === undefined ? undefined : mapped === 'true';
 }

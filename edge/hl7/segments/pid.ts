@@ -3,9 +3,9 @@ import { repetitions } from '../../../shared/hl7/value.ts';
 import { quietly } from '../mapping/context.ts';
 import { mappedConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
 import { driversLicense, identifier } from '../mapping/datatypes/cx.ts';
-import { identifierType } from '../mapping/datatypes/hd.ts';
-import { fieldText, first, isValued, wholeText } from '../mapping/datatypes/text.ts';
-import { date, dateTime } from '../mapping/datatypes/time.ts';
+import { identifierType, isTooLong } from '../mapping/datatypes/hd.ts';
+import { fieldText, first, isValued, textOf, wholeText } from '../mapping/datatypes/text.ts';
+import { date, dateTime, isDate } from '../mapping/datatypes/time.ts';
 import { displayName, humanNames } from '../mapping/datatypes/xpn.ts';
 import { contactPoint } from '../mapping/datatypes/xtn.ts';
 import type { FieldMap } from '../mapping/field-map.ts';
@@ -37,9 +37,12 @@ const FIELDS: readonly FieldMap[] = [
     rows: '30, 31, 33, 34',
     element: 'identifier',
     owns: hasType('SS'),
-    map: (segment) => {
-      const value = fieldText(segment, 19);
-      return value === undefined ? undefined : [{ type: identifierType('SS'), system: US_SSN, value }];
+    map: (segment, context) => {
+      const part = first(segment, 19);
+      const value = textOf(part, 1);
+      return part === undefined || value === undefined || isTooLong(value, part, context)
+        ? undefined
+        : [{ type: identifierType('SS'), system: US_SSN, value }];
     },
   },
   { field: 20, rows: '35', element: 'identifier', owns: hasType('DL'), map: each(20, driversLicense) },
@@ -82,6 +85,8 @@ const FIELDS: readonly FieldMap[] = [
     element: '_birthDate',
     map: (segment, context) => {
       const sent = fieldText(segment, 7) ?? '';
+      // What is no date says nothing of the day that is stored.
+      if (!isDate(first(segment, 7))) return undefined;
       const valueDateTime = sent.length > 8 ? dateTime(first(segment, 7), quietly(context)) : undefined;
       // Without a time of a known offset it says nothing that birthDate does not. Null: what was stored is of another day.
       if (!valueDateTime?.includes('T')) return null;
@@ -194,7 +199,8 @@ const FIELDS: readonly FieldMap[] = [
     field: 30,
     rows: '50',
     element: 'deceased[x]',
-    when: (segment) => !isValued(segment, 29),
+    // That somebody died is not lost where the time of it cannot be read.
+    when: (segment) => !isDate(first(segment, 29)),
     map: (segment, context) => {
       const deceasedBoolean = yesNo(segment, 30, context);
       return deceasedBoolean === undefined ? undefined : { deceasedBoolean };

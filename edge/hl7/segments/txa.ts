@@ -2,7 +2,7 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, locatePart, repetitions } from '../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-import { note, type MapContext } from '../mapping/context.ts';
+import { note, noteUnknownCode, type MapContext } from '../mapping/context.ts';
 import { encapsulated, mediaType, plainText, pointer } from '../mapping/datatypes/attachment.ts';
 import { concept, conceptOf, mappedConcept, sentAs } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
@@ -12,7 +12,7 @@ import { instant } from '../mapping/datatypes/time.ts';
 import { contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
 import { entityKey, join } from '../mapping/key.ts';
 import { DOCUMENT_CONFIDENTIALITY } from '../mapping/tables/concept-maps.ts';
-import { DOCUMENT_STATUS, FINAL_DOCUMENT } from '../mapping/tables/status.ts';
+import { COMPLETION_STATUS, DOCUMENT_STATUS } from '../mapping/tables/status.ts';
 import { commentText } from './nte.ts';
 import { valueType } from './obx-value.ts';
 import type { GroupSegment } from './rule.ts';
@@ -69,7 +69,11 @@ const FIELDS: readonly FieldMap[] = [
     field: 17,
     rows: '22',
     element: 'docStatus',
-    map: (segment) => (FINAL_DOCUMENT.has(fieldText(segment, 17) ?? '') ? 'final' : 'preliminary'),
+    map: (segment, context) => {
+      const status = COMPLETION_STATUS.get(fieldText(segment, 17)?.toUpperCase() ?? '');
+      if (status === undefined) noteUnknownCode(segment, 17, 'table 0271', context);
+      return status;
+    },
   },
   {
     field: 18,
@@ -99,8 +103,9 @@ export const TXA: GroupSegment = {
 };
 
 /** Rows 3 and 24 to 26. */
-function statusOf(segment: Segment, isCancelled: boolean): Contribution[] {
+function statusOf(segment: Segment, isCancelled: boolean, context: MapContext): Contribution[] {
   const sent = fieldText(segment, 19)?.toUpperCase();
+  if (sent !== undefined && !DOCUMENT_STATUS.has(sent)) noteUnknownCode(segment, 19, 'table 0273', context);
   const status = isCancelled ? 'entered-in-error' : (DOCUMENT_STATUS.get(sent ?? '') ?? 'current');
   const original = sent === undefined || sent === 'AV' ? null : sentAs(conceptOf(AVAILABILITY, sent));
   return [fixed('status', status), fixed('_status', original)];
@@ -162,7 +167,7 @@ export function document(source: DocumentSource, options: DocumentOptions, conte
   const { txa } = source;
   const attachments = contents(source, context);
   return [
-    ...statusOf(txa, options.isCancelled),
+    ...statusOf(txa, options.isCancelled, context),
     ...contributionsOf(txa, FIELDS, context),
     ...(options.parent === undefined ? [] : [{ ...fixed('relatesTo', [{ ...options.parent }]), adds: true }]),
     ...(attachments.length === 0 && options.hasContent

@@ -19,7 +19,7 @@ export interface SenderSettings {
   /** Namespace or URI that issued the numbers that name no issuer; undefined: MSH-4. */
   readonly defaultAuthority: string | undefined;
   readonly identityCheck: IdentityCheck;
-  /** What harms nobody is an error too. */
+  /** A field that cannot be read refuses the message, where else it is left out with a warning. */
   readonly strict: boolean;
   readonly unsupportedTypes: UnsupportedTypes;
   /** Where both are asked for, the accept acknowledgement is sent before the application's. */

@@ -40,7 +40,7 @@ const CASES: readonly Case[] = [
     what: 'MSH cut short',
     message: 'MSH|^~\\&|LAB',
     outcome: 'AR',
-    errors: ['E 101 MSH^1^9^1^1', 'E 101 MSH^1^9^1^2', 'E 101 MSH^1^10', 'E 101 MSH^1^11', 'E 101 MSH^1^12'],
+    errors: ['E 101 MSH^1^9^1^1', 'E 101 MSH^1^9^1^2', 'E 101 MSH^1^10', 'E 101 MSH^1^12', 'W 101 MSH^1^11'],
   },
   { what: 'MSH of three characters', message: 'MSH', outcome: 'AR', errors: ['E 101 MSH^1^1', 'E 101 MSH^1^10'] },
   {
@@ -56,7 +56,7 @@ const CASES: readonly Case[] = [
     errors: ['E 102 MSH^1^2', 'E 101 MSH^1^10'],
   },
   { what: 'unknown type', message: `${msh('SIU^S12')}\n${PID}`, outcome: 'AR', errors: ['E 200 MSH^1^9^1^1'] },
-  { what: 'unknown event', message: `${msh('ADT^A99')}\n${PID}`, outcome: 'AR', errors: ['E 201 MSH^1^9^1^2'] },
+  { what: 'unknown event', message: `${msh('ORU^R99')}\n${PID}`, outcome: 'AR', errors: ['E 201 MSH^1^9^1^2'] },
   {
     what: 'unknown version',
     message: `${header('ADT^A01', 'P', '3.0')}\n${PID}`,
@@ -91,8 +91,8 @@ const CASES: readonly Case[] = [
   {
     what: '31 February',
     message: `${msh('ADT^A01')}\nPID|1||B2^^^HOSP^MR||Doe^Jane||19800231|F`,
-    outcome: 'AE',
-    errors: ['E 102 PID^1^7^1^1'],
+    outcome: 'AA',
+    errors: ['W 102 PID^1^7^1^1'],
   },
   {
     what: 'several faults at once',
@@ -190,13 +190,14 @@ describe('bad input', () => {
   });
 
   test.each([
-    ['PID-3', `PID|1||${'9'.repeat(201)}^^^HOSP^MR`, 'E 102 PID^1^3^1^1'],
-    ['PID-19', `${PID}|||||||||||${randomText(5000)}`, 'E 102 MSH^1'],
-    ['DG1-3', `${PID}\nDG1|1||${randomText(5000)}^x^I10`, 'E 102 DG1^1'],
-    ['DG1-3.4', `${PID}\nDG1|1||I10^x^I10^${randomText(5000)}^y^L`, 'E 102 MSH^1'],
-  ])('%s too long for an index', async (_, segments, error) => {
+    ['PID-3', `PID|1||${'9'.repeat(201)}^^^HOSP^MR`, 'AE', 'E 102 PID^1^3^1^1'],
+    ['PID-19', `${PID}|||||||||||${randomText(5000)}`, 'AA', 'W 102 PID^1^19^1^1'],
+    ['DG1-3', `${PID}\nDG1|1||${randomText(5000)}^x^I10`, 'AA', 'W 102 DG1^1'],
+    ['DG1-3.4', `${PID}\nDG1|1||I10^x^I10^${randomText(5000)}^y^L`, 'AA', 'W 102 DG1^1^3^1^4'],
+    ['DG1-3.3', `${PID}\nDG1|1||I10^x^urn:x:${randomText(900)}`, 'AE', 'E 102 MSH^1'],
+  ])('%s too long for an index', async (_, segments, outcome, error) => {
     const sent = await site.send(`${msh('ADT^A01')}\n${segments}`);
-    expect(sent).toMatchObject({ outcome: 'AE', errors: [error] });
+    expect(sent).toMatchObject({ outcome, errors: [error] });
   });
 
   test('more than 100 findings: the ACK says how many more there are', async () => {

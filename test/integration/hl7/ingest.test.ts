@@ -70,12 +70,19 @@ describe('a patient', () => {
     expect(await patient('P3')).toHaveLength(1);
   });
 
-  test('is deactivated by A23, and refused when unknown', async () => {
+  test('is deactivated by A29 and not by A23, which deletes a visit; unknown to either, it is done', async () => {
     await site.send(`${msh('ADT^A01')}\n${pid('P4')}`);
+    expect((await site.send(`${msh('ADT^A23')}\n${pid('P4')}`)).errors).toEqual(['I 201 MSH^1^9^1^2']);
+    expect((await patient('P4'))[0]).toMatchObject({ active: true, name: [{ family: 'Doe' }] });
+    await site.send(`${msh('ADT^A29')}\n${pid('P4')}`);
     await site.send(`${msh('ADT^A23')}\n${pid('P4')}`);
     expect((await patient('P4'))[0]).toMatchObject({ active: false, name: [{ family: 'Doe' }] });
     const unknown = await site.send(`${msh('ADT^A23')}\n${pid('P404')}`);
-    expect(unknown).toMatchObject({ outcome: 'AE', errors: ['E 204 PID^1^3^1^1'] });
+    expect(unknown).toMatchObject({ outcome: 'AA', errors: ['W 204 PID^1^3^1^1', 'I 201 MSH^1^9^1^2'] });
+    const deleted = await site.send(`${msh('ADT^A29')}\n${pid('P405')}`);
+    expect(deleted).toMatchObject({ outcome: 'AA', errors: ['W 204 PID^1^3^1^1'] });
+    expect((await patient('P405'))[0]).toMatchObject({ active: false });
+    expect((await patient('P405'))[0]).not.toHaveProperty('name');
   });
 
   test('a result does not change a known patient, but makes an unknown one', async () => {
@@ -270,7 +277,8 @@ describe('documents', () => {
       status: 'entered-in-error',
       relatesTo: [{ code: 'replaces', target: { reference: `DocumentReference/${old?.id}` } }],
     });
-    expect((await site.send(mdm('T11', 'DOC404'))).errors).toEqual(['E 204 TXA^1^12']);
+    const unknown = await site.send(mdm('T11', 'DOC404'));
+    expect(unknown).toMatchObject({ outcome: 'AA', errors: ['W 204 TXA^1^12'] });
   });
 });
 

@@ -31,6 +31,8 @@ export const SETTINGS: SenderSettings = {
 
 export interface Mapped {
   readonly outcome: string;
+  /** As text. */
+  readonly ack: string;
   /** `W 102 OBX^1^5^1` of each finding. */
   readonly findings: readonly string[];
   readonly resources: readonly JsonObject[];
@@ -50,17 +52,35 @@ export function mapped(
   options: {
     readonly settings?: Partial<SenderSettings>;
     readonly at?: string;
+    /** Fields of MSH by their numbers, in the place of the usual ones. */
+    readonly header?: Readonly<Record<number, string>>;
     readonly found?: readonly Found[];
   } = {},
 ): Mapped {
-  const msh = `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|${options.at ?? '20260102030405'}||${type}|C1|P|2.5.1`;
-  const { outcome, findings, effects } = decide({
+  const usual = [
+    '^~\\&',
+    'LAB',
+    'HOSP',
+    'GATEWAY',
+    'SITE',
+    options.at ?? '20260102030405',
+    '',
+    type,
+    'C1',
+    'P',
+    '2.5.1',
+  ];
+  const { header = {} } = options;
+  const last = Math.max(12, ...Object.keys(header).map(Number));
+  const msh = ['MSH', ...Array.from({ length: last - 1 }, (_, at) => header[at + 2] ?? usual[at] ?? '')].join('|');
+  const { outcome, ack, findings, effects } = decide({
     reading: readBytes(new TextEncoder().encode([msh, ...lines].join('\r')), 'utf-8'),
     settings: { ...SETTINGS, ...options.settings },
     found: options.found ?? [],
     isControlIdReused: false,
     messageId: '01890000-0000-7000-8000-000000000003',
     requestId: 'request-1',
+    source: 'http',
     nowMs: Date.parse('2026-01-02T03:04:05Z'),
     fhirBase: 'https://gateway.example/fhir',
   });
@@ -72,6 +92,7 @@ export function mapped(
   };
   return {
     outcome,
+    ack: new TextDecoder().decode(ack ?? new Uint8Array(0)),
     findings: findings.map(({ severity, code, at }) => `${severity} ${code} ${at}`),
     resources: effects.resources,
     unnamed: effects.unnamed,

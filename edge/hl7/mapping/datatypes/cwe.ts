@@ -3,9 +3,9 @@
  * `ID[…]`): one table, since CE is the beginning of CWE and IS is its first component.
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
-import { repetitions, type Part } from '../../../../shared/hl7/value.ts';
+import { locatePart, repetitions, type Part } from '../../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
-import type { MapContext } from '../context.ts';
+import { note, type MapContext } from '../context.ts';
 import { codingSystem, isOwnTable, tableSystem } from '../tables/coding-systems.ts';
 import type { ConceptMap } from '../tables/concept-map.ts';
 import { code, members, textOf } from './text.ts';
@@ -29,7 +29,7 @@ const TRIPLETS: readonly Triplet[] = [
 /** @param table of HL7, to which the field is bound: `HL70078` */
 function coding(part: Part, triplet: Triplet, context: MapContext, table?: string): JsonObject | undefined {
   const value = code(textOf(part, triplet.code));
-  if (value === undefined) return undefined;
+  if (value === undefined || isTooLong(value)) return undefined;
   const name = textOf(part, triplet.system);
   const isOwn = table !== undefined && isOwnTable(name, table);
   return members({
@@ -38,6 +38,22 @@ function coding(part: Part, triplet: Triplet, context: MapContext, table?: strin
     code: value,
     display: textOf(part, triplet.display),
   });
+}
+
+/** No code is so long, and none that is could be searched for (`mapping/index-limit.ts`): it is kept as text. */
+const MAX_CODE_LENGTH = 400;
+const isTooLong = (value: string): boolean => value.length > MAX_CODE_LENGTH;
+
+/** The text in the place of a code. */
+function textAsCode(part: Part, context: MapContext): string | undefined {
+  for (const triplet of TRIPLETS) {
+    const value = textOf(part, triplet.code);
+    if (value === undefined || !isTooLong(value)) continue;
+    const message = `a code longer than ${MAX_CODE_LENGTH} characters is kept as text`;
+    note(context, 'W', '102', locatePart(part, triplet.code), message, 'code-too-long');
+    return value;
+  }
+  return undefined;
 }
 
 /** CWE.9, else the text of a concept without a code, else nothing: a display is not repeated as text. */
@@ -52,12 +68,13 @@ function conceptText(part: Part): string | undefined {
 /** @param table of HL7, to which the first code is bound where it names no other system */
 export function codeableConcept(part: Part | undefined, context: MapContext, table?: string): JsonObject | undefined {
   if (part === undefined) return undefined;
+  const long = textAsCode(part, context);
   const [first, ...others] = TRIPLETS;
   const codings = [
     first && coding(part, first, context, table),
     ...others.map((other) => coding(part, other, context)),
   ];
-  return members({ coding: codings.filter((found) => found !== undefined), text: conceptText(part) });
+  return members({ coding: codings.filter((found) => found !== undefined), text: conceptText(part) ?? long });
 }
 
 /** The first repetition of a field. */

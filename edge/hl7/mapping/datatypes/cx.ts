@@ -1,23 +1,13 @@
 /** CX and DLN as Identifier (v2-to-FHIR `CX[Identifier]`, `DLN[Identifier]`). */
 import { locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
-import { note, type MapContext } from '../context.ts';
-import { assigningAuthority, identifierType, issuer } from './hd.ts';
+import type { MapContext } from '../context.ts';
+import { assigningAuthority, identifierType, isTooLong, issuer } from './hd.ts';
 import { code, members, textOf } from './text.ts';
 import { date, period } from './time.ts';
 
 const CHECK_DIGIT = 'http://hl7.org/fhir/StructureDefinition/identifier-checkDigit';
 const CHECK_DIGIT_SCHEME = 'http://hl7.org/fhir/StructureDefinition/namingsystem-checkDigit';
-
-/** Longer values cannot be looked up (an index entry of the database is bounded), and no identifier is. */
-const MAX_IDENTIFIER_LENGTH = 200;
-
-export function isTooLong(value: string, part: Part, context: Pick<MapContext, 'report'>): boolean {
-  if (value.length <= MAX_IDENTIFIER_LENGTH) return false;
-  const message = `an identifier longer than ${MAX_IDENTIFIER_LENGTH} characters`;
-  note(context, 'E', '102', locatePart(part, 1), message, 'identifier-too-long');
-  return true;
-}
 
 /** `CX[Identifier]` 3 to 13, without 11 (assigning facility has no place in R4). */
 export function identifier(part: Part, context: MapContext): JsonObject | undefined {

@@ -3,10 +3,10 @@
  * (`HD[uri]` 4 and 5, whatever HD.1 says); a bare namespace is named by a setting of the site, else it is only kept as
  * the assigner's display.
  */
-import { componentOf, type Part } from '../../../../shared/hl7/value.ts';
+import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
 import { nameKey } from '../../identity/domain.ts';
-import type { MapContext } from '../context.ts';
+import { note, type MapContext } from '../context.ts';
 import { members, textOf } from './text.ts';
 
 export interface Authority {
@@ -40,6 +40,22 @@ function authority(namespace: string | undefined, id: string | undefined, contex
   return { system, namespace: name };
 }
 
+/** Longer values cannot be looked up (an index entry of the database is bounded), and no identifier is. */
+const MAX_IDENTIFIER_LENGTH = 200;
+
+/** @param severity `E` where nothing can be told without the identifier; else it is left out */
+export function isTooLong(
+  value: string,
+  part: Part,
+  context: Pick<MapContext, 'report'>,
+  severity: 'E' | 'W' = 'W',
+): boolean {
+  if (value.length <= MAX_IDENTIFIER_LENGTH) return false;
+  const message = `an identifier longer than ${MAX_IDENTIFIER_LENGTH} characters`;
+  note(context, severity, '102', locatePart(part, 1), message, 'identifier-too-long');
+  return true;
+}
+
 /** The HD in a component of a CX, XCN or XON. */
 export function assigningAuthority(part: Part | undefined, number: number, context: MapContext): Authority {
   const hd = part === undefined ? undefined : componentOf(part, number);
@@ -61,7 +77,7 @@ export function issuer({ system, namespace }: Authority): JsonObject {
  */
 export function entityIdentifier(part: Part | undefined, context: MapContext, type?: string): JsonObject | undefined {
   const value = textOf(part, 1);
-  if (part === undefined || value === undefined) return undefined;
+  if (part === undefined || value === undefined || isTooLong(value, part, context)) return undefined;
   // Some put a whole HD where EI.2 has only its name.
   const hd = componentOf(part, 2);
   return members({

@@ -1,11 +1,12 @@
 /** DT, DTM, TS and DR as FHIR date, dateTime, instant and Period (v2-to-FHIR `DTM[dateTime]`, `TS[dateTime]`, `DR[Period]`). */
+import { Fault } from '../../../../shared/fault.ts';
 import { fhirDate, fhirDateTime, fhirInstant, readTimestamp } from '../../../../shared/hl7/time.ts';
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
 import { attempt, note, type MapContext } from '../context.ts';
 import { members, textOf } from './text.ts';
 
-/** A child of a part as FHIR dateTime; a value that is no date is reported as an error (table 0357, 102). */
+/** A child of a part as FHIR dateTime; a value that is no date is left out with a warning (table 0357, 102). */
 export function dateTime(part: Part | undefined, context: MapContext, number = 1): string | undefined {
   const text = textOf(part, number);
   if (part === undefined || text === undefined) return undefined;
@@ -18,6 +19,19 @@ export function date(part: Part | undefined, context: MapContext, number = 1): s
   const text = textOf(part, number);
   if (part === undefined || text === undefined) return undefined;
   return attempt(context, () => fhirDate(readTimestamp(text, locatePart(part, number))));
+}
+
+/** Whether a part begins with a date or time that can be read. */
+export function isDate(part: Part | undefined): boolean {
+  const text = textOf(part, 1);
+  if (text === undefined) return false;
+  try {
+    readTimestamp(text, '');
+    return true;
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
+  }
 }
 
 /** As FHIR instant; undefined when the value is less precise than a second or its offset is not known. */

@@ -38,10 +38,20 @@ export const REPORT_STATUS: ReadonlyMap<string, string> = new Map([
 export const REFUSED_REPORT_STATUS: ReadonlySet<string> = new Set(['Y', 'Z']);
 
 /** Table 0271, TXA-17: authenticated and legally authenticated; all else is on its way there. */
-export const FINAL_DOCUMENT: ReadonlySet<string> = new Set(['AU', 'LA']);
+export const COMPLETION_STATUS: ReadonlyMap<string, string> = new Map([
+  ['AU', 'final'],
+  ['LA', 'final'],
+  ['DI', 'preliminary'],
+  ['DO', 'preliminary'],
+  ['IN', 'preliminary'],
+  ['IP', 'preliminary'],
+  ['PA', 'preliminary'],
+]);
 
 /** Table 0273, TXA-19. */
 export const DOCUMENT_STATUS: ReadonlyMap<string, string> = new Map([
+  ['AV', 'current'],
+  ['UN', 'current'],
   ['OB', 'superseded'],
   ['CA', 'entered-in-error'],
 ]);

@@ -1,0 +1,311 @@
+/** What is refused, what is warned of, and what is told: a fault that harms nobody does not block a feed. */
+import { describe, expect, test } from 'vitest';
+
+import { printMembers, type JsonObject } from '../../../shared/json.ts';
+import type { Found } from '../../../edge/hl7/mapping/drafts.ts';
+import { mapped, pid } from './mapped.ts';
+
+/** A patient that the site has, under the number of `pid()`. */
+function known(more: JsonObject = {}): Found[] {
+  const body = printMembers({ identifier: [{ system: 'urn:example:hosp', value: '123' }], active: true, ...more });
+  const id = '01890000-0000-7000-8000-00000000000a';
+  const resource = { type: 'Patient', id, version: 1, last_updated: '2026-01-01T00:00:00.000Z', meta: '', body };
+  return [{ role: 'patient', key: '', contributions: null, resource }];
+}
+
+const OBR = 'OBR|1||F1|1^Test^L|||20260101||||||||||||||||||F';
+const obx = (fields: Readonly<Record<number, string>> = {}) => {
+  const all: Record<number, string> = { 1: '1', 2: 'NM', 3: 'n^N^L', 5: '5', 11: 'F', ...fields };
+  return ['OBX', ...Array.from({ length: 14 }, (_, at) => all[at + 1] ?? '')].join('|');
+};
+const txa = (fields: Readonly<Record<number, string>> = {}) => {
+  const all: Record<number, string> = { 1: '1', 2: 'OP', 3: 'TX', 12: 'D1', 17: 'AU', 19: 'AV', ...fields };
+  return ['TXA', ...Array.from({ length: 19 }, (_, at) => all[at + 1] ?? '')].join('|');
+};
+
+interface Row {
+  readonly what: string;
+  readonly type: string;
+  readonly lines: readonly string[];
+  readonly findings: readonly string[];
+  /** Which resource lacks what could not be read. */
+  readonly lacks?: readonly [type: string, element: string];
+}
+
+/** Fields that cannot be read: each is left out at its place, and the rest is stored. */
+const UNREADABLE: readonly Row[] = [
+  {
+    what: 'a birth date of zeros in a result',
+    type: 'ORU^R01',
+    lines: [pid({ 7: '00000000' }), OBR, obx()],
+    findings: ['W 102 PID^1^7^1^1'],
+    lacks: ['Patient', 'birthDate'],
+  },
+  {
+    what: 'a birth date with dashes',
+    type: 'ADT^A08',
+    lines: [pid({ 7: '1980-02-29' })],
+    findings: ['W 102 PID^1^7^1^1'],
+    lacks: ['Patient', 'birthDate'],
+  },
+  {
+    what: 'a letter in the time of collection',
+    type: 'ORU^R01',
+    lines: [pid(), OBR, obx({ 14: '2O260101' })],
+    findings: ['W 102 OBX^1^14^1^1'],
+    lacks: ['Observation', 'effectiveDateTime'],
+  },
+  {
+    what: 'an onset in words',
+    type: 'ADT^A01',
+    lines: [pid(), 'AL1|1|DA|PEN^Penicillin^L|||since childhood'],
+    findings: ['W 102 AL1^1^6^1^1'],
+    lacks: ['AllergyIntolerance', 'onsetDateTime'],
+  },
+  {
+    what: 'the 31st of February in a diagnosis',
+    type: 'ADT^A01',
+    lines: [pid(), 'DG1|1||I10^Hypertension^I10||20260231'],
+    findings: ['W 102 DG1^1^5^1^1'],
+    lacks: ['Condition', 'onsetDateTime'],
+  },
+  {
+    what: 'the beginning of an observation, with its end: half of a period is another period',
+    type: 'ORU^R01',
+    lines: [pid(), 'OBR|1||F1|1^Test^L|||0|20260101|||||||||||||||||F', obx()],
+    findings: ['W 102 OBR^1^7^1^1'],
+    lacks: ['DiagnosticReport', 'effectivePeriod'],
+  },
+  {
+    what: 'a sex of no table',
+    type: 'ADT^A08',
+    lines: [pid({ 8: 'Q' })],
+    findings: ['W 103 PID^1^8'],
+    lacks: ['Patient', 'gender'],
+  },
+  {
+    what: 'a kind of allergy of no table',
+    type: 'ADT^A08',
+    lines: [pid(), 'AL1|1|drug|PEN^Penicillin^L'],
+    findings: ['W 103 AL1^1^2'],
+    lacks: ['AllergyIntolerance', 'category'],
+  },
+  {
+    what: 'a completion status of no table',
+    type: 'MDM^T02',
+    lines: [pid(), txa({ 17: 'SIGNED' }), obx({ 2: 'TX', 5: 'text' })],
+    findings: ['W 103 TXA^1^17'],
+    lacks: ['DocumentReference', 'docStatus'],
+  },
+  {
+    what: 'an availability of no table',
+    type: 'MDM^T02',
+    lines: [pid(), txa({ 19: 'YES' }), obx({ 2: 'TX', 5: 'text' })],
+    findings: ['W 103 TXA^1^19'],
+  },
+  {
+    what: 'a second number that is longer than any',
+    type: 'ADT^A08',
+    lines: [pid({ 3: `123^^^HOSP^MR~${'9'.repeat(300)}^^^X^PI` })],
+    findings: ['W 102 PID^1^3^2^1'],
+  },
+  {
+    what: 'an order number that is longer than any',
+    type: 'ORU^R01',
+    lines: [pid(), OBR.replace('F1', 'F'.repeat(300)), obx()],
+    findings: ['W 102 OBR^1^3^1^1'],
+    lacks: ['DiagnosticReport', 'identifier'],
+  },
+  {
+    what: 'an allergy whose text is a novel',
+    type: 'ADT^A08',
+    lines: [pid(), `AL1|1|DA|^${'word '.repeat(300)}`],
+    findings: ['W 102 AL1^1'],
+  },
+];
+
+describe('a field that cannot be read', () => {
+  test.each(UNREADABLE)('$what', ({ type, lines, findings, lacks }) => {
+    const made = mapped(type, lines);
+    expect({ outcome: made.outcome, findings: made.findings }).toEqual({ outcome: 'AA', findings });
+    made.everyResourceIsValid();
+    if (lacks !== undefined) expect(made.resource(lacks[0])).not.toHaveProperty(lacks[1]);
+  });
+
+  test.each(UNREADABLE)('$what: judged alike when the patient is known', ({ type, lines, findings }) => {
+    expect(mapped(type, lines, { found: known() })).toMatchObject({ outcome: 'AA', findings });
+  });
+
+  test.each(UNREADABLE)('$what: refused by a strict key', ({ type, lines, findings }) => {
+    const refused = mapped(type, lines, { settings: { strict: true } });
+    expect(refused).toMatchObject({ outcome: 'AE', findings: findings.map((found) => found.replace('W', 'E')) });
+  });
+
+  test('takes nothing away that is stored', () => {
+    const birth = {
+      birthDate: '1980-02-29',
+      _birthDate: {
+        extension: [
+          { url: 'http://hl7.org/fhir/StructureDefinition/patient-birthTime', valueDateTime: '1980-02-29T10:00:00Z' },
+        ],
+      },
+    };
+    const made = mapped('ADT^A08', [pid({ 7: '00000000' })], { found: known(birth) });
+    expect(made.resource('Patient')).toMatchObject(birth);
+  });
+
+  test('a code that is too long to be searched for is kept as text', () => {
+    const made = mapped('ORU^R01', [pid(), OBR, obx({ 3: `${'c'.repeat(500)}^^L` })]);
+    expect(made.findings).toEqual(['W 102 OBX^1^3^1^1']);
+    expect(made.resource('Observation')['code']).toEqual({ text: 'c'.repeat(500) });
+  });
+
+  test('that somebody died counts where the time of it cannot be read', () => {
+    const made = mapped('ADT^A08', [pid({ 29: '00000000', 30: 'Y' })]);
+    expect(made.findings).toEqual(['W 102 PID^1^29^1^1']);
+    expect(made.resource('Patient')).toMatchObject({ deceasedBoolean: true });
+  });
+});
+
+describe('what a message is about is refused where it cannot be told', () => {
+  test.each<[what: string, type: string, lines: string[], error: string]>([
+    ['a patient without a number', 'ADT^A08', ['PID|1||||Doe^Jane'], 'E 101 PID^1^3^1^1'],
+    ['a patient whose number is no number', 'ADT^A08', [pid({ 3: '9'.repeat(300) })], 'E 102 PID^1^3^1^1'],
+    ['no patient', 'ADT^A08', ['EVN|A08'], 'E 101 PID^1'],
+    ['a report of nothing', 'ORU^R01', [pid(), OBR.replace('1^Test^L', ''), obx()], 'E 101 OBR^1^4'],
+    ['a result of nothing', 'ORU^R01', [pid(), OBR, obx({ 3: '' })], 'E 101 OBX^1^3'],
+    ['an order of somebody unknown', 'ORU^R01', [pid(), OBR.replace(/F$/, 'Z'), obx()], 'E 103 OBR^1^25'],
+    ['a document without a number', 'MDM^T02', [pid(), txa({ 12: '' })], 'E 101 TXA^1^12^1^1'],
+    ['no document', 'MDM^T02', [pid(), obx()], 'E 101 TXA^1'],
+  ])('%s', (_, type, lines, error) => {
+    const { outcome, findings } = mapped(type, lines);
+    expect(outcome).toBe('AE');
+    expect(findings).toContain(error);
+  });
+});
+
+describe('MSH-11', () => {
+  const settings = { processingIds: new Set(['T', 'P']) };
+
+  test('empty: the first processing id of the key or the site', () => {
+    const { outcome, findings, ack } = mapped('ADT^A08', [pid()], { settings, header: { 11: '' } });
+    expect({ outcome, findings }).toEqual({ outcome: 'AA', findings: ['W 101 MSH^1^11'] });
+    expect(ack).toContain('counts as T');
+  });
+
+  test.each([
+    ['of a strict key', '', { ...settings, strict: true }, 'AE', 'E 101 MSH^1^11'],
+    ['that is another', 'D', settings, 'AR', 'E 202 MSH^1^11'],
+  ])('%s: refused', (_, id, more, outcome, error) => {
+    const judged = mapped('ADT^A08', [pid()], { settings: more, header: { 11: id } });
+    expect(judged).toMatchObject({ outcome, findings: [error] });
+  });
+});
+
+test.each(['9', '10', '12'])('MSH-%s is required', (field) => {
+  const judged = mapped('ADT^A08', [pid()], { header: { [Number(field)]: '' } });
+  expect(judged.outcome).toMatch(/^A[ER]$/);
+  expect(judged.resources).toEqual([]);
+});
+
+describe('what is to be deleted and is not known', () => {
+  test.each([
+    ['A23', ['W 204 PID^1^3^1^1', 'I 201 MSH^1^9^1^2']],
+    ['A29', ['W 204 PID^1^3^1^1']],
+  ])('ADT^%s', (event, findings) => {
+    const { outcome, findings: found } = mapped(`ADT^${event}`, [pid()]);
+    expect(outcome).toBe('AA');
+    expect([...found].sort()).toEqual([...findings].sort());
+  });
+
+  test('MDM^T11: kept as cancelled, so that a late T02 does not bring it back', () => {
+    const judged = mapped('MDM^T11', [pid(), txa()]);
+    expect(judged).toMatchObject({ outcome: 'AA', findings: ['W 204 TXA^1^12'] });
+    expect(judged.resource('DocumentReference')).toMatchObject({ status: 'entered-in-error' });
+  });
+});
+
+describe('events of ADT', () => {
+  const EVENTS = Array.from({ length: 62 }, (_, at) => `A${String(at + 1).padStart(2, '0')}`);
+
+  test.each([...EVENTS, 'A99', 'ZZ1'])('%s with a PID is accepted', (event) => {
+    const lines = [pid(), 'MRG|9^^^HOSP^MR'];
+    expect(mapped(`ADT^${event}`, lines)).toMatchObject({ outcome: 'AA' });
+    expect(mapped(`ADT^${event}`, lines, { found: known() })).toMatchObject({ outcome: 'AA' });
+  });
+
+  test.each(['A11', 'A12', 'A21', 'A38', 'A54', 'A62', 'A99'])(
+    '%s: demographics are applied, and I says so',
+    (event) => {
+      const judged = mapped(`ADT^${event}`, [pid({ 5: 'Roe^Jane' })], { found: known() });
+      expect(judged.findings).toEqual(['I 201 MSH^1^9^1^2']);
+      expect(judged.resource('Patient')).toMatchObject({ active: true, name: [{ family: 'Roe' }] });
+    },
+  );
+
+  test('A20 speaks of a bed, and has no patient', () => {
+    expect(mapped('ADT^A20', ['EVN|A20', 'NPU|1|K'])).toMatchObject({ outcome: 'AA', resources: [] });
+  });
+
+  test('A23 deletes a visit: the person stays as it was', () => {
+    const active = (event: string, before: boolean) =>
+      mapped(`ADT^${event}`, [pid()], { found: known({ active: before }) }).resource('Patient')['active'];
+    expect(active('A23', true)).toBe(true);
+    expect(active('A23', false)).toBe(false);
+    expect(active('A29', true)).toBe(false);
+    expect(active('A08', false)).toBe(true);
+  });
+
+  test('A60 brings allergies', () => {
+    const made = mapped('ADT^A60', [pid(), 'IAM|1|DA|PEN^Penicillin^L|SV||A|I1']);
+    expect(made).toMatchObject({ outcome: 'AA', findings: [] });
+    expect(made.resource('AllergyIntolerance')).toMatchObject({ criticality: 'high' });
+  });
+});
+
+describe('types that are not mapped', () => {
+  const siu = ['SCH|1', pid()];
+
+  test('are refused', () => {
+    expect(mapped('SIU^S12', siu)).toMatchObject({ outcome: 'AR', findings: ['E 200 MSH^1^9^1^1'] });
+  });
+
+  test('are kept where the key says so, and change nothing', () => {
+    const kept = mapped('SIU^S12', siu, { settings: { unsupportedTypes: 'keep' } });
+    expect(kept).toMatchObject({ outcome: 'AA', findings: ['I 200 MSH^1^9^1^1'], resources: [] });
+  });
+
+  test('a broken envelope is refused even so', () => {
+    const broken = mapped('SIU^S12', siu, { settings: { unsupportedTypes: 'keep' }, header: { 10: '' } });
+    expect(broken.outcome).toBe('AR');
+  });
+});
+
+describe('OBX before any OBR', () => {
+  const lines = [pid(), obx({ 3: 'h^Height^L' })];
+
+  test.each(['2.7', '2.7.1', '2.8', '2.8.2'])('%s: results of the patient', (version) => {
+    const made = mapped('ORU^R01', [...lines, OBR, obx()], { header: { 12: version } });
+    expect(made).toMatchObject({ outcome: 'AA', findings: [] });
+    expect(made.resources.map(({ resourceType }) => resourceType).sort()).toEqual([
+      'DiagnosticReport',
+      'Observation',
+      'Observation',
+      'Patient',
+    ]);
+    expect(mapped('ORU^R01', lines, { header: { 12: version } })).toMatchObject({ outcome: 'AA', findings: [] });
+  });
+
+  test.each(['2.3', '2.5.1', '2.6'])('%s: misplaced', (version) => {
+    expect(mapped('ORU^R01', [...lines, OBR], { header: { 12: version } })).toMatchObject({ outcome: 'AE' });
+  });
+});
+
+test('information is told, unless the key says otherwise', () => {
+  const lines = [pid({ 8: 'Q' }), 'ZPD|1|Roe', 'ZPI|1'];
+  const silent = mapped('ADT^A08', lines, { settings: { information: false } });
+  expect(silent.ack.match(/\rERR/g)).toHaveLength(1);
+  expect(mapped('ADT^A08', lines).ack.match(/\rERR/g)).toHaveLength(3);
+  // It is kept with the message.
+  expect(silent.findings).toContain('I 0 ZPI^1');
+});
