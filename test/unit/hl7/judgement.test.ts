@@ -287,11 +287,11 @@ describe('OBX before any OBR', () => {
   test.each(['2.7', '2.7.1', '2.8', '2.8.2'])('%s: results of the patient', (version) => {
     const made = mapped('ORU^R01', [...lines, OBR, obx()], { header: { 12: version } });
     expect(made).toMatchObject({ outcome: 'AA', findings: [] });
-    expect(made.resources.map(({ resourceType }) => resourceType).sort()).toEqual([
-      'DiagnosticReport',
-      'Observation',
-      'Observation',
-      'Patient',
+    expect(made.resources.map((resource) => JSON.stringify(resource['resourceType'])).sort()).toEqual([
+      '"DiagnosticReport"',
+      '"Observation"',
+      '"Observation"',
+      '"Patient"',
     ]);
     expect(mapped('ORU^R01', lines, { header: { 12: version } })).toMatchObject({ outcome: 'AA', findings: [] });
   });
