@@ -24,9 +24,25 @@ const CODE: Readonly<Record<FaultKind, string>> = {
   unavailable: 'temporarily_unavailable',
 };
 
-/** @param fault undefined for a bug of ours, which is told nothing about */
-export function errorResponse(fault: Fault | undefined): Response {
+/**
+ * A challenge only for a client that used the `Authorization` header, as RFC 6749 §5.2 has it. Client libraries take a
+ * challenge for a resource server's and hide the body, in which the reason is.
+ */
+function headersOf(fault: Fault, request: Request): Readonly<Record<string, string>> {
+  if (request.headers.has('authorization')) return challengeOf(fault);
+  const { 'WWW-Authenticate': _challenge, ...others } = fault.headers;
+  return others;
+}
+
+/**
+ * @param fault undefined for a bug of ours, which is told nothing about
+ * @param request that it answers
+ */
+export function errorResponse(fault: Fault | undefined, request: Request): Response {
   if (fault === undefined) return Response.json({ error: 'server_error' }, { status: 500, headers: NO_STORE });
   const body = { error: fault.code ?? CODE[fault.kind], error_description: toDescription(fault.message) };
-  return Response.json(body, { status: FAULT_STATUS[fault.kind], headers: { ...NO_STORE, ...challengeOf(fault) } });
+  return Response.json(body, {
+    status: FAULT_STATUS[fault.kind],
+    headers: { ...NO_STORE, ...headersOf(fault, request) },
+  });
 }

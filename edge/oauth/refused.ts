@@ -38,8 +38,8 @@ const CONSTANT_ANSWER = 'client authentication failed';
 function headersOf(kind: FaultKind, error: string, told: string | undefined): Readonly<Record<string, string>> {
   if (kind === 'throttled') return AFTER_THE_WINDOW;
   if (kind !== 'unauthenticated') return {};
-  // RFC 6749 §5.2 wants a challenge with every 401, and no scheme is registered for `private_key_jwt`. Some libraries show
-  // of a 401 only its challenge: what may be told stands there too.
+  // For a client that used the Authorization header (edge/oauth/oauth-error.ts). Some libraries show of a 401 only its
+  // challenge: what may be told stands there too.
   return challenge(told === undefined ? { error } : { error, error_description: toDescription(told) });
 }
 

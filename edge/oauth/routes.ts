@@ -67,7 +67,7 @@ export function createOauth(deps: Deps, clientKeys: ClientKeyring, countUse?: Co
   accept('/oauth2/introspect', introspect);
   accept('/oauth2/revoke', revoke);
 
-  app.notFound(() => errorResponse(new Fault('not-found', 'there is nothing at this address')));
-  app.onError((error, c) => errorResponse(faultOf(error, deps.log, 'oauth', c.get('requestId'))));
+  app.notFound((c) => errorResponse(new Fault('not-found', 'there is nothing at this address'), c.req.raw));
+  app.onError((error, c) => errorResponse(faultOf(error, deps.log, 'oauth', c.get('requestId')), c.req.raw));
   return app;
 }

@@ -1,14 +1,17 @@
 /**
  * Clients that integrators use, unchanged: panva's two libraries, which put the issuer into `aud` unless their hook says
- * otherwise, and the request of SMART's own Backend Services example.
+ * otherwise, as the recipes of README.md use them, and the request of SMART's own Backend Services example.
  */
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 
 import { importJWK, type JWK, SignJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { ROOT } from '../stack/services/build.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { until } from '../stack/services/until.ts';
 import { now, startSubject, type Subject } from './oauth/subject.ts';
@@ -17,6 +20,27 @@ async function signingKey(jwk: JWK): Promise<CryptoKey> {
   const key = await importJWK(jwk, jwk.alg);
   if (key instanceof Uint8Array) throw new Error('not a signing key');
   return key;
+}
+
+/** What a recipe of README.md exports. */
+interface Recipe {
+  readonly getTokens: (issuer: string, clientId: string, key: CryptoKey, kid: string) => Promise<{ scope?: string }>;
+}
+
+/** A recipe as an integrator copies it into a file. */
+async function recipeOf(library: string): Promise<Recipe> {
+  const readme = await readFile(`${ROOT}README.md`, 'utf8');
+  const blocks = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code);
+  const code = blocks.find((block) => block.includes(`from '${library}'`));
+  if (code === undefined) throw new RangeError(`no recipe for ${library}`);
+  // Where its imports find what is installed.
+  const directory = await mkdtemp(`${ROOT}node_modules/.recipe-`);
+  try {
+    await writeFile(`${directory}/recipe.mjs`, code);
+    return (await import(pathToFileURL(`${directory}/recipe.mjs`).href)) as Recipe;
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 }
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
@@ -98,14 +122,47 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     );
     const refused = openid.clientCredentialsGrant(config, { scope: 'system/Patient.read' });
     const { tokenEndpoint, gateway, db } = subject;
-    const why = { error_description: `aud was '${gateway.oauthBaseUrl}', expected '${tokenEndpoint}'` };
-    await expect(refused).rejects.toMatchObject({ status: 401, cause: [{ parameters: why }] });
+    await expect(refused).rejects.toMatchObject({
+      status: 401,
+      error: 'invalid_client',
+      error_description: `aud was '${gateway.oauthBaseUrl}', expected '${tokenEndpoint}'`,
+    });
     const kept = await until('the refusal to be kept', async () => {
       const sql = 'select reason from refusal where client_id = $1';
       const { rows } = await db.client.query<{ reason: string }>(sql, [key.clientId]);
       return rows[0]?.reason;
     });
     expect(kept).toBe(`aud was "${gateway.oauthBaseUrl}", expected "${tokenEndpoint}"`);
+  });
+
+  describe.each(['openid-client', 'oauth4webapi'])('the recipe of README.md for %s', (library) => {
+    test('gets a token, and shows why it gets none', async () => {
+      const { getTokens } = await recipeOf(library);
+      const key = await subject.createKey();
+      const { oauthBaseUrl } = subject.gateway;
+      const privateKey = await signingKey(key.privateJwk);
+      const tokens = await getTokens(oauthBaseUrl, key.clientId, privateKey, key.privateJwk.kid ?? '');
+      expect(tokens.scope).toContain('system/Patient.read');
+      await expect(getTokens(oauthBaseUrl, key.clientId, privateKey, 'another')).rejects.toMatchObject({
+        status: 401,
+        error: 'invalid_client',
+        error_description: 'client authentication failed',
+      });
+    });
+  });
+
+  test.each(['introspection', 'revocation'] as const)('%s shows why it is refused', async (endpoint) => {
+    const key = await subject.createKey();
+    const config = await openid.discovery(
+      new URL(subject.gateway.oauthBaseUrl),
+      key.clientId,
+      undefined,
+      openid.PrivateKeyJwt(await signingKey(key.privateJwk)),
+      { algorithm: 'oauth2', execute: [openid.allowInsecureRequests] },
+    );
+    const refused =
+      endpoint === 'introspection' ? openid.tokenIntrospection(config, 'a') : openid.tokenRevocation(config, 'a');
+    await expect(refused).rejects.toMatchObject({ status: 401, error_description: expect.stringMatching(/^aud was/) });
   });
 
   test.each(['RS384', 'ES384'] as const)('the Backend Services example of SMART, %s', async (algorithm) => {

@@ -134,8 +134,9 @@ export function formCases(subject: () => Subject): void {
     expectC(await post(subject(), none));
     expectC(await post(subject(), { ...none, client_id: key.clientId }));
     expectC(await post(subject(), { ...none, client_id: key.clientId, client_secret: 'secret' }));
-    expectC(await post(subject(), none, { headers: { authorization: basic } }));
-    expectC(await post(subject(), none, { headers: { authorization: `Bearer ${text}` } }));
+    const challenge = 'Bearer realm="integration-gateway", error="invalid_client"';
+    expectC(await post(subject(), none, { headers: { authorization: basic } }), challenge);
+    expectC(await post(subject(), none, { headers: { authorization: `Bearer ${text}` } }), challenge);
   });
 
   test('13: a second way beside the assertion', async () => {

@@ -134,11 +134,15 @@ export async function post(
 export const present = (subject: Subject, text: string, form: Readonly<Record<string, string | undefined>> = {}) =>
   post(subject, { ...formOf(text), ...form });
 
-/** The one constant answer, row `C`. */
-export function expectC(answer: Answer): void {
+/**
+ * The one constant answer, row `C`.
+ *
+ * @param challenge of a client that used the Authorization header; null: of one that did not
+ */
+export function expectC(answer: Answer, challenge: string | null = null): void {
   expect(answer.body).toEqual({ error: 'invalid_client', error_description: 'client authentication failed' });
   expect(answer.status).toBe(401);
-  expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="integration-gateway", error="invalid_client"');
+  expect(answer.headers.get('www-authenticate')).toBe(challenge);
   expect(answer.headers.get('cache-control')).toBe('no-store');
 }
 
