@@ -160,7 +160,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const at = path();
     const client = await clientAt(host.serve(at, good));
     const answers = await Promise.all(Array.from({ length: 50 }, () => ask(client, { kid: randomUUID() })));
-    answers.forEach(expectC);
+    answers.forEach((answer) => expectC(answer));
     expect(host.fetches(at)).toBe(1);
     const [first] = answers;
     if (first !== undefined)
