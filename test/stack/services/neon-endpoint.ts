@@ -15,6 +15,8 @@ export interface NeonEndpointOptions {
   /** 0 or undefined: a free one. */
   readonly port?: number;
   readonly host?: string;
+  /** To each database, shared by all requests for it; with 1 they take turns, in the order in which they came. Default 16. */
+  readonly connections?: number;
   /** Called for each request before it runs: what was asked for, in how many statements. */
   readonly onRequest?: (request: NeonRequest) => void;
 }
@@ -31,7 +33,6 @@ export interface NeonEndpoint {
   close(): Promise<void>;
 }
 
-/** Connections to each database, shared by all requests for it. */
 const POOL_SIZE = 16;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** Longer than any client keeps an idle connection, so that none is closed just as it is used again. */
@@ -56,7 +57,7 @@ const json = (status: number, body: unknown): Answer => ({
 /** Starts the endpoint; it outlives a PostgreSQL that goes away and finds it again when it is back. */
 export async function startNeonEndpoint(options: NeonEndpointOptions): Promise<NeonEndpoint> {
   const host = options.host ?? '127.0.0.1';
-  const pools = poolsOf(new URL(options.databaseUrl));
+  const pools = poolsOf(new URL(options.databaseUrl), options.connections ?? POOL_SIZE);
   let requests = 0;
 
   const answer = async (request: IncomingMessage): Promise<Answer> => {
@@ -101,7 +102,10 @@ function refusal(error: unknown): Answer {
   return text(503, `the database cannot be reached: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-function poolsOf(server: URL): {
+function poolsOf(
+  server: URL,
+  max: number,
+): {
   use: (request: NeonRequest) => ReturnType<typeof execute>;
   close: () => Promise<void>;
 } {
@@ -111,7 +115,7 @@ function poolsOf(server: URL): {
     const found = pools.get(key);
     if (found !== undefined) return found;
     const address = { host: server.hostname, port: Number(server.port || '5432') };
-    const pool = new Pool({ ...address, user, password, database, max: POOL_SIZE, pipeline: true });
+    const pool = new Pool({ ...address, user, password, database, max, pipeline: true });
     // An idle connection that breaks leaves the pool; the next request opens another.
     pool.on('error', () => undefined);
     // One that breaks while it is used tells the request, and also emits; unheard, that would end the process.

@@ -5,8 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { type NeonEndpoint, startNeonEndpoint } from '../services/neon-endpoint.ts';
-import type { NeonRequest } from '../services/neon-request.ts';
+import { type NeonEndpoint, type NeonEndpointOptions, startNeonEndpoint } from '../services/neon-endpoint.ts';
 
 export interface TestDatabase {
   /** For `neon(url)`, `DATABASE_URL` of the edge, or any PostgreSQL client. */
@@ -20,10 +19,8 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-export interface TestDatabaseOptions {
-  /** Sees each request to the endpoint before it runs. */
-  readonly onRequest?: (request: NeonRequest) => void;
-}
+/** Of its endpoint. */
+export type TestDatabaseOptions = Pick<NeonEndpointOptions, 'onRequest' | 'connections'>;
 
 /** Clones the template, some 0.2 s. Needs global-setup.ts among vitest's `globalSetup`. */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
