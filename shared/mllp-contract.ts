@@ -25,12 +25,12 @@ export const MLLP_CONTENT_TYPE = 'application/hl7-v2';
 export const MLLP_CONNECTION_HEADER = 'mllp-connection';
 
 /**
- * The claims of the sidecar's JWT. `src` is the peer's address as the listener saw it (after PROXY protocol, if any),
+ * The claims of the sidecar's JWT, whose audience is compared as its signature is verified. `src` is the peer's address as the listener saw it (after PROXY protocol, if any),
  * `tls` the subject of the peer's certificate, `sha256` the base64url SHA-256 of the request body (empty body for GET).
  */
 export const sidecarClaims = z.object({
   iss: z.string().min(1).max(255),
-  aud: z.literal(SIDECAR_TOKEN_AUDIENCE),
+  aud: z.string(),
   iat: z.number().int(),
   exp: z.number().int(),
   jti: z.uuid(),
