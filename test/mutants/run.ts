@@ -1,11 +1,13 @@
 /**
- * `npm run mutants [-- [--trust] word …]`: seeds each defect into a copy of the tree, runs the tests that must notice it, and says
- * which defects survive. Ends with 1 where one survives, no longer applies, or its tests fail without it, which --trust leaves
- * out: the suite has just passed.
+ * `npm run mutants [-- [--trust] [--since commit] [--shard 1/4] word …]`: seeds each defect (choose.ts) into a copy of the tree,
+ * runs the tests that must notice it, and says which defects survive. Ends with 1 where one survives, no longer applies, or its
+ * tests fail without it, which --trust leaves out: the suite has just passed.
  */
 import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
 
 import { MUTANTS } from './all.ts';
+import { choose } from './choose.ts';
 import { mutate, type Mutant } from './mutant.ts';
 import { copyTree, type Tree } from './tree.ts';
 
@@ -48,14 +50,15 @@ async function failingAnyway(tree: Tree, mutants: readonly Mutant[]): Promise<st
   return code === 0 ? undefined : output;
 }
 
-const isTrusting = process.argv.includes('--trust');
-const words = process.argv.slice(2).filter((word) => word !== '--trust');
-const chosen = Object.entries(MUTANTS).flatMap(([room, mutants]) =>
-  mutants.filter(
-    ({ name, file }) => words.length === 0 || words.some((word) => room === word || `${file} ${name}`.includes(word)),
-  ),
-);
-if (chosen.length === 0) throw new Error(`no defect is called ${words.join(' ')}`);
+const { values, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: { trust: { type: 'boolean', default: false }, since: { type: 'string' }, shard: { type: 'string' } },
+});
+const chosen = choose(MUTANTS, { words, since: values.since, shard: values.shard });
+if (chosen.length === 0) {
+  say(values.since === undefined ? `no defect is called ${words.join(' ')}` : `none has changed since ${values.since}`);
+  process.exit(values.since === undefined ? 1 : 0);
+}
 
 const trees = await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, copyTree));
 const judged: Judged[] = [];
@@ -63,7 +66,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void Promise.all(trees.map((each) => each.remove())).then(() => process.exit(1)));
 try {
   const [tree] = trees;
-  const broken = tree === undefined || isTrusting ? undefined : await failingAnyway(tree, chosen);
+  const broken = tree === undefined || values.trust ? undefined : await failingAnyway(tree, chosen);
   if (broken !== undefined) {
     say(broken);
     throw new Error('tests fail without any defect');
