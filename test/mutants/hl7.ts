@@ -9,7 +9,7 @@ const BAD_INPUT = ['test/integration/hl7/bad-input.test.ts'];
 const CONTRACT = ['test/contract/hl7.test.ts'];
 const SETTINGS = ['test/integration/hl7/settings.test.ts'];
 const SENDERS = ['test/integration/store/mllp-senders.test.ts'];
-const OTHERS = ['test/integration/hl7/settings.test.ts', 'test/integration/hl7/ingest.test.ts'];
+const KEYS = ['test/integration/hl7/keys.test.ts'];
 
 export const HL7: readonly Mutant[] = [
   {
@@ -66,7 +66,7 @@ export const HL7: readonly Mutant[] = [
     file: 'edge/hl7/identity/patient.ts',
     find: 'if (survivors.length > 1) {',
     replace: 'if (survivors.length > 9) {',
-    tests: INGEST,
+    tests: BAD_INPUT,
   },
   {
     name: 'identity: an old number writes the survivor',
@@ -145,8 +145,7 @@ export const HL7: readonly Mutant[] = [
     file: 'edge/hl7/sender/find-sender.ts',
     find: 'matches.filter((match) => match.client_id === row.client_id)',
     replace: 'matches.filter((match) => match.client_id !== "")',
-    tests: CONTRACT,
-    only: 'on deno',
+    tests: KEYS,
   },
   {
     name: 'sidecar: any body for a token',
@@ -240,7 +239,7 @@ export const HL7: readonly Mutant[] = [
     file: 'edge/hl7/ingest/ingest.ts',
     find: 'if (error instanceof Fault) throw error;',
     replace: '',
-    tests: BAD_INPUT,
+    tests: INGEST,
   },
   {
     name: 'when what was found has passed the message is lost',
@@ -269,6 +268,6 @@ export const HL7: readonly Mutant[] = [
     file: 'edge/store/hl7.ts',
     find: 'seen.site_id = k.site_id and seen.client_id = k.client_id',
     replace: 'seen.site_id is not null',
-    tests: OTHERS,
+    tests: KEYS,
   },
 ];

@@ -574,6 +574,13 @@ export const OAUTH: readonly Mutant[] = [
     tests: BEARER,
   },
   {
+    name: 'an access token without end',
+    file: 'edge/oauth/access-token.ts',
+    find: 'if (token.length > MAX_TOKEN_CHARACTERS) return undefined;',
+    replace: '',
+    tests: BEARER,
+  },
+  {
     name: 'an access token that was verified once is good for ever',
     file: 'edge/oauth/access-token.ts',
     find: 'found.iss === issuer && found.exp > nowMs / 1000',

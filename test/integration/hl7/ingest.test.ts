@@ -1,6 +1,7 @@
 /** Ingest against a real PostgreSQL: what is stored, what is found again, what is merged, and in how many round trips. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { Fault } from '../../../shared/fault.ts';
 import { createHl7Site, type Hl7Site } from './site.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 
@@ -140,6 +141,23 @@ describe('a message that the gateway fails to process', () => {
     await site.db.client.query('alter table resource drop constraint no_trouble');
     expect(await site.send(message)).toMatchObject({ status: 'stored', outcome: 'AA' });
     expect(await patient('P22')).toHaveLength(1);
+  });
+
+  test('but one that the database is not there for is not stored at all, nor answered', async () => {
+    const { database } = site.deps;
+    let batches = 0;
+    const away: typeof database = {
+      ...database,
+      async batch(queries) {
+        batches += 1;
+        if (batches === 2) throw new Fault('unavailable', 'the database cannot be reached');
+        return database.batch(queries);
+      },
+    };
+    const message = `${msh('ADT^A01', 'away')}\n${pid('P23')}`;
+    await expect(site.send(message, { database: away })).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await storedOf('away')).toEqual([]);
+    expect(await site.send(message)).toMatchObject({ status: 'stored', outcome: 'AA' });
   });
 });
 

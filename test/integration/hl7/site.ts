@@ -15,8 +15,8 @@ export interface Hl7Site {
   readonly deps: Deps;
   readonly site: string;
   readonly clientId: string;
-  /** Sends a message: segments one a line. */
-  send(message: string | Uint8Array): Promise<Sent>;
+  /** Sends a message: segments one a line. @param by what is put over `deps` */
+  send(message: string | Uint8Array, by?: Partial<Deps>): Promise<Sent>;
   /** The current resources of a type, in the order they were made. */
   resources(type: string): Promise<(JsonObject & { id: string; version: number })[]>;
   messages(): Promise<readonly StoredMessage[]>;
@@ -52,13 +52,16 @@ export async function createHl7Site(
     deps,
     site,
     clientId,
-    async send(message) {
-      const ingested = await ingest(deps, {
-        sender: { kind: 'caller', caller },
-        bytes: bytesOf(message),
-        source: { kind: 'http', address: '192.0.2.7' },
-        requestId: 'request-1',
-      });
+    async send(message, by) {
+      const ingested = await ingest(
+        { ...deps, ...by },
+        {
+          sender: { kind: 'caller', caller },
+          bytes: bytesOf(message),
+          source: { kind: 'http', address: '192.0.2.7' },
+          requestId: 'request-1',
+        },
+      );
       if (ingested.status === 'no-sender') throw new Error('no key was found');
       const text = ingested.ack === null ? '' : new TextDecoder('latin1').decode(ingested.ack);
       return { ...ingested, text, errors: errorsOf(text) };

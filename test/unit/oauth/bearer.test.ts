@@ -159,6 +159,7 @@ describe('what RFC 6750 refuses', () => {
     ['no site', () => signed({}, { site: undefined }, own)],
     ['text', async () => 'abc'],
     ['far too long', async () => 'a'.repeat(10_000)],
+    ['far too long, and ours in all else', () => signed({}, { scope: 'a'.repeat(10_000) }, own)],
   ])('82: %s', async (_, make) => {
     const given = await make();
     const fault = await faultOf(() => authenticate(deps, withHeader(`Bearer ${given}`), 'svc-fhir'));

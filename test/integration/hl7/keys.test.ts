@@ -1,0 +1,52 @@
+/** One database, several keys: what a message finds, and whether it was seen, is of the key that it is of and of no other. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
+import type { Sender } from '../../../edge/hl7/sender/find-sender.ts';
+import { createApiKey, type ApiKeyOptions } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
+import { createHl7Site, type Hl7Site } from './site.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const newSite = (key: Partial<ApiKeyOptions> = {}) => createHl7Site({ database: db, key });
+const PID = 'PID|1||S1^^^HOSP^MR||Doe';
+
+const send = ({ deps }: Hl7Site, sender: Sender, message: string) =>
+  ingest(deps, {
+    sender,
+    bytes: bytesOf(message),
+    source: { kind: 'mllp', address: '198.51.100.9' },
+    requestId: 'request-1',
+  });
+
+describe('an address that several keys allow', () => {
+  test('the patient of another site’s key is not found, with the same identifier', async () => {
+    const mllp = { protocols: ['hl7', 'hl7-mllp'], allowedIps: ['198.51.100.0/24'] };
+    const [named, other] = [await newSite({ ...mllp, senderApplication: 'LAB' }), await newSite(mllp)];
+    for (const each of [named, other]) await each.send(`${msh('ADT^A01')}\n${PID}^Jane`);
+    const sent = await send(named, { kind: 'address', address: '198.51.100.9' }, `${msh('ADT^A08')}\n${PID}^Janet`);
+    expect(sent).toMatchObject({ status: 'stored', outcome: 'AA', site: named.site, clientId: named.clientId });
+    expect(await named.resources('Patient')).toMatchObject([{ version: 2, name: [{ given: ['Janet'] }] }]);
+    expect(await other.resources('Patient')).toMatchObject([{ version: 1, name: [{ given: ['Jane'] }] }]);
+  });
+});
+
+describe('the same bytes', () => {
+  test('are new from another key, of the same site and of another', async () => {
+    const [site, other] = [await newSite(), await newSite()];
+    const second = await createApiKey(db.client, { site: site.site });
+    const message = `${msh('ADT^A01')}\n${PID}^Jane`;
+    expect(await site.send(message)).toMatchObject({ status: 'stored' });
+    const caller = { site: site.site, clientId: second.clientId, tokenId: 'token' };
+    expect(await send(site, { kind: 'caller', caller }, message)).toMatchObject({ status: 'stored', outcome: 'AA' });
+    expect(await other.send(message)).toMatchObject({ status: 'stored', outcome: 'AA' });
+    expect(await site.send(message)).toMatchObject({ status: 'seen' });
+    expect(await Promise.all([site, other].map(async (each) => (await each.messages()).length))).toEqual([2, 1]);
+  });
+});
