@@ -71,8 +71,8 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'identity: an old number writes the survivor',
     file: 'edge/hl7/identity/patient.ts',
-    find: "(action === 'upsert' || action === 'merge') && !isOldNumber",
-    replace: "action === 'upsert' || action === 'merge'",
+    find: "(action !== 'ensure' && !isOldNumber)",
+    replace: "action !== 'ensure'",
     tests: INGEST,
   },
   {
