@@ -74,9 +74,12 @@ export function fhirDateTime(stamp: Timestamp, fallback: ZoneFallback = {}): str
   return `${date}T${clock(stamp.hour, stamp.minute, stamp.second, stamp.fraction)}${offset}`;
 }
 
-/** FHIR instant, for elements that take no less than a second; undefined when the time is less precise. */
+/**
+ * FHIR instant, for elements that take no less than a second. Minutes are enough, which is how precise most systems send:
+ * seconds that were not sent are zero, as in a dateTime. Undefined when the time is less precise or its offset unknown.
+ */
 export function fhirInstant(stamp: Timestamp, fallback: ZoneFallback = {}): string | undefined {
-  if (stamp.second === undefined) return undefined;
+  if (stamp.minute === undefined) return undefined;
   const text = fhirDateTime(stamp, fallback);
   return text.includes('T') ? text : undefined;
 }

@@ -13,6 +13,41 @@ const KEYS = ['test/integration/hl7/keys.test.ts'];
 
 export const HL7: readonly Mutant[] = [
   {
+    name: 'value: below five is five',
+    file: 'edge/hl7/mapping/datatypes/quantity.ts',
+    find: '...(sign !== undefined && { comparator: COMPARATOR_SIGNS.get(sign) ?? sign }), ',
+    replace: '',
+    tests: OBSERVATION,
+  },
+  {
+    name: 'value: a number loses the unit that came beside it',
+    file: 'edge/hl7/mapping/datatypes/quantity.ts',
+    find: '{ comparator: COMPARATOR_SIGNS.get(sign) ?? sign }), ...unit };',
+    replace: '{ comparator: COMPARATOR_SIGNS.get(sign) ?? sign }) };',
+    tests: OBSERVATION,
+  },
+  {
+    name: 'value: a text loses the unit that came beside it',
+    file: 'edge/hl7/segments/obx-value.ts',
+    find: '.map((found) => withUnit(found, unitText));',
+    replace: ';',
+    tests: OBSERVATION,
+  },
+  {
+    name: 'value: a text is a number that is printed otherwise',
+    file: 'edge/hl7/segments/obx-value.ts',
+    find: "printJson(valueQuantity['value'] ?? null) === digits",
+    replace: 'true',
+    tests: OBSERVATION,
+  },
+  {
+    name: 'value: a number without a unit that came as text is one',
+    file: 'edge/hl7/segments/obx-value.ts',
+    find: 'if (sent === undefined || Object.keys(unit).length === 0) return undefined;',
+    replace: 'if (sent === undefined) return undefined;',
+    tests: OBSERVATION,
+  },
+  {
     name: 'names: codes of two local systems are one code',
     file: 'edge/hl7/mapping/tables/coding-systems.ts',
     find: 'return context.localSystems + encodeURIComponent(key.toWellFormed());',

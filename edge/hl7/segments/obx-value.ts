@@ -1,15 +1,23 @@
 /**
  * OBX-5 by OBX-2 as value[x] (v2-to-FHIR `OBX[Observation]` 7 to 36, `OBX[Observation-Component]` 8 to 39). A value that
- * does not fit its type is kept as text, with a warning.
+ * does not fit its type is kept as text, with a warning. A unit is never lost: what is written as a number (`<5`, `5.6`)
+ * is a Quantity, and a text has the unit beside it, as a person reads both (FHIR R4, extension rendered-value).
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { fhirDateTime, fhirTime, readTimestamp } from '../../../shared/hl7/time.ts';
 import { locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
-import type { JsonObject } from '../../../shared/json.ts';
+import { printJson, type JsonObject } from '../../../shared/json.ts';
 import { attempt, type MapContext, note, quietly } from '../mapping/context.ts';
 import { encapsulated, pointer } from '../mapping/datatypes/attachment.ts';
 import { codeableConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
-import { decimal, numericRange, structuredNumeric, structuredText, unitOf } from '../mapping/datatypes/quantity.ts';
+import {
+  decimal,
+  numericRange,
+  structuredNumeric,
+  structuredText,
+  unitOf,
+  writtenNumber,
+} from '../mapping/datatypes/quantity.ts';
 import { code, fieldText, first, textOf, wholeText } from '../mapping/datatypes/text.ts';
 import { dateRange } from '../mapping/datatypes/time.ts';
 
@@ -33,14 +41,36 @@ const value = (found: JsonObject | undefined): ObservedValue | undefined =>
 
 const text: Reader = (part) => string(wholeText(part));
 
+/** A number that came as text is one where a unit says so, and where it is printed as it was sent: `007` is a text. */
+function measured(sent: string | undefined, unit: JsonObject): ObservedValue | undefined {
+  if (sent === undefined || Object.keys(unit).length === 0) return undefined;
+  const valueQuantity = writtenNumber(sent, unit);
+  const digits = sent.replace(/^[<>=≤≥]+\s*/, '');
+  return valueQuantity !== undefined && printJson(valueQuantity['value'] ?? null) === digits
+    ? { value: { valueQuantity } }
+    : undefined;
+}
+
+const textOrNumber: Reader = (part, context) => measured(wholeText(part), context.unit) ?? text(part, context);
+
+const RENDERED_VALUE = 'http://hl7.org/fhir/StructureDefinition/rendered-value';
+
+/** A text that has a unit, with both as a person reads them: R4 has no unit for a string. */
+function withUnit(observed: ObservedValue, unit: string | undefined): ObservedValue {
+  const sent = observed.value?.['valueString'];
+  if (typeof sent !== 'string' || unit === undefined || sent.endsWith(` ${unit}`)) return observed;
+  const rendered = { url: RENDERED_VALUE, valueString: `${sent} ${unit}` };
+  return { value: { ...observed.value, _valueString: { extension: [rendered] } } };
+}
+
 const coded: Reader = (part, context) => {
   const concept = codeableConcept(part, context);
   return concept === undefined ? undefined : { value: { valueCodeableConcept: concept } };
 };
 
 const number: Reader = (part, { unit }) => {
-  const found = decimal(textOf(part, 1) ?? '');
-  return found === undefined ? undefined : { value: { valueQuantity: { value: found, ...unit } } };
+  const valueQuantity = writtenNumber(textOf(part, 1) ?? '', unit);
+  return valueQuantity === undefined ? undefined : { value: { valueQuantity } };
 };
 
 const moment: Reader = (part, { zone }) => {
@@ -65,7 +95,7 @@ const sampled: Reader = (part) => {
 
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['NM', number],
-  ['ST', text],
+  ['ST', textOrNumber],
   ['TX', text],
   ['FT', text],
   ['SN', structured],
@@ -124,17 +154,31 @@ export function observedValues(segment: Segment, context: MapContext): ObservedV
   const type = valueType(segment) ?? 'ST';
   const parts = repetitions(segment, 5).filter((part) => part.raw !== '' && part.raw !== '""');
   const unitPart = first(segment, 6);
-  const valueContext: ValueContext = { ...context, unit: unitOf(unitPart, context), unitText: textOfConcept(unitPart) };
+  const unitText = textOfConcept(unitPart);
+  const valueContext: ValueContext = { ...context, unit: unitOf(unitPart, context), unitText };
   const reader = READERS.get(type);
   if (reader === undefined && parts[0] !== undefined) {
     const message = 'OBX-2 is not a value type of table 0125 that is mapped: OBX-5 is kept as text';
     note(context, 'W', '103', `${segment.id}^${segment.sequence}^2`, message, 'unknown-value-type');
   }
   if (TEXT_TYPES.has(type)) {
-    const lines = parts.map(wholeText).filter((line) => line !== undefined);
-    return lines.length === 0 ? [] : [{ value: { valueString: lines.join('\n') } }];
+    const lines = observedText(segment);
+    const found = measured(lines, valueContext.unit) ?? string(lines);
+    return found === undefined ? [] : [withUnit(found, unitText)];
   }
-  return parts.map((part) => observed(part, type, reader ?? text, valueContext)).filter((found) => found !== undefined);
+  return parts
+    .map((part) => observed(part, type, reader ?? textOrNumber, valueContext))
+    .filter((found) => found !== undefined)
+    .map((found) => withUnit(found, unitText));
+}
+
+/** OBX-5 of a TX or FT: its repetitions are lines. */
+export function observedText(segment: Segment): string | undefined {
+  const lines = repetitions(segment, 5)
+    .filter((part) => part.raw !== '""')
+    .map(wholeText)
+    .filter((line) => line !== undefined);
+  return lines.length === 0 ? undefined : lines.join('\n');
 }
 
 function observed(part: Part, type: string, reader: Reader, context: ValueContext): ObservedValue | undefined {

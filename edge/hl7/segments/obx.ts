@@ -14,7 +14,7 @@ import { conceptKey, entityKey, join } from '../mapping/key.ts';
 import { INTERPRETATION, NATURE_OF_ABNORMAL_TESTING } from '../mapping/tables/concept-maps.ts';
 import { annotations } from './nte.ts';
 import { ABSENT, statusOf } from './obx-status.ts';
-import { observedValues, type ObservedValue } from './obx-value.ts';
+import { observedText, observedValues, type ObservedValue } from './obx-value.ts';
 import { orderKey } from './orc.ts';
 import type { GroupSegment } from './rule.ts';
 import { specimenOf } from './spm.ts';
@@ -171,7 +171,7 @@ function valueContributions(segments: readonly Segment[], context: MapContext): 
   const [segment] = segments;
   if (segment === undefined) return [];
   const isDeleted = segments.every((line) => line.field(5) === '""');
-  const values = segments.length > 1 ? joined(segments, context) : observedValues(segment, context);
+  const values = segments.length > 1 ? joined(segments) : observedValues(segment, context);
   if (isDeleted) return [...NO_VALUE, fixed('dataAbsentReason', null)];
   if (values.length === 0) {
     const reason = ABSENT.get(fieldText(segment, 11)?.toUpperCase() ?? '');
@@ -205,10 +205,9 @@ const NO_VALUE: readonly Contribution[] = [
 ];
 
 /** Lines of a text that came as one OBX each become one text; an empty line is a line. */
-function joined(segments: readonly Segment[], context: MapContext): readonly ObservedValue[] {
-  const lines = segments.map((line) => observedValues(line, context)[0]?.value?.['valueString']);
-  const valueString = lines
-    .map((line) => (typeof line === 'string' ? line : ''))
+function joined(segments: readonly Segment[]): readonly ObservedValue[] {
+  const valueString = segments
+    .map((line) => observedText(line) ?? '')
     .join('\n')
     .trim();
   return valueString === '' ? [] : [{ value: { valueString } }];

@@ -57,6 +57,8 @@ export function httpCases(subject: () => Subject): void {
     const patient = `Patient/${patients[0]?.id}`;
     for (const query of [
       `AllergyIntolerance?patient=${patient}&clinical-status=active&code=PEN`,
+      // A local coding system that nobody has named.
+      `AllergyIntolerance?patient=${patient}&code=${gateway.fhirBaseUrl}/fhir/sites/${site}/code-systems/L|PEN`,
       `Condition?patient=${patient}&clinical-status=active&code=http://hl7.org/fhir/sid/icd-10|I10`,
       `Procedure?patient=${patient}&code=99213`,
       `DiagnosticReport?patient=${patient}&status=final`,

@@ -66,6 +66,95 @@ describe('values by type', () => {
     expect(result.resource('Observation')).toMatchObject({ valueString: value });
   });
 
+  describe('a unit is never lost', () => {
+    const unit = { unit: 'mmol/L', system: 'http://unitsofmeasure.org', code: 'mmol/L' };
+    const valued = (type: string, sent: string, obx6 = 'mmol/L^^UCUM') => oru({ 2: type, 5: sent, 6: obx6 });
+
+    test.each([
+      ['NM', '<5', { value: 5, comparator: '<' }],
+      ['NM', '>=10', { value: 10, comparator: '>=' }],
+      ['NM', '<= 0.5', { value: 0.5, comparator: '<=' }],
+      ['NM', '>120', { value: 120, comparator: '>' }],
+      ['ST', '5.6', { value: 5.6 }],
+      ['ST', '-5', { value: -5 }],
+      ['ST', '<5', { value: 5, comparator: '<' }],
+      ['ST', '> 100', { value: 100, comparator: '>' }],
+      ['ST', '≥10', { value: 10, comparator: '>=' }],
+      ['ST', '≤10', { value: 10, comparator: '<=' }],
+      ['TX', '5.6', { value: 5.6 }],
+      ['FT', '<5', { value: 5, comparator: '<' }],
+      ['', '5.6', { value: 5.6 }],
+    ])('%s %s is a number', (type, sent, quantity) => {
+      const result = valued(type, sent);
+      expect(result.findings).toEqual([]);
+      expect(result.resource('Observation')['valueQuantity']).toEqual({ ...quantity, ...unit });
+    });
+
+    test.each(['5.60', '<0.10', '140.000'])('the digits of %s stay', (sent) => {
+      expect(valued('ST', sent).json('Observation')).toContain(`"value":${sent.replace('<', '')},`);
+    });
+
+    test.each([
+      ['ST', '1:128'],
+      ['ST', '5-10'],
+      ['ST', '5,6'],
+      ['ST', '007'],
+      ['ST', '+5'],
+      ['ST', '5.'],
+      ['ST', '<05'],
+      ['ST', '1e5'],
+      ['ST', '<>5'],
+      ['ST', '5.6 H'],
+      ['ST', 'positive'],
+      ['ST', '120/80'],
+      ['TX', 'one~two'],
+      ['NM', 'high'],
+      ['NA', '1^2^3'],
+      ['VR', 'a^b'],
+    ])('%s %s is a text, with the unit beside it', (type, sent) => {
+      const { valueString, _valueString, ...rest } = valued(type, sent).resource('Observation');
+      expect(rest).not.toHaveProperty('valueQuantity');
+      const valueRendered = `${String(valueString)} mmol/L`;
+      const url = 'http://hl7.org/fhir/StructureDefinition/rendered-value';
+      expect(_valueString).toEqual({ extension: [{ url, valueString: valueRendered }] });
+    });
+
+    test('a number without a unit that came as text stays one: it may be an accession number', () => {
+      expect(oru({ 2: 'ST', 5: '5.6' }).resource('Observation')).toMatchObject({ valueString: '5.6' });
+      expect(oru({ 2: 'ST', 5: '<5' }).resource('Observation')).toMatchObject({ valueString: '<5' });
+      expect(oru({ 2: 'NM', 5: '<5' }).resource('Observation')).toMatchObject({ valueQuantity: { comparator: '<' } });
+    });
+
+    test('a text that has it already says it once', () => {
+      expect(valued('ST', 'about 5 mmol/L').resource('Observation')).not.toHaveProperty('_valueString');
+    });
+
+    test('lines of a text are no numbers', () => {
+      const { resources } = mapped('ORU^R01', [
+        pid(),
+        OBR,
+        'OBX|1|TX|t^T^L||5.6|mmol/L|||||F',
+        'OBX|2|TX|t^T^L||7.1|mmol/L|||||F',
+      ]);
+      expect(resources[1]).toMatchObject({ valueString: '5.6\n7.1' });
+    });
+
+    test('a correction takes the comparator away', () => {
+      const stored = valued('NM', '<5').resource('Observation');
+      expect(stored).toMatchObject({ valueQuantity: { comparator: '<' } });
+      expect(valued('NM', '5').resource('Observation')['valueQuantity']).not.toHaveProperty('comparator');
+    });
+
+    test('of components too', () => {
+      expect(valued('ST', '5.6~high').resource('Observation')).toMatchObject({
+        component: [
+          { valueQuantity: { value: 5.6 } },
+          { valueString: 'high', _valueString: { extension: [{ valueString: 'high mmol/L' }] } },
+        ],
+      });
+    });
+  });
+
   test('several values are components', () => {
     expect(oru({ 2: 'CE', 5: 'A^Alpha^L~B^Beta^L' }).resource('Observation')).toMatchObject({
       component: [
@@ -218,6 +307,16 @@ test('lines of one text are one observation; other repetitions are their own', (
     .map(({ valueString }) => valueString);
   expect(values).toEqual(['one\n\ntwo', 'one', 'two', 'three']);
   expect(result.resource('DiagnosticReport')).toMatchObject({ result: { length: 4 } });
+});
+
+test('a report has the minute it was issued, or says that it has none', () => {
+  const obr = (at: string) => segment('OBR', { 3: 'F1', 4: '1^Panel^L', 22: at, 25: 'F' });
+  const minutes = mapped('ORU^R01', [pid(), obr('202601011200')]);
+  expect(minutes.resource('DiagnosticReport')).toMatchObject({ issued: '2026-01-01T12:00:00+01:00' });
+  expect(minutes.findings).toEqual([]);
+  const day = mapped('ORU^R01', [pid(), obr('20260101')]);
+  expect(day.resource('DiagnosticReport')).not.toHaveProperty('issued');
+  expect(day.findings).toEqual(['I 0 OBR^1^22^1^1']);
 });
 
 test('the specimen of the group, and order numbers from ORC', () => {

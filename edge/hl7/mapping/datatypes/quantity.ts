@@ -37,6 +37,25 @@ export function unitOf(part: Part | undefined, context: MapContext): JsonObject 
 }
 
 const COMPARATORS: ReadonlySet<string> = new Set(['<', '<=', '>=', '>']);
+const COMPARED = /^([<>]=?|[≤≥])\s*(\S+)$/;
+const COMPARATOR_SIGNS: ReadonlyMap<string, string> = new Map([
+  ['≤', '<='],
+  ['≥', '>='],
+]);
+
+/**
+ * A number as people write it, `5.6`, `<5` or `>= 10`, as a Quantity. Undefined for anything else, a titre or a range
+ * say, which is text.
+ *
+ * @param unit as of `unitOf`
+ */
+export function writtenNumber(text: string, unit: JsonObject): JsonObject | undefined {
+  const [, sign, number = text] = COMPARED.exec(text.trim()) ?? [];
+  const value = decimal(number);
+  if (value === undefined) return undefined;
+  return { value, ...(sign !== undefined && { comparator: COMPARATOR_SIGNS.get(sign) ?? sign }), ...unit };
+}
+
 const ORIGINAL_TEXT = 'http://hl7.org/fhir/StructureDefinition/originalText';
 
 /**

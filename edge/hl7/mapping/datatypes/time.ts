@@ -34,12 +34,19 @@ export function isDate(part: Part | undefined): boolean {
   }
 }
 
-/** As FHIR instant; undefined when the value is less precise than a second or its offset is not known. */
+/** As FHIR instant; one without minutes or without a known offset has no place there, which is said. */
 export function instant(part: Part | undefined, context: MapContext): string | undefined {
   const text = textOf(part, 1);
   if (part === undefined || text === undefined) return undefined;
-  return attempt(context, () => fhirInstant(readTimestamp(text, locatePart(part, 1)), context.zone));
+  const at = locatePart(part, 1);
+  const stamp = attempt(context, () => readTimestamp(text, at));
+  if (stamp === undefined) return undefined;
+  const found = fhirInstant(stamp, context.zone);
+  if (found === undefined) note(context, 'I', '0', at, NO_INSTANT, 'not-mapped');
+  return found;
 }
+
+const NO_INSTANT = 'a time without minutes, or without a known offset, is kept with the message and not mapped';
 
 /** A Period from two dateTimes; an end before the start is left out with a warning (FHIR R4, Period, per-1). */
 export function period(

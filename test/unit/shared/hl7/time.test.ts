@@ -37,9 +37,15 @@ describe('fhirDateTime keeps the precision that was sent', () => {
     expect(fhirDateTime(readTimestamp(text, 'PID^1^7'), fallback)).toBe(expected);
   });
 
-  it('as a date drops the time, as an instant needs the second and an offset', () => {
+  it('as a date drops the time, as an instant needs the minute and an offset', () => {
     expect(fhirDate(readTimestamp('20260203040506', ''))).toBe('2026-02-03');
-    expect(fhirInstant(readTimestamp('202602030405+0100', ''))).toBeUndefined();
+    expect(fhirInstant(readTimestamp('202602030405+0100', ''))).toBe('2026-02-03T04:05:00+01:00');
+    expect(fhirInstant(readTimestamp('202602030405', ''), { timeZone: 'Europe/Vienna' })).toBe(
+      '2026-02-03T04:05:00+01:00',
+    );
+    expect(fhirInstant(readTimestamp('2026020304+0100', ''))).toBeUndefined();
+    expect(fhirInstant(readTimestamp('20260203+0100', ''))).toBeUndefined();
+    expect(fhirInstant(readTimestamp('202602030405', ''))).toBeUndefined();
     expect(fhirInstant(readTimestamp('20260203040506', ''))).toBeUndefined();
     expect(fhirInstant(readTimestamp('20260203040506+0100', ''))).toBe('2026-02-03T04:05:06+01:00');
   });
