@@ -114,7 +114,7 @@ describe('values by type', () => {
     ])('%s %s is a text, with the unit beside it', (type, sent) => {
       const { valueString, _valueString, ...rest } = valued(type, sent).resource('Observation');
       expect(rest).not.toHaveProperty('valueQuantity');
-      const valueRendered = `${String(valueString)} mmol/L`;
+      const valueRendered = typeof valueString === 'string' ? `${valueString} mmol/L` : '';
       const url = 'http://hl7.org/fhir/StructureDefinition/rendered-value';
       expect(_valueString).toEqual({ extension: [{ url, valueString: valueRendered }] });
     });
