@@ -9,6 +9,8 @@ import { faultOf } from '../http/fault-status.ts';
 import { problem } from '../http/problem.ts';
 import { createSurface, type Surface } from '../http/surface.ts';
 import { addOperations, API_PATH, type Operation } from './api/operation.ts';
+import { attentionOperations } from './attention/operations.ts';
+import { addAttentionPages } from './attention/routes.tsx';
 import { keyOperations } from './keys/operations.ts';
 import { addKeyPages } from './keys/routes.tsx';
 import { messageOperations } from './messages/operations.ts';
@@ -34,6 +36,7 @@ export function adminOperations(deps: Deps, workbench: Workbench): Operation[] {
     ...keyOperations(deps),
     ...overviewOperations(deps),
     ...messageOperations(deps, workbench),
+    ...attentionOperations(deps),
     ...workbenchOperations(deps, workbench),
     ...settingsOperations(deps),
   ];
@@ -53,6 +56,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addKeyPages(app, console);
   addRefusalPages(app, console);
   addMessagePages(app, console);
+  addAttentionPages(app, console);
   addWorkbench(app, console);
   addSettingsPages(app, console);
 

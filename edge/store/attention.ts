@@ -1,17 +1,19 @@
 /** What an administrator should look at (`attention` in migrations/0008_attention.sql), as messages show it. */
 import type { JsonObject } from '../../shared/json.ts';
 
-export type AttentionKind =
+export const ATTENTION_KINDS = [
   /** Two charts may be of one person, or one number is in both. */
-  | 'possible-duplicate'
+  'possible-duplicate',
   /** A corrected, withdrawn or deleted result came after a newer one. */
-  | 'stale-correction'
+  'stale-correction',
   /** A correction fits none of the results that are known, or several. */
-  | 'correction-unmatched'
+  'correction-unmatched',
   /** What the gateway files by patient was to be moved, and was not. */
-  | 'not-moved'
+  'not-moved',
   /** A merge whose patients could not be told. */
-  | 'merge-unresolved';
+  'merge-unresolved',
+] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 
 export interface NewAttention {
   readonly kind: AttentionKind;

@@ -1,0 +1,53 @@
+/** What is listed for administrators, in words: what happened, and what there is to do. */
+import type { AttentionKind } from '../../store/attention.ts';
+
+interface Words {
+  readonly title: string;
+  /** What happened. */
+  readonly why: string;
+  /** What there is to do. */
+  readonly todo: string;
+}
+
+export const KIND_WORDS: Readonly<Record<AttentionKind, Words>> = {
+  'possible-duplicate': {
+    title: 'Possible duplicates',
+    why: 'Two charts may be of one person, or one number is in both.',
+    todo:
+      'If they are one person, let the hospital’s system send a merge (ADT A40), or a FHIR client link one to the other ' +
+      '(replaced-by): they then leave this list. If they are two, dismiss.',
+  },
+  'stale-correction': {
+    title: 'Late corrections',
+    why: 'A corrected, withdrawn or deleted result came after a newer one, and was not applied.',
+    todo: 'Look whether the newer result is right. If it is, dismiss; if not, replay the message.',
+  },
+  'correction-unmatched': {
+    title: 'Corrections without a result',
+    why: 'A correction fits none of the results that are known, or several, and was stored beside them.',
+    todo: 'Look which result it corrects, and have the sender name it: by order number, code and time of collection.',
+  },
+  'not-moved': {
+    title: 'Not moved',
+    why: 'A message moves an account or a visit to another patient. What the gateway files by patient was not moved.',
+    todo: 'Have the sender send the results and documents again under the right patient, and take back the others.',
+  },
+  'merge-unresolved': {
+    title: 'Merges that were not done',
+    why: 'A merge names a patient that could not be told from another.',
+    todo: 'Find out which patient is meant, have the merge sent again, and dismiss.',
+  },
+};
+
+/** Why two charts are listed, by the reason that the message’s finding has. */
+const REASONS: Readonly<Record<string, string>> = {
+  'identifiers-of-several': 'A message names numbers of both as one patient’s.',
+  'possible-duplicate': 'The same number came from another issuer, and the persons could not be told to be one.',
+  'merge-of-several': 'A merge names both, but they do not look like one person.',
+  'number-taken': 'A number was to become the first one’s, and is the other’s.',
+  'patient-differs': 'A message with the number of one has the name and birth date of somebody else.',
+};
+
+/** Why it is listed, in a sentence. @param reason of the detail */
+export const whyListed = (kind: AttentionKind, reason: unknown): string =>
+  (typeof reason === 'string' && Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? KIND_WORDS[kind].why;

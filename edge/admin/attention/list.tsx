@@ -1,0 +1,133 @@
+/** What an administrator should look at: of each kind what happened, whom it is about, and what there is to do. */
+import type { AttentionKind } from '../../store/attention.ts';
+import { ATTENTION_STATES } from '../../store/admin-attention.ts';
+import type { List } from '../api/cursor.ts';
+import { Badge, Empty, Fact, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
+import { KIND_WORDS } from './kinds.ts';
+import type { Person, PersonPart } from './person.ts';
+import { PERSON_PARTS } from './person.ts';
+import type { AttentionView } from './view.ts';
+
+const PART_NAMES: Readonly<Record<PersonPart, string>> = {
+  names: 'Name',
+  birthDate: 'Birth date',
+  gender: 'Sex',
+  identifiers: 'Numbers',
+  telecom: 'Telephone, e-mail',
+  addresses: 'Address',
+};
+
+const STATE_NAMES = { open: 'open', merged: 'merged since', dismissed: 'dismissed' } as const;
+
+function linesOf(person: Person, part: PersonPart): readonly string[] {
+  switch (part) {
+    case 'birthDate':
+    case 'gender':
+      return [person[part] ?? ''];
+    case 'identifiers':
+      return person.identifiers.map(({ issuer, value }) => (issuer === null ? value : `${value} (${issuer})`));
+    case 'names':
+    case 'telecom':
+    case 'addresses':
+      return person[part];
+  }
+}
+
+const People = ({ item: { patients, agrees, differs } }: { item: AttentionView }) => (
+  <Table
+    label={patients.map(({ reference }) => reference).join(' and ')}
+    head={['', ...patients.map(({ reference }) => reference), ...(patients.length === 2 ? ['Compared'] : [])]}
+  >
+    {PERSON_PARTS.filter((part) => patients.some((person) => linesOf(person, part).some(Boolean))).map((part) => (
+      <tr>
+        <th scope="row">{PART_NAMES[part]}</th>
+        {patients.map((person) => (
+          <td class="value">{linesOf(person, part).join('\n')}</td>
+        ))}
+        {patients.length === 2 ? (
+          <td>
+            {agrees.includes(part) ? <Badge tone="good">agrees</Badge> : null}
+            {differs.includes(part) ? <Badge tone="warn">differs</Badge> : null}
+          </td>
+        ) : null}
+      </tr>
+    ))}
+  </Table>
+);
+
+interface ItemProps {
+  readonly item: AttentionView;
+  readonly path: string;
+  readonly messagePath: string;
+  readonly mayDismiss: boolean;
+}
+
+const Item = ({ item, path, messagePath, mayDismiss }: ItemProps) => (
+  <section aria-label={`${item.why} ${item.createdAt}`}>
+    <p>
+      <strong>{item.why}</strong>
+    </p>
+    <dl class="facts">
+      <Fact name="Found">
+        <When at={item.createdAt} />
+      </Fact>
+      {item.message === null ? null : (
+        <Fact name="By">
+          <a href={`${messagePath}/${item.message.messageId}`}>
+            {item.message.messageType} {item.message.controlId}
+          </a>
+        </Fact>
+      )}
+      {typeof item.detail['at'] === 'string' ? (
+        <Fact name="Where">
+          <code>{item.detail['at']}</code>
+        </Fact>
+      ) : null}
+      {item.dismissedAt === null ? null : (
+        <Fact name="Dismissed">
+          <When at={item.dismissedAt} /> by {item.dismissedBy}
+        </Fact>
+      )}
+    </dl>
+    {item.patients.length === 0 ? null : <People item={item} />}
+    {mayDismiss && item.state === 'open' ? (
+      <form class="actions" method="post" action={`${path}/${item.id}/dismiss`}>
+        <input type="hidden" name="kind" value={item.kind} />
+        <button class="secondary">Dismiss</button>
+      </form>
+    ) : null}
+  </section>
+);
+
+interface AttentionListProps extends Omit<ItemProps, 'item'> {
+  readonly kind: AttentionKind;
+  readonly list: List<AttentionView>;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export const AttentionList = ({ kind, list, query, ...at }: AttentionListProps) => (
+  <>
+    <Filter label="What to look at">
+      <Select
+        name="kind"
+        label="What"
+        value={kind}
+        options={Object.entries(KIND_WORDS).map(([value, { title }]) => ({ value, label: title }))}
+      />
+      <Select
+        name="state"
+        label="State"
+        value={query['state'] ?? 'open'}
+        options={ATTENTION_STATES.map((value) => ({ value, label: STATE_NAMES[value] }))}
+      />
+    </Filter>
+    <p class="lead">
+      {KIND_WORDS[kind].why} {KIND_WORDS[kind].todo}
+    </p>
+    {list.items.length === 0 ? <Empty>There is nothing to look at.</Empty> : null}
+    {list.items.map((item) => (
+      <Item {...{ item }} {...at} />
+    ))}
+    <Pager path={at.path} query={query} next={list.next} />
+  </>
+);

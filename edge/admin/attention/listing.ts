@@ -1,0 +1,58 @@
+/** The list of what to look at, for the JSON API and the page alike, and taking something off it. */
+import { z } from 'zod';
+
+import { Fault } from '../../../shared/fault.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import type { Database } from '../../deps.ts';
+import { ATTENTION_KINDS, type AttentionKind } from '../../store/attention.ts';
+import {
+  ATTENTION_STATES,
+  type AttentionRow,
+  dismissAttention,
+  type Dismissal,
+  listAttention,
+} from '../../store/admin-attention.ts';
+import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
+import { paging } from '../api/operation.ts';
+import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
+
+export const duplicateQuery = z.strictObject({
+  ...paging,
+  state: z.enum(ATTENTION_STATES).default('open').meta({
+    description: '`merged`: one of the patients has become the other since.',
+  }),
+});
+
+export const attentionQuery = duplicateQuery.extend({
+  kind: z
+    .enum(['', ...ATTENTION_KINDS])
+    .default('')
+    .meta({ description: 'One kind; without it all but possible duplicates.' }),
+});
+
+const OTHERS = ATTENTION_KINDS.filter((kind) => kind !== 'possible-duplicate');
+
+/** What to look at in the site, the newest first. @throws Fault `malformed` for a cursor that is not ours */
+export async function findAttention(
+  database: Database,
+  site: string,
+  kind: AttentionKind | '',
+  { limit, cursor, state }: z.infer<typeof duplicateQuery>,
+): Promise<List<AttentionRow>> {
+  const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
+  const kinds = kind === '' ? OTHERS : [kind];
+  const rows = await database.run(listAttention(site, kinds, state, after, limit + 1));
+  return toList(rows, limit, (row) => [row.created_at, row.attention_id]);
+}
+
+/**
+ * Takes something off the list, for everybody of the site; the first who did is remembered.
+ *
+ * @throws Fault `not-found`, or `forbidden` without the permission
+ */
+export async function dismiss(database: Database, actor: Actor, id: string): Promise<Dismissal> {
+  requirePermission(actor, 'site.settings.update');
+  const [dismissed] = isUuid(id) ? await database.run(dismissAttention(actor.site, id, authorOf(actor))) : [];
+  if (dismissed === undefined) throw new Fault('not-found', 'there is nothing of this id to look at');
+  return dismissed;
+}

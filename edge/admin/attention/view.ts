@@ -1,0 +1,56 @@
+/** What an administrator should look at, as the JSON API answers it. */
+import { z } from 'zod';
+
+import { ATTENTION_KINDS } from '../../store/attention.ts';
+import { ATTENTION_STATES, type AttentionRow } from '../../store/admin-attention.ts';
+import { whyListed } from './kinds.ts';
+import { compare, PERSON_PARTS, personItem, viewPerson } from './person.ts';
+
+const parts = z.array(z.enum(PERSON_PARTS));
+
+export const attentionItem = z.object({
+  id: z.uuid(),
+  kind: z.enum(ATTENTION_KINDS),
+  state: z.enum(ATTENTION_STATES),
+  createdAt: z.iso.datetime(),
+  why: z.string().meta({ description: 'Why it is listed, for people.' }),
+  detail: z.looseObject({}).meta({ description: 'Codes, ids and places: `reason`, `at`.' }),
+  patients: z.array(personItem).meta({ description: 'None, one or two, as they are now.' }),
+  agrees: parts.meta({ description: 'Of two patients: what both have, with a value in common.' }),
+  differs: parts.meta({ description: 'Of two patients: what both have, without one.' }),
+  message: z
+    .object({ messageId: z.uuid(), messageType: z.string(), controlId: z.string() })
+    .nullable()
+    .meta({ description: 'Which message showed it first.' }),
+  dismissedAt: z.iso.datetime().nullable(),
+  dismissedBy: z.string().nullable(),
+});
+export type AttentionView = z.infer<typeof attentionItem>;
+
+const detailOf = z.looseObject({}).catch({});
+
+export function viewAttention(row: AttentionRow): AttentionView {
+  const detail = detailOf.parse(JSON.parse(row.detail));
+  const people = [
+    ...(row.patient_a === null ? [] : [viewPerson(row.patient_a, row.person_a)]),
+    ...(row.patient_b === null ? [] : [viewPerson(row.patient_b, row.person_b)]),
+  ];
+  const [a, b] = people;
+  const compared = a === undefined || b === undefined ? { agrees: [], differs: [] } : compare([a, b]);
+  return {
+    id: row.attention_id,
+    kind: row.kind,
+    state: row.state,
+    createdAt: row.created_at,
+    why: whyListed(row.kind, detail['reason']),
+    detail,
+    patients: people,
+    ...compared,
+    message:
+      row.message_id === null
+        ? null
+        : { messageId: row.message_id, messageType: row.message_type ?? '', controlId: row.control_id ?? '' },
+    dismissedAt: row.dismissed_at,
+    dismissedBy: row.dismissed_by,
+  };
+}
