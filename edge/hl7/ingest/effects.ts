@@ -3,16 +3,18 @@
  * the same code. Everything that could not be mapped is reported to the context.
  */
 import { locate } from '../../../shared/hl7/value.ts';
+import { isJsonObject, type JsonObject } from '../../../shared/json.ts';
 import type { NewAttention } from '../../store/attention.ts';
 import type { UnnamedName } from '../../store/unnamed-name.ts';
 import type { Merge } from '../identity/merge.ts';
 import { mapPatient } from '../identity/patient.ts';
 import { chartOf, type Chart } from '../mapping/chart.ts';
 import { note, type MapContext } from '../mapping/context.ts';
-import { createDrafts, type DraftResult, type Found } from '../mapping/drafts.ts';
-import { fixed } from '../mapping/field-map.ts';
+import { createDrafts, type Draft, type DraftResult, type Found } from '../mapping/drafts.ts';
+import { fixed, type Contribution } from '../mapping/field-map.ts';
 import type { EventRule } from '../message/events.ts';
 import type { Outline } from '../message/outline.ts';
+import { visitOf } from '../segments/pv1.ts';
 import type { Statement } from '../message/statement.ts';
 
 export interface MapRequest {
@@ -54,7 +56,12 @@ export function effectsOf(request: MapRequest): Effects {
   const merges = outline.patients.flatMap(({ statements, ...segments }): Merge[] => {
     const mapped = mapPatient(segments, rule.patient, drafts, context, newId);
     if (mapped === undefined) return [];
-    applyStatements(statements, chartOf(mapped.patient, drafts, newId), allowedScopes, context);
+    const visit = visitOf(
+      segments.pid,
+      segments.more.find(({ id }) => id === 'PV1'),
+      context,
+    );
+    applyStatements(statements, chartOf(mapped.patient, drafts, newId), visit, allowedScopes, context);
     return mapped.merge === undefined ? [] : [mapped.merge];
   });
   return { ...drafts.result(source), merges, attention, unnamed: [...unnamed.values()] };
@@ -63,6 +70,7 @@ export function effectsOf(request: MapRequest): Effects {
 function applyStatements(
   statements: readonly Statement[],
   chart: Chart,
+  visit: JsonObject | undefined,
   allowedScopes: ReadonlySet<string>,
   context: MapContext,
 ): void {
@@ -79,9 +87,18 @@ function applyStatements(
     const draft = known ?? chart.create(type, key);
     chart.apply(draft, [
       fixed(subject, { reference: `Patient/${chart.patient.id}` }),
+      ...ofVisit(draft, visit),
       ...statement.contributions(draft, chart, context),
     ]);
   }
+}
+
+/** The visit, of what has one. An allergy has not: every visit states it again. */
+function ofVisit({ type, content }: Draft, visit: JsonObject | undefined): Contribution[] {
+  if (visit === undefined || type === 'AllergyIntolerance') return [];
+  if (type !== 'DocumentReference') return [fixed('encounter', visit, 'PV1-19')];
+  const stored = isJsonObject(content['context']) ? content['context'] : {};
+  return [fixed('context', { ...stored, encounter: [visit] }, 'PV1-19')];
 }
 
 function noteSkipped({ segment }: Statement, scope: string, context: MapContext): void {

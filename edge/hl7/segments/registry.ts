@@ -5,6 +5,7 @@
 import { AL1, IAM } from './al1-iam.ts';
 import { DG1 } from './dg1.ts';
 import { MRG } from './mrg.ts';
+import { NK1 } from './nk1.ts';
 import { NTE } from './nte.ts';
 import { OBR } from './obr.ts';
 import { OBX } from './obx.ts';
@@ -12,19 +13,20 @@ import { ORC } from './orc.ts';
 import { PD1 } from './pd1.ts';
 import { PID } from './pid.ts';
 import { PR1 } from './pr1.ts';
+import { PV1 } from './pv1.ts';
 import type { GroupSegment, PatientSegment, ResourceSegment } from './rule.ts';
 import { SPM } from './spm.ts';
 import { TXA } from './txa.ts';
 
 /** In the order in which they are applied to a patient. */
-export const PATIENT_SEGMENTS: readonly PatientSegment[] = [PID, PD1];
+export const PATIENT_SEGMENTS: readonly PatientSegment[] = [PID, PD1, NK1, PV1];
 
 export const RESOURCE_SEGMENTS: readonly ResourceSegment[] = [AL1, IAM, DG1, PR1];
 
 export const GROUP_SEGMENTS: readonly GroupSegment[] = [MRG, ORC, OBR, OBX, NTE, SPM, TXA];
 
 /** The header's, the visit's, the protocol's: they say nothing of the types that the gateway keeps. */
-const WITHOUT_MAP: readonly string[] = ['MSH', 'SFT', 'UAC', 'EVN', 'DSC', 'ARV', 'PV1', 'PV2', 'TQ1', 'TQ2'];
+const WITHOUT_MAP: readonly string[] = ['MSH', 'SFT', 'UAC', 'EVN', 'DSC', 'ARV', 'PV2', 'TQ1', 'TQ2'];
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...[...PATIENT_SEGMENTS, ...RESOURCE_SEGMENTS, ...GROUP_SEGMENTS].map(({ name }) => name),

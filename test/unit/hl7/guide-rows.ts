@@ -85,7 +85,23 @@ const NO_OTHER_TYPE = 'the gateway keeps no resource of that type';
 const NO_EXTENSION = 'the guide names no extension that exists';
 const NOT_IN_REFERENCE = 'a reference has no place for it, and the gateway keeps no Practitioner or Organization';
 
+/** Maps of the guide to types that the gateway keeps, which it follows in nothing. */
+export const NOT_BEGUN: readonly { readonly map: string; readonly reason: string }[] = [
+  { map: 'PD1[Observation-LivingWill]', reason: 'a living will is no result: PD1-7 is kept with the message' },
+  { map: 'PRT[Observation-Location]', reason: 'PRT is of v2.7: it is kept with the message, and named' },
+  {
+    map: 'PRT[Patient-GeneralPractitioner-Practitioner]',
+    reason: 'PRT is of v2.7: it is kept with the message, and named',
+  },
+  {
+    map: 'PRT[Patient-GeneralPractitioner-PractitionerRole]',
+    reason: 'PRT is of v2.7: it is kept with the message, and named',
+  },
+  { map: 'ROL[Patient-GeneralPractitioner]', reason: 'PD1-4 says who it is; ROL is kept with the message, and named' },
+];
+
 export const LEFT_OUT: readonly LeftOut[] = [
+  { map: 'NK1[Patient]', rows: '33-35', reason: NOT_IN_REFERENCE },
   {
     map: 'PID[Patient]',
     rows: '15, 37',

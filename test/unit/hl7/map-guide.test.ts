@@ -13,19 +13,22 @@ import {
   ALLERGY_CRITICALITY,
   ALLERGY_SEVERITY_ORIGINAL,
   ALLERGY_TYPE,
+  CONTACT_ROLE,
   DIAGNOSTIC_SERVICE_SECTION,
   DOCUMENT_CONFIDENTIALITY,
   INTERPRETATION,
   MARITAL_STATUS,
   NAME_TYPE,
   NATURE_OF_ABNORMAL_TESTING,
+  RELATIONSHIP,
   RELIGION,
   TELECOM_USE,
   YES_NO,
 } from '../../../edge/hl7/mapping/tables/concept-maps.ts';
 import { OBSERVATION_STATUS, REPORT_STATUS } from '../../../edge/hl7/mapping/tables/status.ts';
 import { GROUP_SEGMENTS, PATIENT_SEGMENTS, RESOURCE_SEGMENTS } from '../../../edge/hl7/segments/registry.ts';
-import { LEFT_OUT, TAKEN } from './guide-rows.ts';
+import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
+import { LEFT_OUT, NOT_BEGUN, TAKEN } from './guide-rows.ts';
 
 const FOLDER = new URL('../../v2-to-fhir/', import.meta.url);
 
@@ -80,6 +83,17 @@ describe.each(['segments/', 'datatypes/'])('%s', (folder) => {
   });
 });
 
+test('every map of a segment to a type that the gateway keeps is begun, or left for a reason', () => {
+  const all = readFileSync(new URL('segment-maps.txt', FOLDER), 'utf8').trim().split('\n');
+  const isKept = (map: string): boolean =>
+    RESOURCE_TYPES.some((type) => new RegExp(`\\[${type}[\\]-]`).test(map)) && !map.includes('Provenance');
+  const kept = all.filter(isKept);
+  const begun = new Set(mapsIn('segments/'));
+  expect(kept.length).toBeGreaterThan(15);
+  expect(kept.filter((map) => !begun.has(map)).sort()).toEqual(NOT_BEGUN.map(({ map }) => map).sort());
+  expect([...begun].filter((map) => !all.includes(map))).toEqual([]);
+});
+
 test('every list names a map of the guide', () => {
   const known = new Set(['segments/', 'datatypes/'].flatMap(mapsIn));
   expect([...TAKEN, ...LEFT_OUT].map(({ map }) => map).filter((map) => !known.has(map))).toEqual([]);
@@ -111,6 +125,8 @@ const GUIDE_NAMES: readonly (readonly [name: string, ours: ConceptMap])[] = [
   ['DiagnosticServiceSectionID', DIAGNOSTIC_SERVICE_SECTION],
   ['DocumentConfidentialityStatus', DOCUMENT_CONFIDENTIALITY],
   ['YesNoIndicator', YES_NO],
+  ['Relationship', RELATIONSHIP],
+  ['ContactRole', CONTACT_ROLE],
 ];
 
 /** v2 code, FHIR code and its system, of the rows that have both. */

@@ -76,7 +76,17 @@ const withoutDates = (line: string, fields: readonly number[]): string =>
 const MESSAGES: readonly (readonly [string, fc.Arbitrary<readonly string[]>])[] = [
   [
     'ADT^A01',
-    fc.tuple(PID, segment('PD1'), segment('AL1'), segment('IAM'), segment('DG1'), segment('PR1'), segment('OBX')),
+    fc.tuple(
+      PID,
+      segment('PD1'),
+      segment('NK1'),
+      segment('PV1'),
+      segment('AL1'),
+      segment('IAM'),
+      segment('DG1'),
+      segment('PR1'),
+      segment('OBX'),
+    ),
   ],
   ['ADT^A40', fc.tuple(PID, segment('MRG'))],
   [

@@ -314,3 +314,51 @@ export const YES_NO = conceptMap('HL70136', 'http://terminology.hl7.org/CodeSyst
   Y: ['true', ''],
   N: ['false', ''],
 });
+
+/** Relationship */
+export const RELATIONSHIP = conceptMap('HL70063', 'http://terminology.hl7.org/CodeSystem/v3-RoleCode', {
+  SEL: ['ONESELF', 'self'],
+  SPO: ['SPS', 'spouse'],
+  DOM: ['SIGOTHR', 'significant other'],
+  CHD: ['CHILD', 'child'],
+  GCH: ['GRNDCHILD', 'grandchild'],
+  NCH: ['NCHILD', 'natural child'],
+  SCH: ['STPCHLD', 'step child'],
+  FCH: ['CHLDFOST', 'foster child'],
+  DEP: ['DEP', 'Handicapped dependent', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  WRD: ['WRD', 'Ward of court', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  PAR: ['PRN', 'parent'],
+  MTH: ['MTH', 'mother'],
+  FTH: ['FTH', 'father'],
+  CGV: ['CGV', 'Care giver', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  GRD: ['GRD', 'Guardian', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  GRP: ['GRPRN', 'grandparent'],
+  EXF: ['EXT', 'extended family member'],
+  SIB: ['SIB', 'sibling'],
+  BRO: ['BRO', 'brother'],
+  SIS: ['SIS', 'sister'],
+  FND: ['FRND', 'unrelated friend'],
+  OAD: ['OAD', 'Other adult', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  EME: ['EME', 'Employee', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  EMR: ['E', 'Employer', 'http://terminology.hl7.org/CodeSystem/v2-0131'],
+  ASC: ['ASC', 'Associate', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  EMC: ['C', 'Emergency Contact', 'http://terminology.hl7.org/CodeSystem/v2-0131'],
+  OWN: ['OWN', 'Owner', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  TRA: ['TRA', 'Trainer', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  MGR: ['MGR', 'Manager', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  NON: ['NON', 'None', 'http://terminology.hl7.org/CodeSystem/v2-0063'],
+  UNK: ['U', 'Unknown', 'http://terminology.hl7.org/CodeSystem/v2-0131'],
+  OTH: ['O', 'Other', 'http://terminology.hl7.org/CodeSystem/v2-0131'],
+});
+
+/** ContactRole */
+export const CONTACT_ROLE = conceptMap('HL70131', 'http://terminology.hl7.org/CodeSystem/v2-0131', {
+  E: ['E', 'Employer'],
+  C: ['C', 'Emergency Contact'],
+  F: ['F', 'Federal Agency'],
+  I: ['I', 'Insurance Company'],
+  N: ['N', 'Next-of-Kin'],
+  S: ['S', 'State Agency'],
+  O: ['O', 'Other'],
+  U: ['U', 'Unknown'],
+});
