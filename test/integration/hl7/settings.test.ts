@@ -200,10 +200,25 @@ describe('replay', () => {
     const { rows } = await db.client.query(`select message_id from hl7_message where site_id = $1 and outcome = 'AR'`, [
       site.site,
     ]);
-    const [, ...sent] = await Promise.all([
-      reprocess(site.deps, site.site, rows[0].message_id, 'Ada (1)', 'r'),
-      ...Array.from({ length: 4 }, () => site.send(message)),
-    ]);
+    // All have looked before one has stored.
+    await db.client.query('begin');
+    await db.client.query('select from hl7_message where site_id = $1 for update', [site.site]);
+    const replayed = reprocess(site.deps, site.site, rows[0].message_id, 'Ada (1)', 'r');
+    const sending = Array.from({ length: 3 }, () => site.send(message));
+    await expect
+      .poll(
+        async () => {
+          const waiting = await db.client.query(
+            `select distinct l.pid from pg_locks l join pg_stat_activity a using (pid)
+            where not l.granted and a.datname = current_database()`,
+          );
+          return waiting.rows.length;
+        },
+        { timeout: 2500 },
+      )
+      .toBe(4);
+    await db.client.query('commit');
+    const [, ...sent] = await Promise.all([replayed, ...sending]);
     expect(new Set(sent.map(({ text }) => text)).size).toBe(1);
     const attempts = (await attemptsOf(site)).map((attempt) => attempt.slice(2));
     expect(attempts.filter((attempt) => attempt === 'replayed AA Ada (1)')).toHaveLength(1);
