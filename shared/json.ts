@@ -204,3 +204,11 @@ export function printMembers(object: JsonObject): string {
   }
   return out.join(',');
 }
+
+/** As `printJson`, with the members of every object in one order: equal texts are equal values. */
+export function sortedJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (!isJsonObject(value)) return printJson(value);
+  const members = Object.keys(value).sort();
+  return `{${members.map((name) => `${JSON.stringify(name)}:${sortedJson(value[name] ?? null)}`).join(',')}}`;
+}

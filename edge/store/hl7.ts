@@ -6,6 +6,7 @@ import type { AckError } from '../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
 import type { Query } from '../deps.ts';
 import type { NewAttention } from './attention.ts';
+import type { ResultRow } from './hl7-result.ts';
 import type { ResourceWrite, StoredResource } from './resource.ts';
 import type { IdentityCheck, UnsupportedTypes } from './sender-choice.ts';
 import { instantOf, raw, sql } from './sql.ts';
@@ -69,7 +70,7 @@ export interface SenderRow {
 
 export interface MatchRow extends StoredResource {
   readonly client_id: string;
-  readonly role: 'patient' | 'identity';
+  readonly role: 'patient' | 'identity' | 'result';
   readonly key: string;
   readonly contributions: string | null;
   /** Of all rows of this key; given back to `storeMessage`. */
@@ -189,6 +190,7 @@ export interface NewMessage extends MessageIdentity {
 }
 
 export interface MessageEffects {
+  readonly results: readonly ResultRow[];
   readonly writes: readonly ResourceWrite[];
   readonly identities: readonly { readonly type: string; readonly key: string; readonly id: string }[];
   readonly merges: readonly { readonly from: string; readonly to: string }[];
@@ -219,11 +221,11 @@ export function storeMessage(
   state: string,
   effects: MessageEffects,
 ): Query<StoreRow> {
-  const { writes: resources, identities, merges, contributions, attention, unnamed } = effects;
+  const { writes: resources, results, identities, merges, contributions, attention, unnamed } = effects;
   const [values = [], types = [], keys = []] = lookupParams(lookup);
   return sql<StoreRow>`select s.outcome, s.decided, encode(s.ack, 'hex') as ack
     from hl7_store(${site}::uuid, ${JSON.stringify(message)}::json, ${raw}::bytea, ${ack}::bytea, ${values}::text[],
-      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, identities, merges, contributions, attention, unnamed })}::json) s`;
+      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, results, identities, merges, contributions, attention, unnamed })}::json) s`;
 }
 
 export interface StoredMessageRow {

@@ -1,6 +1,9 @@
 -- The patients that have one of the identifier values, those they were merged into (Patient.link of type replaced-by,
 -- which edge/hl7/identity/survivor.ts follows again in what comes back: here, so that it is one round trip), and the resources that HL7 keys
 -- (p_types[i], p_keys[i]) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
+-- Results and reports (p_types[i] is Observation or DiagnosticReport) are looked up in hl7_result instead: p_keys[i] is JSON,
+-- [what, filler, placer, first minute, last minute], and found is whatever may be meant, with key [patient, what, at,
+-- place, numbers].
 -- state is the same text in each row: the same text, the same rows in the same versions.
 -- PL/pgSQL keeps the plan, which costs more than the look-ups. The laterals with a limit are look-ups by key, one at a
 -- time: no estimate can make scans of them.
@@ -49,6 +52,26 @@ begin
         where x.site_id = p_site and x.type = k.type and x.key = k.key || '@' || p.id::text limit 1) i
      cross join lateral (
        select x.* from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r
+    union all
+    select 'result', json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id,
+           r.version, r.last_updated, r.meta, r.body, null
+      from patient p
+     cross join (
+       select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
+              t.key::json ->> 3 as first, t.key::json ->> 4 as last
+         from unnest(p_types, p_keys) as t(type, key) where t.type in ('Observation', 'DiagnosticReport')
+        group by 1, 2, 3, 4, 5, 6) k
+     cross join lateral (
+       (select x.* from hl7_result x
+         where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler
+           and (k.filler <> '' or (k.placer = '' and x.placer = ''))
+           and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)
+       union
+       (select x.* from hl7_result x
+         where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
+           and x.placer <> '' and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)) i
+     cross join lateral (
+       select x.* from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r
   )
   select f.*, md5(string_agg(concat_ws('|', f.role, f.key, f.type, f.id, f.version), ',') over (
            order by f.role, f.key, f.type, f.id rows between unbounded preceding and unbounded following))

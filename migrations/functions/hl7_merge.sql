@@ -23,6 +23,13 @@ begin
      and i.site_id = p_site and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text
      and not exists (select from hl7_identity o
                       where o.site_id = p_site and o.type = i.type and o.key = left(i.key, -36) || p_to::text);
+  -- Where two have one key now they stand side by side.
+  update hl7_result h
+     set patient_id = p_to,
+         place = h.place + coalesce((select max(o.place) from hl7_result o
+                                      where o.site_id = p_site and o.patient_id = p_to and o.type = h.type
+                                        and o.what = h.what), 0)
+   where h.site_id = p_site and h.patient_id = p_from;
   update resource r
      set version = r.version + 1,
          last_updated = greatest(at, r.last_updated),

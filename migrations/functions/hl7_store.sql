@@ -1,7 +1,7 @@
 -- Stores a message and all its effects, or nothing.
 --   p_message { messageId, clientId, source, sourceAddress, requestId, application, facility, controlId, sha256, type,
 --     outcome, errors, why, actor }; why is that of hl7_attempt, with 'received' a message that is not stored yet
---   p_effects { resources: [as resource_write], identities: [{ type, key, id }], merges: [{ from, to }],
+--   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
 --     contributions: [{ id, fields }], attention: [as attention_add], unnamed: [as unnamed_name_write] }
 --   p_state: of the rows that hl7_match found, '' for none.
 -- One row: outcome is 'stored'; 'seen' when these very bytes were accepted before, with the first AA, unless an
@@ -86,6 +86,22 @@ begin
   if known <> json_array_length(p_effects -> 'identities') then
     -- Another message gave a key to this patient under another of its identifiers: all is undone, and tried again.
     raise exception 'an HL7 key was taken meanwhile' using errcode = 'GW412';
+  end if;
+  -- Each found result keeps its row; it may say more of its key. Nobody else has given a new one its place.
+  update hl7_result h
+     set filler = x.filler, placer = x.placer, at = x.at, numbers = x.numbers
+    from json_to_recordset(p_effects -> 'results') as x(type text, id uuid, filler text, placer text, at text, numbers text)
+   where h.site_id = p_site and h.type = x.type and h.id = x.id;
+  insert into hl7_result (site_id, type, id, patient_id, what, filler, placer, at, place, numbers)
+    select p_site, x.type, x.id, x."patientId", x.what, x.filler, x.placer, x.at, x.place, x.numbers
+      from json_to_recordset(p_effects -> 'results') as x(type text, id uuid, "patientId" uuid, what text, filler text,
+             placer text, at text, place integer, numbers text)
+     where not exists (select from hl7_result h where h.site_id = p_site and h.type = x.type and h.id = x.id)
+    on conflict do nothing;
+  if exists (
+    select from json_to_recordset(p_effects -> 'results') as x(type text, id uuid)
+     where not exists (select from hl7_result h where h.site_id = p_site and h.type = x.type and h.id = x.id)) then
+    raise exception 'a result with this key was stored meanwhile' using errcode = 'GW412';
   end if;
   insert into hl7_contribution (site_id, id, fields)
     select p_site, x.id, x.fields

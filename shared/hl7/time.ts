@@ -2,6 +2,7 @@
  * HL7 dates and times as FHIR writes them, without gaining or losing precision (HL7 v2.5.1 §2.A.21 DT, §2.A.75 TM,
  * §2.A.22 DTM; FHIR R4 date, dateTime, time). It knows no clock; the offset of a time zone is asked of `zone.ts`.
  */
+import { Fault } from '../fault.ts';
 import { hl7Fault } from './error-code.ts';
 import { pathOf } from './value.ts';
 import { offsetInZone } from './zone.ts';
@@ -54,6 +55,16 @@ export function readTimestamp(text: string, at: string): Timestamp {
   if (!isOnCalendar(stamp)) throw wrong(at, 'no day of the calendar');
   if (!isTimeOfDay(stamp.hour, stamp.minute, stamp.second)) throw wrong(at, 'no time of a day');
   return stamp;
+}
+
+/** The offset of a time, `+01:00`; undefined where it has none or cannot be read. */
+export function offsetOf(text: string | undefined): string | undefined {
+  try {
+    return readTimestamp(text ?? '', '').offset;
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
 }
 
 /** FHIR date: `2026`, `2026-02` or `2026-02-03`; a time of day is left out. */

@@ -5,10 +5,12 @@ import { onRuntimes } from './on-runtimes.ts';
 import { againCases } from './hl7/again-cases.ts';
 import { httpCases } from './hl7/http-cases.ts';
 import { mllpCases } from './hl7/mllp-cases.ts';
+import { resultCases } from './hl7/result-cases.ts';
 import { startSubject } from './hl7/subject.ts';
 
 onRuntimes(startSubject, (subject) => {
   describe('over HTTP', () => httpCases(subject));
   describe('the same message again', () => againCases(subject));
+  describe('which result is meant', () => resultCases(subject));
   describe('from the sidecar', () => mllpCases(subject));
 });

@@ -11,6 +11,8 @@ const SETTINGS = ['test/integration/hl7/settings.test.ts'];
 const SENDERS = ['test/integration/store/mllp-senders.test.ts'];
 const KEYS = ['test/integration/hl7/keys.test.ts'];
 
+const RESULTS = ['test/unit/hl7/results/choose.test.ts'];
+
 export const HL7: readonly Mutant[] = [
   {
     name: 'value: below five is five',
@@ -46,6 +48,63 @@ export const HL7: readonly Mutant[] = [
     find: 'if (sent === undefined || Object.keys(unit).length === 0) return undefined;',
     replace: 'if (sent === undefined) return undefined;',
     tests: OBSERVATION,
+  },
+  {
+    name: 'results: told by position though their number differs',
+    file: 'edge/hl7/results/choose.ts',
+    find: 'left.length === sent.length && isOneTime && !isUnidentified',
+    replace: 'left.length >= sent.length && isOneTime && !isUnidentified',
+    tests: RESULTS,
+  },
+  {
+    name: 'results: a value without number or time replaces another',
+    file: 'edge/hl7/results/choose.ts',
+    find: ' && !isUnidentified',
+    replace: '',
+    tests: RESULTS,
+  },
+  {
+    name: 'results: a correction that fits none is like any other',
+    file: 'edge/hl7/results/choose.ts',
+    find: "{ status: isCorrection ? 'unmatched' : 'unclear' }",
+    replace: "{ status: 'unclear' }",
+    tests: RESULTS,
+  },
+  {
+    name: 'results: one known result is meant twice',
+    file: 'edge/hl7/results/choose.ts',
+    find: 'free.delete(known);',
+    replace: '',
+    tests: RESULTS,
+  },
+  {
+    name: 'results: another collection is the same result',
+    file: 'edge/hl7/results/collection-time.ts',
+    find: 'if (isDay(a) === isDay(b)) return false;',
+    replace: 'if (isDay(a) === isDay(b)) return true;',
+    tests: RESULTS,
+  },
+  {
+    name: 'results: two URIs under one name are one authority',
+    file: 'edge/hl7/results/order-number.ts',
+    find: 'if (a.uri !== null && b.uri !== null) return a.uri === b.uri;',
+    replace: 'if (a.uri !== null && a.uri === b.uri) return true;',
+    tests: RESULTS,
+  },
+  {
+    name: 'results: numbers without an authority are everybody’s',
+    file: 'edge/hl7/results/order-number.ts',
+    find: 'JSON.stringify([application, facility]',
+    replace: "JSON.stringify(['', '']",
+    tests: RESULTS,
+  },
+  {
+    name: 'results: the filler number decides nothing',
+    file: 'edge/hl7/results/result-key.ts',
+    find: 'if (a.filler !== null && b.filler !== null) return isSameNumber(a.filler, b.filler);',
+    replace: 'if (a.filler !== null && b.filler !== null && isSameNumber(a.filler, b.filler)) return true;',
+    tests: CONTRACT,
+    only: 'on deno > which result is meant > both numbers find',
   },
   {
     name: 'names: codes of two local systems are one code',

@@ -295,6 +295,22 @@ export const SQL: readonly Mutant[] = [
     tests: LOCKS,
   },
   {
+    name: 'hl7_match: results are found by the filler number alone',
+    file: 'migrations/functions/hl7_match.sql',
+    find: "and x.placer <> '' and (length",
+    replace: 'and false and (length',
+    tests: ['test/contract/hl7.test.ts'],
+    only: 'on deno > which result is meant',
+  },
+  {
+    name: 'hl7_merge: results stay with who was merged away',
+    file: 'migrations/functions/hl7_merge.sql',
+    find: 'set patient_id = p_to,\n         place',
+    replace: 'set patient_id = p_from,\n         place',
+    tests: ['test/contract/hl7.test.ts'],
+    only: 'on deno > which result is meant',
+  },
+  {
     name: 'hl7_store: what was accepted meanwhile is processed again',
     file: 'migrations/functions/hl7_store.sql',
     find: "if m.why <> 'replayed' then",

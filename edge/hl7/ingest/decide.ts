@@ -12,6 +12,7 @@ import type { Found } from '../mapping/drafts.ts';
 import { tooLongEntries } from '../mapping/index-limit.ts';
 import { settingFindings } from '../message/header-findings.ts';
 import { refusedWhenStrict } from '../message/strictness.ts';
+import { ownAuthority } from '../results/order-number.ts';
 import type { SenderSettings } from '../sender/settings.ts';
 import { answerTo, type Answer } from './answer.ts';
 import { effectsOf, type Effects } from './effects.ts';
@@ -40,6 +41,7 @@ const NO_EFFECTS: Effects = {
   resources: [],
   writes: [],
   identities: [],
+  results: [],
   contributions: [],
   merges: [],
   attention: [],
@@ -109,6 +111,12 @@ function mapReading(input: DecisionInput, findings: AckError[]): Effects | undef
       localSystems: input.fhirBase && `${input.fhirBase}/sites/${settings.site}/code-systems/`,
       report: (finding) => void findings.push(finding),
     },
+    ownNumbers: ownAuthority(
+      settings.defaultAuthority,
+      header.sendingApplication,
+      header.sendingFacility ?? (header.sendingApplication === undefined ? settings.clientId : undefined),
+      settings.authorities,
+    ),
     newId: () => uuidv7(nowMs),
     source: sourceOf(input.messageId, header),
   });

@@ -12,6 +12,10 @@ import { chartOf, type Chart } from '../mapping/chart.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { createDrafts, type Draft, type DraftResult, type Found } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../mapping/field-map.ts';
+import { fileResults } from '../results/file-results.ts';
+import { knownResults } from '../results/known-results.ts';
+import type { Authority } from '../results/order-number.ts';
+import type { ResultRow } from '../../store/hl7-result.ts';
 import type { EventRule } from '../message/events.ts';
 import type { Outline } from '../message/outline.ts';
 import { visitOf } from '../segments/pv1.ts';
@@ -24,12 +28,15 @@ export interface MapRequest {
   /** Of the key: what a message says in passing is mapped only where its type may be written. */
   readonly allowedScopes: ReadonlySet<string>;
   readonly context: Omit<MapContext, 'attend' | 'unnamed'>;
+  /** Whose the order numbers are that name no authority. */
+  readonly ownNumbers: Authority;
   readonly newId: () => string;
   /** `meta.source` of what is made or changed: which message it was. */
   readonly source: string;
 }
 
 export interface Effects extends DraftResult {
+  readonly results: readonly ResultRow[];
   readonly merges: readonly Merge[];
   readonly attention: readonly NewAttention[];
   readonly unnamed: readonly UnnamedName[];
@@ -53,18 +60,22 @@ export function effectsOf(request: MapRequest): Effects {
     },
   };
   const drafts = createDrafts(found);
+  const results = knownResults(found, drafts);
+  const { zone, authorities: named } = context;
+  const keyContext = { zone, named, own: request.ownNumbers };
   const merges = outline.patients.flatMap(({ statements, ...segments }): Merge[] => {
     const mapped = mapPatient(segments, rule.patient, drafts, context, newId);
     if (mapped === undefined) return [];
+    const filed = fileResults(statements, mapped.patient, { drafts, results, context, keyContext, newId });
     const visit = visitOf(
       segments.pid,
       segments.more.find(({ id }) => id === 'PV1'),
       context,
     );
-    applyStatements(statements, chartOf(mapped.patient, drafts, newId), visit, allowedScopes, context);
+    applyStatements(statements, chartOf(mapped.patient, drafts, newId, filed), visit, allowedScopes, context);
     return mapped.merge === undefined ? [] : [mapped.merge];
   });
-  return { ...drafts.result(source), merges, attention, unnamed: [...unnamed.values()] };
+  return { ...drafts.result(source), results: results.rows(), merges, attention, unnamed: [...unnamed.values()] };
 }
 
 function applyStatements(
@@ -82,7 +93,7 @@ function applyStatements(
       skipped.add(scope);
       continue;
     }
-    const known = chart.find(type, key);
+    const known = statement.result === undefined ? chart.find(type, key) : chart.resultOf(statement.segment);
     if (known === undefined && unlessKnown !== undefined) context.report(unlessKnown);
     const draft = known ?? chart.create(type, key);
     chart.apply(draft, [

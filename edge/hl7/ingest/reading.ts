@@ -10,6 +10,7 @@ import { readMessage, type Message } from '../../../shared/hl7/message.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
 import { ruleOf, type EventRule } from '../message/events.ts';
 import { headerFindings } from '../message/header-findings.ts';
+import { offsetOf } from '../../../shared/hl7/time.ts';
 import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
 
 export interface Reading {
@@ -37,7 +38,8 @@ export function readBytes(bytes: Uint8Array, charset: Charset): Reading {
   const rule = ruleOf(messageType, triggerEvent);
   if (findings.length > 0 || rule === undefined) return { ...UNREAD, header, message, findings };
   const outline = outlineOf(message, { messageType, versionId, rule });
-  return { header, message, rule, outline, lookup: lookupOf(outline), findings: outline.findings };
+  const lookup = lookupOf(outline, offsetOf(header.dateTime));
+  return { header, message, rule, outline, lookup, findings: outline.findings };
 }
 
 const UNREAD = { message: undefined, outline: undefined, rule: undefined, lookup: NOTHING } as const;

@@ -1,4 +1,5 @@
 /** The resources of one patient, stored and made by the message, by their HL7 keys. */
+import type { Segment } from '../../../shared/hl7/message.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Draft, Drafts } from './drafts.ts';
 import type { Contribution } from './field-map.ts';
@@ -6,15 +7,26 @@ import { keyOf } from './key.ts';
 
 export interface Chart {
   readonly patient: Draft;
+  /** The result or report that begins with this segment of the message. */
+  readonly resultOf: (segment: Segment) => Draft | undefined;
   readonly find: (type: ResourceType, key: string) => Draft | undefined;
   readonly create: (type: ResourceType, key: string) => Draft;
   readonly apply: (draft: Draft, contributions: readonly Contribution[]) => void;
 }
 
-/** @param newId of a resource that is created */
-export function chartOf(patient: Draft, drafts: Drafts, newId: () => string): Chart {
+/**
+ * @param newId of a resource that is created
+ * @param results which results and reports the segments stand for
+ */
+export function chartOf(
+  patient: Draft,
+  drafts: Drafts,
+  newId: () => string,
+  results: ReadonlyMap<Segment, Draft>,
+): Chart {
   return {
     patient,
+    resultOf: (segment) => results.get(segment),
     find: (type, key) => drafts.byKey(type, keyOf(key, patient.id)),
     create: (type, key) => drafts.create(type, newId(), keyOf(key, patient.id)),
     apply: drafts.apply,

@@ -2,7 +2,7 @@
  * The resources one message makes or changes, as they become: what was found in the database, what is new, and what is
  * written in the end. It knows nothing of segments.
  */
-import { isJsonObject, parseJson, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, parseJson, printJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
 import { applyContributions, givenBy, type Given } from './apply.ts';
@@ -10,9 +10,9 @@ import type { Contribution } from './field-map.ts';
 
 /** A row that the lookup found. */
 export interface Found {
-  /** `patient`: by identifier or by the link of a merge. `identity`: by an HL7 key. */
-  readonly role: 'patient' | 'identity';
-  /** Of an identity: the HL7 key, ending in `@` and the patient's id. */
+  /** `patient`: by identifier or by the link of a merge. `identity`: by an HL7 key. `result`: by `results/result-key.ts`. */
+  readonly role: 'patient' | 'identity' | 'result';
+  /** Of an identity: the HL7 key, ending in `@` and the patient's id. Of a result: all that tells it from others, as JSON. */
   readonly key: string;
   readonly resource: StoredResource;
   /** Of a patient: what each field gave to its lists, as JSON. */
@@ -118,13 +118,5 @@ function writeOf(draft: Draft, source: string): ResourceWrite {
   if (stored === undefined) return toWrite(asResource(draft, source), id, 'create');
   const { resourceType: _type, id: _id, meta: _meta, ...before } = parseStored(stored);
   const write = toWrite(asResource(draft, source), id, 'update', stored.version);
-  return sorted(before) === sorted(content) ? { ...write, meta: stored.meta, body: stored.body } : write;
-}
-
-/** JSON with the members of every object in one order. */
-function sorted(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(sorted).join(',')}]`;
-  if (!isJsonObject(value)) return printJson(value);
-  const members = Object.keys(value).sort();
-  return `{${members.map((name) => `${JSON.stringify(name)}:${sorted(value[name] ?? null)}`).join(',')}}`;
+  return sortedJson(before) === sortedJson(content) ? { ...write, meta: stored.meta, body: stored.body } : write;
 }

@@ -11,6 +11,7 @@ import type { PatientSegments } from '../identity/patient.ts';
 import { isTooLong } from '../mapping/datatypes/hd.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
+import { lookupKeyOf } from '../results/result-key.ts';
 import { isOfPatient, mustFollowPid } from '../segments/registry.ts';
 import { documents } from './documents.ts';
 import { hasPatientResults, type EventRule } from './events.ts';
@@ -102,14 +103,17 @@ const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
   },
 };
 
-/** What must be looked up to map a message. */
-export function lookupOf({ patients }: Outline): LookupKeys {
+/** What must be looked up to map a message. @param offset of MSH-7: `+01:00` */
+export function lookupOf({ patients }: Outline, offset: string | undefined): LookupKeys {
   const values = patients.flatMap(({ pid, mrg }) => [
     identifyingValue(pid, 3),
     mrg === undefined ? undefined : identifyingValue(mrg, 1),
   ]);
   const keys = patients.flatMap(({ statements }) =>
-    statements.flatMap(({ type, key, refersTo = [] }) => [key, ...refersTo].map((each) => ({ type, key: each }))),
+    statements.flatMap(({ type, key, result, refersTo = [] }) => {
+      const own = result === undefined ? key : lookupKeyOf(result.sent, offset);
+      return [own, ...refersTo].map((each) => ({ type, key: each }));
+    }),
   );
   return { identifierValues: values.filter((value) => value !== undefined), keys };
 }

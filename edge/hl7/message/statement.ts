@@ -6,11 +6,23 @@ import type { Chart } from '../mapping/chart.ts';
 import type { MapContext } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import type { Contribution } from '../mapping/field-map.ts';
+import type { SentKey } from '../results/result-key.ts';
+
+/** What tells a result or a report from others, and what is needed where that does not suffice. */
+export interface ResultStatement {
+  readonly sent: SentKey;
+  /** What was observed, as `valueText` prints it. */
+  readonly value: (context: MapContext) => string;
+  /** Corrected, wrong or deleted. */
+  readonly isCorrection: boolean;
+}
 
 export interface Statement {
   readonly type: ResourceType;
-  /** The HL7 key, without the patient (`mapping/key.ts`). */
+  /** The HL7 key, without the patient (`mapping/key.ts`); of a result all that it is looked up by. */
   readonly key: string;
+  /** Of results and reports, which no key tells for sure: which they are is found out from these. */
+  readonly result?: ResultStatement;
   /** Where it begins. */
   readonly segment: Segment;
   /** The element that refers to the patient. */

@@ -1,6 +1,6 @@
 /** OBR, with the order numbers of its ORC, as DiagnosticReport (v2-to-FHIR `OBR[DiagnosticReport]`, `ORC[DiagnosticReport]`). */
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { locate, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { locate, repetitions } from '../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
@@ -11,10 +11,11 @@ import { dateTime, instant, period } from '../mapping/datatypes/time.ts';
 import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
 import { conceptKey, join } from '../mapping/key.ts';
 import { DIAGNOSTIC_SERVICE_SECTION } from '../mapping/tables/concept-maps.ts';
+import type { SentKey } from '../results/result-key.ts';
 import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../mapping/tables/status.ts';
 import { annotation } from './nte.ts';
 import { attachmentsOf } from './obx-value.ts';
-import { orderKey, orderNumber } from './orc.ts';
+import { orderNumber, orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import type { GroupSegment } from './rule.ts';
 import { specimenReference } from './spm.ts';
 
@@ -22,9 +23,10 @@ import { specimenReference } from './spm.ts';
 const NOTE = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-DiagnosticReport.note';
 const PARTICIPATION = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
 
-/** An order may be answered by several OBR with one number, which are told apart by what they report. */
-export function reportKey(obr: Segment, number: Part | undefined): string {
-  return join(orderKey(obr, number), ...conceptKey(first(obr, 4)));
+/** An order may be answered by several OBR with one number, which are told apart by what they report and when it was taken. */
+export function reportKey(obr: Segment, numbers: OrderNumbers): SentKey {
+  const time = fieldText(obr, 7);
+  return { what: join(...conceptKey(first(obr, 4)), ...orderWithoutNumber(obr, numbers, time)), ...numbers, time };
 }
 
 function effective(segment: Segment, context: MapContext): JsonObject | undefined {

@@ -1,6 +1,6 @@
 /** OBX (and what of OBR and SPM belongs to it) as Observation (v2-to-FHIR `OBX[Observation]`, `OBX[Observation-Component]`). */
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { rawAt, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { rawAt, repetitions } from '../../../shared/hl7/value.ts';
 import type { Json } from '../../../shared/json.ts';
 import { quietly, type MapContext } from '../mapping/context.ts';
 import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
@@ -12,10 +12,12 @@ import { dateTime } from '../mapping/datatypes/time.ts';
 import { contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
 import { conceptKey, entityKey, join } from '../mapping/key.ts';
 import { INTERPRETATION, NATURE_OF_ABNORMAL_TESTING } from '../mapping/tables/concept-maps.ts';
+import type { SentKey } from '../results/result-key.ts';
+import { valueSaid } from '../results/value-text.ts';
 import { annotations } from './nte.ts';
 import { ABSENT, statusOf } from './obx-status.ts';
 import { observedText, observedValues, type ObservedValue } from './obx-value.ts';
-import { orderKey } from './orc.ts';
+import { orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import type { GroupSegment } from './rule.ts';
 import { specimenOf } from './spm.ts';
 
@@ -213,17 +215,22 @@ function joined(segments: readonly Segment[]): readonly ObservedValue[] {
   return valueString === '' ? [] : [{ value: { valueString } }];
 }
 
-/** Filler order number, OBX-3, OBX-4 and OBX-21; outside an order the time instead of the number. */
-export function observationKey(obx: Segment, obr: Segment | undefined, number: Part | undefined): string {
+/** OBX-3, OBX-4 and OBX-21 of an order's number and a time, which is OBR-7 where there is no OBX-14 (§7.4.2.14). */
+export function observationKey(obx: Segment, obr: Segment | undefined, numbers: OrderNumbers): SentKey {
   const instance = first(obx, 21);
-  return join(
-    orderKey(obr, number),
+  const time = fieldText(obx, 14) ?? (obr === undefined ? undefined : fieldText(obr, 7));
+  const what = join(
     ...conceptKey(first(obx, 3)),
     rawAt(obx, 4),
     ...(instance === undefined ? [] : entityKey(instance)),
-    ...(obr === undefined ? [rawAt(obx, 14)] : []),
+    ...orderWithoutNumber(obr, numbers, time),
   );
+  return { what, ...numbers, time };
 }
+
+/** OBX-5 as a text that is equal when the same was observed. @param obx the lines of one text, else one */
+export const observedAs = (obx: readonly Segment[], context: MapContext): string =>
+  valueSaid(valueContributions(obx, context));
 
 /** The segments of one Observation. */
 export interface ObservationSource {

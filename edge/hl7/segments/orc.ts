@@ -1,8 +1,8 @@
 /** Which order a result is of: the numbers of OBR, else those of its ORC (v2-to-FHIR `ORC[DiagnosticReport]`). */
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { rawAt, type Part } from '../../../shared/hl7/value.ts';
+import type { Part } from '../../../shared/hl7/value.ts';
 import { first, textOf } from '../mapping/datatypes/text.ts';
-import { conceptKey, entityKey, join } from '../mapping/key.ts';
+import { conceptKey } from '../mapping/key.ts';
 import type { GroupSegment } from './rule.ts';
 
 export const ORC: GroupSegment = { name: 'ORC' };
@@ -15,8 +15,23 @@ export function orderNumber(obr: Segment, orc: Segment | undefined, field: 2 | 3
   return textOf(common, 1) === undefined ? undefined : common;
 }
 
-/** OBR-3, else OBR-2; without either what was ordered and when. */
-export function orderKey(obr: Segment | undefined, number: Part | undefined): string {
-  if (obr === undefined) return '';
-  return number === undefined ? join('order', ...conceptKey(first(obr, 4)), rawAt(obr, 7)) : join(...entityKey(number));
+/** The numbers of an order; each of them finds its results. */
+export interface OrderNumbers {
+  readonly placer: Part | undefined;
+  readonly filler: Part | undefined;
+}
+
+export const orderNumbers = (obr: Segment, orc: Segment | undefined): OrderNumbers => ({
+  placer: orderNumber(obr, orc, 2),
+  filler: orderNumber(obr, orc, 3),
+});
+
+/** What stands in the place of the numbers of an order that has none: what was ordered, and when as it was sent. */
+export function orderWithoutNumber(
+  obr: Segment | undefined,
+  { placer, filler }: OrderNumbers,
+  time: string | undefined,
+): readonly (string | undefined)[] {
+  if (placer !== undefined || filler !== undefined) return [];
+  return ['order', ...(obr === undefined ? [] : conceptKey(first(obr, 4))), time];
 }

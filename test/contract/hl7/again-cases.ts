@@ -75,20 +75,18 @@ export function againCases(subject: () => Subject): void {
     expect(await subject().count(`from resource where type = 'Observation' and body like '%F-G1%'`)).toBeLessThan(2);
   });
 
-  test('a document that was cancelled before it came is cancelled when the cancellation comes again', async () => {
-    const mdm = (event: string, control: string) => `${msh(`MDM^${event}`, control)}
-      ${pid('G2')}
-      TXA|1|OP^Operative^L|TX|||||||||DOC-G2|||||AU
-      OBX|1|TX|OP^Operative^L||text||||||F`;
-    const cancel = mdm('T11', 'G-2');
-    expect((await subject().post(cancel)).errors).toEqual(['E 204 TXA^1^12']);
-    expect((await subject().post(mdm('T02', 'G-2b'))).status).toBe(200);
-    expect((await subject().post(cancel)).status).toBe(200);
-    expect(
-      await subject().count(
-        `from resource where type = 'DocumentReference' and body like '%DOC-G2%' and body like '%"entered-in-error"%'`,
-      ),
-    ).toBe(1);
+  test('a message of a type that was not supported is kept when it comes again after the key says so', async () => {
+    const { db, key } = subject();
+    const set = (value: string) =>
+      db.client.query('update api_key set hl7_unsupported_types = $1 where client_id = $2', [value, key.clientId]);
+    const message = `${msh('SIU^S12', 'G-2')}\n${pid('G2')}`;
+    expect((await subject().post(message)).status).toBe(422);
+    await set('keep');
+    const kept = await subject().post(message);
+    await set('refuse');
+    expect(kept.status).toBe(200);
+    expect((await subject().post(message)).text).toBe(kept.text);
+    expect(await summary('G-2')).toEqual(['1 received AR', '2 resent AA']);
   });
 
   test('over MLLP the queue behind a refused message goes on once the cause is repaired', async () => {

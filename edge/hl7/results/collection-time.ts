@@ -1,0 +1,53 @@
+/**
+ * When a specimen was taken or an observation made (OBX-14, else OBR-7: HL7 v2.5.1 §7.4.2.14), as results are told apart
+ * by it: a minute in UTC (`2026-01-02T03:04Z`), a day (`2026-01-02`) where no time of day was sent, `''` for none.
+ */
+import { Fault } from '../../../shared/fault.ts';
+import { fhirDateTime, readTimestamp, type ZoneFallback } from '../../../shared/hl7/time.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Offsets of time zones end here (FHIR R4, dateTime). */
+const MAX_OFFSET_HOURS = 14;
+
+/** What cannot be read, or is less precise than a day, is no time; a time whose offset nobody knows is compared as it stands. */
+export function collectionTime(text: string | undefined, zone: ZoneFallback): string {
+  if (text === undefined) return '';
+  try {
+    const stamp = readTimestamp(text, '');
+    if (stamp.day === undefined) return '';
+    const known = fhirDateTime(stamp, zone);
+    if (stamp.hour === undefined) return known;
+    return minuteOf(Date.parse(known.includes('T') ? known : fhirDateTime(stamp, { offset: '+00:00' })));
+  } catch (error) {
+    if (error instanceof Fault) return '';
+    throw error;
+  }
+}
+
+const minuteOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16)}Z`;
+
+/** First and last minute that the text can mean in any time zone, before the zone of its site is known; null for any. */
+export function minutesAround(text: string | undefined, offset: string | undefined): readonly [string, string] | null {
+  const time = collectionTime(text, { offset: offset ?? '+00:00' });
+  if (time === '') return null;
+  const hasOffset = offset !== undefined || /[+-]\d{4}$/.test(text ?? '');
+  const slack = hasOffset && !isDay(time) ? 0 : MAX_OFFSET_HOURS * HOUR_MS;
+  const start = Date.parse(time);
+  const end = isDay(time) ? start + 24 * HOUR_MS - MINUTE_MS : start;
+  return [minuteOf(start - slack), minuteOf(end + slack)];
+}
+
+const isDay = (time: string): boolean => time.length === 10;
+
+/** Times that may be of one collection though they are not equal: one of them is not known, or only its day is. */
+export function mayBeSameTime(a: string, b: string): boolean {
+  if (a === '' || b === '' || a === b) return true;
+  if (isDay(a) === isDay(b)) return false;
+  const [day, minute] = isDay(a) ? [a, b] : [b, a];
+  const past = Date.parse(minute) - Date.parse(day);
+  return past >= -MAX_OFFSET_HOURS * HOUR_MS && past < (24 + MAX_OFFSET_HOURS) * HOUR_MS;
+}
+
+/** Of two that may be the same the one that says more. */
+export const morePrecise = (a: string, b: string): string => (b.length > a.length ? b : a);

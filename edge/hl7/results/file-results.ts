@@ -1,0 +1,106 @@
+/**
+ * Which resource each result of a message stands for: one that is known, or a new one beside the others (edge/README.md,
+ * HL7 v2, Which resource). What is not clear is said, and listed where it corrects something.
+ */
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locate } from '../../../shared/hl7/value.ts';
+import { note, quietly, type MapContext } from '../mapping/context.ts';
+import type { Draft, Drafts } from '../mapping/drafts.ts';
+import type { ResultStatement, Statement } from '../message/statement.ts';
+import { choose, type Choice } from './choose.ts';
+import { morePrecise } from './collection-time.ts';
+import type { FiledResult, KnownResults } from './known-results.ts';
+import { isUnidentified, mayBeSame, resultKeyOf, type KeyContext, type ResultKey } from './result-key.ts';
+
+interface Request {
+  readonly drafts: Drafts;
+  readonly results: KnownResults;
+  readonly context: MapContext;
+  readonly keyContext: KeyContext;
+  readonly newId: () => string;
+}
+
+interface Keyed {
+  readonly statement: Statement;
+  readonly result: ResultStatement;
+  readonly key: ResultKey;
+}
+
+/** @returns the resources of the statements that are results, by the segment where they begin */
+export function fileResults(
+  statements: readonly Statement[],
+  patient: Draft,
+  request: Request,
+): ReadonlyMap<Segment, Draft> {
+  const filed = new Map<Segment, Draft>();
+  const keyed = statements.flatMap((statement): Keyed[] => {
+    const { result } = statement;
+    return result === undefined ? [] : [{ statement, result, key: resultKeyOf(result.sent, request.keyContext) }];
+  });
+  const equals = Map.groupBy(keyed, ({ statement: { type }, key }) => JSON.stringify([type, key]));
+  for (const group of equals.values()) fileEquals(group, patient, request, filed);
+  return filed;
+}
+
+/** Those of one key. OBR that are equal in it are one report. */
+function fileEquals(group: readonly Keyed[], patient: Draft, request: Request, filed: Map<Segment, Draft>): void {
+  const [first] = group;
+  if (first === undefined) return;
+  const { key, statement } = first;
+  const { type } = statement;
+  const isReport = type === 'DiagnosticReport';
+  const told = isReport ? [first] : group;
+  const candidates = request.results.of(type, patient.id).filter((known) => mayBeSame(known.key, key));
+  const quiet = quietly(request.context);
+  const sent = told.map(({ result }) => ({ value: result.value(quiet), isCorrection: result.isCorrection }));
+  const choices = choose(sent, candidates, key.at, isUnidentified(key));
+
+  let place = Math.max(0, ...candidates.map((known) => known.place));
+  for (const [at, choice] of choices.entries()) {
+    const keyedOne = told[at] ?? first;
+    const draft = choice.status === 'known' ? choice.known.draft : request.drafts.create(type, request.newId());
+    if (choice.status === 'known') refile(choice.known, patient, key, request.results);
+    else request.results.file(draft, patient.id, key, (place += 1));
+    for (const { statement: each } of isReport ? group : [keyedOne]) filed.set(each.segment, draft);
+    tell(choice, keyedOne.statement, draft, patient, request.context);
+  }
+}
+
+/** What the message knows more of it: a number, or when it was collected. */
+function refile(
+  { draft, key: known, place }: FiledResult,
+  patient: Draft,
+  sent: ResultKey,
+  results: KnownResults,
+): void {
+  const key: ResultKey = {
+    ...known,
+    filler: known.filler ?? sent.filler,
+    placer: known.placer ?? sent.placer,
+    at: morePrecise(known.at, sent.at),
+  };
+  if (JSON.stringify(key) !== JSON.stringify(known)) results.file(draft, patient.id, key, place);
+}
+
+function tell(
+  { status }: Choice<FiledResult>,
+  { type, segment }: Statement,
+  draft: Draft,
+  patient: Draft,
+  context: MapContext,
+): void {
+  if (status === 'unclear') {
+    const message = 'several results have these numbers, code and time: this one is stored beside them';
+    note(context, 'W', '205', locate(segment), message, 'result-unclear');
+  }
+  if (status === 'unmatched') {
+    const message = 'it corrects no result that is known, or it is not clear which: it is stored beside them';
+    note(context, 'W', '205', locate(segment), message, 'correction-unmatched');
+    context.attend({
+      kind: 'correction-unmatched',
+      patients: [patient.id],
+      about: `${type}/${draft.id}`,
+      detail: { at: locate(segment) },
+    });
+  }
+}

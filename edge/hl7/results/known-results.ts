@@ -1,0 +1,66 @@
+/** The results and reports that are known of the patients of a message, with the keys that tell them apart. */
+import { z } from 'zod';
+
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import type { ResultRow } from '../../store/hl7-result.ts';
+import type { Draft, Drafts, Found } from '../mapping/drafts.ts';
+import type { ResultKey } from './result-key.ts';
+import { valueText } from './value-text.ts';
+
+export interface FiledResult {
+  readonly draft: Draft;
+  readonly key: ResultKey;
+  readonly value: string;
+  readonly at: string;
+  readonly place: number;
+}
+
+export interface KnownResults {
+  readonly of: (type: ResourceType, patientId: string) => readonly FiledResult[];
+  /** From now on the resource has this key. */
+  readonly file: (draft: Draft, patientId: string, key: ResultKey, place: number) => void;
+  /** Keys that are new or have changed. */
+  readonly rows: () => readonly ResultRow[];
+}
+
+const authority = z.object({ uri: z.string().nullable(), name: z.string().nullable() });
+const number = z.object({ value: z.string(), authority }).nullable();
+/** As `hl7_match` gives it back: patient, what, time, place, and what `numbers` of hl7_result holds. */
+const storedKey = z.tuple([
+  z.string(),
+  z.string(),
+  z.string(),
+  z.number(),
+  z.object({ filler: number, placer: number, own: authority }),
+]);
+
+export function knownResults(found: readonly Found[], drafts: Drafts): KnownResults {
+  const known: (FiledResult & { readonly patientId: string })[] = found.flatMap(({ role, key, resource }) => {
+    const draft = role === 'result' ? resultIn(drafts, resource.type, resource.id) : undefined;
+    if (draft === undefined) return [];
+    const [patientId, what, at, place, numbers] = storedKey.parse(JSON.parse(key));
+    return [{ draft, patientId, key: { what, at, ...numbers }, value: valueText(draft.content), at, place }];
+  });
+  const changed = new Map<Draft, ResultRow>();
+  return {
+    of: (type, patientId) => known.filter((each) => each.draft.type === type && each.patientId === patientId),
+    file: (draft, patientId, { what, at, filler, placer, own }, place) => {
+      const row: ResultRow = {
+        type: draft.type,
+        id: draft.id,
+        patientId,
+        what,
+        filler: filler?.value ?? '',
+        placer: placer?.value ?? '',
+        at,
+        place,
+        numbers: JSON.stringify({ filler, placer, own }),
+      };
+      changed.set(draft, row);
+    },
+    rows: () => [...changed.values()],
+  };
+}
+
+const resultIn = (drafts: Drafts, type: string, id: string): Draft | undefined =>
+  type === 'Observation' || type === 'DiagnosticReport' ? drafts.byId(type, id) : undefined;

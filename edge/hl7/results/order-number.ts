@@ -1,0 +1,82 @@
+/**
+ * The number of an order (EI, HL7 v2.5.1 §2.A.28) and who gave it out. Numbers without an authority are the sender's own:
+ * `1001` of two laboratories is two orders.
+ */
+import type { Part } from '../../../shared/hl7/value.ts';
+import { componentOf } from '../../../shared/hl7/value.ts';
+import { nameKey, uriOfName, uriOfUniversalId } from '../identity/domain.ts';
+import { textOf } from '../mapping/datatypes/text.ts';
+
+export interface OrderNumber {
+  readonly value: string;
+  readonly authority: Authority;
+}
+
+/** One of both at least. */
+export interface Authority {
+  readonly uri: string | null;
+  /** In capitals: what a namespace is called when nobody has named its URI. */
+  readonly name: string | null;
+}
+
+/** @param named namespace to URI, as the site's administrators named them */
+export function authorityOf(
+  namespace: string | undefined,
+  universalId: string | undefined,
+  named: ReadonlyMap<string, string>,
+): Authority | undefined {
+  const name = namespace ?? universalId;
+  if (name === undefined) return undefined;
+  const uri = uriOfUniversalId(universalId) ?? uriOfName(name) ?? uriNamed(name, named);
+  return { uri: uri ?? null, name: uriOfName(name) === undefined ? nameKey(name) : null };
+}
+
+function uriNamed(name: string, named: ReadonlyMap<string, string>): string | undefined {
+  const key = nameKey(name);
+  for (const [each, uri] of named) if (nameKey(each) === key) return uri;
+  return undefined;
+}
+
+/**
+ * EI.1 with EI.2 and EI.3; some put a whole HD where EI.2 has only its name.
+ *
+ * @param own authority of numbers that come without one
+ */
+export function orderNumberOf(
+  part: Part | undefined,
+  named: ReadonlyMap<string, string>,
+  own: Authority,
+): OrderNumber | undefined {
+  const value = textOf(part, 1);
+  if (part === undefined || value === undefined) return undefined;
+  const hd = componentOf(part, 2);
+  return { value, authority: authorityOf(textOf(hd, 1), textOf(part, 3) ?? textOf(hd, 2), named) ?? own };
+}
+
+/** A namespace means the URI that came beside it before or after: only two URIs that differ are two authorities. */
+export function isSameAuthority(a: Authority, b: Authority): boolean {
+  if (a.uri !== null && b.uri !== null) return a.uri === b.uri;
+  return a.name !== null && a.name === b.name;
+}
+
+export const isSameNumber = (a: OrderNumber, b: OrderNumber): boolean =>
+  a.value === b.value && isSameAuthority(a.authority, b.authority);
+
+/**
+ * Whose the numbers of a sender are that name no authority.
+ *
+ * @param key the default authority of its API key, a namespace or a URI; else MSH-3 and MSH-4 together are the name
+ */
+export function ownAuthority(
+  key: string | undefined,
+  application: string | undefined,
+  facility: string | undefined,
+  named: ReadonlyMap<string, string>,
+): Authority {
+  return (
+    authorityOf(key, key, named) ?? {
+      uri: null,
+      name: JSON.stringify([application, facility].map((name) => nameKey(name ?? ''))),
+    }
+  );
+}

@@ -1,0 +1,191 @@
+/** Which result is meant: no message overwrites another result than its own, and a correction finds the one it corrects. */
+import { expect, test } from 'vitest';
+
+import { msh } from '../../stack/tools/hl7-text.ts';
+import type { Reply, Subject } from './subject.ts';
+
+interface Sent {
+  readonly patient: string;
+  /** OBR-3; '' for none. */
+  readonly filler?: string;
+  /** OBR-2. */
+  readonly placer?: string;
+  /** OBR-4. */
+  readonly ordered?: string;
+  /** OBR-7. */
+  readonly collected?: string;
+  /** MSH-3 and MSH-4. */
+  readonly sender?: string;
+  /** OBX-3, OBX-4, OBX-5, OBX-11 and OBX-14 of each OBX: `K^Potassium^L|1|4.0|F|202601010800`. */
+  readonly obx: readonly string[];
+}
+
+export function resultCases(subject: () => Subject): void {
+  const obxOf = (text: string, at: number): string => {
+    const [code, sub, value, status = 'F', time = ''] = text.split('|');
+    return `OBX|${at + 1}|ST|${code}|${sub}|${value}||||||${status}|||${time}`;
+  };
+  const send = ({ patient, filler = '', placer = '', ordered = 'P^Panel^L', collected = '', ...more }: Sent) =>
+    subject().post(`${msh('ORU^R01^ORU_R01').replace('|LAB|HOSP|', `|${more.sender ?? 'LAB|HOSP'}|`)}
+      PID|1||${patient}^^^&1.2.40.7&ISO^MR||Doe^Jane||19800229|F
+      OBR|1|${placer}|${filler}|${ordered}|||${collected}|||||||||||||||20260301120000+0100|||F
+      ${more.obx.map(obxOf).join('\n')}`);
+  const accepted = (reply: Reply): readonly string[] => {
+    expect(reply.status, reply.text).toBe(200);
+    return reply.errors;
+  };
+
+  interface Row {
+    readonly type: string;
+    readonly version: number;
+    readonly body: string;
+  }
+  const stored = async (patient: string, type: string): Promise<Row[]> => {
+    const { rows } = await subject().db.client.query<Row>(
+      `select r.type, r.version, r.body from resource r
+         join resource_identifier i on i.site_id = r.site_id and i.type = 'Patient' and i.id = r.patient_id
+        where i.value = $1 and r.type = $2 order by r.id`,
+      [patient, type],
+    );
+    return rows;
+  };
+  /** `value status` of the patient's results, sorted. */
+  const values = async (patient: string): Promise<string[]> =>
+    (await stored(patient, 'Observation'))
+      .map(({ body }) => JSON.parse(`{${body}}`) as { valueString?: string; status: string })
+      .map(({ valueString, status }) => `${valueString} ${status}`)
+      .toSorted();
+  const reports = async (patient: string) => (await stored(patient, 'DiagnosticReport')).length;
+  const listed = (patient: string) =>
+    subject().count(`from attention a join resource_identifier i on i.site_id = a.site_id and i.id = a.patient_a
+      where a.kind = 'correction-unmatched' and i.value = '${patient}'`);
+
+  test('one filler number of two laboratories is two orders', async () => {
+    const one = { patient: 'W1', filler: '1001', obx: ['GLU^Glucose^L||90'] };
+    accepted(await send({ ...one, sender: 'LAB_A|HOSP', collected: '202601010800+0100' }));
+    accepted(await send({ ...one, sender: 'LAB_B|HOSP', obx: ['GLU^Glucose^L||300'] }));
+    accepted(await send({ ...one, sender: 'LAB_B|HOSP', collected: '202602010800+0100', obx: ['GLU^Glucose^L||301'] }));
+    expect(await values('W1')).toEqual(['301 final', '90 final']);
+  });
+
+  test('an accession number that comes round every year is another order', async () => {
+    const one = { patient: 'W2', filler: '260001', obx: ['GLU^Glucose^L||90'] };
+    accepted(await send({ ...one, collected: '202501020800+0100' }));
+    accepted(await send({ ...one, collected: '202601020800+0100', obx: ['GLU^Glucose^L||95'] }));
+    expect(await values('W2')).toEqual(['90 final', '95 final']);
+    expect(await reports('W2')).toBe(2);
+  });
+
+  test('a correction of the second of two collections leaves the first', async () => {
+    const one = { patient: 'W3', filler: 'A3', ordered: 'GLU^Glucose^L' };
+    accepted(await send({ ...one, collected: '202601010800+0100', obx: ['GLU^Glucose^L||90'] }));
+    accepted(await send({ ...one, collected: '202601010900+0100', obx: ['GLU^Glucose^L||150'] }));
+    // The same minute, with seconds and in another zone.
+    accepted(await send({ ...one, collected: '20260101080012+0000', obx: ['GLU^Glucose^L||155|C'] }));
+    expect(await values('W3')).toEqual(['155 corrected', '90 final']);
+  });
+
+  test('both numbers find: a result that was filed under one is corrected under the other', async () => {
+    const one = { patient: 'W4', collected: '202601010800+0100' };
+    accepted(await send({ ...one, placer: 'PL4', obx: ['GLU^Glucose^L||90|P'] }));
+    accepted(await send({ ...one, placer: 'PL4', filler: 'FI4', obx: ['GLU^Glucose^L||91|F'] }));
+    accepted(await send({ ...one, filler: 'FI4', obx: ['GLU^Glucose^L||92|C'] }));
+    expect(await values('W4')).toEqual(['92 corrected']);
+    expect(await reports('W4')).toBe(1);
+    // Another specimen of the same placer order.
+    accepted(await send({ ...one, placer: 'PL4', filler: 'FI4b', obx: ['GLU^Glucose^L||120'] }));
+    expect(await values('W4')).toEqual(['120 final', '92 corrected']);
+  });
+
+  test('a result without a collection time takes the one that comes later', async () => {
+    const one = { patient: 'W5', filler: 'A5' };
+    accepted(await send({ ...one, obx: ['GLU^Glucose^L||90|P'] }));
+    accepted(await send({ ...one, collected: '202601010800+0100', obx: ['GLU^Glucose^L||91'] }));
+    expect(await values('W5')).toEqual(['91 final']);
+    accepted(await send({ ...one, collected: '202601010900+0100', obx: ['GLU^Glucose^L||150'] }));
+    expect(await values('W5')).toEqual(['150 final', '91 final']);
+  });
+
+  test('the meter at the bedside numbers nothing: each measurement stays, the same one sent again does not', async () => {
+    const one = { patient: 'W6', ordered: 'POCT^POCT^L' };
+    const at = (time: string, value: string) => send({ ...one, collected: time, obx: [`GLU^Glucose^L||${value}`] });
+    for (const [time, value] of [
+      ['20260101080000+0100', '90'],
+      ['20260101080030+0100', '190'],
+      ['20260102080000+0100', '95'],
+      ['20260101080000+0100', '90'],
+    ] as const) {
+      accepted(await at(time, value));
+    }
+    expect(await values('W6')).toEqual(['190 final', '90 final', '95 final']);
+  });
+
+  test('a test that is added to an old order is beside what was there', async () => {
+    const one = { patient: 'W7', filler: 'A7', collected: '202601010800+0100' };
+    accepted(await send({ ...one, obx: ['GLU^Glucose^L||90'] }));
+    accepted(await send({ ...one, obx: ['HBA^HbA1c^L||5.5'] }));
+    accepted(await send({ ...one, ordered: 'LIP^Lipids^L', obx: ['CHO^Cholesterol^L||180'] }));
+    expect(await values('W7')).toEqual(['180 final', '5.5 final', '90 final']);
+    expect(await reports('W7')).toBe(2);
+    const [panel] = await stored('W7', 'DiagnosticReport');
+    expect(panel?.body.match(/"Observation\//g)).toHaveLength(2);
+  });
+
+  test('a microbiology final with one more organism keeps the first and says that it is not clear', async () => {
+    const one = { patient: 'W8', filler: 'A8', collected: '202601010800+0100' };
+    accepted(await send({ ...one, obx: ['ORG^Organism^L||E. coli|P'] }));
+    const errors = accepted(await send({ ...one, obx: ['ORG^Organism^L||Klebsiella', 'ORG^Organism^L||E. coli'] }));
+    expect(errors).toEqual(['W 205 OBX^1']);
+    expect(await values('W8')).toEqual(['E. coli final', 'Klebsiella final']);
+    const rows = await stored('W8', 'Observation');
+    expect(rows.find(({ body }) => body.includes('E. coli'))?.version).toBe(2);
+    // As many as are known: in order.
+    accepted(await send({ ...one, obx: ['ORG^Organism^L||E. coli|C', 'ORG^Organism^L||Proteus|C'] }));
+    expect(await values('W8')).toEqual(['E. coli corrected', 'Proteus corrected']);
+    // With sub-ids it is clear at once.
+    const two = { ...one, patient: 'W8b' };
+    accepted(await send({ ...two, obx: ['ORG^Organism^L|1|E. coli|P'] }));
+    expect(accepted(await send({ ...two, obx: ['ORG^Organism^L|1|E. coli', 'ORG^Organism^L|2|Proteus'] }))).toEqual([]);
+    expect(await values('W8b')).toEqual(['E. coli final', 'Proteus final']);
+  });
+
+  test('of two equal ones the second sent alone is the second', async () => {
+    const one = { patient: 'W9', filler: 'A9', collected: '202601010800+0100' };
+    accepted(await send({ ...one, obx: ['ORG^Organism^L||E. coli', 'ORG^Organism^L||Proteus'] }));
+    expect(accepted(await send({ ...one, obx: ['ORG^Organism^L||Proteus'] }))).toEqual([]);
+    expect(await values('W9')).toEqual(['E. coli final', 'Proteus final']);
+    // Which of the two it corrects nobody can tell.
+    expect(accepted(await send({ ...one, obx: ['ORG^Organism^L||Serratia|C'] }))).toEqual(['W 205 OBX^1']);
+    expect(await values('W9')).toEqual(['E. coli final', 'Proteus final', 'Serratia corrected']);
+    expect(await listed('W9')).toBe(1);
+  });
+
+  test('a laboratory that corrects the collection time: beside the first, said and listed', async () => {
+    const one = { patient: 'W10', filler: 'A10' };
+    accepted(await send({ ...one, collected: '202601010800+0100', obx: ['GLU^Glucose^L||90'] }));
+    const errors = accepted(await send({ ...one, collected: '202601010730+0100', obx: ['GLU^Glucose^L||90|C'] }));
+    expect(errors).toEqual(['W 205 OBX^1']);
+    expect(await values('W10')).toEqual(['90 corrected', '90 final']);
+    expect(await listed('W10')).toBe(1);
+  });
+
+  test('two messages about one new result at once make one', async () => {
+    const one = { patient: 'W11', filler: 'A11', collected: '202601010800+0100' };
+    const sent = await Promise.all(['90', '91', '92', '93'].map((value) => send({ ...one, obx: [`G^G^L||${value}`] })));
+    sent.forEach(accepted);
+    expect(await values('W11')).toHaveLength(1);
+    expect(await reports('W11')).toBe(1);
+  });
+
+  test('results of a patient that is merged away are found with the survivor', async () => {
+    const one = { filler: 'A12', collected: '202601010800+0100' };
+    accepted(await send({ ...one, patient: 'W12', obx: ['GLU^Glucose^L||90'] }));
+    accepted(await send({ ...one, patient: 'W12-old', filler: 'B12', obx: ['GLU^Glucose^L||150'] }));
+    const merge = `${msh('ADT^A40^ADT_A39')}
+      PID|1||W12^^^&1.2.40.7&ISO^MR||Doe^Jane||19800229|F
+      MRG|W12-old^^^&1.2.40.7&ISO^MR`;
+    accepted(await subject().post(merge));
+    accepted(await send({ ...one, patient: 'W12-old', filler: 'B12', obx: ['GLU^Glucose^L||155|C'] }));
+    expect(await values('W12')).toEqual(['155 corrected', '90 final']);
+  });
+}
