@@ -15,6 +15,8 @@ import { keyOperations } from './keys/operations.ts';
 import { addKeyPages } from './keys/routes.tsx';
 import { messageOperations } from './messages/operations.ts';
 import { addMessagePages } from './messages/routes.tsx';
+import { nameOperations } from './names/operations.ts';
+import { addNamePages } from './names/routes.tsx';
 import { overviewOperations } from './overview/operations.ts';
 import { addOverview } from './overview/routes.tsx';
 import { addRefusalPages } from './refusals/routes.tsx';
@@ -37,6 +39,7 @@ export function adminOperations(deps: Deps, workbench: Workbench): Operation[] {
     ...overviewOperations(deps),
     ...messageOperations(deps, workbench),
     ...attentionOperations(deps),
+    ...nameOperations(deps),
     ...workbenchOperations(deps, workbench),
     ...settingsOperations(deps),
   ];
@@ -57,6 +60,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addRefusalPages(app, console);
   addMessagePages(app, console);
   addAttentionPages(app, console);
+  addNamePages(app, console);
   addWorkbench(app, console);
   addSettingsPages(app, console);
 

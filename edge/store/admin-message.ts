@@ -1,6 +1,7 @@
 /** HL7 messages as administrators see them: the log, and one message with what became of it. */
 import type { Query } from '../deps.ts';
 import { instantOf, raw, sql } from './sql.ts';
+import type { UnnamedName } from './unnamed-name.ts';
 
 export interface MessageFilter {
   /** MSH-9 from its start: `ADT`, `ADT^A04`; '' for all. */
@@ -12,6 +13,8 @@ export interface MessageFilter {
   /** Instants, '' for open. */
   readonly from: string;
   readonly to: string;
+  /** Only those that have it without a URI. */
+  readonly unnamed?: UnnamedName | undefined;
 }
 
 export interface MessageRow {
@@ -43,6 +46,9 @@ const page = (condition: string) => `(select ${COLUMNS}
      order by m.received_at desc, m.message_id desc limit $10::int)`;
 
 const BY_CONTROL_ID = 'm.control_id = $5';
+/** Added only where a name is asked for, so that the plan is made for it. */
+const HAS_NAME = `m.message_id in (select u.message_id from unnamed_name u
+       where u.site_id = $1::uuid and u.kind = $11 and u.name = $12)`;
 /** Only where no message has the text as its control id: that is found by an index, a part of a name is not. */
 const BY_SENDER = `strpos(lower(m.sending_application || ' ' || m.sending_facility), lower($5)) > 0
        and not exists (select from hl7_message x where x.site_id = $1::uuid and x.control_id = $5)`;
@@ -58,10 +64,12 @@ export function listMessages(
   after: readonly string[] | null,
   limit: number,
 ): Query<MessageRow> {
+  const { unnamed } = filter;
+  const found = (condition: string) => page(unnamed === undefined ? condition : `${condition} and ${HAS_NAME}`);
   const text =
     filter.text === ''
-      ? page(`$5 = ''`)
-      : `select * from (${page(BY_CONTROL_ID)} union all ${page(BY_SENDER)}) q
+      ? found(`$5 = ''`)
+      : `select * from (${found(BY_CONTROL_ID)} union all ${found(BY_SENDER)}) q
          order by received_at desc, message_id desc limit $10::int`;
   return {
     text,
@@ -76,6 +84,7 @@ export function listMessages(
       after?.[0] ?? null,
       after?.[1] ?? null,
       limit,
+      ...(unnamed === undefined ? [] : [unnamed.kind, unnamed.name]),
     ],
   };
 }

@@ -36,7 +36,14 @@ export const MessageList = ({ list, query, path }: MessageListProps) => (
         <span>To (UTC)</span>
         <input type="datetime-local" name="to" value={query['to'] ?? ''} />
       </label>
+      {(query['unnamed'] ?? '') === '' ? null : <input type="hidden" name="unnamed" value={query['unnamed']} />}
     </Filter>
+    {(query['unnamed'] ?? '') === '' ? null : (
+      <p>
+        Only those that have the name <code>{query['unnamed']?.slice(query['unnamed'].indexOf(':') + 1)}</code> without
+        a URI. <a href={path}>Show all</a>
+      </p>
+    )}
     {list.items.length === 0 ? (
       <Empty>No message was found.</Empty>
     ) : (

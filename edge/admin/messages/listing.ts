@@ -5,6 +5,7 @@ import type { Database } from '../../deps.ts';
 import { listMessages, type MessageRow } from '../../store/admin-message.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
+import { readParameter } from '../names/parameter.ts';
 
 const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
 
@@ -20,15 +21,26 @@ export const messageQuery = z.strictObject({
     .meta({ description: 'The control id; where none has it, part of the sending application or facility.' }),
   from: instant,
   to: instant,
+  unnamed: z
+    .string()
+    .max(300)
+    .default('')
+    .refine(
+      (text) => text === '' || readParameter(text) !== undefined,
+      'must be like authority:HOSP or code-system:99LAB',
+    )
+    .meta({ description: 'A name that they have without a URI: `authority:HOSP`, `code-system:99LAB`.' }),
 });
 
 /** Messages of the site, the newest first. @throws Fault `malformed` for a cursor that is not ours */
 export async function findMessages(
   database: Database,
   site: string,
-  { limit, cursor, q, ...filter }: z.infer<typeof messageQuery>,
+  { limit, cursor, q, unnamed, ...filter }: z.infer<typeof messageQuery>,
 ): Promise<List<MessageRow>> {
   const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
-  const rows = await database.run(listMessages(site, { ...filter, text: q }, after, limit + 1));
+  const rows = await database.run(
+    listMessages(site, { ...filter, text: q, unnamed: readParameter(unnamed) }, after, limit + 1),
+  );
   return toList(rows, limit, (row) => [row.received_at, row.message_id]);
 }

@@ -13,6 +13,7 @@ export const PLACES = {
   refusals: { path: '/admin/refusals', title: 'Refusals', permission: 'site.api_keys.read' },
   messages: { path: '/admin/messages', title: 'Messages', permission: 'site.messages.read' },
   attention: { path: '/admin/attention', title: 'Attention', permission: 'site.messages.read' },
+  names: { path: '/admin/names', title: 'Names', permission: 'site.messages.read' },
   workbench: { path: '/admin/workbench', title: 'Workbench', permission: 'site.api_keys.read' },
   settings: { path: '/admin/settings', title: 'Settings', permission: 'site.settings.read' },
 } as const satisfies Readonly<Record<string, Place>>;

@@ -1,5 +1,6 @@
 /** What the site and the key say about their messages (edge/README.md, HL7 v2): parsed from the row, with defaults. */
 import { charsetNamed, type Charset } from '../../../shared/hl7/charset.ts';
+import { nameKey } from '../identity/domain.ts';
 import { isTimeZone } from '../../../shared/hl7/zone.ts';
 import type { SenderRow } from '../../store/hl7.ts';
 import type { IdentityCheck, UnsupportedTypes } from '../../store/sender-choice.ts';
@@ -10,7 +11,7 @@ export interface SenderSettings {
   readonly allowedScopes: ReadonlySet<string>;
   /** IANA name, for times without an offset. */
   readonly timeZone: string | undefined;
-  /** Namespace (HD.1) to URI, as the site's administrators named them. */
+  /** Namespace (HD.1) to URI, as the site's administrators named them. Names compare without case: these are in capitals. */
   readonly authorities: ReadonlyMap<string, string>;
   /** Of messages that name none. */
   readonly charset: Charset;
@@ -54,7 +55,7 @@ export function settingsOf(row: SenderRow): SenderSettings {
     unsupportedTypes: row.hl7_unsupported_types,
     acceptAck: row.hl7_accept_ack,
     information: row.hl7_information,
-    codeSystems: new Map(namesOf(row.code_systems).map(([name, uri]) => [name.toUpperCase(), uri])),
+    codeSystems: new Map(namesOf(row.code_systems)),
     identifyingTypes: new Set(row.identifying_types.map((type) => type.toUpperCase())),
     placeholders: new Set(row.placeholders.map((value) => value.toUpperCase())),
     placeholderBirthDates: new Set(row.placeholder_birth_dates),
@@ -62,9 +63,11 @@ export function settingsOf(row: SenderRow): SenderSettings {
   };
 }
 
-/** @param stored a JSON object from name to URI */
+/** @param stored a JSON object from name to URI @returns the names in capitals */
 function namesOf(stored: string): [string, string][] {
   const parsed: unknown = JSON.parse(stored);
   const entries = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
-  return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return entries
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+    .map(([name, uri]) => [nameKey(name), uri]);
 }

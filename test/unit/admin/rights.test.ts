@@ -28,6 +28,7 @@ test('every operation and its permission', () => {
     'get /sidecars: site.endpoints.read',
     'get /site/changes: site.settings.read',
     'get /site: site.settings.read',
+    'get /unnamed-names: site.messages.read',
     'get /usage: site.endpoints.read',
     'patch /api-keys/{clientId}: site.api_keys.update or site.api_keys.disable',
     'patch /site: site.settings.update',

@@ -1,6 +1,7 @@
 /** CX and DLN as Identifier (v2-to-FHIR `CX[Identifier]`, `DLN[Identifier]`). */
 import { locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
+import { nameKey } from '../../identity/domain.ts';
 import type { MapContext } from '../context.ts';
 import { assigningAuthority, identifierType, isTooLong, issuer } from './hd.ts';
 import { code, members, textOf } from './text.ts';
@@ -30,7 +31,7 @@ export function driversLicense(part: Part, context: MapContext): JsonObject | un
   const value = textOf(part, 1);
   if (value === undefined || isTooLong(value, part, context)) return undefined;
   const state = textOf(part, 2);
-  const system = state === undefined ? undefined : context.authorities.get(state);
+  const system = state === undefined ? undefined : context.authorities.get(nameKey(state));
   return members({
     type: identifierType('DL'),
     system,

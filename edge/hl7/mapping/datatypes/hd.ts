@@ -34,7 +34,9 @@ function authority(namespace: string | undefined, id: string | undefined, contex
     systemOfUniversalId(id) ??
     // Some send the OID in the place of the name.
     systemOfUniversalId(namespace) ??
-    [namespace, id].map((name) => (name === undefined ? undefined : context.authorities.get(name))).find(Boolean);
+    [namespace, id]
+      .map((name) => (name === undefined ? undefined : context.authorities.get(nameKey(name))))
+      .find(Boolean);
   const name = namespace ?? (system === undefined ? id : undefined);
   if (system === undefined && name !== undefined) context.unnamed({ kind: 'authority', name: nameKey(name) });
   return { system, namespace: name };

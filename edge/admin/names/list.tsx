@@ -1,0 +1,101 @@
+/** Names without a URI: how many messages have them, a field to name them, and the way to the messages. */
+import { MAX_COUNT } from '../../store/admin-unnamed-name.ts';
+import type { NameKind } from '../../store/unnamed-name.ts';
+import type { List } from '../api/cursor.ts';
+import { Empty, Pager, Table, When } from '../web/ui.tsx';
+import type { UnnamedView } from './listing.ts';
+import { toParameter } from './parameter.ts';
+
+const KINDS: Readonly<Record<NameKind, string>> = { authority: 'assigning authority', 'code-system': 'code system' };
+
+/** A name that could not be given the URI that was sent. */
+export interface Refused {
+  readonly kind: string;
+  readonly name: string;
+  readonly system: string;
+}
+
+interface NameProps {
+  readonly item: UnnamedView;
+  readonly path: string;
+  readonly messagePath: string;
+  readonly mayName: boolean;
+  readonly refused?: Refused | undefined;
+}
+
+const NameForm = ({ item, path, refused }: NameProps) => {
+  const isRefused = refused !== undefined && refused.kind === item.kind && refused.name === item.name;
+  return (
+    <form class="inline" method="post" action={path}>
+      <input type="hidden" name="kind" value={item.kind} />
+      <input type="hidden" name="name" value={item.name} />
+      <input
+        class="mono"
+        name="system"
+        value={isRefused ? refused.system : ''}
+        placeholder={item.kind === 'authority' ? 'urn:oid:…' : 'https://…'}
+        aria-label={`URI of ${item.name}`}
+        aria-invalid={isRefused ? 'true' : undefined}
+        autocomplete="off"
+        required
+      />
+      <button class="small">Name it</button>
+    </form>
+  );
+};
+
+const Name = (props: NameProps) => {
+  const { item, messagePath, mayName } = props;
+  const concerned = `${messagePath}?${new URLSearchParams({ unnamed: toParameter(item) }).toString()}`;
+  return (
+    <tr>
+      <th scope="row">
+        <code>{item.name}</code>
+      </th>
+      <td>{KINDS[item.kind]}</td>
+      <td>
+        <a href={concerned}>{item.messages >= MAX_COUNT ? `${MAX_COUNT} or more` : item.messages}</a>
+      </td>
+      <td>
+        <a href={`${messagePath}/${item.lastMessageId}`}>
+          <When at={item.lastAt} />
+        </a>{' '}
+        of {item.lastKeyName}
+      </td>
+      <td>
+        {item.system === null ? null : (
+          <>
+            <code>{item.system}</code> <a href={concerned}>Process its messages again</a>
+          </>
+        )}
+        {item.system === null && mayName ? <NameForm {...props} /> : null}
+        {item.system === null && !mayName ? <span class="quiet">none</span> : null}
+      </td>
+    </tr>
+  );
+};
+
+interface NameListProps extends Omit<NameProps, 'item'> {
+  readonly list: List<UnnamedView>;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export const NameList = ({ list, query, ...at }: NameListProps) => (
+  <>
+    <p class="lead">
+      Messages name who issued a number, and which coding system a code is of, by short names that only this hospital
+      knows. Without a URI two senders’ names cannot be told to mean the same, and FHIR clients do not find the codes by
+      the URI they know. Choose for good: under another URI the same number is another patient.
+    </p>
+    {list.items.length === 0 ? (
+      <Empty>Every name in the messages has a URI.</Empty>
+    ) : (
+      <Table label="Names without a URI" head={['Name', 'What', 'Messages', 'Last', 'URI']}>
+        {list.items.map((item) => (
+          <Name {...{ item }} {...at} />
+        ))}
+      </Table>
+    )}
+    <Pager path={at.path} query={query} next={list.next} />
+  </>
+);

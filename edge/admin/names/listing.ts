@@ -1,0 +1,60 @@
+/** Names that messages use, with what the settings say of them by now: for the JSON API and the page alike. */
+import { z } from 'zod';
+
+import type { Database } from '../../deps.ts';
+import { listUnnamedNames, MAX_COUNT, type UnnamedNameRow } from '../../store/admin-unnamed-name.ts';
+import { NAME_KINDS } from '../../store/unnamed-name.ts';
+import { fromCursor, type List, toList, viewList } from '../api/cursor.ts';
+import { paging } from '../api/operation.ts';
+import { noSuchSite, readSettings } from '../settings/site.ts';
+import { findSystem } from './naming.ts';
+
+export const unnamedQuery = z.strictObject(paging);
+
+const text = z.string();
+
+export const unnamedItem = z.object({
+  kind: z.enum(NAME_KINDS).meta({ description: 'Who issued a number (HD.1), or which coding system (CWE.3).' }),
+  name: text.meta({ description: 'In capitals: names compare without case.' }),
+  system: text.nullable().meta({
+    description: 'The URI that the settings have by now: its messages are still to be processed again.',
+  }),
+  messages: z
+    .number()
+    .int()
+    .meta({ description: `How many messages have it; counting stops at ${MAX_COUNT}.` }),
+  firstAt: z.iso.datetime(),
+  lastAt: z.iso.datetime(),
+  lastMessageId: z.uuid(),
+  lastClientId: text,
+  lastKeyName: text,
+});
+export type UnnamedView = z.infer<typeof unnamedItem>;
+
+const KIND_PART = new RegExp(`^(?:${NAME_KINDS.join('|')})$`);
+const NAME_PART = /^[^]{1,1000}$/;
+
+const view = (row: UnnamedNameRow, system: string | null): UnnamedView => ({
+  kind: row.kind,
+  name: row.name,
+  system,
+  messages: row.messages,
+  firstAt: row.first_at,
+  lastAt: row.last_at,
+  lastMessageId: row.last_message,
+  lastClientId: row.last_client,
+  lastKeyName: row.last_key_name,
+});
+
+/** Names of the site by kind and name. @throws Fault `malformed` for a cursor that is not ours */
+export async function findUnnamed(
+  database: Database,
+  site: string,
+  { limit, cursor }: z.infer<typeof unnamedQuery>,
+): Promise<List<UnnamedView>> {
+  const after = fromCursor(cursor, KIND_PART, NAME_PART);
+  const [rows, [settings]] = await database.batch([listUnnamedNames(site, after, limit + 1), readSettings(site)]);
+  if (settings === undefined) throw noSuchSite();
+  const list = toList(rows, limit, ({ kind, name }) => [kind, name]);
+  return viewList(list, (row) => view(row, findSystem(settings, row)));
+}

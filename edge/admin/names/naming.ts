@@ -1,0 +1,59 @@
+/** Giving a name its URI: one more entry in a table of the site's settings, with their rules and their history. */
+import { z } from 'zod';
+
+import { Fault } from '../../../shared/fault.ts';
+import type { Database } from '../../deps.ts';
+import type { SettingsRow } from '../../store/site.ts';
+import type { NameKind, UnnamedName } from '../../store/unnamed-name.ts';
+import { SITE_MEMBERS } from '../settings/record.ts';
+import { changeSite, requireSite, viewSite } from '../settings/site.ts';
+import type { Actor } from '../staff/permissions.ts';
+
+/** Which setting a kind of name is of, and what the name is called there. */
+const TABLES = {
+  authority: { member: 'assigningAuthorities', key: 'namespace' },
+  'code-system': { member: 'codeSystems', key: 'name' },
+} as const satisfies Readonly<Record<NameKind, { member: keyof typeof SITE_MEMBERS; key: string }>>;
+
+const entriesAnswered = z.array(z.record(z.string(), z.string()));
+
+function entriesOf(settings: SettingsRow, kind: NameKind): Record<string, string>[] {
+  return entriesAnswered.parse(viewSite(settings)[TABLES[kind].member]);
+}
+
+const isOf = (entry: Readonly<Record<string, string>>, { kind, name }: UnnamedName): boolean =>
+  (entry[TABLES[kind].key] ?? '').trim().toUpperCase() === name.trim().toUpperCase();
+
+/** The URI that the settings say a name stands for, or null. */
+export const findSystem = (settings: SettingsRow, named: UnnamedName): string | null =>
+  entriesOf(settings, named.kind).find((entry) => isOf(entry, named))?.['system'] ?? null;
+
+const TURNS = 3;
+
+/**
+ * Names it, beside what others change in the settings at the same time.
+ *
+ * @throws Fault `invalid` for what is no URI or where it has another already, `forbidden` without the permission
+ */
+export async function giveUri(database: Database, actor: Actor, named: UnnamedName, system: string): Promise<void> {
+  const { member, key } = TABLES[named.kind];
+  for (let turn = 1; ; turn += 1) {
+    const settings = await requireSite(database, actor.site);
+    const current = findSystem(settings, named);
+    if (current === system.trim()) return;
+    if (current !== null) throw namedOtherwise(named.name, current);
+    const entries = [...entriesOf(settings, named.kind), { [key]: named.name, system }];
+    try {
+      await changeSite(database, actor, [settings.version], { [member]: entries });
+      return;
+    } catch (error) {
+      const isChanged = error instanceof Fault && error.kind === 'precondition-failed';
+      if (!isChanged || turn === TURNS) throw error;
+    }
+  }
+}
+
+function namedOtherwise(name: string, system: string): Fault {
+  const message = `${JSON.stringify(name)} stands for ${system} already: it is changed under Settings`;
+  return new Fault('invalid', message, { issues: [{ code: 'invalid', message, at: 'system' }] });
+}

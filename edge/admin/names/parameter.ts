@@ -1,0 +1,15 @@
+/** A name as a parameter of an address: `authority:HOSP`. */
+import { isNameKind, type UnnamedName } from '../../store/unnamed-name.ts';
+
+export const toParameter = ({ kind, name }: UnnamedName): string => `${kind}:${name}`;
+
+/** @returns undefined for what is no name */
+export function readParameter(text: string): UnnamedName | undefined {
+  const at = text.indexOf(':');
+  const kind = text.slice(0, Math.max(at, 0));
+  const name = text
+    .slice(at + 1)
+    .trim()
+    .toUpperCase();
+  return isNameKind(kind) && name !== '' ? { kind, name } : undefined;
+}

@@ -1,0 +1,72 @@
+/** `/admin/names`: names that messages use and nobody has given a URI, and naming them. */
+import type { Context } from 'hono';
+import { z } from 'zod';
+
+import type { Fault } from '../../../shared/fault.ts';
+import type { Surface } from '../../http/surface.ts';
+import { NAME_KINDS } from '../../store/unnamed-name.ts';
+import { parse } from '../api/parse.ts';
+import { isOfForm, statusOfForm } from '../record/form.tsx';
+import type { Session } from '../staff/session.ts';
+import type { Console } from '../web/console.ts';
+import { readForm, readQuery } from '../web/form.ts';
+import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { Notice } from '../web/ui.tsx';
+import { NameList, type Refused } from './list.tsx';
+import { findUnnamed, unnamedQuery } from './listing.ts';
+import { giveUri } from './naming.ts';
+
+const { path: PLACE } = PLACES.names;
+const naming = z.object({ kind: z.enum(NAME_KINDS), name: z.string(), system: z.string().trim() });
+
+export function addNamePages(app: Surface, console: Console): void {
+  app.get(PLACE, async (c) => show(console, c, await console.access.page(c, 'site.messages.read')));
+  app.post(PLACE, (c) => name(console, c));
+}
+
+async function show(
+  { deps: { config, database } }: Console,
+  c: Context,
+  session: Session,
+  failed?: { readonly refused: Refused; readonly fault: Fault },
+): Promise<Response> {
+  const { named, ...query } = c.req.query();
+  const list = await findUnnamed(database, session.actor.site, readQuery(unnamedQuery, query));
+  const path = linkTo(config, PLACE);
+  const page = (
+    <Page title="Names without a URI" config={config} session={session} place={PLACE}>
+      {named === undefined ? null : (
+        <Notice tone="good">
+          {named} has its URI from the next message on. Those that came before are still to be processed again.
+        </Notice>
+      )}
+      {failed === undefined ? null : (
+        <Notice tone="bad">
+          {failed.refused.name} was not named:{' '}
+          {failed.fault.issues.map(({ message }) => message).join('; ') || failed.fault.message}
+        </Notice>
+      )}
+      <NameList
+        {...{ list, query, path }}
+        refused={failed?.refused}
+        messagePath={linkTo(config, PLACES.messages.path)}
+        mayName={session.actor.permissions.has('site.settings.update')}
+      />
+    </Page>
+  );
+  return respond(config, page, failed === undefined ? 200 : statusOfForm(failed.fault));
+}
+
+async function name(console: Console, c: Context): Promise<Response> {
+  const { config, database } = console.deps;
+  const session = await console.access.page(c, 'site.settings.update');
+  const given = parse(naming, Object.fromEntries(await readForm(c.req.raw)), 'malformed', 'the form');
+  try {
+    await giveUri(database, session.actor, given, given.system);
+    return c.redirect(`${linkTo(config, PLACE)}?${new URLSearchParams({ named: given.name }).toString()}`, 303);
+  } catch (error) {
+    if (!isOfForm(error) || !session.actor.permissions.has('site.messages.read')) throw error;
+    return show(console, c, session, { refused: given, fault: error });
+  }
+}

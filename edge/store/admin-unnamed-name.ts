@@ -1,0 +1,51 @@
+/** Names that messages use and nobody has given a URI, as administrators see them: by name, with how many messages. */
+import type { Query } from '../deps.ts';
+import { instantOf } from './sql.ts';
+import type { UnnamedName } from './unnamed-name.ts';
+
+/** Counting stops here: what a hospital's every message has is not counted row by row. */
+export const MAX_COUNT = 10_000;
+
+export interface UnnamedNameRow extends UnnamedName {
+  /** Messages that have to be processed again when it is named; MAX_COUNT for that many or more. */
+  readonly messages: number;
+  readonly first_at: string;
+  readonly last_at: string;
+  readonly last_message: string;
+  readonly last_client: string;
+  readonly last_key_name: string;
+}
+
+/** SQL: the next name behind `from`, by the primary key: names are few, their messages many. */
+const nextName = (site: string, from: string) => `select u.kind, u.name from unnamed_name u
+   where u.site_id = ${site} and (u.kind, u.name) > (${from}) order by u.kind, u.name limit 1`;
+
+/** SQL: the oldest or newest message of a name; ids are in the order of arrival. */
+const messageOf = (site: string, order: 'asc' | 'desc') => `(select u.message_id from unnamed_name u
+   where u.site_id = ${site} and u.kind = n.kind and u.name = n.name order by u.message_id ${order} limit 1)`;
+
+/**
+ * The names in messages of a site, by kind and name.
+ *
+ * @param after kind and name of the last one of the page before, or null
+ */
+export function listUnnamedNames(site: string, after: readonly string[] | null, limit: number): Query<UnnamedNameRow> {
+  const [kind = '', name = ''] = after ?? [];
+  return {
+    text: `with recursive name (kind, name) as (
+      (${nextName('$1::uuid', '$2::text, $3::text')})
+      union all
+      select x.kind, x.name from name p cross join lateral (${nextName('$1::uuid', 'p.kind, p.name')}) x
+    )
+    select n.kind, n.name, c.messages, ${instantOf('f.received_at')} as first_at, ${instantOf('l.received_at')} as last_at,
+      l.message_id as last_message, l.client_id as last_client, k.name as last_key_name
+      from (select * from name limit $4::int) n
+     cross join lateral (select count(*)::int as messages from (select from unnamed_name u
+       where u.site_id = $1::uuid and u.kind = n.kind and u.name = n.name limit ${MAX_COUNT}) x) c
+      join hl7_message f on f.site_id = $1::uuid and f.message_id = ${messageOf('$1::uuid', 'asc')}
+      join hl7_message l on l.site_id = $1::uuid and l.message_id = ${messageOf('$1::uuid', 'desc')}
+      join api_key k on k.site_id = l.site_id and k.client_id = l.client_id
+     order by n.kind, n.name`,
+    params: [site, kind, name, limit],
+  };
+}
