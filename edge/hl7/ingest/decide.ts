@@ -108,6 +108,7 @@ function mapReading(input: DecisionInput, findings: AckError[]): Effects | undef
       zone: { offset, timeZone: settings.timeZone },
       authorities: settings.authorities,
       codeSystems: settings.codeSystems,
+      usCore: settings.usCore,
       localSystems: input.fhirBase && `${input.fhirBase}/sites/${settings.site}/code-systems/`,
       report: (finding) => void findings.push(finding),
     },

@@ -18,6 +18,8 @@ export interface MapContext {
   readonly codeSystems: ReadonlyMap<string, string>;
   /** The URI of a coding system that nobody has named begins so; undefined where the gateway has no FHIR address. */
   readonly localSystems: string | undefined;
+  /** Race and ethnicity become US Core extensions. */
+  readonly usCore: boolean;
   /** Collects what goes into ERR segments. */
   readonly report: (finding: AckError) => void;
   /** Collects what goes into the administrator's lists. */

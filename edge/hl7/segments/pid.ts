@@ -24,6 +24,7 @@ import {
   animal,
 } from './pid-values.ts';
 import { firstOne, type PatientSegment } from './rule.ts';
+import { US_CORE_FIELDS } from './us-core.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
 const US_SSN = 'http://hl7.org/fhir/sid/us-ssn';
@@ -212,6 +213,7 @@ const FIELDS: readonly FieldMap[] = [
     element: `extension ${STRUCTURE}/patient-animal`,
     map: animal,
   },
+  ...US_CORE_FIELDS,
 ];
 
 export const PID: PatientSegment = {

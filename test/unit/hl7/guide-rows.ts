@@ -102,11 +102,6 @@ export const NOT_BEGUN: readonly { readonly map: string; readonly reason: string
 
 export const LEFT_OUT: readonly LeftOut[] = [
   { map: 'NK1[Patient]', rows: '33-35', reason: NOT_IN_REFERENCE },
-  {
-    map: 'PID[Patient]',
-    rows: '15, 37',
-    reason: 'race and ethnic group are mapped by national guides, none of which is chosen',
-  },
   { map: 'PID[Patient]', rows: '32', reason: 'the jurisdiction is not known: SS, as for PID-19 in the base table' },
   { map: 'PID[Patient]', rows: '36', reason: NO_OTHER_TYPE },
   { map: 'PID[Patient]', rows: '45, 51', reason: NO_EXTENSION },

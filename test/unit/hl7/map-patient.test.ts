@@ -228,3 +228,63 @@ test('PD1', () => {
 test('meta.source names the message', () => {
   expect(patient({})).toMatchObject({ meta: { source: 'urn:uuid:01890000-0000-7000-8000-000000000003#C1' } });
 });
+
+describe('race and ethnicity', () => {
+  const US_CORE = 'http://hl7.org/fhir/us/core/StructureDefinition';
+  const CDC = 'urn:oid:2.16.840.1.113883.6.238';
+  const sent = (fields: Readonly<Record<number, string>>, usCore = true) =>
+    mapped('ADT^A08', [pid(fields)], { settings: { usCore } });
+  const race = (text: string): unknown => sent({ 10: text }).resource('Patient')['extension'];
+  const ethnicity = (text: string): unknown => sent({ 22: text }).resource('Patient')['extension'];
+
+  test('a category, a code below it and a text', () => {
+    expect(race('2106-3^White^HL70005~1004-1^American Indian^CDCREC')).toEqual([
+      {
+        url: `${US_CORE}/us-core-race`,
+        extension: [
+          { url: 'ombCategory', valueCoding: { system: CDC, code: '2106-3', display: 'White' } },
+          { url: 'detailed', valueCoding: { system: CDC, code: '1004-1', display: 'American Indian' } },
+          { url: 'text', valueString: 'White, American Indian' },
+        ],
+      },
+    ]);
+  });
+
+  test.each([
+    ['H', '2135-2'],
+    ['N^Not Hispanic^HL70189', '2186-5'],
+    ['2135-2^Hispanic^CDCREC', '2135-2'],
+  ])('ethnic group %s', (text, code) => {
+    expect(ethnicity(text)).toMatchObject([
+      {
+        url: `${US_CORE}/us-core-ethnicity`,
+        extension: [{ url: 'ombCategory', valueCoding: { system: CDC, code } }, {}],
+      },
+    ]);
+  });
+
+  test('a local code is text, and no code of the CDC', () => {
+    expect(race('W^White^L')).toEqual([
+      { url: `${US_CORE}/us-core-race`, extension: [{ url: 'text', valueString: 'White' }] },
+    ]);
+    expect(race('2106-3^Other^L')).toMatchObject([{ extension: [{ url: 'text', valueString: 'Other' }] }]);
+  });
+
+  test('unknown is said only where nothing is known; an ethnicity has one category', () => {
+    expect(ethnicity('U')).toMatchObject([
+      { extension: [{ valueCoding: { code: 'UNK' } }, { valueString: 'Unknown' }] },
+    ]);
+    expect(race('U~2106-3')).toMatchObject([{ extension: [{ valueCoding: { code: '2106-3' } }, {}] }]);
+    expect(ethnicity('H~N')).toMatchObject([
+      {
+        extension: [{ url: 'ombCategory' }, { url: 'text', valueString: 'Hispanic or Latino, Not Hispanic or Latino' }],
+      },
+    ]);
+  });
+
+  test('a site that does not say so has none, and the message says that', () => {
+    const result = sent({ 10: '2106-3^White', 22: 'H' }, false);
+    expect(result.findings).toEqual(['I 0 PID^1^10', 'I 0 PID^1^22']);
+    expect(result.resource('Patient')).not.toHaveProperty('extension');
+  });
+});
