@@ -21,6 +21,19 @@ export const MAX_HL7_MESSAGE_BYTES = 1024 * 1024;
 
 export const MLLP_CONTENT_TYPE = 'application/hl7-v2';
 
+/**
+ * Request header: the version of this contract that a sidecar speaks; one that says none speaks the first. The edge serves
+ * both, so that sidecars and edge are renewed in any order.
+ */
+export const MLLP_CONTRACT_HEADER = 'mllp-contract';
+export const MLLP_CONTRACT_VERSION = 2;
+
+/**
+ * Response header, from version 2 on, where two ACKs are to be sent: so many bytes of the body are the accept
+ * acknowledgement, which goes first in a frame of its own, and the rest is the application's.
+ */
+export const MLLP_ACCEPT_LENGTH_HEADER = 'mllp-accept-length';
+
 /** Response header: what the sidecar does with the connection after it wrote the ACK, `keep` or `close`. */
 export const MLLP_CONNECTION_HEADER = 'mllp-connection';
 
@@ -45,6 +58,6 @@ export const allowedRanges = z.object({ ranges: z.array(z.string()), maxAgeSecon
 export type AllowedRanges = z.infer<typeof allowedRanges>;
 
 /*
- * Status of POST: 200 the body is the ACK to send; 204 the message is stored and its sender asked for no ACK;
+ * Status of POST: 200 the body is the ACK to send, or two of them; 204 the message is stored and its sender asked for no ACK;
  * 404 the caller is no sidecar of ours; 5xx or no answer: nothing is known to be stored, try again.
  */

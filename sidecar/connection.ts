@@ -83,7 +83,8 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     const outcome = await forward({ bytes, requestId }, peer, gone.signal);
     if (gone.signal.aborted) return;
     if (outcome.kind === 'unavailable') return abort('edge-unavailable');
-    const code = await writeAck(outcome.kind === 'ack' ? outcome.ack : undefined);
+    let code = '';
+    for (const ack of outcome.kind === 'ack' ? outcome.acks : [undefined]) code = await writeAck(ack);
     if (log.isDebug) {
       const [sha256, event] = [sha256Of(bytes), 'message.answered'];
       log({ level: 'debug', event, requestId, sourceAddress, bytes: bytes.byteLength, sha256, code });

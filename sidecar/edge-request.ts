@@ -2,7 +2,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
-import { MLLP_CONTENT_TYPE } from '../shared/mllp-contract.ts';
+import { MLLP_CONTENT_TYPE, MLLP_CONTRACT_HEADER, MLLP_CONTRACT_VERSION } from '../shared/mllp-contract.ts';
 import { sha256Of, type PeerIdentity, type SignToken } from './token.ts';
 
 export interface EdgeReply {
@@ -60,6 +60,7 @@ export function createEdgeClient(baseUrl: string, signToken: SignToken, maxSocke
       const headers = {
         Authorization: `Bearer ${signToken(peer, sha256Of(body))}`,
         'X-Request-Id': requestId,
+        [MLLP_CONTRACT_HEADER]: MLLP_CONTRACT_VERSION,
         ...(method === 'POST' ? { 'Content-Type': MLLP_CONTENT_TYPE, 'Content-Length': body.byteLength } : {}),
       };
       const asking = request({

@@ -3,7 +3,12 @@
  * else (no answer, 5xx, a proxy's page) means that nothing is known to be stored, and is tried again for a while; the
  * same bytes again are harmless, since the edge answers them with the stored ACK.
  */
-import { MLLP_CONNECTION_HEADER, MLLP_CONTENT_TYPE, MLLP_MESSAGES_PATH } from '../shared/mllp-contract.ts';
+import {
+  MLLP_ACCEPT_LENGTH_HEADER,
+  MLLP_CONNECTION_HEADER,
+  MLLP_CONTENT_TYPE,
+  MLLP_MESSAGES_PATH,
+} from '../shared/mllp-contract.ts';
 import { createBackoff, type BackoffOptions } from './backoff.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { type EdgeClient, type EdgeReply, isNotRecognised } from './edge-request.ts';
@@ -12,7 +17,8 @@ import type { Metrics } from './metrics.ts';
 import type { PeerIdentity } from './token.ts';
 
 export type Outcome =
-  | { readonly kind: 'ack'; readonly ack: Uint8Array; readonly close: boolean }
+  /** One ACK, or the accept acknowledgement and the application's, each for a frame of its own. */
+  | { readonly kind: 'ack'; readonly acks: readonly Uint8Array[]; readonly close: boolean }
   /** Stored, and the sender asked for no acknowledgement (MSH-15, MSH-16). */
   | { readonly kind: 'no-ack'; readonly close: boolean }
   /** Not known to be stored: nothing may be acknowledged. */
@@ -105,7 +111,15 @@ function outcomeOf({ status, headers, body }: EdgeReply): Outcome | undefined {
   if (status === 204) return { kind: 'no-ack', close };
   // A page that some proxy serves with status 200 must not reach a sender as an acknowledgement.
   const isAck = status === 200 && body.byteLength > 0 && mediaType(headers['content-type']) === MLLP_CONTENT_TYPE;
-  return isAck ? { kind: 'ack', ack: body, close } : undefined;
+  const acks = isAck ? acksOf(body, headers[MLLP_ACCEPT_LENGTH_HEADER]) : undefined;
+  return acks === undefined ? undefined : { kind: 'ack', acks, close };
+}
+
+/** Undefined: a length that does not fit its body, which is no answer of the edge's either. */
+function acksOf(body: Buffer, acceptLength: string | string[] | undefined): Uint8Array[] | undefined {
+  if (acceptLength === undefined) return [body];
+  const length = typeof acceptLength === 'string' && /^[1-9]\d{0,8}$/.test(acceptLength) ? Number(acceptLength) : 0;
+  return length > 0 && length < body.byteLength ? [body.subarray(0, length), body.subarray(length)] : undefined;
 }
 
 const mediaType = (value: string | undefined): string => (value ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';

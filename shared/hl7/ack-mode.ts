@@ -16,8 +16,8 @@ export interface AckDecision {
   /** The application acknowledgement: always in original mode, as MSH-16 asks in enhanced mode. */
   readonly application: ApplicationCode | undefined;
   /**
-   * The one to send where a message gets one answer: the accept acknowledgement before the application's, since that
-   * is what a sender in enhanced mode waits for. Undefined: send none.
+   * The one to send where a message gets one answer: the application's, where both are asked for, since it says what
+   * the other says and what became of the message. Undefined: send none.
    */
   readonly send: AcknowledgmentCode | undefined;
 }
@@ -46,7 +46,7 @@ export function ackDecision(header: Header, outcome: ApplicationCode): AckDecisi
   }
   const accept = isAsked(acceptAcknowledgment, outcome) ? ACCEPT[outcome] : undefined;
   const application = isAsked(applicationAcknowledgment, outcome) ? outcome : undefined;
-  return { mode: 'enhanced', accept, application, send: accept ?? application };
+  return { mode: 'enhanced', accept, application, send: application ?? accept };
 }
 
 function isAsked(condition: string | undefined, outcome: ApplicationCode): boolean {

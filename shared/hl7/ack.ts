@@ -1,6 +1,6 @@
 /**
  * The ACK to a message: MSH, MSA and one ERR per fault (HL7 v2.5.1 §2.13.1, §2.15.5, §2.15.8), in the sender's
- * delimiters and character set. Which code it carries is decided before (`ack-mode.ts`).
+ * delimiters and character set and in the shape of its version. Which code it carries is decided before (`ack-mode.ts`).
  */
 import { Fault } from '../fault.ts';
 import type { AcknowledgmentCode } from './ack-mode.ts';
@@ -71,7 +71,7 @@ export function buildAck({ header, code, errors = [], ackControlId, at }: AckReq
   const segments = [
     writeMsh(header, syntax, ackControlId, at),
     writeMsa(header, syntax, sent, listed),
-    ...listed.map((error) => writeErr(error, syntax)),
+    ...(isBefore25(header) ? writeOldErr(listed, syntax) : listed.map((error) => writeErr(error, syntax))),
   ];
   const text = segments.map((segment) => `${segment}\r`).join('');
   return { code: sent, text, bytes: inCharset(text, header) };
@@ -112,7 +112,8 @@ function bounded(errors: readonly AckError[]): readonly AckError[] {
 function writeMsh(header: Header, syntax: Syntax, ackControlId: string, at: Date): string {
   const isMessage = header.segment?.id === 'MSH';
   const copied = (field: number): string => rawOf(header, field);
-  const type = header.triggerEvent === undefined ? 'ACK' : [['ACK', header.triggerEvent, 'ACK']];
+  const structure = isBefore25(header) ? [] : ['ACK'];
+  const type = header.triggerEvent === undefined ? 'ACK' : [['ACK', header.triggerEvent, ...structure]];
   const { field } = header.delimiters;
   const fields = [
     'MSH',
@@ -157,6 +158,23 @@ function writeErr({ code, severity, message, at, reason, diagnostics }: AckError
     ],
     syntax,
   );
+}
+
+/** ERR-2 to ERR-8 and the structure in MSH-9 came with 2.5; strict readers of an older version refuse them. */
+const isBefore25 = ({ versionId = '' }: Header): boolean => /^2\.[0-4](?:\.|$)/.test(versionId);
+
+/**
+ * ERR as it was before 2.5: one segment, with a repetition of ERR-1 for each error (ELD: segment, sequence, field, code;
+ * HL7 v2.3 §2.24.6). It knows no severity, so that a warning would be read as an error: it is not told.
+ */
+function writeOldErr(errors: readonly AckError[], syntax: Syntax): string[] {
+  const places = errors
+    .filter(({ severity }) => severity === 'E')
+    .map(({ code, at = '' }) => {
+      const [segment, sequence, field] = at.split('^');
+      return [segment, sequence, field, [code, ERROR_CODES[code], 'HL70357']];
+    });
+  return places.length === 0 ? [] : [writeSegment('ERR', [places], syntax)];
 }
 
 const rawOf = (header: Header, field: number): string =>

@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 
 import { onRuntimes } from './on-runtimes.ts';
+import { answerCases } from './hl7/answer-cases.ts';
 import { againCases } from './hl7/again-cases.ts';
 import { httpCases } from './hl7/http-cases.ts';
 import { mllpCases } from './hl7/mllp-cases.ts';
@@ -10,6 +11,7 @@ import { startSubject } from './hl7/subject.ts';
 
 onRuntimes(startSubject, (subject) => {
   describe('over HTTP', () => httpCases(subject));
+  describe('the answer', () => answerCases(subject));
   describe('the same message again', () => againCases(subject));
   describe('which result is meant', () => resultCases(subject));
   describe('from the sidecar', () => mllpCases(subject));

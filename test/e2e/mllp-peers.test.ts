@@ -7,14 +7,17 @@ import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { startSidecar, type SidecarProcess } from '../stack/services/sidecar.ts';
 import { isInstalled, PEERS } from './mllp-peers.ts';
 
+/** MSH from field 12 on. */
 const MODES = [
-  { mode: 'original', asks: '', code: 'AA' },
-  { mode: 'enhanced', asks: '|||AL|NE', code: 'CA' },
-  { mode: 'enhanced, application only', asks: '|||NE|AL', code: 'AA' },
+  { mode: 'original', asks: '2.5.1', code: 'AA' },
+  { mode: 'enhanced', asks: '2.5.1|||AL|NE', code: 'CA' },
+  { mode: 'enhanced, application only', asks: '2.5.1|||NE|AL', code: 'AA' },
+  { mode: 'enhanced, both', asks: '2.5.1|||AL|AL', code: 'AA' },
+  { mode: 'original, of 2.3', asks: '2.3', code: 'AA' },
 ];
 
 const header = (type: string, control: string, asks: string): string =>
-  `MSH|^~\\&|PEER|EAST|GW|GW|20261101083000+0100||${type}|${control}|P|2.5.1${asks}`;
+  `MSH|^~\\&|PEER|EAST|GW|GW|20261101083000+0100||${type}|${control}|P|${asks}`;
 
 const pid = (mrn: string): string => `PID|1||${mrn}^^^EAST^MR||Peer^Ada||19701231|F`;
 

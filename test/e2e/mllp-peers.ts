@@ -45,10 +45,12 @@ const medplum: Peer = {
 const nodeHl7Client: Peer = {
   name: 'node-hl7-client',
   async send({ host, port }, messages) {
-    const client = new Client({ host, version: '2.5.1' });
+    // It takes the messages of one version.
+    const version = messages[0]?.includes('|P|2.3') === true ? '2.3' : '2.5.1';
+    const client = new Client({ host, version });
     const acks: string[] = [];
     const waiting: (() => void)[] = [];
-    const connection = client.createConnection({ port, version: '2.5.1' }, (response) => {
+    const connection = client.createConnection({ port, version }, (response) => {
       const ack = response.getMessage();
       acks.push(`${ack.get('MSA.1').toString()} ${ack.get('MSA.2').toString()}`);
       waiting.shift()?.();

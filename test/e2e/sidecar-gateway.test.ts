@@ -111,6 +111,29 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(await storedIn('R2')).toHaveLength(1);
   });
 
+  test('a key with two acknowledgements: CA and AA are frames of their own, in this order, and again when sent again', async () => {
+    const { clientId } = await key(0, ['203.0.113.77']);
+    await database.client.query('update api_key set hl7_accept_ack = true where client_id = $1', [clientId]);
+    const asking = (controlId: string) => adt(controlId).replace('|2.5.1\r', '|2.5.1|||AL|AL\r');
+    const codes = async (peer: MllpPeer) => [msaOf(await peer.next()), msaOf(await peer.next())];
+    const peer = await from('203.0.113.77');
+    peer.write(Buffer.concat([frame(asking('E1')), frame(asking('E2'))]));
+    for (const controlId of ['E1', 'E2']) {
+      expect(await codes(peer)).toEqual([
+        { code: 'CA', controlId },
+        { code: 'AA', controlId },
+      ]);
+    }
+    const again = await from('203.0.113.77', 1);
+    again.write(frame(asking('E1')));
+    expect(await codes(again)).toEqual([
+      { code: 'CA', controlId: 'E1' },
+      { code: 'AA', controlId: 'E1' },
+    ]);
+    again.write(frame(adt('E3')));
+    expect(msaOf(await again.next())).toEqual({ code: 'AA', controlId: 'E3' });
+  });
+
   test('a message of 1 MiB is stored; one byte more is AR, and the connection goes on', async () => {
     const ofLength = (controlId: string, bytes: number): string => {
       const start = `${adt(controlId)}ZZZ|`;

@@ -11,7 +11,7 @@ import { until } from '../stack/services/until.ts';
 
 const MIB = 1024 * 1024;
 
-test('a frame over the limit is refused with AR, or CR where that was asked for, and the next one is read', async () => {
+test('a frame over the limit is refused with AR, or CR where that alone was asked for, and the next one is read', async () => {
   const { edge, connect } = await setUpSidecar({ MLLP_MAX_FRAME_BYTES: '20000' });
   const peer = await connect();
   const long = (controlId: string, tail = ''): Buffer =>
@@ -23,8 +23,10 @@ test('a frame over the limit is refused with AR, or CR where that was asked for,
   peer.write(Buffer.concat([long('O2'), frame(message('O3'))]));
   expect(msaOf(await peer.next())).toEqual({ code: 'AR', controlId: 'O2' });
   expect(msaOf(await peer.next())).toEqual({ code: 'AA', controlId: 'O3' });
-  peer.write(long('O4', '|||AL|AL'));
+  peer.write(long('O4', '|||AL|NE'));
   expect(msaOf(await peer.next())).toEqual({ code: 'CR', controlId: 'O4' });
+  peer.write(long('O4', '|||AL|AL'));
+  expect(msaOf(await peer.next())).toEqual({ code: 'AR', controlId: 'O4' });
   peer.write(Buffer.concat([long('O5', '|||NE|NE'), frame(message('O6'))]));
   expect(msaOf(await peer.next())).toEqual({ code: 'AA', controlId: 'O6' });
   expect(edge.received.map(({ text }) => controlIdOf(text))).toEqual(['O3', 'O6']);

@@ -35,6 +35,24 @@ export function answerTo(input: AnswerInput, findings: readonly AckError[]): Ans
   return { outcome, ack: code === undefined ? null : ackBytes(header, code, told, requestId, nowMs) };
 }
 
+/**
+ * The accept acknowledgement that goes before the application's, where a message asks for both and its key wants both. It
+ * says that the message is stored or refused, and leaves it to the other to say why.
+ *
+ * @param outcome as it was decided, now or when these bytes came first
+ */
+export function acceptAckOf(
+  header: Header,
+  { acceptAck }: { readonly acceptAck: boolean },
+  outcome: ApplicationCode,
+  requestId: string,
+  nowMs: number,
+): Uint8Array | undefined {
+  const { accept, application } = ackDecision(header, outcome);
+  if (!acceptAck || accept === undefined || application === undefined) return undefined;
+  return ackBytes(header, accept, [], requestId, nowMs);
+}
+
 /** An ACK that is made now; its errors tell our support the request. */
 export function ackBytes(
   header: Header,

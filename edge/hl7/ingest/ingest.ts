@@ -9,6 +9,7 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import type { Sender } from '../sender/find-sender.ts';
+import { acceptAckOf } from './answer.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
 import { locate, type Located, type NoSender } from './locate.ts';
 import { store, type Entry, type MessageSource, type Stored } from './store.ts';
@@ -29,6 +30,8 @@ export interface Ingested {
   readonly outcome: ApplicationCode;
   /** Null where the sender asked for no ACK. */
   readonly ack: Uint8Array | null;
+  /** Goes before the other, in a frame of its own (MLLP). */
+  readonly acceptAck: Uint8Array | undefined;
   readonly header: Header;
   /** Of the key. */
   readonly site: string;
@@ -55,22 +58,25 @@ export function ingest(deps: IngestDeps, request: IngestRequest): Promise<Ingest
 export async function takeTurns(deps: IngestDeps, request: IngestRequest, first: Entry): Promise<Ingested | NoSender> {
   const received = { ...request, sha256: await sha256Of(request.bytes) };
   let entry = first;
+  const answered = (stored: Stored, { reading: { header }, settings }: Located): Ingested => {
+    const { site, clientId } = settings;
+    const acceptAck = acceptAckOf(header, settings, stored.outcome, request.requestId, deps.now());
+    return { ...stored, acceptAck, header, site, clientId };
+  };
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     const located = await locate(deps.database, received);
     if (located.status === 'no-sender') return located;
-    const { seen, settings, reading } = located;
-    const { header } = reading;
-    const { site, clientId } = settings;
+    const { seen } = located;
 
     if (seen !== undefined && entry.why !== 'replayed') {
       const { messageId, accepted } = seen;
-      if (accepted !== undefined) return { status: 'seen', outcome: 'AA', ack: accepted.ack, header, site, clientId };
+      if (accepted !== undefined) return answered({ status: 'seen', outcome: 'AA', ack: accepted.ack }, located);
       // The sender was refused; who sends the same again has had the cause repaired, or hopes so.
       if (entry.why === 'received') entry = { ...entry, messageId, why: 'resent' };
     }
 
     const stored = await decideAndStore(deps, request, located, entry);
-    if (stored !== undefined) return { ...stored, header, site, clientId };
+    if (stored !== undefined) return answered(stored, located);
   }
   throw new Fault('unavailable', 'too many messages about the same patient at once');
 }

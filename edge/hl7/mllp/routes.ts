@@ -7,8 +7,10 @@ import { ackDecision } from '../../../shared/hl7/ack-mode.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import { canonicalRange } from '../../../shared/ip.ts';
 import {
+  MLLP_ACCEPT_LENGTH_HEADER,
   MLLP_CONNECTION_HEADER,
   MLLP_CONTENT_TYPE,
+  MLLP_CONTRACT_HEADER,
   MLLP_MESSAGES_PATH,
   MLLP_RANGES_PATH,
   type AllowedRanges,
@@ -64,7 +66,7 @@ export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
     const { site, clientId, outcome } = ingested;
     c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused' });
     deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: outcome });
-    return answer(ingested.ack, 'keep');
+    return answer(ingested.ack, 'keep', takesTwo(request) ? ingested.acceptAck : undefined);
   });
 
   app.get(MLLP_RANGES_PATH, async (c) => {
@@ -103,11 +105,19 @@ const headersOf = (connection: 'keep' | 'close') => ({
   [MLLP_CONNECTION_HEADER]: connection,
 });
 
-function answer(ack: Uint8Array | null, connection: 'keep' | 'close'): Response {
+/** Whether a sidecar knows of a second ACK; to one of the contract's first version the application's is enough. */
+const takesTwo = (request: Request): boolean => Number(request.headers.get(MLLP_CONTRACT_HEADER) ?? '1') >= 2;
+
+/** @param acceptAck what is sent before the ACK, in a frame of its own */
+function answer(ack: Uint8Array | null, connection: 'keep' | 'close', acceptAck?: Uint8Array): Response {
   const headers = headersOf(connection);
   // MSH-15 and MSH-16 asked for no ACK: the sidecar writes nothing.
   if (ack === null) return new Response(null, { status: 204, headers });
-  return new Response(Uint8Array.from(ack).buffer, { status: 200, headers });
+  if (acceptAck === undefined) return new Response(Uint8Array.from(ack).buffer, { status: 200, headers });
+  return new Response(Uint8Array.from([...acceptAck, ...ack]).buffer, {
+    status: 200,
+    headers: { ...headers, [MLLP_ACCEPT_LENGTH_HEADER]: String(acceptAck.length) },
+  });
 }
 
 /** AR 207: nothing was stored. */

@@ -89,6 +89,19 @@ export function againCases(subject: () => Subject): void {
     expect(await summary('G-2')).toEqual(['1 received AR', '2 resent AA']);
   });
 
+  test('a cancellation that comes before its document is done at once: the document is kept as cancelled', async () => {
+    const cancel = `${msh('MDM^T11', 'G-2c')}
+      ${pid('G2c')}
+      TXA|1|OP^Operative^L|TX|||||||||DOC-G2c|||||AU`;
+    expect(await subject().post(cancel)).toMatchObject({ status: 200, errors: ['W 204 TXA^1^12'] });
+    expect(await subject().post(cancel)).toMatchObject({ status: 200, errors: ['W 204 TXA^1^12'] });
+    expect(
+      await subject().count(
+        `from resource where type = 'DocumentReference' and body like '%DOC-G2c%' and body like '%"entered-in-error"%'`,
+      ),
+    ).toBe(1);
+  });
+
   test('over MLLP the queue behind a refused message goes on once the cause is repaired', async () => {
     const { db, site } = subject();
     await createApiKey(db.client, { site, protocols: ['hl7-mllp'], allowedIps: ['203.0.113.150'] });

@@ -34,6 +34,8 @@ export interface Forward {
   readonly path?: string;
   readonly header?: Readonly<Record<string, unknown>>;
   readonly token?: string | undefined;
+  /** Of the request, beside its own. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export async function startSubject(runtime: Runtime): Promise<Subject> {
@@ -62,14 +64,14 @@ export async function startSubject(runtime: Runtime): Promise<Subject> {
     async forward(
       message,
       claims = {},
-      { method = 'POST', path = '/internal/mllp/messages', header, token: given } = {},
+      { method = 'POST', path = '/internal/mllp/messages', header, token: given, headers = {} } = {},
     ) {
       const body = Uint8Array.from(bytesOf(message));
       const bearer = given ?? sidecarToken(gateway, body, claims, header);
       return replyOf(
         await fetch(gateway.url + path, {
           method,
-          headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/hl7-v2' },
+          headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/hl7-v2', ...headers },
           ...(method === 'GET' ? {} : { body }),
         }),
       );

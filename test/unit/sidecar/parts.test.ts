@@ -157,7 +157,7 @@ describe('what the sidecar answers by itself', () => {
   };
 
   test('AR with ERR, in the sender’s delimiters, its control id echoed; MSH-10 of its own, 20 characters at most', () => {
-    const ack = answer('MSH$%~\\&$APP$FAC$GW$GW$2026$$ADT%A04$C-1$P$2.3\rPID$');
+    const ack = answer('MSH$%~\\&$APP$FAC$GW$GW$2026$$ADT%A04$C-1$P$2.5\rPID$');
     expect(ack).toMatch(/^MSH\$%~\\&\$GW\$GW\$APP\$FAC\$/);
     expect(ack).toMatch(/\rMSA\$AR\$C-1\$/);
     expect(ack).toMatch(/\rERR\$\$\$207%[^$]*\$E\$too-large/);
