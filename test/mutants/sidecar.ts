@@ -201,8 +201,7 @@ export const SIDECAR: readonly Mutant[] = [
     file: 'sidecar/allowed-ranges.ts',
     find: '    next ??= (async () => {',
     replace: '    next = (async () => {',
-    tests: LIMITS,
-    only: 'crowd',
+    tests: ['test/unit/sidecar/allowed-ranges.test.ts'],
   },
   {
     name: 'anybody may send a PROXY header',

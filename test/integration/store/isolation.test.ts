@@ -83,7 +83,7 @@ beforeAll(async () => {
   const { client } = site.db;
   for (const message of [
     adt('A04', 'P1').replace('^MR||', '^MR~OLD^^^HOSP^PI||'),
-    adt('A04', 'P2'),
+    adt('A04', 'P2').replace('|F\n', '|F|||||555-1^PRN^PH\n'),
     oru('P1', '5.0'),
     oru('P1', '5.5'),
   ])
@@ -270,6 +270,14 @@ describe('what is written', () => {
     );
     expect(rows).toMatchObject([{ outcome: 'resolved' }, { outcome: 'matched', id: ids.other }]);
     await expectApart(rows);
+  });
+
+  test('an HL7 message takes back what one before it gave to this site’s patient', async () => {
+    const sent = await site.send(adt('A08', 'P2').replace('|F\n', '|F|||||555-2^WPN^PH\n'));
+    expect([sent.outcome, sent.errors]).toEqual(['AA', []]);
+    const found = (await site.resources('Patient')).find(({ id }) => id === ids.other);
+    expect(found?.['telecom']).toMatchObject([{ value: '555-2' }]);
+    await expectApart(found);
   });
 
   test('HL7 messages: a correction, an update, a merge', async () => {
