@@ -11,7 +11,7 @@ import { identifierKey } from '../store/lock.ts';
 import { toWrite } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Condition, TransactionWrite } from '../store/transaction.ts';
-import { ifMatchOf, type RequestHeaders } from './conditional-headers.ts';
+import { preconditionOf, type RequestHeaders, requireNoVersion } from './conditional-headers.ts';
 import { requireValid } from './resource-body.ts';
 import type { RequestContext } from './interaction.ts';
 import { relativeReferences, requirePatientReference } from './patient-reference.ts';
@@ -23,8 +23,10 @@ export interface Draft {
   readonly interaction: 'create' | 'update';
   /** The resource's id; with a condition a new one, which stands for whatever is found. */
   readonly id: string;
-  /** The version to replace; null: any. */
+  /** The version to replace, 0: none; null: any. */
   readonly expect: number | null;
+  /** An ISO instant after which the resource may not have changed; null: no condition. */
+  readonly unmodifiedSince: string | null;
   readonly criteria: readonly Criterion[] | null;
   /** The id in the body of a conditional update: the only one that may be found. */
   readonly required: string | null;
@@ -49,9 +51,14 @@ function lockKeysOf(type: ResourceType, criteria: readonly Criterion[]): string[
   return [`${type}?${words.join('&')}`];
 }
 
-/** `If-None-Exist` is the query alone; a URL before it is tolerated, as R4's own examples differ. */
-function queryOf(noneExist: string, type: ResourceType): string {
-  return noneExist.trim().replace(new RegExp(`^(?:${type})?\\?`), '');
+/**
+ * `If-None-Exist` is the query alone (FHIR R4 http, 3.1.0.8.1); `[type]?` before it, as R4's own examples have it, or our
+ * own URL of the type, as HAPI sends it, says the same.
+ */
+function queryOf(noneExist: string, type: ResourceType, root: string): string {
+  const text = noneExist.trim();
+  const before = [`${root}/${type}?`, `/${type}?`, `${type}?`, '?'].find((url) => text.startsWith(url)) ?? '';
+  return text.slice(before.length);
 }
 
 /** @param headers of the request, or of a bundle's entry: `If-None-Exist` */
@@ -61,13 +68,15 @@ export function draftCreate(
   content: Json,
   headers: RequestHeaders,
 ): Draft {
+  requireNoVersion(headers);
   const noneExist = headers.get('if-none-exist');
-  const criteria = noneExist === null ? null : criteriaOf(type, queryOf(noneExist, type), context);
+  const criteria = noneExist === null ? null : criteriaOf(type, queryOf(noneExist, type, context.root), context);
   return {
     type,
     interaction: 'create',
     id: uuidv7(context.now),
     expect: null,
+    unmodifiedSince: null,
     criteria,
     required: null,
     content: requireValid(type, content),
@@ -75,7 +84,7 @@ export function draftCreate(
   };
 }
 
-/** @param headers `If-Match` */
+/** @param headers `If-Match`, `If-None-Match: *`, `If-Unmodified-Since` */
 export function draftUpdate(
   context: RequestContext,
   type: ResourceType,
@@ -83,7 +92,7 @@ export function draftUpdate(
   content: Json,
   headers: RequestHeaders,
 ): Draft {
-  const expected = ifMatchOf(headers);
+  const { expect: expected, unmodifiedSince } = preconditionOf(headers);
   const valid = requireValid(type, content);
   const bodyId = valid['id'];
   if (bodyId !== undefined && bodyId !== id) {
@@ -91,7 +100,8 @@ export function draftUpdate(
     throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${type}.id` }] });
   }
   const expect = expected === 'any' ? null : expected;
-  const draft = { type, interaction: 'update', expect, required: null, content: valid, lockKeys: [] } as const;
+  const interaction = 'update';
+  const draft = { type, interaction, expect, unmodifiedSince, required: null, content: valid, lockKeys: [] } as const;
   // For Patient a body without an id creates, with an id of ours (edge/README.md, FHIR).
   if (type === 'Patient' && bodyId === undefined && expected !== 'any') {
     return { ...draft, id: uuidv7(context.now), criteria: [{ kind: 'id', ids: isUuid(id) ? [id] : [] }] };
@@ -102,7 +112,7 @@ export function draftUpdate(
 
 /**
  * @param query the search parameters that find the resource
- * @param headers `If-Match`
+ * @param headers `If-Match`, `If-None-Match: *`, `If-Unmodified-Since`
  */
 export function draftConditionalUpdate(
   context: RequestContext,
@@ -111,7 +121,7 @@ export function draftConditionalUpdate(
   content: Json,
   headers: RequestHeaders,
 ): Draft {
-  const expected = ifMatchOf(headers);
+  const { expect: expected, unmodifiedSince } = preconditionOf(headers);
   if (expected === 'any') {
     const message = 'If-Match: * cannot be used with a conditional update: name a version, or leave it out';
     throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http.If-Match' }] });
@@ -124,6 +134,7 @@ export function draftConditionalUpdate(
     interaction: 'update',
     id: uuidv7(context.now),
     expect: expected,
+    unmodifiedSince,
     criteria,
     required: typeof bodyId === 'string' ? bodyId : null,
     content: valid,
@@ -140,15 +151,16 @@ export function planWrite(
   draft: Draft,
   settle: (resource: JsonObject) => JsonObject = (resource) => resource,
 ): PlannedWrite {
-  const { type, id, criteria, expect, required, lockKeys } = draft;
+  const { type, id, criteria, expect, unmodifiedSince, required, lockKeys } = draft;
   const resource = relativeReferences(settle(draft.content), context.root);
   requirePatientReference(type, resource);
   if (criteria === null) {
-    return { type, write: toWrite(resource, id, draft.interaction, expect), condition: null, lockKeys };
+    const write = { ...toWrite(resource, id, draft.interaction, expect), unmodifiedSince };
+    return { type, write, condition: null, lockKeys };
   }
   return {
     type,
-    write: { ...toWrite(resource, id, 'create', expect), mode: `?${id}` },
+    write: { ...toWrite(resource, id, 'create', expect), mode: `?${id}`, unmodifiedSince },
     condition: { kind: draft.interaction, type, criteria, placeholder: id, required, local: [] },
     lockKeys,
   };

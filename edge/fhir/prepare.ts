@@ -7,8 +7,8 @@ import type { Interaction, RequestContext } from './interaction.ts';
 import type { InteractionName } from './type-interactions.ts';
 import { requireForm } from './media-type.ts';
 import { prepareHistory, prepareRead, prepareVread } from './read.ts';
-import { FORM_CONTROLS } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
+import { conditionOf, requireFormControls } from './controls/write-controls.ts';
 import { prepareSearch } from './search/search.ts';
 import { prepareValidate } from './validate-operation.ts';
 import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate, planWrite } from './plan-write.ts';
@@ -36,12 +36,6 @@ async function formOf({ deps, request }: Call): Promise<Pair[]> {
   return [...new URLSearchParams(decodeUtf8(bytes))];
 }
 
-/** The parameters of `PUT [type]?…` that are conditions. */
-function conditionOf(pairs: readonly Pair[]): string {
-  const conditions = pairs.filter(([name]) => !FORM_CONTROLS.includes(name));
-  return new URLSearchParams(conditions.map(([name, value]) => [name, value])).toString();
-}
-
 const write = (context: RequestContext, draft: Draft): Interaction => prepareWrite(context, planWrite(context, draft));
 
 export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
@@ -51,10 +45,14 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
   vread: ({ context, id, version, pairs, request }, type) =>
     prepareVread(context, type, id, version, pairs, request.headers),
   history: ({ context, id, pairs }, type) => prepareHistory(context, type, id, pairs),
-  create: async ({ deps, context, request }, type) =>
-    write(context, draftCreate(context, type, await readJson(deps, request), request.headers)),
-  update: async ({ deps, context, id, request }, type) =>
-    write(context, draftUpdate(context, type, id, await readJson(deps, request), request.headers)),
+  create: async ({ deps, context, pairs, request }, type) => {
+    requireFormControls(pairs, 'create');
+    return write(context, draftCreate(context, type, await readJson(deps, request), request.headers));
+  },
+  update: async ({ deps, context, id, pairs, request }, type) => {
+    requireFormControls(pairs, 'update');
+    return write(context, draftUpdate(context, type, id, await readJson(deps, request), request.headers));
+  },
   conditionalUpdate: async ({ deps, context, pairs, request }, type) => {
     const content = await readJson(deps, request);
     return write(context, draftConditionalUpdate(context, type, conditionOf(pairs), content, request.headers));

@@ -4,7 +4,7 @@ import { isUuid } from '../../shared/uuid.ts';
 import { toPage } from '../store/page.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { currentVersion, historyPage, readResource, readVersion } from '../store/resource-by-id.ts';
-import { etagOf, isNotModified, type RequestHeaders } from './conditional-headers.ts';
+import { etagOf, isNotModified, type RequestHeaders, requireStillSo } from './conditional-headers.ts';
 import { bundleText } from './bundle-text.ts';
 import {
   CURSOR,
@@ -40,6 +40,7 @@ function readAnswer(
   root: string,
 ): Answer {
   if (stored === undefined) throw notFound(type);
+  requireStillSo(headers, stored.version, stored.last_updated);
   if (isNotModified(headers, stored.version, stored.last_updated)) {
     return { status: 304, headers: versionHeaders(stored), body: null };
   }

@@ -38,7 +38,8 @@ function located(fault: Fault, at: string | null): Fault {
 }
 
 const STALE =
-  'the resource is not at the version that If-Match names: read it again, apply the change to what it has become';
+  'the resource is not as If-Match, If-None-Match or If-Unmodified-Since has it: read it again, apply the change to what ' +
+  'it has become';
 const TWICE = 'two entries would write one resource: leave one of them out';
 
 /**

@@ -14,6 +14,8 @@ import type { CountUse } from '../http/usage.ts';
 import { challengeOf, requireScopes } from '../oauth/bearer.ts';
 import { prepareBundle } from './bundle/bundle.ts';
 import { capabilityStatement } from './capability.ts';
+import { requireNoConditions } from './conditional-headers.ts';
+import { requireFormControls } from './controls/write-controls.ts';
 import { readScope, writeScope } from './interaction.ts';
 import { acceptedType, FHIR_JSON } from './media-type.ts';
 import { outcomeOf } from './outcome.ts';
@@ -68,7 +70,11 @@ function addDocuments(app: Surface, config: Config, root: string): void {
 function addBundles(app: Surface, deps: Deps, serve: Serve): void {
   for (const path of ['/fhir', '/fhir/']) {
     app.post(path, (c) =>
-      serve(c, async ({ context, request }) => prepareBundle(context, await readJson(deps, request))),
+      serve(c, async ({ context, pairs, request }) => {
+        requireFormControls(pairs, 'bundle');
+        requireNoConditions(request.headers, 'a Bundle: conditions stand in its entries');
+        return prepareBundle(context, await readJson(deps, request));
+      }),
     );
     app.all(path, notAllowed('POST'));
   }

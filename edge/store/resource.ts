@@ -17,8 +17,10 @@ export interface ResourceWrite extends SearchRows {
   readonly type: ResourceType;
   readonly id: string;
   readonly mode: WriteMode;
-  /** The version the writer expects to replace (`If-Match`), else GW412; null: any. */
+  /** The version the writer expects to replace (`If-Match`; 0: none, `If-None-Match: *`), else GW412; null: any. */
   readonly expect: number | null;
+  /** An ISO instant; a resource that changed in a second after it is GW412 (`If-Unmodified-Since`). */
+  readonly unmodifiedSince?: string | null;
   /** The client's members of `meta`, as JSON text without the braces. */
   readonly meta: string;
   /** The members but `resourceType`, `id` and `meta`, as JSON text without the braces. */

@@ -1,5 +1,6 @@
 -- Writes resources, all or nothing. p_rows is an array of
---   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: version | null, meta, body, patient: uuid | null,
+--   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: version | 0 (none) | null,
+--     unmodifiedSince: instant | null, meta, body, patient: uuid | null,
 --     identifiers: [[system, value]], tokens: [[param, system, code]],
 --     search: { names, nameSort, birthDate, gender } | null, report: { accession, state } | null }
 -- and one row comes back for each. outcome is created, updated, unchanged or, for 'keep', matched: nothing is written,
@@ -38,9 +39,9 @@ begin
   -- Patients first, for the foreign key; then by id, so that two writers lock in one order and cannot deadlock.
   for r in
     select (x.n - 1)::integer as n, x.*
-      from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer, meta text, body text,
-             patient uuid, identifiers json, tokens json, search json, report json)) with ordinality
-             x(type, id, mode, expect, meta, body, patient, identifiers, tokens, search, report, n)
+      from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer, "unmodifiedSince" timestamptz,
+             meta text, body text, patient uuid, identifiers json, tokens json, search json, report json)) with ordinality
+             x(type, id, mode, expect, unmodified, meta, body, patient, identifiers, tokens, search, report, n)
      order by x.type <> 'Patient', x.id, x.n
   loop
     ordinal := r.n;
@@ -54,7 +55,9 @@ begin
         raise exception 'no such resource' using errcode = 'GW404', detail = json_build_array(r.n)::text;
       end if;
     end if;
-    if r.expect is not null and r.expect is distinct from coalesce(cur.version, 0) then
+    -- HTTP's dates have seconds. What is not there yet has not changed (RFC 9110 §13.1.4).
+    if (r.expect is not null and r.expect is distinct from coalesce(cur.version, 0))
+       or date_trunc('second', cur.last_updated) > r.unmodified then
       raise exception 'another version' using errcode = 'GW412', detail = json_build_array(r.n)::text;
     end if;
 

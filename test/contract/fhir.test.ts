@@ -11,6 +11,7 @@ import { isolationCases } from './fhir/isolation-cases.ts';
 import { pagingCases } from './fhir/paging-cases.ts';
 import { resourceCases } from './fhir/resource-cases.ts';
 import { searchCases } from './fhir/search-cases.ts';
+import { strictCases } from './fhir/strict-cases.ts';
 import { startSubject } from './fhir/subject.ts';
 
 onRuntimes(startSubject, (subject) => {
@@ -20,6 +21,7 @@ onRuntimes(startSubject, (subject) => {
   describe('conditions', () => conditionalCases(subject));
   describe('bundles', () => bundleCases(subject));
   describe('HTTP', () => httpCases(subject));
+  describe('strictness', () => strictCases(subject));
   describe('isolation', () => isolationCases(subject));
   describe('examples', () => exampleCases(subject));
   describe('clients', () => clientCases(subject));

@@ -68,8 +68,8 @@ export const SQL: readonly Mutant[] = [
   {
     name: 'resource_write: any version may be overwritten',
     file: 'migrations/functions/resource_write.sql',
-    find: 'if r.expect is not null and r.expect is distinct from coalesce(cur.version, 0) then',
-    replace: 'if false then',
+    find: 'if (r.expect is not null and r.expect is distinct from coalesce(cur.version, 0))',
+    replace: 'if (false)',
     tests: STORE,
   },
   {

@@ -33,6 +33,29 @@ const HEADERS: Readonly<Record<string, string>> = {
   'if-none-exist': 'ifNoneExist',
 };
 
+const ELEMENT = ['id', 'extension'];
+const BUNDLE = new Set([
+  ...ELEMENT,
+  ...['resourceType', 'meta', 'implicitRules', 'language', 'identifier', 'type', 'timestamp', 'total', 'link', 'entry'],
+  'signature',
+]);
+const ENTRY = new Set([...ELEMENT, 'link', 'fullUrl', 'resource', 'search', 'request', 'response']);
+const REQUEST = new Set([...ELEMENT, 'method', 'url', ...Object.values(HEADERS)]);
+/** Of a request and its entry; the conditions among them would be lost if they were of another JSON type. */
+const TEXTS = ['fullUrl', 'method', 'url', ...Object.values(HEADERS)];
+
+/** A member that is not looked at might be a condition with its name mistyped: it is refused. */
+function notLookedAt(object: JsonObject, known: ReadonlySet<string>, at: string): Issue[] {
+  return Object.entries(object).flatMap(([name, value]): Issue[] => {
+    if (TEXTS.includes(name) && typeof value !== 'string') {
+      return [{ code: 'structure', message: 'must be a JSON string', at: `${at}.${name}` }];
+    }
+    if (known.has(name.replace(/^_/, ''))) return [];
+    const message = `there is a member that is none of ${[...known].join(', ')}`;
+    return [{ code: 'structure', message, at }];
+  });
+}
+
 const text = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 
 /** Not `Headers`: what HTTP cannot carry, a JSON string can, and `name=王` is a condition. */
@@ -46,9 +69,12 @@ function entryOf(entry: Json, at: string, root: string, issues: Issue[]): Entry 
     issues.push({ code: 'required', message: 'each entry needs a request', at: `${at}.request` });
     return undefined;
   }
+  issues.push(...notLookedAt(entry, ENTRY, at), ...notLookedAt(request, REQUEST, `${at}.request`));
   const [method, url] = [text(request['method']), text(request['url'])];
-  if (method === null) issues.push({ code: 'required', message: 'method is required', at: `${at}.request.method` });
-  if (url === null) issues.push({ code: 'required', message: 'url is required', at: `${at}.request.url` });
+  if (request['method'] === undefined)
+    issues.push({ code: 'required', message: 'method is required', at: `${at}.request.method` });
+  if (request['url'] === undefined)
+    issues.push({ code: 'required', message: 'url is required', at: `${at}.request.url` });
   if (method === null || url === null) return undefined;
   return {
     at,
@@ -79,7 +105,7 @@ export function readBundle(content: Json, root: string): RequestBundle {
     const message = 'Bundle.entry must be an array';
     throw new Fault('malformed', message, { issues: [{ code: 'structure', message, at: 'Bundle.entry' }] });
   }
-  const issues: Issue[] = [];
+  const issues: Issue[] = notLookedAt(content, BUNDLE, 'Bundle');
   const entries = entry.flatMap((one, index) => entryOf(one, `Bundle.entry[${index}]`, root, issues) ?? []);
   if (issues.length > 0) throw new Fault('malformed', 'the Bundle cannot be processed', { issues });
   const reads = entries.filter(({ method }) => method === 'GET').length;

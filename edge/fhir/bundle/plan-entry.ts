@@ -6,6 +6,7 @@ import type { RequestHeaders } from '../conditional-headers.ts';
 import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';
 import { prepareHistory, prepareRead, prepareVread } from '../read.ts';
 import type { Pair } from '../controls/faults.ts';
+import { conditionOf, requireFormControls } from '../controls/write-controls.ts';
 import { prepareSearch } from '../search/search.ts';
 import { METHODS } from '../type-interactions.ts';
 import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate } from '../plan-write.ts';
@@ -52,15 +53,17 @@ async function prepareGet(
 
 function draftOf(context: RequestContext, entry: Entry, { type, path, query }: Url): Draft {
   const content = entry.resource ?? null;
+  const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
   if (entry.method === 'POST') {
-    if (path.length > 0 || query !== null) throw badUrl('POST');
+    if (path.length > 0) throw badUrl('POST');
+    requireFormControls(pairs, 'create');
     return draftCreate(context, type, content, entry.headers);
   }
   const [id, ...rest] = path;
-  if (rest.length > 0 || (id === undefined) === (query === null)) throw badUrl('PUT');
-  return id === undefined
-    ? draftConditionalUpdate(context, type, query ?? '', content, entry.headers)
-    : draftUpdate(context, type, id, content, entry.headers);
+  if (rest.length > 0 || (id === undefined && query === null)) throw badUrl('PUT');
+  if (id === undefined) return draftConditionalUpdate(context, type, conditionOf(pairs), content, entry.headers);
+  requireFormControls(pairs, 'update');
+  return draftUpdate(context, type, id, content, entry.headers);
 }
 
 /** @throws Fault as the interaction does over HTTP, `forbidden` for a scope that the token lacks */

@@ -92,7 +92,6 @@ export function searchControls(type: ResourceType, given: ReadonlyMap<string, st
     else if (name === '_total') chosen.total = oneOf(name, value, TOTALS);
     else if (name === '_summary') oneOf(name, value, SUMMARIES);
     else if (name === '_elements') chosen.elements = elementsOf(type, value);
-    else if (name === '_pretty') oneOf(name, value, PRETTY);
   });
   // R4 search, 3.1.1.5.4: a _count of 0 asks for the same as _summary=count.
   const countOnly = given.get('_summary') === 'count' || chosen.count === 0;
@@ -102,6 +101,7 @@ export function searchControls(type: ResourceType, given: ReadonlyMap<string, st
 /** Notes a control; a second of its name contradicts the first. */
 export function addControl(controls: Map<string, string>, [name, value]: Pair): void {
   if (controls.has(name)) throw badParameter(name, `${name} can be given only once`);
+  if (name === '_pretty') oneOf(name, value, PRETTY);
   controls.set(name, value);
 }
 

@@ -1,0 +1,153 @@
+/**
+ * Nothing is ignored: what an interaction does not know is refused on all of them, alone as in a bundle; what proxies and
+ * browsers add changes nothing.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { describe, expect, test } from 'vitest';
+
+import { type Body, expectOutcome, observation, patient, type Subject } from './subject.ts';
+
+export function strictCases(subject: () => Subject): void {
+  const call: Subject['call'] = (...args) => subject().call(...args);
+  const count = async (value: string) =>
+    (await call('GET', `/Patient?identifier=${value}&_summary=count`)).body['total'] as number;
+  const batchOf = async (entry: Body, type = 'batch') =>
+    call('POST', '', { body: { resourceType: 'Bundle', type, entry: [entry] } });
+  const diagnostics = (reply: Body): string => String(reply['issue'][0].diagnostics);
+
+  describe('parameters of a write', () => {
+    test('are refused on a create, in the words of a bundle, naming If-None-Exist', async () => {
+      const value = randomUUID();
+      const query = `identifier=urn:mrn%7C${value}`;
+      const alone = await call('POST', `/Patient?${query}`, { body: patient(value) });
+      expectOutcome(alone, 400, 'not-supported', 'http.identifier');
+      expect(diagnostics(alone.body)).toMatch(/^identifier is not a parameter.*If-None-Exist$/);
+      const request = { method: 'POST', url: `Patient?${query}` };
+      const batch = await batchOf({ resource: patient(value), request });
+      const { response } = batch.body['entry'][0];
+      expect([response.status, diagnostics(response.outcome)]).toEqual(['400 Bad Request', diagnostics(alone.body)]);
+      expectOutcome(await batchOf({ resource: patient(value), request }, 'transaction'), 400, 'not-supported');
+      const headers = { prefer: 'handling=lenient' };
+      expectOutcome(await call('POST', '/Patient?foo=1', { body: patient(value), headers }), 400, 'not-supported');
+      expect(await count(value)).toBe(0);
+    });
+
+    test('are refused on an update, and leave the version', async () => {
+      const id = await subject().create(patient('sp1'));
+      const body = patient('sp1', { id, active: true });
+      const alone = await call('PUT', `/Patient/${id}?identifier=x&foo=1`, { body });
+      expectOutcome(alone, 400, 'not-supported', 'http.foo');
+      expect(diagnostics(alone.body)).toContain('PUT [type]?[search parameters]');
+      const batch = await batchOf({ resource: body, request: { method: 'PUT', url: `Patient/${id}?foo=1` } });
+      expect(batch.body['entry'][0].response.status).toBe('400 Bad Request');
+      expect((await call('GET', `/Patient/${id}`)).headers.get('etag')).toBe('W/"1"');
+      const pretty = await call('PUT', `/Patient/${id}?_pretty=true&_format=json`, { body });
+      expect([pretty.status, pretty.text.includes('\n')]).toEqual([200, true]);
+      expectOutcome(await call('PUT', `/Patient/${id}?_pretty=true&_pretty=true`, { body }), 400, 'value');
+      expectOutcome(
+        await call('POST', '?foo=1', { body: { resourceType: 'Bundle', type: 'batch' } }),
+        400,
+        'not-supported',
+      );
+    });
+  });
+
+  describe('conditions', () => {
+    test('If-None-Exist as our own absolute URL, as HAPI sends it', async () => {
+      const value = randomUUID();
+      const create = (query: string, type = 'Patient') =>
+        call('POST', `/${type}`, { body: patient(value), headers: { 'if-none-exist': query } });
+      const made = await create(`${subject().root}/Patient?identifier=urn%3Amrn%7C${value}`);
+      expect(made.status).toBe(201);
+      for (const query of [`${subject().root}/Patient?identifier=${value}`, `/Patient?identifier=${value}`]) {
+        const found = await create(query);
+        expect([found.status, found.body['id']]).toEqual([200, made.body['id']]);
+      }
+      for (const query of [
+        `${subject().root}/Observation?identifier=${value}`,
+        `https://elsewhere.test/fhir/Patient?identifier=${value}`,
+      ]) {
+        expectOutcome(await create(query), 400, 'not-supported');
+      }
+      expect(await count(value)).toBe(1);
+    });
+
+    test('If-None-Match: * keeps what is there', async () => {
+      const value = randomUUID();
+      const headers = { 'if-none-match': '*' };
+      const query = `/Patient?identifier=${value}`;
+      const made = await call('PUT', query, { body: patient(value), headers });
+      expect(made.status).toBe(201);
+      const id = String(made.body['id']);
+      const changed = patient(value, { active: true });
+      expectOutcome(await call('PUT', query, { body: changed, headers }), 412, 'conflict');
+      expectOutcome(await call('PUT', `/Patient/${id}`, { body: { ...changed, id }, headers }), 412, 'conflict');
+      expectOutcome(await call('PUT', `/Patient/${id}`, { body: changed, headers }), 412, 'conflict');
+      const request = { method: 'PUT', url: `Patient/${id}`, ifNoneMatch: '*' };
+      expectOutcome(await batchOf({ resource: { ...changed, id }, request }, 'transaction'), 412, 'conflict');
+      expect((await call('GET', `/Patient/${id}`)).headers.get('etag')).toBe('W/"1"');
+    });
+
+    test('If-Unmodified-Since keeps what has changed', async () => {
+      const made = await call('POST', '/Patient', { body: patient('ius') });
+      const id = String(made.body['id']);
+      const put = (since: string, active: boolean, more: Record<string, string> = {}) =>
+        call('PUT', `/Patient/${id}`, {
+          body: patient('ius', { id, active }),
+          headers: { 'if-unmodified-since': since, ...more },
+        });
+      const lastModified = made.headers.get('last-modified') ?? '';
+      expectOutcome(await put('Thu, 01 Jan 2026 00:00:00 GMT', true), 412, 'conflict');
+      expectOutcome(await put('soon', true), 400, 'value', 'http.If-Unmodified-Since');
+      expect((await put(lastModified, true)).headers.get('etag')).toBe('W/"2"');
+      // Beside If-Match it says nothing (RFC 9110 §13.1.4).
+      const beside = await put('Thu, 01 Jan 2026 00:00:00 GMT', false, { 'if-match': 'W/"2"' });
+      expect(beside.headers.get('etag')).toBe('W/"3"');
+      const read = await call('GET', `/Patient/${id}`, {
+        headers: { 'if-unmodified-since': 'Thu, 01 Jan 2026 00:00:00 GMT' },
+      });
+      expectOutcome(read, 412, 'conflict');
+      expectOutcome(await call('GET', `/Patient/${id}`, { headers: { 'if-match': 'W/"1"' } }), 412, 'conflict');
+    });
+
+    test('of one kind cannot stand where they say nothing', async () => {
+      const id = await subject().create(patient('cond'));
+      const body = patient('cond', { id, active: true });
+      const refused: [string, string, Record<string, string>, object | undefined][] = [
+        ['POST', '/Patient', { 'if-match': 'W/"1"' }, patient('cond')],
+        ['POST', '/Patient', { 'if-none-match': '*' }, patient('cond')],
+        ['POST', '/Patient', { 'if-unmodified-since': 'Thu, 01 Jan 2026 00:00:00 GMT' }, patient('cond')],
+        ['PUT', `/Patient/${id}`, { 'if-none-exist': 'identifier=x' }, body],
+        ['PUT', `/Patient/${id}`, { 'if-none-match': 'W/"1"' }, body],
+        ['PUT', `/Patient/${id}`, { 'if-none-match': '*', 'if-match': '*' }, body],
+        ['PUT', '/Patient?identifier=cond', { 'if-none-exist': 'identifier=x' }, patient('cond')],
+        ['POST', '', { 'if-match': 'W/"1"' }, { resourceType: 'Bundle', type: 'batch' }],
+        ['GET', `/Patient/${id}`, { 'if-none-exist': 'identifier=x' }, undefined],
+      ];
+      for (const [method, path, headers, sent] of refused) {
+        const reply = await call(method, path, { headers, ...(sent === undefined ? {} : { body: sent }) });
+        expectOutcome(reply, 400, 'value');
+      }
+      expect(await count('cond')).toBe(1);
+      expect((await call('GET', `/Patient/${id}`)).headers.get('etag')).toBe('W/"1"');
+    });
+  });
+
+  describe('members of a Bundle', () => {
+    test.each<[string, Body]>([
+      ['ifNoneExists', { method: 'POST', url: 'Patient', ifNoneExists: 'identifier=x' }],
+      ['a condition that is no text', { method: 'POST', url: 'Patient', ifNoneExist: ['identifier=x'] }],
+      ['a modifierExtension', { method: 'POST', url: 'Patient', modifierExtension: [{ url: 'urn:x' }] }],
+    ])('%s is refused', async (_, request) => {
+      const value = randomUUID();
+      expectOutcome(await batchOf({ resource: patient(value), request }), 400, 'structure');
+      expect(await count(value)).toBe(0);
+    });
+
+    test('entries is not entry', async () => {
+      const body = { resourceType: 'Bundle', type: 'batch', entries: [] };
+      expectOutcome(await call('POST', '', { body }), 400, 'structure', 'Bundle');
+    });
+  });
+}
