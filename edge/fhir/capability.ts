@@ -1,6 +1,5 @@
 /** The CapabilityStatement (FHIR R4 http, 3.1.0.7), made from the same tables that route and search. */
 import type { JsonObject } from '../../shared/json.ts';
-import type { Config } from '../config.ts';
 import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { typeOf } from '../store/search/kinds.ts';
 import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
@@ -9,21 +8,16 @@ import { FHIR_JSON } from './media-type.ts';
 
 /** When what is said here last changed (CapabilityStatement.date). */
 const CHANGED = '2026-11-21';
-const SMART_URIS = 'http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris';
 const SMART_SERVICE = 'http://terminology.hl7.org/CodeSystem/restful-security-service';
 
-function security(config: Config): JsonObject {
-  const base = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
-  const token = base === undefined ? [] : [{ url: 'token', valueUri: `${base}/oauth2/token` }];
-  return {
-    cors: false,
-    service: [{ coding: [{ system: SMART_SERVICE, code: 'SMART-on-FHIR' }], text: 'SMART Backend Services' }],
-    description:
-      'OAuth 2.0 client credentials with a signed JWT (private_key_jwt), scopes system/[type].read and ' +
-      'system/[type].write, audience svc-fhir. All data is that of the site of the access token.',
-    ...(token.length === 0 ? {} : { extension: [{ url: SMART_URIS, extension: token }] }),
-  };
-}
+/** Where tokens are says `.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). */
+const SECURITY: JsonObject = {
+  cors: false,
+  service: [{ coding: [{ system: SMART_SERVICE, code: 'SMART-on-FHIR' }], text: 'SMART Backend Services' }],
+  description:
+    'OAuth 2.0 client credentials with a signed JWT (private_key_jwt), scopes system/[type].read and ' +
+    'system/[type].write, audience svc-fhir. All data is that of the site of the access token.',
+};
 
 function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
   const unsupported = `${UNSUPPORTED_METHODS.join(' and ')} are not supported.`;
@@ -51,9 +45,11 @@ function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
 }
 
 /** @param root our own `{base}/fhir` */
-export function capabilityStatement(config: Config, root: string): JsonObject {
+export function capabilityStatement(root: string): JsonObject {
   return {
     resourceType: 'CapabilityStatement',
+    url: `${root}/metadata`,
+    name: 'IntegrationGateway',
     status: 'active',
     date: CHANGED,
     kind: 'instance',
@@ -64,7 +60,7 @@ export function capabilityStatement(config: Config, root: string): JsonObject {
     rest: [
       {
         mode: 'server',
-        security: security(config),
+        security: SECURITY,
         resource: RESOURCE_TYPES.map(resource),
         interaction: SYSTEM_INTERACTIONS.map((code) => ({ code })),
       },

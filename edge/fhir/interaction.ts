@@ -27,6 +27,8 @@ export interface Answer {
   readonly body: string | null;
   /** The URL of the resource in the body, for an entry of a bundle. */
   readonly fullUrl?: string;
+  /** `meta.lastUpdated` of the resource, for an entry of a bundle; HTTP's own date has no milliseconds. */
+  readonly lastUpdated?: string;
 }
 
 /** What a read needs to exist, so that a transaction can fail before it commits. */

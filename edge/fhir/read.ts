@@ -42,13 +42,14 @@ function readAnswer(
   if (stored === undefined) throw notFound(type);
   requireStillSo(headers, stored.version, stored.last_updated);
   if (isNotModified(headers, stored.version, stored.last_updated)) {
-    return { status: 304, headers: versionHeaders(stored), body: null };
+    return { status: 304, headers: versionHeaders(stored), body: null, lastUpdated: stored.last_updated };
   }
   return {
     status: 200,
     headers: versionHeaders(stored),
     body: resourceText(type, stored, elements),
     fullUrl: urlOf(root, type, stored.id),
+    lastUpdated: stored.last_updated,
   };
 }
 

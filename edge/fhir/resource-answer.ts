@@ -57,7 +57,7 @@ export function writeAnswer(
         return mayRead ? renderResource(stored) : null;
     }
   };
-  return { status, headers, body: body(), fullUrl };
+  return { status, headers, body: body(), fullUrl, lastUpdated: stored.last_updated };
 }
 
 export function information(message: string): JsonObject {

@@ -15,18 +15,25 @@ import { challengeOf, requireScopes } from '../oauth/bearer.ts';
 import { prepareBundle } from './bundle/bundle.ts';
 import { capabilityStatement } from './capability.ts';
 import { requireNoConditions } from './conditional-headers.ts';
+import { METADATA_CONTROLS, readControls } from './controls/controls.ts';
+import { badParameter } from './controls/faults.ts';
 import { requireFormControls } from './controls/write-controls.ts';
 import { readScope, writeScope } from './interaction.ts';
 import { acceptedType, FHIR_JSON } from './media-type.ts';
 import { outcomeOf } from './outcome.ts';
 import { PREPARE } from './prepare.ts';
+import { preferOf } from './prefer.ts';
 import { pretty } from './pretty.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';
+import { ID_SEGMENT, unsupportedAddress } from './unsupported-address.ts';
 import { TYPE_INTERACTIONS } from './type-interactions.ts';
 
 /** In a group of its own: the router anchors what it is given, not its alternatives. */
 const TYPE = `/fhir/:type{(?:${RESOURCE_TYPES.join('|')})}`;
+
+/** Only what can be an id is one; anything else is an address that is not supported. */
+const routeOf = (path: string): string => TYPE + path.replace(':id', `:id{${ID_SEGMENT}}`);
 
 const SCOPES = { read: readScope, write: writeScope } as const;
 
@@ -54,9 +61,13 @@ const allowOf = (methods: readonly string[]): string =>
 /** What anybody may read: what the server can do, and where tokens are. */
 function addDocuments(app: Surface, config: Config, root: string): void {
   const metadata = (c: Context<GatewayEnv>): Response => {
-    const contentType = acceptedType(c.req.header('accept') ?? null, c.req.query('_format') ?? null);
-    const text = printJson(capabilityStatement(config, root));
-    return new Response(c.req.query('_pretty') === 'true' ? pretty(text) : text, {
+    const { headers, url } = c.req.raw;
+    const pairs = [...new URL(url).searchParams];
+    const controls = readControls(pairs, METADATA_CONTROLS, preferOf(headers));
+    const contentType = acceptedType(headers.get('accept'), controls.get('_format') ?? null);
+    if ((controls.get('mode') ?? 'full') !== 'full') throw badParameter('mode', 'mode must be full');
+    const text = printJson(capabilityStatement(root));
+    return new Response(controls.get('_pretty') === 'true' ? pretty(text) : text, {
       headers: { 'Content-Type': contentType, 'Cache-Control': DISCOVERY_CACHE_CONTROL, Vary: 'Accept' },
     });
   };
@@ -83,7 +94,7 @@ function addBundles(app: Surface, deps: Deps, serve: Serve): void {
 function addTypes(app: Surface, serve: Serve): void {
   for (const [path, interactions] of Map.groupBy(TYPE_INTERACTIONS, ({ path }) => path)) {
     for (const { name, method, scope } of interactions) {
-      app.on(method, TYPE + path, (c) => {
+      app.on(method, routeOf(path), (c) => {
         const type = c.req.param('type');
         if (!isResourceType(type)) throw new TypeError('the route lets only our types through');
         return serve(c, (call) => {
@@ -92,7 +103,7 @@ function addTypes(app: Surface, serve: Serve): void {
         });
       });
     }
-    app.all(TYPE + path, notAllowed(allowOf(interactions.map(({ method }) => method))));
+    app.all(routeOf(path), notAllowed(allowOf(interactions.map(({ method }) => method))));
   }
 }
 
@@ -108,8 +119,7 @@ export function createFhir(deps: Deps, countUse?: CountUse): Surface {
   addBundles(app, deps, serve);
   addTypes(app, serve);
 
-  const nothing = `nothing is served at this address; resource types: ${RESOURCE_TYPES.join(', ')}`;
-  app.notFound(() => errorResponse(new Fault('not-found', nothing)));
+  app.notFound((c) => errorResponse(unsupportedAddress(c.req.path)));
   app.onError((error, c) => errorResponse(faultOf(error, deps.log, 'fhir', c.get('requestId'))));
   return app;
 }

@@ -4,10 +4,12 @@ import { isResourceType, type ResourceType } from '../../../shared/resource-type
 import { requireScopes } from '../../oauth/bearer.ts';
 import type { RequestHeaders } from '../conditional-headers.ts';
 import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';
+import { acceptedType } from '../media-type.ts';
 import { prepareHistory, prepareRead, prepareVread } from '../read.ts';
 import type { Pair } from '../controls/faults.ts';
 import { conditionOf, requireFormControls } from '../controls/write-controls.ts';
 import { prepareSearch } from '../search/search.ts';
+import { requireIdSegment } from '../unsupported-address.ts';
 import { METHODS } from '../type-interactions.ts';
 import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate } from '../plan-write.ts';
 import type { Entry } from './entries.ts';
@@ -43,7 +45,10 @@ async function prepareGet(
   headers: RequestHeaders,
 ): Promise<Interaction> {
   const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
+  // In a bundle there is one format; another that is asked for is refused here too.
+  acceptedType(null, new Map(pairs).get('_format') ?? null);
   const [id, history, version, ...rest] = path;
+  if (id !== undefined) requireIdSegment(id);
   if (id === undefined) return prepareSearch(context, type, pairs);
   if (history === undefined) return prepareRead(context, type, id, pairs, headers);
   if (history !== '_history' || rest.length > 0) throw badUrl('GET');
@@ -60,6 +65,7 @@ function draftOf(context: RequestContext, entry: Entry, { type, path, query }: U
     return draftCreate(context, type, content, entry.headers);
   }
   const [id, ...rest] = path;
+  if (id !== undefined) requireIdSegment(id);
   if (rest.length > 0 || (id === undefined && query === null)) throw badUrl('PUT');
   if (id === undefined) return draftConditionalUpdate(context, type, conditionOf(pairs), content, entry.headers);
   requireFormControls(pairs, 'update');

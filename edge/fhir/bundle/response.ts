@@ -28,15 +28,13 @@ const PHRASES: Readonly<Record<number, string>> = {
 
 const statusText = (status: number): string => `${status} ${PHRASES[status] ?? ''}`.trim();
 
-export function answerEntry({ status, headers, body, fullUrl }: Answer): string {
+export function answerEntry({ status, headers, body, fullUrl, lastUpdated }: Answer): string {
   const isOutcome = body?.startsWith('{"resourceType":"OperationOutcome"') === true;
   const response = {
     status: statusText(status),
     ...(headers['Location'] === undefined ? {} : { location: headers['Location'] }),
     ...(headers['ETag'] === undefined ? {} : { etag: headers['ETag'] }),
-    ...(headers['Last-Modified'] === undefined
-      ? {}
-      : { lastModified: new Date(headers['Last-Modified']).toISOString() }),
+    ...(lastUpdated === undefined ? {} : { lastModified: lastUpdated }),
   };
   const printed = JSON.stringify(response);
   const members = [

@@ -25,6 +25,8 @@ export const SEARCH_CONTROLS: readonly string[] = [
 ];
 /** Of a read or vread. */
 export const READ_CONTROLS: readonly string[] = ['_elements', ...FORM_CONTROLS];
+/** Of the CapabilityStatement (FHIR R4 http, 3.1.0.7). */
+export const METADATA_CONTROLS: readonly string[] = ['mode', ...FORM_CONTROLS];
 /** Of a history. */
 export const HISTORY_CONTROLS: readonly string[] = ['_count', '_since', CURSOR, ...FORM_CONTROLS];
 

@@ -9,17 +9,22 @@ export function badParameter(name: string, message: string, code = 'value'): Fau
   return new Fault('malformed', message, { issues: [{ code, message, at: `http.${name}` }] });
 }
 
-/** The name of a parameter that could not be used, without what would make a second URL of a message. */
-const shown = (name: string): string => (/^[\w:.-]{1,64}$/.test(name) ? name : 'a parameter');
+/** A name as parameters have it; any other is not repeated, since it could be a message, or about a patient. */
+const NAME = /^[\w:.-]{1,64}$/;
 
 /** What cannot be used at all: refused or, with `handling=lenient`, left out. */
 export function unsupported(name: string, supported: readonly string[]): Issue {
+  const known = `; supported: ${supported.join(', ')}`;
+  if (!NAME.test(name)) {
+    const message = `the URL has a parameter whose name is empty, too long or not of letters, digits, _ - . and :${known}`;
+    return { code: 'not-supported', message };
+  }
   const [base = ''] = name.split(':');
   const what =
     base !== name && supported.includes(base)
-      ? `the modifier of ${shown(name)} is not supported`
-      : `${shown(name)} is not a parameter that can be used here`;
-  return { code: 'not-supported', message: `${what}; supported: ${supported.join(', ')}`, at: `http.${shown(name)}` };
+      ? `the modifier of ${name} is not supported`
+      : `${name} is not a parameter that can be used here`;
+  return { code: 'not-supported', message: what + known, at: `http.${name}` };
 }
 
 /** All faults of all parameters at once. */

@@ -4,6 +4,9 @@ import type { Interval } from '../../store/search/kind.ts';
 const DATE =
   /^(eq|ne|gt|lt|ge|le|sa|eb|ap)?(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?)?)?$/;
 
+/** The + of a zone that was not escaped in a URL: it arrives as a space, and nothing else can be one there. */
+const PLUS_AS_SPACE = / (?=\d\d:\d\d$)/;
+
 /** R4 leaves `ap` to the server and recommends a tenth of the distance from now. */
 const APPROXIMATE_SHARE = 0.1;
 const MINUTE_MS = 60_000;
@@ -26,7 +29,7 @@ const isoOf = (ms: number): string => new Date(Math.min(Math.max(ms, FIRST_MS), 
  * @returns the instants it selects, or undefined when it is no such thing
  */
 export function instantInterval(text: string, nowMs: number): Interval | undefined {
-  const match = DATE.exec(text);
+  const match = DATE.exec(text.replace(PLUS_AS_SPACE, '+'));
   if (match === null) return undefined;
   const [, prefix = 'eq', year = '', month, day, hour, minute, second, fraction, zone] = match;
   const y = Number(year);

@@ -1,5 +1,6 @@
 /** search-type (FHIR R4 http, 3.1.0.10): a page of what matches, with links that lead through all of it. */
 import { printJson } from '../../../shared/json.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
 import { toPage } from '../../store/page.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { searchCount, searchPage } from '../../store/search/search.ts';
@@ -16,11 +17,13 @@ function matchEntry(root: string, stored: Stored, elements: readonly string[] | 
   return `{"fullUrl":"${urlOf(root, stored.type, stored.id)}","resource":${text},"search":{"mode":"match"}}`;
 }
 
-/** What was left out with `handling=lenient`, as R4 has it said: an entry of its own. */
-function outcomeEntries({ ignored }: SearchRequest): string[] {
+/** What was left out with `handling=lenient`, as R4 has it said: an entry of its own, with a URL of its own (R4 bundle). */
+function outcomeEntries({ ignored }: SearchRequest, now: number): string[] {
   if (ignored.length === 0) return [];
   const issues = ignored.map((issue) => ({ ...issue, message: `${issue.message}. It was left out.` }));
-  return [`{"resource":${printJson(outcome('warning', issues))},"search":{"mode":"outcome"}}`];
+  return [
+    `{"fullUrl":"urn:uuid:${uuidv7(now)}","resource":${printJson(outcome('warning', issues))},"search":{"mode":"outcome"}}`,
+  ];
 }
 
 const ok = (body: string): Answer => ({ status: 200, headers: {}, body });
@@ -36,7 +39,7 @@ export async function prepareSearch(
   const { criteria, sort, count, total, elements, cursor } = request;
   const links = pageLinks(context, type, request.applied);
   const after = cursor === null ? null : await links.open(cursor);
-  const outcomes = outcomeEntries(request);
+  const outcomes = outcomeEntries(request, context.now);
   const counted = searchCount(site, type, criteria);
 
   if (request.countOnly) {

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
-import { type Body, expectOutcome, observation, patient, type Subject } from './subject.ts';
+import { type Body, expectOutcome, patient, type Subject } from './subject.ts';
 
 export function strictCases(subject: () => Subject): void {
   const call: Subject['call'] = (...args) => subject().call(...args);
@@ -148,6 +148,89 @@ export function strictCases(subject: () => Subject): void {
     test('entries is not entry', async () => {
       const body = { resourceType: 'Bundle', type: 'batch', entries: [] };
       expectOutcome(await call('POST', '', { body }), 400, 'structure', 'Bundle');
+    });
+  });
+
+  describe('what clients send as they do', () => {
+    test('an instant whose + arrived as a space', async () => {
+      const id = await subject().create(patient('plus'));
+      const since = '1970-01-01T00:00:00.000 00:00';
+      expect((await call('GET', `/Patient/${id}/_history?_since=${since.replace(' ', '+')}`)).status).toBe(200);
+      expect((await call('GET', `/Patient?identifier=plus&_lastUpdated=ge${since}`)).body['total']).toBe(1);
+      const future = '/Patient?identifier=plus&_lastUpdated=gt2999-01-01T00:00:00+02:00';
+      expect((await call('GET', future)).body['total']).toBe(0);
+      for (const bad of ['1970-01-01 00:00', '1970-01-01T00:00:00 0', '1970-01-01T00:00:00  00:00']) {
+        expectOutcome(await call('GET', `/Patient/${id}/_history?_since=${bad}`), 400, 'value', 'http._since');
+      }
+    });
+
+    test('a parameter name that cannot be repeated is told without it', async () => {
+      for (const name of ['n%C3%A4me', 'a%20b', '', 'x'.repeat(65)]) {
+        const reply = await call('GET', `/Patient?${name}=1`);
+        expectOutcome(reply, 400, 'not-supported');
+        expect(diagnostics(reply.body)).toMatch(/^the URL has a parameter whose name/);
+        expect(reply.body['issue'][0].location).toBeUndefined();
+      }
+    });
+
+    test.each([
+      ['GET', '/Patient/_history', '_history'],
+      ['GET', '/_history', '_history'],
+      ['GET', '/Patient/$everything', '$everything'],
+      ['GET', '/Patient/1/$everything', '$everything'],
+      ['GET', '/Patient/$export', '$export'],
+      ['POST', '/Patient/$export', '$export'],
+      ['GET', '/$export', '$export'],
+      ['PUT', '/Patient/_x', '_x'],
+    ])('%s %s is not supported here, not an unknown id', async (method, path, name) => {
+      const reply = await call(method, path, method === 'GET' ? {} : { body: patient('a') });
+      expectOutcome(reply, 404, 'not-supported');
+      expect(diagnostics(reply.body)).toContain(`${name} is not supported at this address`);
+      expect(diagnostics(reply.body)).not.toContain('id');
+    });
+
+    test('such an address in a bundle too', async () => {
+      for (const request of [
+        { method: 'GET', url: 'Patient/$everything' },
+        { method: 'GET', url: 'Patient/_history' },
+      ]) {
+        const { response } = (await batchOf({ request })).body['entry'][0];
+        expect(response.status).toBe('404 Not Found');
+        expect(diagnostics(response.outcome)).toContain('is not supported at this address');
+      }
+    });
+  });
+
+  describe('what a bundle says', () => {
+    test('lastModified is meta.lastUpdated', async () => {
+      const id = await subject().create(patient('lm'));
+      const entry = [
+        { resource: patient('lm2'), request: { method: 'POST', url: 'Patient' } },
+        { resource: patient('lm', { id, active: true }), request: { method: 'PUT', url: `Patient/${id}` } },
+        { request: { method: 'GET', url: `Patient/${id}` } },
+      ];
+      for (const type of ['batch', 'transaction']) {
+        const { body } = await call('POST', '', { body: { resourceType: 'Bundle', type, entry } });
+        const told = (body['entry'] as Body[]).map(({ response }) => response.lastModified as string);
+        expect(told).toEqual((body['entry'] as Body[]).map(({ resource }) => resource.meta.lastUpdated as string));
+      }
+    });
+
+    test('each entry has a fullUrl, that of an outcome too', async () => {
+      await subject().create(patient('full'));
+      const headers = { prefer: 'handling=lenient' };
+      const { body } = await call('GET', '/Patient?identifier=full&foo=1', { headers });
+      const urls = (body['entry'] as Body[]).map(({ fullUrl }) => String(fullUrl));
+      expect(urls).toHaveLength(2);
+      expect(urls[1]).toMatch(/^urn:uuid:[0-9a-f-]{36}$/);
+    });
+
+    test('the CapabilityStatement has no oauth-uris, which want an authorize that there is not', async () => {
+      const { text } = await call('GET', '/metadata', { token: null });
+      expect(text).not.toContain('oauth-uris');
+      expect((await call('GET', '/metadata?mode=full', { token: null })).status).toBe(200);
+      expectOutcome(await call('GET', '/metadata?mode=terminology', { token: null }), 400, 'value', 'http.mode');
+      expectOutcome(await call('GET', '/metadata?foo=1', { token: null }), 400, 'not-supported', 'http.foo');
     });
   });
 }

@@ -12,7 +12,6 @@ import { SEARCH_PARAMETERS } from '../../../edge/store/search/parameters.ts';
 import { FAULT_STATUS } from '../../../edge/http/fault-status.ts';
 import { Fault, type FaultKind } from '../../../shared/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../../../shared/json.ts';
-import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const KINDS = Object.keys(FAULT_STATUS) as FaultKind[];
 const asResource = (value: JsonObject): Resource => JSON.parse(printJson(value)) as Resource;
@@ -46,8 +45,7 @@ describe('OperationOutcome', () => {
 });
 
 describe('CapabilityStatement', () => {
-  const { config } = testDeps({ signingKeys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', kid: 'k' }] });
-  const statement = capabilityStatement(config, 'https://fhir.test/fhir');
+  const statement = capabilityStatement('https://fhir.test/fhir');
 
   test('is valid', () => expect(() => validateResource(asResource(statement))).not.toThrow());
 

@@ -20,7 +20,7 @@ export const lastUpdated = {
     const given = dates();
     const any = given.flatMap(({ interval }) => interval ?? []);
     if (any.length === given.length) return { kind: 'last-updated', any };
-    return { problem: 'must be a date or dateTime such as ge2026-01-31T12:00:00Z; a + in a URL is written %2B' };
+    return { problem: 'must be a date or dateTime such as ge2026-01-31T12:00:00Z' };
   },
   // It has no instant yet.
   meets: () => false,
