@@ -34,11 +34,9 @@ const HEADERS: Readonly<Record<string, string>> = {
 };
 
 const ELEMENT = ['id', 'extension'];
-const BUNDLE = new Set([
-  ...ELEMENT,
-  ...['resourceType', 'meta', 'implicitRules', 'language', 'identifier', 'type', 'timestamp', 'total', 'link', 'entry'],
-  'signature',
-]);
+const BUNDLE = new Set(
+  'resourceType id meta implicitRules language identifier type timestamp total link entry signature'.split(' '),
+);
 const ENTRY = new Set([...ELEMENT, 'link', 'fullUrl', 'resource', 'search', 'request', 'response']);
 const REQUEST = new Set([...ELEMENT, 'method', 'url', ...Object.values(HEADERS)]);
 /** Of a request and its entry; the conditions among them would be lost if they were of another JSON type. */
