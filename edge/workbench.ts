@@ -3,7 +3,7 @@ import type { Workbench } from './admin/workbench/workbench.ts';
 import type { Deps } from './deps.ts';
 import { validate } from './fhir/validate/validate.ts';
 import { dryRun } from './hl7/ingest/dry-run.ts';
-import { reprocess } from './hl7/ingest/replay.ts';
+import { previewReplay, reprocess } from './hl7/ingest/replay.ts';
 import { explainAssertion } from './oauth/assertion/explain.ts';
 import type { ClientKeyring } from './oauth/client-keys.ts';
 
@@ -11,7 +11,9 @@ export function createWorkbench(deps: Deps, clientKeys: ClientKeyring): Workbenc
   return {
     explainAssertion: (site, assertion) => explainAssertion(deps, clientKeys, site, assertion),
     dryRun: (key, bytes, requestId) => dryRun(deps, key, bytes, requestId),
-    replay: (site, messageId, actor, requestId) => reprocess(deps, site, messageId, actor, requestId),
+    previewReplay: (site, messageId, requestId) => previewReplay(deps, site, messageId, requestId),
+    replay: (site, messageId, { actor, isForced }, requestId) =>
+      reprocess(deps, site, messageId, { why: isForced ? 'forced' : 'replayed', actor, jobId: null }, requestId),
     validate: (resource) => validate(resource),
   };
 }

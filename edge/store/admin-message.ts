@@ -1,5 +1,6 @@
 /** HL7 messages as administrators see them: the log, and one message with what became of it. */
 import type { Query } from '../deps.ts';
+import type { AttemptReason } from './hl7.ts';
 import { instantOf, raw, sql } from './sql.ts';
 import type { UnnamedName } from './unnamed-name.ts';
 
@@ -131,7 +132,7 @@ export function resourcesOfMessage(site: string, messageId: string): Query<Messa
 export interface AttemptRow {
   readonly number: number;
   readonly at: string;
-  readonly why: 'received' | 'resent' | 'replayed' | 'retried';
+  readonly why: AttemptReason;
   readonly actor: string | null;
   readonly request_id: string;
   readonly outcome: 'AA' | 'AE' | 'AR';

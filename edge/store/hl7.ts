@@ -172,6 +172,7 @@ export type AttemptReason =
   | 'received' // it came for the first time
   | 'resent' // its sender sent the same bytes again after they had been refused
   | 'replayed' // an administrator asked for it
+  | 'forced' // an administrator asked for it although newer data exist
   | 'retried'; // by the gateway itself, after a fault of its own
 
 export interface NewMessage extends MessageIdentity {
@@ -187,6 +188,10 @@ export interface NewMessage extends MessageIdentity {
   readonly why: AttemptReason;
   /** Who asked for a replay; null where nobody did. */
   readonly actor: string | null;
+  /** The job that it is a part of. */
+  readonly jobId: string | null;
+  /** A fault of ours kept it from being processed. */
+  readonly hasFailed: boolean;
 }
 
 export interface MessageEffects {

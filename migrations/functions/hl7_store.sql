@@ -1,6 +1,6 @@
 -- Stores a message and all its effects, or nothing.
 --   p_message { messageId, clientId, source, sourceAddress, requestId, application, facility, controlId, sha256, type,
---     outcome, errors, why, actor }; why is that of hl7_attempt, with 'received' a message that is not stored yet
+--     outcome, errors, why, actor, jobId, hasFailed }; why is that of hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
 --     contributions: [{ id, fields }], attention: [as attention_add], unnamed: [as unnamed_name_write] }
 --   p_state: of the rows that hl7_match found, '' for none.
@@ -24,7 +24,7 @@ declare
 begin
   select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
     "sourceAddress" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
-    outcome text, errors json, why text, actor text);
+    outcome text, errors json, why text, actor text, "jobId" uuid, "hasFailed" boolean);
 
   -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
   -- client's conditional create (edge/store/lock.ts).
@@ -41,10 +41,14 @@ begin
   else
     -- Attempts at one message take turns, also where they find different patients.
     perform from hl7_message x where x.site_id = p_site and x.message_id = m."messageId" for no key update;
-    if m.why <> 'replayed' then
+    if m.why not in ('replayed', 'forced') then
       return query select * from hl7_accepted(p_site, m."messageId") a where a.outcome = 'seen';
       if found then return; end if;
     end if;
+    -- A step of a job that was run twice has its answer.
+    return query select 'seen', a.outcome, a.ack from hl7_attempt a
+      where a.site_id = p_site and a.message_id = m."messageId" and a.job_id = m."jobId";
+    if found then return; end if;
   end if;
 
   if p_state is distinct from (
@@ -55,9 +59,9 @@ begin
 
   if m.why = 'received' then
     insert into hl7_message (site_id, message_id, client_id, source, source_address, request_id, sending_application,
-        sending_facility, control_id, sha256, message_type, raw, outcome, ack, errors)
+        sending_facility, control_id, sha256, message_type, raw, outcome, ack, errors, has_failed)
       values (p_site, m."messageId", m."clientId", m.source, m."sourceAddress", m."requestId", m.application,
-        m.facility, m."controlId", m.sha256, m.type, p_raw, m.outcome, p_ack, m.errors)
+        m.facility, m."controlId", m.sha256, m.type, p_raw, m.outcome, p_ack, m.errors, m."hasFailed")
       on conflict (site_id, client_id, sending_application, sending_facility, control_id, sha256) do nothing;
     if not found then
       -- Stored by a simultaneous request, which has been waited for: what it left is looked at.
@@ -65,11 +69,11 @@ begin
       return;
     end if;
   else
-    update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors
+    update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors, has_failed = m."hasFailed"
      where x.site_id = p_site and x.message_id = m."messageId";
   end if;
-  insert into hl7_attempt (site_id, message_id, number, why, actor, request_id, outcome, ack, errors)
-    select p_site, m."messageId", coalesce(max(a.number), 0) + 1, m.why, m.actor, m."requestId", m.outcome, p_ack,
+  insert into hl7_attempt (site_id, message_id, number, why, actor, job_id, request_id, outcome, ack, errors)
+    select p_site, m."messageId", coalesce(max(a.number), 0) + 1, m.why, m.actor, m."jobId", m."requestId", m.outcome, p_ack,
            m.errors
       from hl7_attempt a where a.site_id = p_site and a.message_id = m."messageId";
 

@@ -126,9 +126,34 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
   test('a message that was refused is accepted when it is replayed after the cause is gone', async () => {
     const { messageId } = await find('M-3');
     await db.client.query(`update site set processing_ids = '{P,X}' where site_id = $1`, [site]);
-    const replayed = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
+    const preview = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
+    expect(preview).toMatchObject({ messageId, applied: 'nothing', outcome: 'AA', errors: [], merges: [], stale: [] });
+    expect(preview['changes']).toMatchObject([{ reference: 'Patient', change: 'created' }]);
+    expect(await find('M-3')).toMatchObject({ outcome: 'AR' });
+
+    const replayed = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, { apply: 'newest' });
     expect(replayed).toMatchObject({ messageId, outcome: 'AA', ack: expect.stringContaining('MSA|AA|M-3') });
     expect(await find('M-3')).toMatchObject({ outcome: 'AA' });
+    const { attempts, ack } = await call<Record<string, unknown>>(`/messages/${messageId}`);
+    expect(attempts).toMatchObject([
+      { number: 1, why: 'received', actor: null, outcome: 'AR', ack: expect.stringContaining('MSA|AR|M-3') },
+      { number: 2, why: 'replayed', actor: expect.stringMatching(/\(.+\)$/), outcome: 'AA', ack },
+    ]);
+    // A later message, and this one again: what would change is said element by element.
+    expect((await send(key, adt('M-3b', 'P-3').replace('Lovelace^Ada', 'King^Ada'))).status).toBe(200);
+    const again = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
+    const difference = {
+      element: 'name',
+      before: expect.stringContaining('King'),
+      after: expect.stringContaining('Lovelace'),
+    };
+    const both = [again['changes'], again['stale']].flat();
+    expect(both).toContainEqual({
+      reference: expect.stringMatching(/^Patient\/[0-9a-f-]{36}$/),
+      change: 'changed',
+      elements: [difference],
+    });
+    await call(`/messages/${messageId}/replay`, { apply: 'all' }, 422);
     await db.client.query(`update site set processing_ids = '{P}' where site_id = $1`, [site]);
   });
 
@@ -226,7 +251,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
           ?.series.find((series) => series.label === label)
           ?.values.reduce<number>((sum, value) => sum + (value ?? 0), 0) ?? 0;
       const ok = total('Answered requests', 'HL7 over HTTP');
-      return ok >= 2
+      return ok >= 3
         ? {
             ok,
             tokens: total('Answered requests', 'Tokens'),
@@ -234,8 +259,8 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
           }
         : false;
     });
-    // Three messages of this site came in, the fourth is another site's.
-    expect(totals).toMatchObject({ ok: 2, refused: 1 });
+    // Four messages of this site came in; one more is another site's.
+    expect(totals).toMatchObject({ ok: 3, refused: 1 });
     expect(totals.tokens).toBeGreaterThanOrEqual(3);
   });
 });

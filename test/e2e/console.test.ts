@@ -285,6 +285,9 @@ describe('the console in a browser', () => {
     expect(shown).toMatch(/MSA\|AA\|E2E-1/);
     await lookAt(page);
     await page.click('text=Replay');
+    await page.waitForSelector('text=What would change');
+    await lookAt(page);
+    await page.click('button:has-text("Apply")');
     await page.waitForSelector('text=The message was replayed');
     await context.close();
   });

@@ -416,6 +416,22 @@ export const ADMIN: readonly Mutant[] = [
     tests: ISOLATION,
   },
   {
+    name: 'replay without a word applies',
+    file: 'edge/admin/messages/operations.ts',
+    find: "if (apply === 'nothing') {",
+    replace: "if (apply === 'everything') {",
+    tests: ['test/contract/admin-messages.test.ts'],
+    only: 'on deno.*replayed',
+  },
+  {
+    name: 'every replay is forced',
+    file: 'edge/workbench.ts',
+    find: "why: isForced ? 'forced' : 'replayed'",
+    replace: "why: isForced ? 'replayed' : 'forced'",
+    tests: ['test/contract/admin-messages.test.ts'],
+    only: 'on deno.*replayed',
+  },
+  {
     name: 'replay of another site’s message',
     file: 'edge/store/hl7.ts',
     find: 'from hl7_message where site_id = ${site}::uuid and message_id',

@@ -313,7 +313,7 @@ export const SQL: readonly Mutant[] = [
   {
     name: 'hl7_store: what was accepted meanwhile is processed again',
     file: 'migrations/functions/hl7_store.sql',
-    find: "if m.why <> 'replayed' then",
+    find: "if m.why not in ('replayed', 'forced') then",
     replace: 'if false then',
     tests: ['test/integration/hl7/settings.test.ts'],
   },

@@ -45,7 +45,7 @@ export const ackErrorItem = z.looseObject({
 const attemptItem = z.object({
   number: z.number().int(),
   at: z.iso.datetime(),
-  why: z.enum(['received', 'resent', 'replayed', 'retried']),
+  why: z.enum(['received', 'resent', 'replayed', 'forced', 'retried']),
   actor: text.nullable().meta({ description: 'Who asked for a replay.' }),
   requestId: text,
   outcome,
@@ -63,6 +63,26 @@ const messageDetail = messageItem.extend({
   errors: z.array(ackErrorItem),
   attempts: z.array(attemptItem).meta({ description: 'The first ten, and the newest hundred, in order.' }),
   resources: z.array(z.object({ reference: text, version: z.number().int(), currentVersion: z.number().int() })),
+});
+
+const difference = z.object({
+  reference: text.meta({ description: 'Of a resource that would be created its type alone.' }),
+  change: z.enum(['created', 'changed', 'unchanged']),
+  elements: z.array(z.object({ element: text, before: text.nullable(), after: text.nullable() })),
+});
+
+const replayAnswer = z.object({
+  messageId: z.uuid(),
+  applied: z.enum(['nothing', 'newest', 'everything']),
+  outcome,
+  ack: text.nullable(),
+  errors: z.array(ackErrorItem).optional(),
+  changes: z
+    .array(difference)
+    .optional()
+    .meta({ description: 'What `newest` would change, where nothing was applied.' }),
+  merges: z.array(z.object({ from: z.uuid(), to: z.uuid() })).optional(),
+  stale: z.array(difference).optional().meta({ description: 'What `everything` would change besides.' }),
 });
 
 /** A message with its resources, of the site. @throws Fault `not-found` */
@@ -103,15 +123,25 @@ export function messageOperations(deps: Deps, workbench: Workbench): Operation[]
       method: 'post',
       path: '/messages/{id}/replay',
       permission: 'site.messages.replay',
-      summary: 'Map a stored message again, with the settings of today',
+      summary: 'Map a stored message again, with the settings of today: what that would change, or doing it',
       description:
-        'The new outcome and ACK hold from now on; each attempt is kept. A retransmission gets the first AA.',
-      answer: z.object({ messageId: z.uuid(), outcome, ack: text.nullable() }),
-      async handle({ actor, param, requestId }) {
+        'Without `apply` nothing is done, and the answer says what would change. `newest` applies what no newer data ' +
+        'contradict, `everything` also the rest. Outcome and ACK hold from then on; each attempt is kept. A retransmission gets the first AA.',
+      body: z.strictObject({ apply: z.enum(['nothing', 'newest', 'everything']).default('nothing') }),
+      answer: replayAnswer,
+      async handle({ actor, param, body: { apply }, requestId }) {
         const messageId = param('id');
         if (!isUuid(messageId)) throw new Fault('not-found', 'no such message');
-        const { outcome: decided, ack } = await workbench.replay(actor.site, messageId, authorOf(actor), requestId);
-        return { body: { messageId, outcome: decided, ack: viewAck(ack) } };
+        if (apply === 'nothing') {
+          const preview = await workbench.previewReplay(actor.site, messageId, requestId);
+          const { outcome: decided, ack, findings, ...would } = preview;
+          return {
+            body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack), errors: findings, ...would },
+          };
+        }
+        const by = { actor: authorOf(actor), isForced: apply === 'everything' };
+        const { outcome: decided, ack } = await workbench.replay(actor.site, messageId, by, requestId);
+        return { body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack) } };
       },
     }),
   ];

@@ -55,6 +55,7 @@ const REASONS = {
   received: 'it came',
   resent: 'sent again after it was refused',
   replayed: 'replayed',
+  forced: 'replayed although newer data exist',
   retried: 'tried again after a fault of the gateway',
 } as const;
 
@@ -89,10 +90,12 @@ interface MessagePageProps {
 export const MessagePage = ({ message, path, keyPath, mayReplay }: MessagePageProps) => (
   <>
     {mayReplay ? (
-      <form class="actions" method="post" action={`${path}/${message.messageId}/replay`}>
-        <button>Replay</button>
-        <span class="quiet">Maps the stored bytes again with the settings of today. Each attempt is kept.</span>
-      </form>
+      <p class="actions">
+        <a class="button" href={`${path}/${message.messageId}/replay`}>
+          Replay …
+        </a>
+        <span class="quiet">Shows first what it would change.</span>
+      </p>
     ) : null}
     <dl class="facts">
       <Fact name="Outcome">

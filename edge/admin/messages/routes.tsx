@@ -6,11 +6,12 @@ import { findMessages, messageQuery } from './listing.ts';
 import { findMessage } from './operations.ts';
 import type { Console } from '../web/console.ts';
 import { authorOf } from '../staff/permissions.ts';
-import { readQuery } from '../web/form.ts';
+import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { MessageList } from './list.tsx';
 import { MessagePage } from './page.tsx';
+import { ReplayPage } from './replay.tsx';
 import { Notice } from '../web/ui.tsx';
 
 const { path: PLACE } = PLACES.messages;
@@ -56,11 +57,29 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     return respond(config, page);
   });
 
+  app.get(`${PLACE}/:id/replay`, async (c) => {
+    const session = await access.page(c, 'site.messages.replay');
+    const id = messageId(c.req.param('id'));
+    const preview = await workbench.previewReplay(session.actor.site, id, c.get('requestId'));
+    const page = (
+      <Page title="What a replay would change" config={config} session={session} place={PLACE}>
+        <ReplayPage preview={preview} path={`${path}/${id}`} />
+      </Page>
+    );
+    return respond(config, page);
+  });
+
   app.post(`${PLACE}/:id/replay`, async (c) => {
     const session = await access.page(c, 'site.messages.replay');
-    const id = c.req.param('id');
-    if (!isUuid(id)) throw new Fault('not-found', 'no such message');
-    await workbench.replay(session.actor.site, id, authorOf(session.actor), c.get('requestId'));
+    const id = messageId(c.req.param('id'));
+    const isForced = (await readForm(c.req.raw)).get('apply') === 'everything';
+    await workbench.replay(session.actor.site, id, { actor: authorOf(session.actor), isForced }, c.get('requestId'));
     return c.redirect(`${path}/${id}?replayed=1`, 303);
   });
+}
+
+/** @throws Fault `not-found` for what is none */
+function messageId(id: string): string {
+  if (!isUuid(id)) throw new Fault('not-found', 'no such message');
+  return id;
 }

@@ -15,6 +15,28 @@ export interface DryRunResult {
   readonly resources: readonly JsonObject[];
 }
 
+export interface ResourceDifferenceResult {
+  /** `Observation/…`; of one that would be created the type alone. */
+  readonly reference: string;
+  readonly change: 'created' | 'changed' | 'unchanged';
+  /** JSON before and after; null where there is none. */
+  readonly elements: readonly {
+    readonly element: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
+}
+
+/** What a replay would do, and what else if it were forced. */
+export interface ReplayPreviewResult {
+  readonly outcome: 'AA' | 'AE' | 'AR';
+  readonly ack: Uint8Array | null;
+  readonly findings: readonly AckError[];
+  readonly changes: readonly ResourceDifferenceResult[];
+  readonly merges: readonly { readonly from: string; readonly to: string }[];
+  readonly stale: readonly ResourceDifferenceResult[];
+}
+
 export interface Workbench {
   /** Checks an assertion as if it came now, for a key of the site; nothing is used up. */
   explainAssertion(site: string, assertion: string): Promise<AssertionExplanation>;
@@ -24,11 +46,13 @@ export interface Workbench {
     bytes: Uint8Array,
     requestId: string,
   ): Promise<DryRunResult>;
-  /** Maps a stored message again; the attempt names the actor. @throws Fault `not-found` */
+  /** What a replay would change. @throws Fault `not-found` */
+  previewReplay(site: string, messageId: string, requestId: string): Promise<ReplayPreviewResult>;
+  /** Maps a stored message again; what newer messages said stays, unless it is forced. @throws Fault `not-found` */
   replay(
     site: string,
     messageId: string,
-    actor: string,
+    by: { readonly actor: string; readonly isForced: boolean },
     requestId: string,
   ): Promise<{ readonly outcome: 'AA' | 'AE' | 'AR'; readonly ack: Uint8Array | null }>;
   /** Every fault of a FHIR resource, each at its place. */

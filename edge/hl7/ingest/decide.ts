@@ -28,6 +28,8 @@ export interface DecisionInput {
   readonly settings: SenderSettings;
   readonly found: readonly Found[];
   readonly isControlIdReused: boolean;
+  /** An administrator wants it to be applied although newer data exist. */
+  readonly isForced: boolean;
   readonly messageId: string;
   readonly requestId: string;
   /** How it came: over HTTP there is an answer to write in, whatever MSH-15 and MSH-16 say. */

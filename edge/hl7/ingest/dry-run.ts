@@ -37,7 +37,7 @@ export async function dryRun(
     sha256: await sha256Of(bytes),
   });
   if (located.status === 'no-sender') throw new Fault('not-found', 'no such API key');
-  const entry: Entry = { messageId: uuidv7(deps.now()), why: 'received', actor: null };
+  const entry: Entry = { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null };
   const { outcome, ack, findings, effects } = decide(
     decisionInput(deps, located, entry, { requestId, source: { kind: 'http', address: '' } }),
   );

@@ -8,6 +8,7 @@ import type { Header } from '../../../shared/hl7/header.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
+import type { AttemptReason } from '../../store/hl7.ts';
 import type { Sender } from '../sender/find-sender.ts';
 import { acceptAckOf } from './answer.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
@@ -47,7 +48,7 @@ const MAX_TURNS = 20;
  * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` when the database cannot be reached
  */
 export function ingest(deps: IngestDeps, request: IngestRequest): Promise<Ingested | NoSender> {
-  return takeTurns(deps, request, { messageId: uuidv7(deps.now()), why: 'received', actor: null });
+  return takeTurns(deps, request, { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null });
 }
 
 /**
@@ -68,7 +69,7 @@ export async function takeTurns(deps: IngestDeps, request: IngestRequest, first:
     if (located.status === 'no-sender') return located;
     const { seen } = located;
 
-    if (seen !== undefined && entry.why !== 'replayed') {
+    if (seen !== undefined && !isByAdministrator(entry.why)) {
       const { messageId, accepted } = seen;
       if (accepted !== undefined) return answered({ status: 'seen', outcome: 'AA', ack: accepted.ack }, located);
       // The sender was refused; who sends the same again has had the cause repaired, or hopes so.
@@ -112,6 +113,9 @@ async function decideAndStore(
   }
 }
 
+/** Who looks at what becomes of a message may have it processed as often as it takes; a sender has its answer. */
+const isByAdministrator = (why: AttemptReason): boolean => why === 'replayed' || why === 'forced';
+
 /** What a decision about a located message rests on. */
 export function decisionInput(
   { config, now }: Pick<Deps, 'config' | 'now'>,
@@ -127,6 +131,7 @@ export function decisionInput(
     settings,
     found,
     isControlIdReused: isReused,
+    isForced: why === 'forced',
     messageId,
     requestId,
     source: source.kind,

@@ -2,7 +2,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Database, Query } from '../../deps.ts';
-import { bytesOfHex, storeMessage, type AttemptReason, type NewMessage } from '../../store/hl7.ts';
+import { bytesOfHex, FAILED, storeMessage, type AttemptReason, type NewMessage } from '../../store/hl7.ts';
 import type { Decision } from './decide.ts';
 import type { Located } from './locate.ts';
 
@@ -24,6 +24,8 @@ export interface Entry {
   readonly why: AttemptReason;
   /** Who asked for a replay; null where nobody did. */
   readonly actor: string | null;
+  /** The job that it is a part of. */
+  readonly jobId: string | null;
 }
 
 export interface Stored {
@@ -44,7 +46,7 @@ export async function store(
   { bytes, source, requestId }: StoreRequest,
   { reading, identity, settings, state, check }: Located,
   { outcome, findings, effects, ack }: Decision,
-  { messageId, why, actor }: Entry,
+  { messageId, why, actor, jobId }: Entry,
 ): Promise<Stored | undefined> {
   const { messageType, triggerEvent } = reading.header;
   const message: NewMessage = {
@@ -59,6 +61,8 @@ export async function store(
     errors: findings.slice(0, MAX_KEPT_FINDINGS),
     why,
     actor,
+    jobId,
+    hasFailed: findings.some(({ reason }) => reason === FAILED),
   };
   const query = storeMessage(settings.site, message, bytes, ack, reading.lookup, state, effects);
   const [row] = (await unlessPassed(() => rowsOf(database, check, query))) ?? [];

@@ -165,13 +165,25 @@ describe('replay', () => {
     expect(await site.send(message)).toMatchObject({ outcome: 'AR' });
     await keySetting(site, 'hl7_processing_ids', ['T']);
     const { rows } = await db.client.query('select message_id from hl7_message where site_id = $1', [site.site]);
-    const replayed = await reprocess(site.deps, site.site, rows[0].message_id, 'Ada (1)', 'request-4');
+    const replayed = await reprocess(
+      site.deps,
+      site.site,
+      rows[0].message_id,
+      { why: 'replayed', actor: 'Ada (1)', jobId: null },
+      'request-4',
+    );
     expect(replayed).toMatchObject({ outcome: 'AA', status: 'stored' });
     expect(await site.resources('Patient')).toHaveLength(1);
     expect(await site.messages()).toMatchObject([{ outcome: 'AA' }]);
     expect(await site.send(message)).toMatchObject({ status: 'seen', outcome: 'AA' });
 
-    const again = await reprocess(site.deps, site.site, rows[0].message_id, 'Bob (2)', 'request-5');
+    const again = await reprocess(
+      site.deps,
+      site.site,
+      rows[0].message_id,
+      { why: 'replayed', actor: 'Bob (2)', jobId: null },
+      'request-5',
+    );
     expect(again.outcome).toBe('AA');
     expect(await site.resources('Patient')).toMatchObject([{ version: 1 }]);
     // The sender is told what it was told, whatever was replayed since.
@@ -185,7 +197,15 @@ describe('replay', () => {
     const accepted = await site.send(message);
     await keySetting(site, 'hl7_processing_ids', ['T']);
     const { rows } = await db.client.query('select message_id from hl7_message where site_id = $1', [site.site]);
-    expect(await reprocess(site.deps, site.site, rows[0].message_id, 'Ada (1)', 'r')).toMatchObject({ outcome: 'AR' });
+    expect(
+      await reprocess(
+        site.deps,
+        site.site,
+        rows[0].message_id,
+        { why: 'replayed', actor: 'Ada (1)', jobId: null },
+        'r',
+      ),
+    ).toMatchObject({ outcome: 'AR' });
     expect(await site.messages()).toMatchObject([{ outcome: 'AR' }]);
     expect(await site.send(message)).toMatchObject({ status: 'seen', outcome: 'AA', text: accepted.text });
   });
@@ -203,7 +223,13 @@ describe('replay', () => {
     // All have looked before one has stored.
     await db.client.query('begin');
     await db.client.query('select from hl7_message where site_id = $1 for update', [site.site]);
-    const replayed = reprocess(site.deps, site.site, rows[0].message_id, 'Ada (1)', 'r');
+    const replayed = reprocess(
+      site.deps,
+      site.site,
+      rows[0].message_id,
+      { why: 'replayed', actor: 'Ada (1)', jobId: null },
+      'r',
+    );
     const sending = Array.from({ length: 3 }, () => site.send(message));
     await expect
       .poll(
@@ -231,7 +257,9 @@ describe('replay', () => {
     const other = await newSite();
     await site.send(`${msh('ADT^A01')}\n${PID}`);
     const { rows } = await db.client.query('select message_id from hl7_message where site_id = $1', [site.site]);
-    await expect(reprocess(site.deps, other.site, rows[0].message_id, 'Ada (1)', 'r')).rejects.toMatchObject({
+    await expect(
+      reprocess(site.deps, other.site, rows[0].message_id, { why: 'replayed', actor: 'Ada (1)', jobId: null }, 'r'),
+    ).rejects.toMatchObject({
       kind: 'not-found',
     });
   });

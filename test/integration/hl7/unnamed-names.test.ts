@@ -44,7 +44,13 @@ test('are listed of a refused message too, and leave the list when it is process
     { FOREIGN: 'urn:example:foreign' },
     site.site,
   ]);
-  await reprocess(site.deps, site.site, rows[0]?.message_id ?? '', 'test', 'r');
+  await reprocess(
+    site.deps,
+    site.site,
+    rows[0]?.message_id ?? '',
+    { why: 'replayed', actor: 'test', jobId: null },
+    'r',
+  );
   expect(await names()).not.toContain('authority FOREIGN 1');
 });
 

@@ -35,6 +35,7 @@ function judge(bytes: Uint8Array) {
     settings: SETTINGS,
     found: [],
     isControlIdReused: false,
+    isForced: false,
     messageId: '01890000-0000-7000-8000-000000000003',
     requestId: 'request-1',
     source: 'http',

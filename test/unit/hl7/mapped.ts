@@ -78,6 +78,7 @@ export function mapped(
     settings: { ...SETTINGS, ...options.settings },
     found: options.found ?? [],
     isControlIdReused: false,
+    isForced: false,
     messageId: '01890000-0000-7000-8000-000000000003',
     requestId: 'request-1',
     source: 'http',

@@ -1,0 +1,68 @@
+/** What a replay would change, before it is done; what newer data contradict needs a step of its own. */
+import type { ReplayPreviewResult, ResourceDifferenceResult } from '../workbench/workbench.ts';
+import { Badge, Empty, Outcome, Table } from '../web/ui.tsx';
+import { AckErrors } from './page.tsx';
+
+const Differences = ({ label, resources }: { label: string; resources: readonly ResourceDifferenceResult[] }) => (
+  <Table label={label} head={['Resource', 'Element', 'Now', 'Then']}>
+    {resources.flatMap(({ reference, change, elements }) =>
+      elements.map(({ element, before, after }) => (
+        <tr>
+          <th scope="row">
+            <code>{reference}</code> {change === 'created' ? <Badge tone="plain">new</Badge> : null}
+          </th>
+          <td>{element}</td>
+          <td class="value">{before ?? <span class="quiet">nothing</span>}</td>
+          <td class="value">{after ?? <span class="quiet">nothing</span>}</td>
+        </tr>
+      )),
+    )}
+  </Table>
+);
+
+export const ReplayPage = ({ preview, path }: { preview: ReplayPreviewResult; path: string }) => {
+  const { outcome, findings, changes, merges, stale } = preview;
+  const changed = changes.filter(({ change }) => change !== 'unchanged');
+  return (
+    <>
+      <p class="lead">
+        The stored bytes are mapped again with the settings of today. The outcome would be <Outcome outcome={outcome} />
+      </p>
+      {findings.length === 0 ? null : <AckErrors errors={findings} />}
+      <section aria-labelledby="changes">
+        <h2 id="changes">What would change</h2>
+        {merges.map(({ from, to }) => (
+          <p>
+            All of <code>Patient/{from}</code> would go to <code>Patient/{to}</code>.
+          </p>
+        ))}
+        {changed.length === 0 ? (
+          <Empty>No resource.</Empty>
+        ) : (
+          <Differences label="What would change" resources={changed} />
+        )}
+        <form class="actions" method="post" action={`${path}/replay`}>
+          <button name="apply" value="newest">
+            Apply
+          </button>
+          <a href={path}>Back to the message</a>
+        </form>
+      </section>
+      {stale.length === 0 ? null : (
+        <section aria-labelledby="stale">
+          <h2 id="stale">What newer data contradict</h2>
+          <p>
+            This message is older than what is known of these elements. They stay as they are, unless you want them to
+            be put back to what this message says.
+          </p>
+          <Differences label="What newer data contradict" resources={stale} />
+          <form class="actions" method="post" action={`${path}/replay`}>
+            <button name="apply" value="everything" class="secondary">
+              Apply although newer data exist
+            </button>
+          </form>
+        </section>
+      )}
+    </>
+  );
+};
