@@ -292,6 +292,69 @@ describe('the console in a browser', () => {
     await context.close();
   });
 
+  /** Two charts with these numbers, listed as possible duplicates. */
+  const attend = async (one: string, other: string): Promise<void> => {
+    for (const mrn of [one, other]) expect((await sendMessage(message(`ATT-${mrn}`, mrn))).status).toBe(200);
+    await db.client.query(
+      `select attention_add($1, (select message_id from hl7_message where control_id = $2), json_build_array(json_build_object(
+         'kind', 'possible-duplicate', 'detail', json_build_object('reason', 'number-taken', 'at', 'PID^1^3'),
+         'patients', (select json_agg(distinct id) from resource_identifier where site_id = $1 and value in ($3, $4)))))`,
+      [site, `ATT-${one}`, one, other],
+    );
+  };
+
+  test('possible duplicates are looked at and dismissed', async () => {
+    await attend('DUP-1', 'DUP-2');
+    const looking = await signIn(stack.oidc.reader);
+    await looking.page.goto(`${stack.baseUrl}/admin/attention`);
+    expect(await looking.page.textContent('#main')).toContain('DUP-1');
+    expect(await looking.page.locator('button:has-text("Dismiss")').count()).toBe(0);
+    await looking.context.close();
+
+    const { context, page } = await signIn(stack.oidc.admin);
+    await page.click('nav >> text=Attention');
+    const shown = (await page.textContent('#main')) ?? '';
+    expect(shown).toContain('Lovelace, Ada');
+    expect(shown).toContain('DUP-2');
+    expect(shown).toMatch(/agrees[^]*differs/);
+    await lookAt(page);
+    await page.click('button:has-text("Dismiss")');
+    await page.waitForSelector('text=It is dismissed');
+    expect(await page.textContent('#main')).not.toContain('DUP-1');
+    await page.selectOption('select[name="state"]', 'dismissed');
+    await page.click('button:has-text("Show")');
+    expect(await page.textContent('#main')).toMatch(/Dismissed[^]*by Alex Admin/);
+    await context.close();
+  });
+
+  test('a name in messages is given its URI, and leads to its messages', async () => {
+    const sent = message('NAME-1', 'N-1').replace('^^^EAST', '^^^Clinic');
+    expect((await sendMessage(sent)).status).toBe(200);
+    const { context, page } = await signIn(stack.oidc.admin);
+    await page.click('nav >> text=Names');
+    const row = page.locator('tr:has-text("CLINIC")');
+    expect(await row.textContent()).toContain('assigning authority');
+    await row.locator('input[name="system"]').fill('clinic');
+    await row.locator('button').click();
+    await page.waitForSelector('.notice.bad');
+    expect(await page.textContent('.notice.bad')).toContain('"CLINIC" needs an absolute URI');
+    expect(await row.locator('input[name="system"]').inputValue()).toBe('clinic');
+    await lookAt(page);
+    await row.locator('input[name="system"]').fill('urn:oid:1.2.3.4');
+    await row.locator('button').click();
+    await page.waitForSelector('text=CLINIC has its URI');
+    expect(await row.textContent()).toContain('urn:oid:1.2.3.4');
+    await row.locator('text=Process its messages again').click();
+    await page.waitForSelector('text=NAME-1');
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await lookAt(page);
+    const { rows } = await db.client.query('select assigning_authorities as named from site where site_id = $1', [
+      site,
+    ]);
+    expect(rows[0]).toMatchObject({ named: { CLINIC: 'urn:oid:1.2.3.4' } });
+    await context.close();
+  });
+
   test('one who may only look sees no button to change anything, and is refused without one', async () => {
     const { context, page } = await signIn(stack.oidc.reader);
     expect(await page.textContent('#main')).not.toContain('New API key');
@@ -364,6 +427,7 @@ describe('the console in a browser', () => {
   });
 
   test('every page is light, in our own hands and readable in both colour schemes and widths', async () => {
+    await attend('PAIR-1', 'PAIR-2');
     await sendMessage(message('E2E-2', 'M-2'));
     await sendMessage(message('E2E-3', 'M-3').replace('P|2.5.1', 'X|2.5.1'));
     const { clientId } = await createApiKey(db.client, { site, name: 'Radiology', status: 'disabled' });
@@ -395,6 +459,8 @@ describe('the console in a browser', () => {
       refusals: '/admin/refusals',
       messages: '/admin/messages',
       message: `/admin/messages/${rows[0]?.message_id}`,
+      attention: '/admin/attention',
+      names: '/admin/names',
       workbench: '/admin/workbench/message',
     };
     for (const { colorScheme, width } of VIEWS) {

@@ -2,7 +2,7 @@
 import type { AttentionKind } from '../../store/attention.ts';
 import { ATTENTION_STATES } from '../../store/admin-attention.ts';
 import type { List } from '../api/cursor.ts';
-import { Badge, Empty, Fact, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
 import { KIND_WORDS } from './kinds.ts';
 import type { Person, PersonPart } from './person.ts';
 import { PERSON_PARTS } from './person.ts';
@@ -36,7 +36,11 @@ function linesOf(person: Person, part: PersonPart): readonly string[] {
 const People = ({ item: { patients, agrees, differs } }: { item: AttentionView }) => (
   <Table
     label={patients.map(({ reference }) => reference).join(' and ')}
-    head={['', ...patients.map(({ reference }) => reference), ...(patients.length === 2 ? ['Compared'] : [])]}
+    head={[
+      'Of the patient',
+      ...patients.map(({ reference }) => reference),
+      ...(patients.length === 2 ? ['Compared'] : []),
+    ]}
   >
     {PERSON_PARTS.filter((part) => patients.some((person) => linesOf(person, part).some(Boolean))).map((part) => (
       <tr>
@@ -67,28 +71,29 @@ const Item = ({ item, path, messagePath, mayDismiss }: ItemProps) => (
     <p>
       <strong>{item.why}</strong>
     </p>
-    <dl class="facts">
-      <Fact name="Found">
-        <When at={item.createdAt} />
-      </Fact>
+    <p class="quiet">
+      Found <When at={item.createdAt} />
       {item.message === null ? null : (
-        <Fact name="By">
+        <>
+          {' by '}
           <a href={`${messagePath}/${item.message.messageId}`}>
             {item.message.messageType} {item.message.controlId}
           </a>
-        </Fact>
+        </>
       )}
       {typeof item.detail['at'] === 'string' ? (
-        <Fact name="Where">
+        <>
+          {' at '}
           <code>{item.detail['at']}</code>
-        </Fact>
+        </>
       ) : null}
       {item.dismissedAt === null ? null : (
-        <Fact name="Dismissed">
+        <>
+          {'. Dismissed '}
           <When at={item.dismissedAt} /> by {item.dismissedBy}
-        </Fact>
+        </>
       )}
-    </dl>
+    </p>
     {item.patients.length === 0 ? null : <People item={item} />}
     {mayDismiss && item.state === 'open' ? (
       <form class="actions" method="post" action={`${path}/${item.id}/dismiss`}>

@@ -100,10 +100,12 @@ export const Switch = (props: FieldProps & { means: string; value: string; isOn:
   const { means, value, isOn, ...field } = props;
   return (
     <Fieldset {...field}>
-      <label class="choice">
-        <input type="checkbox" id={field.name} name={field.name} value={value} checked={isOn} />
-        <span>{means}</span>
-      </label>
+      <div class="choices">
+        <label class="choice">
+          <input type="checkbox" id={field.name} name={field.name} value={value} checked={isOn} />
+          <span>{means}</span>
+        </label>
+      </div>
     </Fieldset>
   );
 };
