@@ -179,8 +179,8 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'a number that is none is a Quantity',
     file: 'edge/hl7/segments/obx-value.ts',
-    find: 'found === undefined ? undefined : { value: { valueQuantity',
-    replace: 'found === null ? undefined : { value: { valueQuantity',
+    find: 'return valueQuantity === undefined ? undefined : { value',
+    replace: 'return valueQuantity === null ? undefined : { value',
     tests: OBSERVATION,
   },
   {
@@ -317,8 +317,8 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'a refusal is for ever',
     file: 'edge/hl7/ingest/ingest.ts',
-    find: "if (accepted !== undefined) return { status: 'seen', outcome: 'AA', ack: accepted.ack,",
-    replace: "return { status: 'seen', outcome: 'AA', ack: accepted?.ack ?? null,",
+    find: "if (accepted !== undefined) return answered({ status: 'seen', outcome: 'AA', ack: accepted.ack }, located);",
+    replace: "return answered({ status: 'seen', outcome: 'AA', ack: accepted?.ack ?? null }, located);",
     tests: INGEST,
   },
   {
