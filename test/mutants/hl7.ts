@@ -13,7 +13,38 @@ const KEYS = ['test/integration/hl7/keys.test.ts'];
 
 const RESULTS = ['test/unit/hl7/results/choose.test.ts'];
 
+const PARENT = ['test/unit/hl7/map-order.test.ts'];
+
 export const HL7: readonly Mutant[] = [
+  {
+    name: 'isolate: of two that fit the first is taken',
+    file: 'edge/hl7/segments/parent-result.ts',
+    find: '    .flatMap(({ obx }) => obx.filter((segment) => isParent(segment, parent)));\n  return found.length === 1 ?',
+    replace:
+      '    .flatMap(({ obx }) => obx.filter((segment) => isParent(segment, parent)));\n  return found.length > 0 ?',
+    tests: PARENT,
+  },
+  {
+    name: 'isolate: another organism than the message names',
+    file: 'edge/hl7/segments/parent-result.ts',
+    find: '(value === undefined || saysSame(obx, value))',
+    replace: 'true',
+    tests: PARENT,
+  },
+  {
+    name: 'isolate: another of the culture',
+    file: 'edge/hl7/segments/parent-result.ts',
+    find: '(subId === undefined || fieldText(obx, 4) === subId) &&',
+    replace: '',
+    tests: PARENT,
+  },
+  {
+    name: 'isolate: of another culture',
+    file: 'edge/hl7/segments/parent-result.ts',
+    find: '(!isNamed || isSameOrder(order.numbers, numbers))',
+    replace: 'true',
+    tests: PARENT,
+  },
   {
     name: 'value: below five is five',
     file: 'edge/hl7/mapping/datatypes/quantity.ts',

@@ -1,14 +1,22 @@
 /** The Observations and DiagnosticReports of a result message, and the Observations of an admission. */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
+import { isJsonObject } from '../../../shared/json.ts';
+import type { Chart } from '../mapping/chart.ts';
+import type { MapContext } from '../mapping/context.ts';
 import { hasConcept } from '../mapping/datatypes/cwe.ts';
+import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { fieldText } from '../mapping/datatypes/text.ts';
+import type { Draft } from '../mapping/drafts.ts';
+import { fixed, type Contribution } from '../mapping/field-map.ts';
 import { reportKey, report as diagnosticReport, type ReportSource } from '../segments/obr.ts';
 import { TEXT_TYPES, valueType } from '../segments/obx-value.ts';
 import { textOfKey, type SentKey } from '../results/result-key.ts';
 import { observation, observationKey, observedAs } from '../segments/obx.ts';
 import { orderNumbers, type OrderNumbers } from '../segments/orc.ts';
-import { groupsOf } from './segment-groups.ts';
+import { parentNumbers, parentObx, parentOrder, parentText, type Order } from '../segments/parent-result.ts';
+import { basedOn } from '../segments/service-request.ts';
+import { groupsOf, type SegmentGroup } from './segment-groups.ts';
 import type { Statement } from './statement.ts';
 import { misplaced, missing, type Report } from './structure-findings.ts';
 
@@ -25,32 +33,45 @@ export function results(members: readonly Segment[], hasPatientResults: boolean,
     report(missing('OBR^1', 'a result message needs an OBR segment'));
   }
 
-  let orc: Segment | undefined;
+  const orders = ordersOf(groups);
   for (const { head: obr, members: following } of groups) {
-    if (obr === undefined && hasPatientResults) {
+    const order = orders.find((candidate) => candidate.obr === obr);
+    if (order === undefined && hasPatientResults) {
       statements.push(...admission(following, report));
-    } else if (obr === undefined) {
+    } else if (order === undefined) {
       for (const segment of following) if (segment.id === 'OBX') report(misplaced(segment, 'an OBR'));
     } else {
-      const numbers = orderNumbers(obr, orc);
-      if (!hasConcept(obr, 4)) report(missing(locate(obr, 4), 'OBR-4 (universal service identifier) is required'));
-      const observations = observationsOf(following, obr, numbers, report);
+      if (!hasConcept(order.obr, 4))
+        report(missing(locate(order.obr, 4), 'OBR-4 (universal service identifier) is required'));
+      const observations = observationsOf(following, order, orders, report);
       const firstObx = following.findIndex(({ id }) => id === 'OBX');
       const notes = following.filter(({ id }, at) => id === 'NTE' && (firstObx < 0 || at < firstObx));
       const specimens = following.filter(({ id }) => id === 'SPM');
-      const obx = following.filter(({ id }) => id === 'OBX');
-      const source = { obr, orc, notes, specimens, obx };
-      statements.push(...observations, reportOf(source, reportKey(obr, numbers), observations));
+      const source = { ...order, notes, specimens };
+      statements.push(...observations, reportOf(source, reportKey(order.obr, order.numbers), observations, orders));
     }
-    // An ORC among what follows is the next OBR's.
-    orc = following.findLast(({ id }) => id === 'ORC');
   }
   return statements;
 }
 
+/** All orders of the message's patient: what the results of one belong to may stand under another. */
+function ordersOf(groups: readonly SegmentGroup[]): Order[] {
+  return groups.flatMap(({ head: obr, members }, at): Order[] => {
+    if (obr === undefined) return [];
+    // An ORC among what follows an OBR is the next OBR's.
+    const orc = groups[at - 1]?.members.findLast(({ id }) => id === 'ORC');
+    return [{ obr, orc, numbers: orderNumbers(obr, orc), obx: members.filter(({ id }) => id === 'OBX') }];
+  });
+}
+
 /** @param observations of the group: the report's results */
-function reportOf(source: ReportSource, sent: SentKey, observations: readonly Statement[]): Statement {
-  const { obr } = source;
+function reportOf(
+  source: ReportSource,
+  sent: SentKey,
+  observations: readonly Statement[],
+  orders: readonly Order[],
+): Statement {
+  const { obr, orc } = source;
   return {
     type: 'DiagnosticReport',
     key: textOfKey(sent),
@@ -61,14 +82,46 @@ function reportOf(source: ReportSource, sent: SentKey, observations: readonly St
     contributions: (_draft, chart, context) => {
       const drafts = observations.map(({ segment }) => chart.resultOf(segment)).filter((draft) => draft !== undefined);
       const references = new Set(drafts.map(({ id }) => `Observation/${id}`));
-      return diagnosticReport(source, [...references], context);
+      const numbers = parentNumbers(obr, orc);
+      const parent = parentOrder(numbers, orders);
+      const id = parent === undefined || parent.obr === obr ? undefined : chart.resultOf(parent.obr)?.id;
+      return [...diagnosticReport(source, [...references], context), ...partOf(numbers, id, context)];
     },
   };
 }
 
 /** OBX of an admission, or of a patient: measured without an order. */
 export function admission(members: readonly Segment[], report: Report): Statement[] {
-  return observationsOf(members, undefined, { placer: undefined, filler: undefined }, report);
+  return observationsOf(members, undefined, [], report);
+}
+
+const NO_NUMBERS: OrderNumbers = { placer: undefined, filler: undefined };
+
+/** The report of the parent's order, by its id where it is of the same message, else by its number. */
+function partOf(numbers: OrderNumbers, id: string | undefined, context: MapContext): Contribution[] {
+  const identifier =
+    entityIdentifier(numbers.filler, context, 'FILL') ?? entityIdentifier(numbers.placer, context, 'PLAC');
+  if (identifier === undefined) return [];
+  const reference = id === undefined ? {} : { reference: `DiagnosticReport/${id}` };
+  return [
+    fixed(`extension ${PART_OF}`, { valueReference: { ...reference, type: 'DiagnosticReport', identifier } }, 'OBR-29'),
+  ];
+}
+const PART_OF = 'http://hl7.org/fhir/StructureDefinition/event-partOf';
+
+/**
+ * The parent's result of OBR-26, such as the isolate of a susceptibility: by its id where it is of the same message, else
+ * by what a person reads of it. What is stored by id stays where the message says the same of the parent.
+ */
+function derivedFrom(child: Order, orders: readonly Order[], { content }: Draft, chart: Chart): Contribution[] {
+  const display = parentText(child.obr);
+  if (display === undefined) return [];
+  const parent = parentObx(child, orders);
+  const id = parent === undefined ? undefined : chart.resultOf(parent)?.id;
+  const stored = [content['derivedFrom'] ?? []].flat();
+  if (id === undefined && stored.some((item) => isJsonObject(item) && item['display'] === display)) return [];
+  const reference = id === undefined ? {} : { reference: `Observation/${id}` };
+  return [fixed('derivedFrom', [{ ...reference, type: 'Observation', display }], 'OBR-26')];
 }
 
 /** A result that corrects one that was sent before: corrected, wrong, deleted (table 0085; table 0123 has C). */
@@ -87,10 +140,11 @@ interface ObservationGroup {
  */
 function observationsOf(
   segments: readonly Segment[],
-  obr: Segment | undefined,
-  numbers: OrderNumbers,
+  order: Order | undefined,
+  orders: readonly Order[],
   report: Report,
 ): Statement[] {
+  const { obr, orc, numbers } = order ?? { obr: undefined, orc: undefined, numbers: NO_NUMBERS };
   const groups: ObservationGroup[] = [];
   const specimens = segments.filter(({ id }) => id === 'SPM');
   let base = '';
@@ -123,6 +177,10 @@ function observationsOf(
     },
     segment: source.obx[0],
     subject: 'subject',
-    contributions: (_draft, _chart, context) => observation({ ...source, obr }, context),
+    contributions: (draft, chart, context) => [
+      ...observation({ ...source, obr }, context),
+      ...(obr === undefined ? [] : basedOn(obr, orc, context)),
+      ...(order === undefined ? [] : derivedFrom(order, orders, draft, chart)),
+    ],
   }));
 }

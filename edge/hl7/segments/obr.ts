@@ -3,7 +3,7 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
 import { note, type MapContext } from '../mapping/context.ts';
-import { concept, mappedConcept } from '../mapping/datatypes/cwe.ts';
+import { concept, mappedConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { inFunction, observer } from '../mapping/datatypes/party.ts';
 import { fieldText, first, isValued } from '../mapping/datatypes/text.ts';
@@ -14,9 +14,10 @@ import { DIAGNOSTIC_SERVICE_SECTION } from '../mapping/tables/concept-maps.ts';
 import type { SentKey } from '../results/result-key.ts';
 import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../mapping/tables/status.ts';
 import { annotation } from './nte.ts';
-import { attachmentsOf } from './obx-value.ts';
+import { attachmentsOf, isAttached, observedText, TEXT_TYPES, valueType } from './obx-value.ts';
 import { orderNumber, orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import type { GroupSegment } from './rule.ts';
+import { basedOn, reason } from './service-request.ts';
 import { specimenReference } from './spm.ts';
 
 /** R5's DiagnosticReport.note in R4. */
@@ -132,6 +133,22 @@ export interface ReportSource {
   readonly obx: readonly Segment[];
 }
 
+/**
+ * What a report of nothing but text says, as a person reads it (FHIR R4, DiagnosticReport.conclusion): its texts, each
+ * under its name where there are several.
+ */
+function conclusion(obx: readonly Segment[]): Contribution[] {
+  if (!obx.every((segment) => TEXT_TYPES.has(valueType(segment) ?? '') || isAttached(segment))) return [];
+  const texts = new Map<string, string[]>();
+  for (const segment of obx) {
+    const name = textOfConcept(first(segment, 3)) ?? '';
+    if (!isAttached(segment)) texts.set(name, [...(texts.get(name) ?? []), observedText(segment) ?? '']);
+  }
+  const all = [...texts].map(([name, lines]) => [name, lines.join('\n').trim()]).filter(([, text]) => text !== '');
+  const text = all.map(([name, said]) => (all.length === 1 ? said : `${name}:\n${said}`)).join('\n\n');
+  return text === '' ? [] : [fixed('conclusion', text)];
+}
+
 /** @param results references to the Observations of the group */
 export function report(source: ReportSource, results: readonly string[], context: MapContext): Contribution[] {
   const { obr, orc } = source;
@@ -148,6 +165,9 @@ export function report(source: ReportSource, results: readonly string[], context
     statusOf(obr, context),
     ...(identifiers.length === 0 ? [] : [fixed('identifier', identifiers)]),
     ...contributionsOf(obr, FIELDS, context),
+    ...basedOn(obr, orc, context),
+    ...reason(obr, orc, context),
+    ...conclusion(source.obx),
     ...(results.length === 0
       ? []
       : [

@@ -194,9 +194,12 @@ function observed(part: Part, type: string, reader: Reader, context: ValueContex
 
 const ATTACHED: ReadonlySet<string> = new Set(['ED', 'RP']);
 
+/** Whether OBX-5 is a document, or a pointer to one. */
+export const isAttached = (segment: Segment): boolean => ATTACHED.has(valueType(segment) ?? '');
+
 /** The attachments of an OBX, for the report's presented form. */
 export function attachmentsOf(segment: Segment, context: MapContext): JsonObject[] {
-  if (!ATTACHED.has(valueType(segment) ?? '')) return [];
+  if (!isAttached(segment)) return [];
   return observedValues(segment, quietly(context))
     .map(({ attachment }) => attachment)
     .filter((found) => found !== undefined);

@@ -95,6 +95,8 @@ const MESSAGES: readonly (readonly [string, fc.Arbitrary<readonly string[]>])[] 
       PID,
       segment('ORC'),
       segment('OBR', { 4: 'c^C^L', 7: '20260101' }),
+      segment('OBX', { 3: 'p^P^L' }),
+      segment('OBR', { 4: 'd^D^L', 26: 'p&P&L' }),
       segment('NTE'),
       segment('OBX', { 3: 'a^A^L', 14: '' }),
       segment('NTE'),

@@ -80,11 +80,12 @@ export function issuer({ system, namespace }: Authority): JsonObject {
 export function entityIdentifier(part: Part | undefined, context: MapContext, type?: string): JsonObject | undefined {
   const value = textOf(part, 1);
   if (part === undefined || value === undefined || isTooLong(value, part, context)) return undefined;
-  // Some put a whole HD where EI.2 has only its name.
+  // Some put a whole HD where EI.2 has only its name; an EI within a component has none.
   const hd = componentOf(part, 2);
+  const namespace = part.component > 0 ? textOf(part, 2) : textOf(hd, 1);
   return members({
     type: type === undefined ? undefined : identifierType(type),
-    ...issuer(authority(textOf(hd, 1), textOf(part, 3) ?? textOf(hd, 2), context)),
+    ...issuer(authority(namespace, textOf(part, 3) ?? textOf(hd, 2), context)),
     value,
   });
 }
