@@ -80,12 +80,14 @@ function reportOf(
     segment: source.obr,
     subject: 'subject',
     contributions: (_draft, chart, context) => {
-      const drafts = observations.map(({ segment }) => chart.resultOf(segment)).filter((draft) => draft !== undefined);
-      const references = new Set(drafts.map(({ id }) => `Observation/${id}`));
+      const referenceTo = (segment: Segment) => {
+        const found = chart.resultOf(segment);
+        return found && `Observation/${found.id}`;
+      };
       const numbers = parentNumbers(obr, orc);
       const parent = parentOrder(numbers, orders);
       const id = parent === undefined || parent.obr === obr ? undefined : chart.resultOf(parent.obr)?.id;
-      return [...diagnosticReport(source, [...references], context), ...partOf(numbers, id, context)];
+      return [...diagnosticReport(source, referenceTo, context), ...partOf(numbers, id, context)];
     },
   };
 }

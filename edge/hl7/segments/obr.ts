@@ -3,6 +3,7 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
 import { note, type MapContext } from '../mapping/context.ts';
+import { bytesOfBase64 } from '../mapping/datatypes/attachment.ts';
 import { concept, mappedConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { inFunction, observer } from '../mapping/datatypes/party.ts';
@@ -149,8 +150,24 @@ function conclusion(obx: readonly Segment[]): Contribution[] {
   return text === '' ? [] : [fixed('conclusion', text)];
 }
 
-/** @param results references to the Observations of the group */
-export function report(source: ReportSource, results: readonly string[], context: MapContext): Contribution[] {
+/**
+ * A document of a report, which is stored once: in its Observation, where each result keeps its own order of time and none
+ * can take another's place; a list of the report's would lose the first when the second is sent alone. The report says what
+ * the document is and where it stands.
+ */
+function presented(attachment: JsonObject, obx: Segment, result: string | undefined): JsonObject {
+  const { data, ...about } = attachment;
+  if (typeof data !== 'string' || result === undefined) return attachment;
+  const title = textOfConcept(first(obx, 3));
+  return { ...about, url: result, size: bytesOfBase64(data), ...(title !== undefined && { title }) };
+}
+
+/** @param referenceTo the Observation that an OBX of the group is */
+export function report(
+  source: ReportSource,
+  referenceTo: (obx: Segment) => string | undefined,
+  context: MapContext,
+): Contribution[] {
   const { obr, orc } = source;
   const identifiers = [
     entityIdentifier(orderNumber(obr, orc, 2), context, 'PLAC'),
@@ -159,7 +176,10 @@ export function report(source: ReportSource, results: readonly string[], context
   const specimen = source.specimens
     .map((spm) => specimenReference(spm, context))
     .filter((found) => found !== undefined);
-  const presentedForm = source.obx.flatMap((obx) => attachmentsOf(obx, context));
+  const results = [...new Set(source.obx.map(referenceTo).filter((reference) => reference !== undefined))];
+  const presentedForm = source.obx.flatMap((obx) =>
+    attachmentsOf(obx, context).map((attachment) => presented(attachment, obx, referenceTo(obx))),
+  );
   const notes = source.notes.map((nte) => annotation(nte, context)).filter((found) => found !== undefined);
   return [
     statusOf(obr, context),

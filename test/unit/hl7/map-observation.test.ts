@@ -1,6 +1,7 @@
 /** OBX, OBR, NTE and SPM as Observation and DiagnosticReport. */
 import { describe, expect, test } from 'vitest';
 
+import { isJsonObject } from '../../../shared/json.ts';
 import { mapped, OBR, pid, segment } from './mapped.ts';
 
 const oru = (obx: Readonly<Record<number, string>>, more: readonly string[] = []) =>
@@ -164,11 +165,35 @@ describe('values by type', () => {
     });
   });
 
-  test('a document is an attachment of the observation and the presented form of the report', () => {
+  test('a document is stored once, in its observation; the report says what it is and where', () => {
     const result = oru({ 2: 'ED', 5: '^AP^PDF^Base64^SGVsbG8=' });
     const attachment = { contentType: 'application/pdf', data: 'SGVsbG8=' };
-    expect(result.resource('Observation')).toMatchObject({ extension: [{ valueAttachment: attachment }] });
-    expect(result.resource('DiagnosticReport')).toMatchObject({ presentedForm: [attachment] });
+    const observation = result.resource('Observation');
+    expect(observation).toMatchObject({ extension: [{ valueAttachment: attachment }] });
+    const { id } = observation;
+    expect(result.resource('DiagnosticReport')['presentedForm']).toEqual([
+      {
+        contentType: 'application/pdf',
+        url: typeof id === 'string' ? `Observation/${id}` : '',
+        size: 5,
+        title: 'Code',
+      },
+    ]);
+    expect(result.json('DiagnosticReport')).not.toContain('SGVsbG8=');
+  });
+
+  test('each document of a report stands in an observation of its own', () => {
+    const result = oru({ 2: 'ED', 5: '^AP^PDF^Base64^SGVsbG8=' }, [
+      'OBX|2|ED|d^Other^L||^AP^PDF^Base64^SGVsbA==||||||F',
+    ]);
+    const { presentedForm } = result.resource('DiagnosticReport');
+    expect(presentedForm).toMatchObject([
+      { size: 5, title: 'Code' },
+      { size: 4, title: 'Other' },
+    ]);
+    const urls = [presentedForm ?? []].flat().map((item) => (isJsonObject(item) ? item['url'] : undefined));
+    expect(new Set(urls).size).toBe(2);
+    expect(JSON.stringify(result.resources).split('SGVsbA==')).toHaveLength(2);
   });
 
   test('a pointer', () => {

@@ -113,6 +113,10 @@ export function pointer(part: Part): JsonObject | undefined {
   return members({ contentType: mediaType(textOf(part, 3), textOf(part, 4)), url: url.replaceAll(/\s/g, '%20') });
 }
 
+/** How many bytes a padded base64 text stands for. */
+export const bytesOfBase64 = (packed: string): number =>
+  (packed.length / 4) * 3 - (packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0);
+
 /** Text lines as a plain text document. */
 export function plainText(text: string): JsonObject {
   return { contentType: 'text/plain; charset=utf-8', data: textAsBase64(text) };
