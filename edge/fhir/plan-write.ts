@@ -7,7 +7,8 @@ import { Fault } from '../../shared/fault.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { isUuid, uuidv7 } from '../../shared/uuid.ts';
 import type { Criterion } from '../store/search/kinds.ts';
-import { identifierKey } from '../store/lock.ts';
+import type { Query } from '../deps.ts';
+import { identifierKey, lockKeys } from '../store/lock.ts';
 import { toWrite } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Condition, TransactionWrite } from '../store/transaction.ts';
@@ -164,4 +165,21 @@ export function planWrite(
     condition: { kind: draft.interaction, type, criteria, placeholder: id, required, local: [] },
     lockKeys,
   };
+}
+
+/**
+ * What must be held before anything is looked for: what conditions name, and the numbers by which the patients that are
+ * written are known, before and after, so that a message about one of them and this write take turns.
+ *
+ * @returns undefined where there is nothing to hold
+ */
+export function lockOf(site: string, writes: readonly PlannedWrite[]): Query | undefined {
+  const keys = writes.flatMap(({ lockKeys: own, type, write }) => [
+    ...own,
+    ...(write.known?.values ?? []).map((value) => identifierKey(type, value)),
+  ]);
+  const patients = writes.flatMap(({ type, write }) =>
+    type === 'Patient' && write.mode === 'update' ? [write.id] : [],
+  );
+  return keys.length === 0 && patients.length === 0 ? undefined : lockKeys(site, keys, patients);
 }

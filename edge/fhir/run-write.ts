@@ -1,7 +1,7 @@
 /** A planned write as an interaction of its own, and the rows of any write as answers. */
 import { Fault } from '../../shared/fault.ts';
-import { lockKeys } from '../store/lock.ts';
 import { type WrittenResource, writeResources } from '../store/resource.ts';
+import { lockKeys } from '../store/lock.ts';
 import {
   type ConditionRow,
   settled,
@@ -11,7 +11,7 @@ import {
 } from '../store/transaction.ts';
 import { type Answer, type Interaction, interaction, readScope, type RequestContext } from './interaction.ts';
 import { writeAnswer } from './resource-answer.ts';
-import type { PlannedWrite } from './plan-write.ts';
+import { lockOf, type PlannedWrite } from './plan-write.ts';
 import { conditionFault, explainRows } from './refused-write.ts';
 
 /** The plain rows of `resource_write` take fewer steps than a transaction; a plain write has only its mode. */
@@ -56,11 +56,15 @@ export function prepareWrite(context: RequestContext, planned: PlannedWrite): In
   const explain = (fault: Fault): Fault => explainRows(fault, [{ type, at: null }]);
   if (condition === null && isPlain(write)) {
     const answer = ([row]: WrittenResource[]): Answer => rowAnswer(context, planned, present(row), new Map());
-    return interaction([writeResources(site, [write])], ([rows]) => answer(rows), { explain });
+    const writing = writeResources(site, [write]);
+    const lock = lockOf(site, [planned]);
+    return lock === undefined
+      ? interaction([writing], ([rows]) => answer(rows), { explain })
+      : interaction([lock, writing], ([, rows]) => answer(rows), { explain });
   }
   const conditions = condition === null ? [] : [condition];
   return interaction(
-    [lockKeys(site, planned.lockKeys), writeTransaction(site, { writes: [write], conditions })],
+    [lockOf(site, [planned]) ?? lockKeys(site, []), writeTransaction(site, { writes: [write], conditions })],
     ([, rows]) => {
       const refused = rows.find((row) => row.part === 'condition' && row.outcome !== 'resolved');
       if (refused?.part === 'condition' && refused.outcome !== 'resolved') {

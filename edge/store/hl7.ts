@@ -43,6 +43,10 @@ export interface SenderRow {
   readonly time_zone: string | null;
   /** JSON object: namespace to system URI. */
   readonly assigning_authorities: string;
+  /** JSON object: namespace to the URI that messages of this key taught. */
+  readonly taught_authorities: string;
+  /** Of both. */
+  readonly authorities_state: string;
   readonly default_charset: string | null;
   readonly processing_ids: readonly string[];
   readonly hl7_default_authority: string | null;
@@ -70,7 +74,7 @@ export interface SenderRow {
 
 export interface MatchRow extends StoredResource {
   readonly client_id: string;
-  readonly role: 'patient' | 'identity' | 'result';
+  readonly role: 'patient' | 'identity' | 'result' | 'number' | 'trait';
   readonly key: string;
   readonly contributions: string | null;
   /** Of all rows of this key; given back to `storeMessage`. */
@@ -120,7 +124,8 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
   const { isAllowed, isConcerned, params } = keysOf(choice);
   const text = `select k.site_id, k.client_id, k.status, k.protocols, ${isAllowed} as is_allowed, k.allowed_scopes, k.allowed_ips, k.hl7_sender_application,
       k.hl7_sender_facility, coalesce(k.hl7_time_zone, s.time_zone) as time_zone,
-      s.assigning_authorities::text as assigning_authorities,
+      s.assigning_authorities::text as assigning_authorities, a.text::json ->> 'taught' as taught_authorities,
+      md5(a.text) as authorities_state,
       coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
       coalesce(k.hl7_processing_ids, s.processing_ids) as processing_ids,
       k.hl7_default_authority, k.hl7_identity_check, k.hl7_strict, k.hl7_unsupported_types, k.hl7_accept_ack,
@@ -134,6 +139,7 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
       ) as is_control_id_reused
     from api_key k
     join site s on s.site_id = k.site_id
+   cross join lateral (select hl7_authorities(k.site_id, k.client_id) as text) a
     left join hl7_message seen on seen.site_id = k.site_id and seen.client_id = k.client_id
      and seen.sending_application = $4 and seen.sending_facility = $5 and seen.control_id = $6 and seen.sha256 = $7
     left join lateral (
@@ -192,6 +198,8 @@ export interface NewMessage extends MessageIdentity {
   readonly jobId: string | null;
   /** A fault of ours kept it from being processed. */
   readonly hasFailed: boolean;
+  /** Of the row that `sendersOf` found. */
+  readonly authorities: string;
 }
 
 export interface MessageEffects {
@@ -200,9 +208,21 @@ export interface MessageEffects {
   readonly identities: readonly { readonly type: string; readonly key: string; readonly id: string }[];
   readonly merges: readonly { readonly from: string; readonly to: string }[];
   readonly contributions: readonly { readonly id: string; readonly fields: string }[];
+  /** Numbers that a message only listed with a patient, and that another has now. */
+  readonly moved: readonly { readonly patient: string; readonly domain: string; readonly value: string }[];
+  readonly aliases: readonly NewAlias[];
   readonly attention: readonly NewAttention[];
   /** Each once. */
   readonly unnamed: readonly UnnamedName[];
+}
+
+/** For which URI a namespace in a key's messages seems to stand. */
+export interface NewAlias {
+  /** As of `nameKey`. */
+  readonly namespace: string;
+  readonly uri: string;
+  /** The message sent both; else charts suggest it. */
+  readonly isTaught: boolean;
 }
 
 export interface StoreRow {
@@ -226,11 +246,11 @@ export function storeMessage(
   state: string,
   effects: MessageEffects,
 ): Query<StoreRow> {
-  const { writes: resources, results, identities, merges, contributions, attention, unnamed } = effects;
+  const { writes: resources, results, identities, merges, contributions, moved, aliases, attention, unnamed } = effects;
   const [values = [], types = [], keys = []] = lookupParams(lookup);
   return sql<StoreRow>`select s.outcome, s.decided, encode(s.ack, 'hex') as ack
     from hl7_store(${site}::uuid, ${JSON.stringify(message)}::json, ${raw}::bytea, ${ack}::bytea, ${values}::text[],
-      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, results, identities, merges, contributions, attention, unnamed })}::json) s`;
+      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, results, identities, merges, contributions, moved, aliases, attention, unnamed })}::json) s`;
 }
 
 export interface StoredMessageRow {

@@ -14,7 +14,11 @@ export function identifierKey(type: ResourceType, value: string): string {
 /**
  * Holds the batch's transaction until it is the only one with these keys; a statement of its own, before the one that
  * looks for the resource, because a statement sees what was committed when it began.
+ *
+ * @param patients ids of patients that are changed: the numbers by which they are known are held as well
  */
-export function lockKeys(site: string, keys: readonly string[]): Query {
-  return sql`select lock_keys(${site}::uuid, ${keys}::text[])`;
+export function lockKeys(site: string, keys: readonly string[], patients: readonly string[] = []): Query {
+  return patients.length === 0
+    ? sql`select lock_keys(${site}::uuid, ${keys}::text[])`
+    : sql`select lock_patients(${site}::uuid, ${keys}::text[], ${patients}::uuid[])`;
 }

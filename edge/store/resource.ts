@@ -5,6 +5,7 @@
 import { isJsonObject, type JsonObject, parseJson, printMembers } from '../../shared/json.ts';
 import type { Query } from '../deps.ts';
 import { isResourceType, type ResourceType } from '../../shared/resource-type.ts';
+import { type KnownBy, knownBy } from './patient-identity.ts';
 import { searchRows } from './search/extract.ts';
 import type { SearchRows } from './search/rows.ts';
 import { instantOf, raw, sql } from './sql.ts';
@@ -25,6 +26,10 @@ export interface ResourceWrite extends SearchRows {
   readonly meta: string;
   /** The members but `resourceType`, `id` and `meta`, as JSON text without the braces. */
   readonly body: string;
+  /** Who writes: a FHIR client, or the gateway for an HL7 message. */
+  readonly writer: 'client' | 'message';
+  /** Of a Patient. */
+  readonly known: KnownBy | null;
 }
 
 /** A resource as it is read; `last_updated` is a FHIR instant (see `instantOf`). */
@@ -74,6 +79,8 @@ export function toWrite(
     expect,
     meta: printMembers(kept),
     body: printMembers(content),
+    writer: 'client',
+    known: resourceType === 'Patient' ? knownBy(resource) : null,
     ...searchRows(resourceType, resource),
   };
 }

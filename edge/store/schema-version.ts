@@ -6,15 +6,17 @@ import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 13;
+export const SCHEMA_VERSION = 14;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
   'api_key_write',
   'assert_caller',
   'attention_add',
+  'authority_alias_add',
   'caller_refusal',
   'hl7_accepted',
+  'hl7_authorities',
   'hl7_match',
   'hl7_merge',
   'hl7_store',
@@ -26,7 +28,10 @@ export const FUNCTIONS: readonly string[] = [
   'job_stop',
   'jti_claim_add',
   'lock_keys',
+  'lock_patients',
   'mllp_networks_of',
+  'patient_rows_write',
+  'patient_survivor',
   'refusal_add',
   'require_resource',
   'resource_batch',

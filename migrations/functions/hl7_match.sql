@@ -18,8 +18,8 @@ as $$
 #variable_conflict use_column
 begin
   return query with recursive direct as (
-    select distinct i.id from resource_identifier i
-     where i.site_id = p_site and i.type = 'Patient' and i.value = any (p_values)
+    select distinct i.id from patient_identity i
+     where i.site_id = p_site and i.value = any (p_values)
      order by i.id limit 100
   ), chain (id, depth) as (
     select d.id, 0 from direct d
@@ -72,6 +72,17 @@ begin
            and x.placer <> '' and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)) i
      cross join lateral (
        select x.* from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r
+    union all
+    select 'number', json_build_array(i.domain, i.value, i.number_type, i.led, i.is_assumed)::text, 'Patient', i.id, 0,
+           null, '', '', null
+      from direct d
+     cross join lateral (
+       select x.* from patient_identity x where x.site_id = p_site and x.id = d.id and x.value = any (p_values) offset 0) i
+    union all
+    select 'trait', t.trait, 'Patient', p.id, 0, null, '', '', null
+      from patient p
+     cross join lateral (
+       select x.trait from patient_trait x where x.site_id = p_site and x.id = p.id order by x.trait limit 200) t
   )
   select f.*, md5(string_agg(concat_ws('|', f.role, f.key, f.type, f.id, f.version), ',') over (
            order by f.role, f.key, f.type, f.id rows between unbounded preceding and unbounded following))

@@ -8,6 +8,10 @@ declare
   s record;
   target uuid;
 begin
+  -- What the one chart has said of the person, the other says now.
+  insert into patient_trait (site_id, id, trait)
+    select p_site, p_to, t.trait from patient_trait t where t.site_id = p_site and t.id = p_from
+    on conflict do nothing;
   perform from resource r where r.site_id = p_site and r.patient_id = p_from order by r.type, r.id for update;
 
   insert into resource_history (site_id, type, id, version, last_updated, meta, body)

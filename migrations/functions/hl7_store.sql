@@ -1,8 +1,11 @@
 -- Stores a message and all its effects, or nothing.
 --   p_message { messageId, clientId, source, sourceAddress, requestId, application, facility, controlId, sha256, type,
---     outcome, errors, why, actor, jobId, hasFailed }; why is that of hl7_attempt, with 'received' a message that is not stored yet
+--     outcome, errors, why, actor, jobId, hasFailed, authorities: of what hl7_authorities said, as MD5 }; why is that of
+--     hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
---     contributions: [{ id, fields }], attention: [as attention_add], unnamed: [as unnamed_name_write] }
+--     contributions: [{ id, fields }], attention: [as attention_add], unnamed: [as unnamed_name_write],
+--     moved: [{ patient, domain, value }], numbers that a message only listed, and that another patient now has,
+--     aliases: [as authority_alias_add] }
 --   p_state: of the rows that hl7_match found, '' for none.
 -- One row: outcome is 'stored'; 'seen' when these very bytes were accepted before, with the first AA, unless an
 -- administrator replays them; or 'retry' when what hl7_match found is no longer so, or the message has been stored
@@ -24,11 +27,13 @@ declare
 begin
   select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
     "sourceAddress" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
-    outcome text, errors json, why text, actor text, "jobId" uuid, "hasFailed" boolean);
+    outcome text, errors json, why text, actor text, "jobId" uuid, "hasFailed" boolean, authorities text);
 
   -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
   -- client's conditional create (edge/store/lock.ts).
   perform lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
+  -- Whoever gives a namespace a URI waits for the messages that do not know it yet (site_authorities_named).
+  perform pg_advisory_xact_lock_shared(hashtextextended(p_site || '|authorities', 0));
 
   if m.why = 'received' then
     select x.message_id into stored from hl7_message x
@@ -52,7 +57,8 @@ begin
   end if;
 
   if p_state is distinct from (
-    select coalesce(max(m.state), '') from hl7_match(p_site, p_values, p_types, p_keys) m) then
+      select coalesce(max(m.state), '') from hl7_match(p_site, p_values, p_types, p_keys) m)
+    or m.authorities <> md5(hl7_authorities(p_site, m."clientId")) then
     return query select 'retry', null::text, null::bytea;
     return;
   end if;
@@ -77,6 +83,10 @@ begin
            m.errors
       from hl7_attempt a where a.site_id = p_site and a.message_id = m."messageId";
 
+  delete from patient_identity i
+   using json_to_recordset(coalesce(p_effects -> 'moved', '[]')) as x(patient uuid, domain text, value text)
+   where i.site_id = p_site and i.id = x.patient and i.domain = search_key(x.domain) and i.value = search_key(x.value)
+     and not i.led;
   insert into hl7_message_resource (site_id, message_id, type, id, version)
     select p_site, m."messageId", r.value ->> 'type', w.id, w.version
       from resource_write(p_site, p_effects -> 'resources') w
@@ -117,6 +127,7 @@ begin
   end loop;
   perform attention_add(p_site, m."messageId", p_effects -> 'attention');
   perform unnamed_name_write(p_site, m."messageId", p_effects -> 'unnamed');
+  perform authority_alias_add(p_site, m."clientId", m."messageId", p_effects -> 'aliases');
 
   return query select 'stored', m.outcome, p_ack;
 end $$;

@@ -43,6 +43,10 @@ begin
          and ((l #>> '{}')::uuid = any (row_ids)
            or exists (select from resource s
                         where s.site_id = p_site and s.type = c.type and s.id = (l #>> '{}')::uuid)));
+    -- A patient and one that was merged into it are the survivor.
+    if c.type = 'Patient' and cardinality(found) > 1 then
+      found := array(select distinct patient_survivor(p_site, f) from unnest(found) f);
+    end if;
     target := found[1];
     ordinal := c.n;
     id := target;

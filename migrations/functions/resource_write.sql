@@ -2,7 +2,8 @@
 --   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: version | 0 (none) | null,
 --     unmodifiedSince: instant | null, meta, body, patient: uuid | null,
 --     identifiers: [[system, value]], tokens: [[param, system, code]],
---     search: { names, nameSort, birthDate, gender } | null, report: { accession, state } | null }
+--     search: { names, nameSort, birthDate, gender } | null, report: { accession, state } | null,
+--     writer: 'client' | 'message', known: of a Patient, as patient_rows_write }
 -- and one row comes back for each. outcome is created, updated, unchanged or, for 'keep', matched: nothing is written,
 -- the resource stays as it is (a conditional create that found it).
 -- Raises, with the 0-based positions in p_rows as JSON in DETAIL:
@@ -40,8 +41,9 @@ begin
   for r in
     select (x.n - 1)::integer as n, x.*
       from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer, "unmodifiedSince" timestamptz,
-             meta text, body text, patient uuid, identifiers json, tokens json, search json, report json)) with ordinality
-             x(type, id, mode, expect, unmodified, meta, body, patient, identifiers, tokens, search, report, n)
+             meta text, body text, patient uuid, identifiers json, tokens json, search json, report json, writer text,
+             known json)) with ordinality
+             x(type, id, mode, expect, unmodified, meta, body, patient, identifiers, tokens, search, report, writer, known, n)
      order by x.type <> 'Patient', x.id, x.n
   loop
     ordinal := r.n;
@@ -65,6 +67,10 @@ begin
       outcome := case r.mode when 'keep' then 'matched' else 'unchanged' end;
       version := cur.version;
       last_updated := cur.last_updated;
+      -- A message may teach by which numbers a patient is known whose record it does not change.
+      if r.mode <> 'keep' and r.writer = 'message' and r.known is not null then
+        perform patient_rows_write(p_site, r.id, false, r.writer, r.known);
+      end if;
       return next;
       continue;
     end if;
@@ -87,6 +93,9 @@ begin
     end if;
     perform search_rows_write(p_site, r.type, r.id, outcome = 'created', r.patient, r.identifiers, r.tokens, r.search,
       r.report);
+    if r.known is not null then
+      perform patient_rows_write(p_site, r.id, outcome = 'created', r.writer, r.known);
+    end if;
     return next;
   end loop;
 end $$;

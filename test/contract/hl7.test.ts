@@ -4,6 +4,8 @@ import { describe } from 'vitest';
 import { onRuntimes } from './on-runtimes.ts';
 import { answerCases } from './hl7/answer-cases.ts';
 import { againCases } from './hl7/again-cases.ts';
+import { chartsOf } from './hl7/charts.ts';
+import { identityCases } from './hl7/identity-cases.ts';
 import { httpCases } from './hl7/http-cases.ts';
 import { mllpCases } from './hl7/mllp-cases.ts';
 import { resultCases } from './hl7/result-cases.ts';
@@ -15,4 +17,5 @@ onRuntimes(startSubject, (subject) => {
   describe('the same message again', () => againCases(subject));
   describe('which result is meant', () => resultCases(subject));
   describe('from the sidecar', () => mllpCases(subject));
+  describe('which chart', () => identityCases(() => chartsOf(subject())));
 });

@@ -3,8 +3,6 @@
  * Entries cannot refer to each other.
  */
 import { Fault } from '../../../shared/fault.ts';
-import type { Query } from '../../deps.ts';
-import { lockKeys } from '../../store/lock.ts';
 import {
   type BatchRow,
   type ConditionRow,
@@ -14,7 +12,7 @@ import {
   type WriteRow,
 } from '../../store/transaction.ts';
 import type { Interaction, RequestContext } from '../interaction.ts';
-import { planWrite, type PlannedWrite } from '../plan-write.ts';
+import { lockOf, planWrite, type PlannedWrite } from '../plan-write.ts';
 import { conditionFault, explainRows } from '../refused-write.ts';
 import { present, rowAnswer } from '../run-write.ts';
 import { localMatches } from './conditions.ts';
@@ -67,9 +65,10 @@ export async function prepareBatch(context: RequestContext, entries: readonly En
     });
   }
 
-  const keys = writes.flatMap(({ planned }) => planned.lockKeys);
-  const locks: Query[] = keys.length === 0 ? [] : [lockKeys(site, keys)];
-  const writing = writes.length === 0 ? [] : [writeBatch(site, unitsOf(writes.map(({ planned }) => planned)))];
+  const planned = writes.map((write) => write.planned);
+  const lock = lockOf(site, planned);
+  const locks = lock === undefined ? [] : [lock];
+  const writing = writes.length === 0 ? [] : [writeBatch(site, unitsOf(planned))];
 
   return {
     queries: [...locks, ...writing, ...reads.flatMap(({ interaction }) => interaction.queries)],

@@ -4,13 +4,11 @@
  */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
-import type { Query } from '../../deps.ts';
-import { lockKeys } from '../../store/lock.ts';
 import { type ConditionRow, requireResource, type WriteRow, writeTransaction } from '../../store/transaction.ts';
 import type { Interaction, RequestContext, Target } from '../interaction.ts';
 import { issuesOf } from '../outcome.ts';
 import { notFound } from '../read.ts';
-import { type Draft, planWrite } from '../plan-write.ts';
+import { type Draft, lockOf, planWrite } from '../plan-write.ts';
 import { conditionFault, explainRows, issueWithin, type RowOrigin } from '../refused-write.ts';
 import { present, resolutions, rowAnswer } from '../run-write.ts';
 import { type PlacedCondition, placeConditions, type PlacedWrite } from './conditions.ts';
@@ -108,8 +106,11 @@ export async function prepareTransaction(context: RequestContext, entries: reado
   const conditions = placed.map(({ condition }) => condition);
 
   // 3. One call: locks, writes, what the reads need to exist, reads.
-  const keys = writes.flatMap(({ planned }) => planned.lockKeys);
-  const locks: Query[] = keys.length === 0 ? [] : [lockKeys(site, keys)];
+  const lock = lockOf(
+    site,
+    writes.map(({ planned }) => planned),
+  );
+  const locks = lock === undefined ? [] : [lock];
   const writing = writeTransaction(site, { writes: writes.map(({ planned }) => planned.write), conditions });
   const targets = reads.flatMap(({ entry, interaction: { target } }): (Target & { at: string })[] =>
     target === undefined ? [] : [{ ...target, at: entry.at }],

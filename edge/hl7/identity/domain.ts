@@ -3,6 +3,7 @@
  * §2.A.14 CX). An identifier is a pair (domain, value); its type is no part of it. Pure: what the site and the key know
  * of namespaces is passed in.
  */
+import { bareNameDomain, nameKey } from '../../store/patient-identity.ts';
 
 /** An HD as it was sent (HL7 v2.5.1 §2.A.36). */
 export interface HierarchicDesignator {
@@ -57,24 +58,6 @@ export function uriOfName(name: string | undefined): string | undefined {
   return uri === name && uri !== undefined && !URI_AS_NAME.test(uri) ? undefined : uri;
 }
 
-/** How namespaces compare: table 0300 is the user's own, and senders do not agree on case. */
-export const nameKey = (namespace: string): string => namespace.trim().toUpperCase();
-
-const NAME = 'name:';
-
-/** Whether a domain is a bare namespace that nobody has given a URI. */
-export const isBareName = (domain: string): boolean => domain.startsWith(NAME);
-
-/** Its name, in capitals; undefined for a URI. */
-export const nameOfBareName = (domain: string): string | undefined =>
-  isBareName(domain) && domain !== NAME ? domain.slice(NAME.length) : undefined;
-
-/** The domain of an identifier that is stored as FHIR: its system, else the name of its assigner, else nobody's. */
-export function domainOfStored(system: string | undefined, assigner: string | undefined): string {
-  if (system !== undefined) return system;
-  return `${NAME}${nameKey(assigner ?? '')}`;
-}
-
 /**
  * The domain of a CX, the first that applies: a universal id of CX.4, a namespace of CX.4 that has a URI, the bare
  * namespace, the same of CX.6, the assumed one.
@@ -88,7 +71,7 @@ export function domainOf(
   authorities: Authorities,
 ): Domain {
   const [sent] = [authority, facility].flatMap((designator) => domainNamedBy(designator, authorities) ?? []);
-  const id = sent ?? domainNamedBy(authorities.assumed, authorities) ?? NAME;
+  const id = sent ?? domainNamedBy(authorities.assumed, authorities) ?? bareNameDomain('');
   return { id, ids: [...new Set([id, ...namesOf(id, authorities)])], isAssumed: sent === undefined };
 }
 
@@ -107,18 +90,20 @@ function domainNamedBy({ namespace, universalId }: HierarchicDesignator, authori
   return name === undefined ? undefined : domainOfName(name, authorities);
 }
 
-/** Some send an OID in the place of the name. */
-function domainOfName(name: string, { named, taught }: Authorities): string {
+const domainOfName = (name: string, authorities: Authorities): string =>
+  uriOfNamespace(name, authorities) ?? bareNameDomain(name);
+
+/**
+ * The URI that a namespace stands for. What the site says of it goes before what a message taught; and some send an OID in
+ * the place of the name.
+ */
+export function uriOfNamespace(name: string, { named, taught }: Authorities): string | undefined {
   const key = nameKey(name);
-  return uriOfName(name) ?? uriOfNamespace(key, { named, taught }) ?? `${NAME}${key}`;
+  return uriOfName(name) ?? named.get(key) ?? taught.get(key);
 }
 
-/** What the site says of a namespace goes before what a message taught. @param key as of `nameKey` */
-const uriOfNamespace = (key: string, { named, taught }: Pick<Authorities, 'named' | 'taught'>): string | undefined =>
-  named.get(key) ?? taught.get(key);
-
 /** The bare namespaces that stand for a URI. */
-function namesOf(id: string, { named, taught }: Authorities): string[] {
-  const names = [...named.keys(), ...taught.keys()];
-  return names.filter((name) => uriOfNamespace(name, { named, taught }) === id).map((name) => `${NAME}${name}`);
+function namesOf(id: string, authorities: Authorities): string[] {
+  const names = [...authorities.named.keys(), ...authorities.taught.keys()];
+  return names.filter((name) => uriOfNamespace(name, authorities) === id).map(bareNameDomain);
 }

@@ -1,13 +1,20 @@
-/** MRG: the patient that a merge takes away (HL7 v2.5.1 §3.3.40 and others). */
+/**
+ * MRG: the patient that a merge takes away, and the number that a renumbering does (HL7 v2.5.1 §3.3.40, §3.3.47 and
+ * others). Neither is ever stale: what was merged stays so.
+ */
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { note, type MapContext } from '../mapping/context.ts';
-import type { Draft, Drafts } from '../mapping/drafts.ts';
+import { locate } from '../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { domainOfIdentifier } from '../../store/patient-identity.ts';
+import { note } from '../mapping/context.ts';
+import type { Draft } from '../mapping/drafts.ts';
 import { contributionsOf, fixed } from '../mapping/field-map.ts';
 import { MRG } from '../segments/mrg.ts';
-import { candidates } from './candidates.ts';
-import { identifierPlace } from './identifying.ts';
-import { noteAmbiguous, noteUnknown } from './patient-findings.ts';
-import { link, survivorOf } from './survivor.ts';
+import type { IdentityContext } from './identity-context.ts';
+import { itemsOf, link } from './survivor.ts';
+import { resolveLosers, type Losers } from './resolve-loser.ts';
+import type { Person } from './person.ts';
+import { namesOfField, numbersOfField, rowsOf, type ReadNumber } from './sent.ts';
 
 /** Ids of a patient all of whose data go to another. */
 export interface Merge {
@@ -15,45 +22,101 @@ export interface Merge {
   readonly to: string;
 }
 
+/** The numbers of MRG: MRG-1, and MRG-4 where the event is about that one. */
+export function numbersOfMrg(mrg: Segment, isExternal: boolean, identity: IdentityContext): ReadNumber[] {
+  const fields = isExternal ? [1, 4] : [1];
+  return fields.flatMap((field) => numbersOfField(mrg, field, identity.authorities, identity.rules));
+}
+
+export function losersOf(
+  mrg: Segment,
+  numbers: readonly ReadNumber[],
+  survivor: string,
+  person: Person,
+  identity: IdentityContext,
+): Losers {
+  return resolveLosers({
+    ...identity.found(),
+    numbers,
+    names: namesOfField(mrg, 7),
+    survivor,
+    person,
+    at: numbers[0]?.at ?? locate(mrg, 1),
+  });
+}
+
 /**
- * Gives all that the patient of MRG has to the survivor. Repeated or inverted, it changes nothing; a patient that is not
- * known becomes an inactive stub, so that a late message with the old number finds the survivor.
+ * Gives all that the patients of MRG have to the survivor. Repeated or inverted, it changes nothing; a patient that is
+ * not known becomes an inactive stub, so that a late message with the old number finds the survivor.
  *
- * @returns undefined where there is nothing to move; why not has been reported
+ * @returns undefined when the patient cannot be told: the reason has been reported
  */
 export function mergeAway(
   mrg: Segment,
+  isExternal: boolean,
   survivor: Draft,
-  drafts: Drafts,
-  context: MapContext,
-  newId: () => string,
-): Merge | undefined {
-  const direct = candidates(mrg, 1, drafts, context);
-  if (direct.length === 0) {
-    noteUnknown(mrg, 1, 'W', context);
-    const stub = drafts.create('Patient', newId());
-    const said = contributionsOf(mrg, MRG.fields, context);
-    drafts.apply(stub, [fixed('active', false), ...said, link('replaced-by', survivor)]);
-    drafts.apply(survivor, [link('replaces', stub)]);
+  person: Person,
+  identity: IdentityContext,
+): readonly Merge[] | undefined {
+  const { drafts, context } = identity;
+  const numbers = numbersOfMrg(mrg, isExternal, identity);
+  const losers = losersOf(mrg, numbers, survivor.id, person, identity);
+  for (const finding of losers.findings) context.report(finding);
+  if (losers.kind === 'refused') {
+    for (const id of losers.candidates) {
+      context.attend({ kind: 'merge-unresolved', patients: [survivor.id, id], detail: { at: locate(mrg, 1) } });
+    }
     return undefined;
   }
-  const others = direct.filter((patient) => survivorOf(patient, drafts) !== survivor);
-  const [other, ...more] = others;
-  if (other === undefined) {
+  for (const id of losers.left) {
+    context.attend({ kind: 'possible-duplicate', patients: [survivor.id, id], detail: { reason: 'merge-of-several' } });
+  }
+  if (losers.losers.length === 0 && !losers.isUnknown) {
     const message = 'the patient of MRG-1 is, or has been merged into, the patient of PID-3: nothing was changed';
-    note(context, 'W', '205', identifierPlace(mrg, 1), message, 'already-merged');
-    return undefined;
+    note(context, 'W', '205', numbers[0]?.at ?? locate(mrg, 1), message, 'already-merged');
+    return [];
   }
-  if (more.length > 0) {
-    noteAmbiguous(mrg, 1, context);
-    return undefined;
+  const found = losers.losers.flatMap((id) => drafts.byId('Patient', id) ?? []);
+  const at = numbers[0]?.at ?? locate(mrg, 1);
+  const gone = found.length > 0 ? found : [stubOf(mrg, at, identity)];
+  const [first = survivor] = gone;
+  // A number that nobody had is one more of the patient who is gone.
+  drafts.teach(
+    first,
+    unheld(numbers, identity).flatMap((number) => rowsOf(number, true)),
+  );
+  for (const loser of gone) {
+    drafts.apply(loser, [fixed('active', false), link('replaced-by', survivor)]);
+    drafts.apply(survivor, [link('replaces', loser)]);
   }
-  if (survivorOf(other, drafts) !== other) {
-    const message = 'the patient of MRG-1 has been merged into another patient than that of PID-3';
-    note(context, 'E', '204', identifierPlace(mrg, 1), message, 'merged-elsewhere');
-    return undefined;
-  }
-  drafts.apply(other, [fixed('active', false), link('replaced-by', survivor)]);
-  drafts.apply(survivor, [link('replaces', other)]);
-  return { from: other.id, to: survivor.id };
+  keepAsOld(
+    survivor,
+    gone.flatMap(({ content }) => itemsOf(content['identifier'])),
+    identity,
+  );
+  return found.map((loser) => ({ from: loser.id, to: survivor.id }));
+}
+
+function stubOf(mrg: Segment, at: string, { drafts, context, newId }: IdentityContext): Draft {
+  const message = 'the patient of MRG-1 was not known: late messages with the number find the survivor';
+  note(context, 'W', '204', at, message, 'unknown-patient');
+  const stub = drafts.create('Patient', newId());
+  drafts.apply(stub, contributionsOf(mrg, MRG.fields, context));
+  return stub;
+}
+
+function unheld(numbers: readonly ReadNumber[], identity: IdentityContext): ReadNumber[] {
+  const { known } = identity.found();
+  return numbers.filter(
+    ({ value, domain }) => !known.some((number) => number.value === value && domain.ids.includes(number.domain)),
+  );
+}
+
+/** The survivor has the identifiers of the one who is gone as old ones. */
+export function keepAsOld(survivor: Draft, identifiers: readonly JsonObject[], { drafts }: IdentityContext): void {
+  const own = itemsOf(survivor.content['identifier']);
+  const isOwn = (item: JsonObject): boolean =>
+    own.some((other) => other['value'] === item['value'] && domainOfIdentifier(other) === domainOfIdentifier(item));
+  const old = identifiers.filter((item) => !isOwn(item)).map((item) => ({ ...item, use: 'old' }));
+  if (old.length > 0) drafts.apply(survivor, [{ ...fixed('identifier', old), adds: true }]);
 }

@@ -3,15 +3,20 @@
  * its survivor, so that late messages with the old number find the right record.
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
-import type { MapContext } from '../mapping/context.ts';
-import type { Draft, Drafts } from '../mapping/drafts.ts';
+import { locate } from '../../../shared/hl7/value.ts';
+import { isJsonObject, type Json } from '../../../shared/json.ts';
+import type { NewAlias } from '../../store/hl7.ts';
+import { note } from '../mapping/context.ts';
+import type { Draft } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../mapping/field-map.ts';
-import type { PatientAction } from '../message/events.ts';
+import type { EventRule } from '../message/events.ts';
 import { PATIENT_SEGMENTS } from '../segments/registry.ts';
-import { candidates } from './candidates.ts';
-import { mergeAway, type Merge } from './merge.ts';
-import { noteAmbiguous, noteUnknown } from './patient-findings.ts';
-import { survivorOf } from './survivor.ts';
+import type { IdentityContext } from './identity-context.ts';
+import { losersOf, mergeAway, numbersOfMrg, type Merge } from './merge.ts';
+import { isSame, markOld, renumbering } from './renumber.ts';
+import { resolve, type MovedNumber, type Resolution } from './resolve.ts';
+import type { Person } from './person.ts';
+import { isItemOf, leadingOf, numbersOfField, personOf, rowsOf, type ReadNumber } from './sent.ts';
 
 /** The segments of a message that are about one patient as such. */
 export interface PatientSegments {
@@ -23,52 +28,208 @@ export interface PatientSegments {
 }
 
 export interface MappedPatient {
+  /** Whose record what the message says in clinical terms goes to. */
   readonly patient: Draft;
-  readonly merge: Merge | undefined;
+  readonly merges: readonly Merge[];
+  readonly moved: readonly MovedNumber[];
+  readonly aliases: readonly NewAlias[];
 }
 
-/**
- * @param newId of a patient that is created
- * @returns undefined when the patient cannot be told: the reason has been reported
- */
+interface Said {
+  readonly numbers: readonly ReadNumber[];
+  readonly person: Person;
+}
+
+type Told = Exclude<Resolution, { readonly kind: 'refused' }>;
+
+/** @returns undefined when the patient cannot be told: the reason has been reported */
 export function mapPatient(
   segments: PatientSegments,
-  action: PatientAction,
-  drafts: Drafts,
-  context: MapContext,
-  newId: () => string,
+  rule: EventRule,
+  identity: IdentityContext,
 ): MappedPatient | undefined {
   const { pid, mrg } = segments;
-  const direct = candidates(pid, 3, drafts, context);
-  const survivors = [...new Set(direct.map((patient) => survivorOf(patient, drafts)))];
-  if (survivors.length > 1) {
-    noteAmbiguous(pid, 3, context);
-    return undefined;
-  }
-  const [known] = survivors;
-  const isDeletion = action === 'retain' || action === 'deactivate';
-  if (known === undefined && isDeletion) noteUnknown(pid, 3, 'W', context);
-  const patient = known ?? drafts.create('Patient', newId());
-  drafts.touch(patient);
+  const isExternal = rule.isExternal === true;
+  const numbers = numbersOfPid(pid, isExternal, identity);
+  if (!numbers.some(({ isAlternate }) => isAlternate !== true)) return noteUnusable(pid, identity);
+  const said: Said = { numbers, person: personOf(pid, identity.context) };
+  if (rule.patient !== 'renumber' || mrg === undefined) return byPid(segments, rule, said, identity);
 
-  // Read in any case, so that a message is judged alike whether its patient is known or not.
-  const said = demographics(segments, context);
-  // The number of a patient that was merged away says nothing new about the survivor.
-  const isOldNumber = known !== undefined && !direct.includes(known);
-  const isWritten = known === undefined || (action !== 'ensure' && !isOldNumber);
-  if (action === 'deactivate') drafts.apply(patient, [fixed('active', false), ...numbersOf(said, known)]);
-  else if (isWritten) drafts.apply(patient, [...(action === 'retain' ? [] : [fixed('active', true)]), ...said]);
-  const isMerge = action === 'merge' && mrg !== undefined;
-  return { patient, merge: isMerge ? mergeAway(mrg, patient, drafts, context, newId) : undefined };
+  const renumbered = renumbering(mrg, isExternal, numbers, said.person, identity);
+  if (renumbered.kind === 'refused') return undefined;
+  if (renumbered.kind === 'merge') return byPid(segments, { ...rule, patient: 'merge' }, said, identity);
+  // The patient of the old number is known by the new one: the rest is as for any other.
+  if (renumbered.kind === 'renumber') teachLeading(renumbered.patient, numbers, identity);
+  const mapped = byPid(segments, { ...rule, patient: 'upsert' }, said, identity);
+  if (mapped !== undefined) markOld(mrg, isExternal, mapped.patient, numbers, identity);
+  return mapped;
 }
 
-function demographics({ pid, more }: PatientSegments, context: MapContext): Contribution[] {
-  return PATIENT_SEGMENTS.flatMap(({ name, contributions }) => {
+/** PID-3, and PID-2 beside it where the event is about that one; what else stands in PID-2 and PID-4 as alternates. */
+function numbersOfPid(pid: Segment, isExternal: boolean, { authorities, rules }: IdentityContext): ReadNumber[] {
+  const read = (field: number): ReadNumber[] => numbersOfField(pid, field, authorities, rules);
+  const own = (isExternal ? [3, 2] : [3]).flatMap(read);
+  const alternates = [2, 4].flatMap(read).filter((number) => !own.some((other) => isSame(other, number)));
+  return [...own, ...alternates.map((number) => ({ ...number, isAlternate: true }))];
+}
+
+function noteUnusable(pid: Segment, { context }: IdentityContext): undefined {
+  const message = 'PID-3 has no number that stands for a patient: placeholders stand for many';
+  note(context, 'E', '101', `${locate(pid, 3)}^1^1`, message, 'placeholder-identifier');
+}
+
+function teachLeading(patient: Draft, numbers: readonly ReadNumber[], { drafts }: IdentityContext): void {
+  const leading = leadingOf(numbers);
+  if (leading !== undefined) drafts.teach(patient, rowsOf(leading, true));
+}
+
+function byPid(
+  segments: PatientSegments,
+  rule: EventRule,
+  said: Said,
+  identity: IdentityContext,
+): MappedPatient | undefined {
+  const { pid, mrg } = segments;
+  const { numbers } = said;
+  const { drafts, context, check, newId } = identity;
+  const action = rule.patient;
+  const isAdmission = action !== 'ensure';
+  const resolution = resolve({ ...identity.found(), ...said, isAdmission, check });
+  for (const finding of resolution.findings) context.report(finding);
+  if (resolution.kind === 'refused') {
+    attendDuplicates(resolution.duplicates, undefined, identity);
+    return undefined;
+  }
+  const isDeletion = action === 'retain' || action === 'deactivate';
+  if (resolution.kind === 'new' && isDeletion) {
+    note(context, 'W', '204', `${locate(pid, 3)}^1^1`, 'the patient of PID-3 is not known', 'unknown-patient');
+  }
+  const known = resolution.kind === 'known' ? drafts.byId('Patient', resolution.patient) : undefined;
+  const patient = known ?? drafts.create('Patient', newId());
+  drafts.touch(patient);
+  attendDuplicates(resolution.duplicates, patient.id, identity);
+  move(resolution.moved, identity);
+
+  const old = resolution.kind === 'known' ? resolution.oldChart : undefined;
+  const record = (old === undefined ? undefined : drafts.byId('Patient', old)) ?? patient;
+  const state = known === undefined ? 'new' : old === undefined ? 'known' : 'merged';
+  describe({ segments, action, record, state, numbers, foreign: resolution.foreign }, identity);
+  if (action === 'not-moved') noteNotMoved(segments, rule.isExternal === true, patient, said.person, identity);
+
+  const merges =
+    action === 'merge' && mrg !== undefined
+      ? mergeAway(mrg, rule.isExternal === true, patient, said.person, identity)
+      : [];
+  if (merges === undefined) return undefined;
+  const aliases = resolution.proposed.map((alias) => ({ ...alias, isTaught: false }));
+  return { patient, merges, moved: resolution.moved, aliases };
+}
+
+interface Description {
+  readonly segments: PatientSegments;
+  readonly action: EventRule['patient'];
+  readonly record: Draft;
+  /** `merged`: the record is one that was merged away, and stays inactive. */
+  readonly state: 'new' | 'known' | 'merged';
+  readonly numbers: readonly ReadNumber[];
+  readonly foreign: Told['foreign'];
+}
+
+/** What the message says of the person goes to the record of the number. */
+function describe({ segments, action, record, state, numbers, foreign }: Description, identity: IdentityContext): void {
+  const { drafts, context } = identity;
+  const { pid } = segments;
+  const isDescribed = action !== 'deactivate' && (state === 'new' || action !== 'ensure');
+  const contributions = demographics(segments, foreign, identity);
+  if (action === 'deactivate' && state !== 'merged') drafts.apply(record, [fixed('active', false)]);
+  if (isDescribed && state === 'merged') {
+    const message =
+      'the number is that of a record that was merged into another: what is said of the person stays there';
+    note(context, 'W', '205', `${locate(pid, 3)}^1^1`, message, 'merged-number');
+  }
+  const isActive = state === 'merged' || action === 'retain' ? [] : [fixed('active', true)];
+  // Of a person that is deleted before we heard of it, or that a result is about, only the numbers.
+  const identifiers = contributions.filter(({ element }) => element === 'identifier');
+  const applied = isDescribed
+    ? [...isActive, ...contributions]
+    : identifiers.map((each) => onlyNew(each, record, identity));
+  drafts.apply(record, applied);
+
+  const leading = leadingOf(numbers);
+  const own = numbers.filter((number) => !foreign.has(number) && (isDescribed || number.isAlternate !== true));
+  drafts.teach(
+    record,
+    own.flatMap((number) => rowsOf(number, number === leading)),
+  );
+}
+
+/** A43 and its like: what the gateway files by patient stays where it is, and an administrator is told. */
+function noteNotMoved(
+  { pid, mrg }: PatientSegments,
+  isExternal: boolean,
+  patient: Draft,
+  person: Person,
+  identity: IdentityContext,
+): void {
+  const { context } = identity;
+  const message = 'what was to be moved from the patient of MRG to that of PID stays where it is';
+  note(context, 'W', '205', locate(mrg ?? pid), message, 'not-moved');
+  const from =
+    mrg === undefined
+      ? undefined
+      : losersOf(mrg, numbersOfMrg(mrg, isExternal, identity), patient.id, person, identity);
+  const others = from?.kind === 'told' ? from.losers : [];
+  const about = context.messageId;
+  for (const id of others.length === 0 ? [patient.id] : others) {
+    context.attend({ kind: 'not-moved', patients: [patient.id, id], about });
+  }
+}
+
+/** A result does not describe its patient, but a number that it brings is one more of the patient's. */
+function onlyNew(contribution: Contribution, record: Draft, identity: IdentityContext): Contribution {
+  const { known } = identity.found();
+  const own = known.filter(({ patient }) => patient === record.id);
+  const items = Array.isArray(contribution.value) ? contribution.value : [];
+  return {
+    ...contribution,
+    value: items.filter((item) => isJsonObject(item) && !own.some(({ value }) => value === item['value'])),
+  };
+}
+
+function demographics(
+  { pid, more }: PatientSegments,
+  foreign: Told['foreign'],
+  { context }: IdentityContext,
+): Contribution[] {
+  const said = PATIENT_SEGMENTS.flatMap(({ name, contributions }) => {
     const segments = [pid, ...more].filter(({ id }) => id === name);
     return segments.length === 0 ? [] : contributions(segments, context);
   });
+  return said.map((contribution) => {
+    if (contribution.element !== 'identifier' || !Array.isArray(contribution.value)) return contribution;
+    const isForeign = (item: Json): boolean =>
+      isJsonObject(item) && [...foreign].some((number) => isItemOf(item, number));
+    return { ...contribution, value: contribution.value.filter((item) => !isForeign(item)) };
+  });
 }
 
-/** Of a person that is deleted before we heard of it: its numbers, so that what comes late does not bring it back. */
-const numbersOf = (said: readonly Contribution[], known: Draft | undefined): Contribution[] =>
-  known === undefined ? said.filter(({ element }) => element === 'identifier') : [];
+/** A number that was only listed is taken away from whom it was listed with. */
+function move(moved: readonly MovedNumber[], { drafts }: IdentityContext): void {
+  for (const number of moved) {
+    const from = drafts.byId('Patient', number.patient);
+    if (from === undefined) continue;
+    drafts.forget(from, number);
+    const domain = { id: number.domain, ids: [number.domain], isAssumed: true };
+    const gone = { value: number.value, domain, identifies: true, type: '', at: '' };
+    drafts.identifiers(from, (items) => items.filter((item) => !isItemOf(item, gone)));
+  }
+}
+
+/** @param patient undefined where the message is refused: they are duplicates of each other */
+function attendDuplicates(ids: readonly string[], patient: string | undefined, { context }: IdentityContext): void {
+  const [first, ...others] = ids;
+  const of = patient ?? first;
+  if (of === undefined) return;
+  const pairs = patient === undefined ? others : ids.filter((id) => id !== patient);
+  for (const id of pairs) context.attend({ kind: 'possible-duplicate', patients: [of, id] });
+}

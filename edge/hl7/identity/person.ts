@@ -3,16 +3,8 @@
  * is strict, because it joins; `contradict` is lenient, because it refuses. Twins, fathers and sons do not agree; a person
  * who married or whose birth date was corrected does not contradict.
  */
+import type { PersonName } from '../../store/patient-identity.ts';
 import { fold } from '../../store/search/fold.ts';
-
-/** A name as far as it tells people apart. */
-export interface PersonName {
-  readonly family: string | undefined;
-  /** The first given name. */
-  readonly given: string | undefined;
-  /** A name that is only text. */
-  readonly text: string | undefined;
-}
 
 export interface Person {
   readonly names: readonly PersonName[];

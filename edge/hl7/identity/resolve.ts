@@ -4,7 +4,9 @@
  * message never puts two people into one chart, and never splits one person where it can be told (edge/README.md, HL7 v2).
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
-import { isBareName, nameOfBareName, type Domain, type Taught } from './domain.ts';
+import { isBareName, nameOfDomain } from '../../store/patient-identity.ts';
+import type { IdentityCheck } from '../../store/sender-choice.ts';
+import type { Domain, Taught } from './domain.ts';
 import { agree, contradict, type ChartPerson, type Person } from './person.ts';
 
 /** A number of PID-3 or MRG-1. */
@@ -13,6 +15,10 @@ export interface SentNumber {
   readonly domain: Domain;
   /** By its type; see `numbers.ts`. */
   readonly identifies: boolean;
+  /** Code of table 0203; `''` without one. */
+  readonly type: string;
+  /** Of PID-2 or PID-4: it may lead to a patient that agrees, and says nothing else. */
+  readonly isAlternate?: boolean;
   /** Where it stands, for ERR-2. */
   readonly at: string;
 }
@@ -35,9 +41,6 @@ export interface Chart {
   readonly person: ChartPerson;
 }
 
-/** What is done with a message that contradicts the chart: `hl7IdentityCheck` of the key. */
-export type IdentityCheck = 'warn' | 'refuse-results' | 'refuse';
-
 export interface ResolveRequest {
   /** In the order of the field, placeholders left out. */
   readonly numbers: readonly SentNumber[];
@@ -46,6 +49,7 @@ export interface ResolveRequest {
   readonly charts: ReadonlyMap<string, Chart>;
   /** An admission describes a patient; a result or a document is about one. */
   readonly isAdmission: boolean;
+  /** What is done with a message that contradicts the chart: `hl7IdentityCheck` of the key. */
   readonly check: IdentityCheck;
   /** The site's birth dates that mean nothing. */
   readonly placeholderDates: ReadonlySet<string>;
@@ -101,8 +105,8 @@ const finding = (severity: 'E' | 'W', at: string, message: string, reason: strin
 /** The patient of a PID. A result creates its patient too: what it says of the person is all that is known. */
 export function resolve(request: ResolveRequest): Resolution {
   const { numbers } = request;
-  const identifying = numbers.filter(({ identifies }) => identifies);
-  const [leading, ...others] = identifying;
+  const identifying = numbers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
+  const [leading] = identifying;
   if (leading === undefined) return byOtherNumbers(request);
 
   const holders = holdersOf(leading, request);
@@ -114,7 +118,7 @@ export function resolve(request: ResolveRequest): Resolution {
 
   const listed = survivors(holders, request);
   const agreeing = listed.filter((id) => agrees(id, request));
-  if (agreeing.length > 1) return refusedAsAmbiguous(leading.at, agreeing);
+  if (agreeing.length > 1) return refusedAsAmbiguous(leading, agreeing);
   const moved = holders
     .filter((number) => !agreeing.includes(survivorOf(number.patient, request)))
     .map(({ patient, domain, value }) => ({ patient, domain, value }));
@@ -122,6 +126,7 @@ export function resolve(request: ResolveRequest): Resolution {
   if (byListed !== undefined) return found(byListed, leading, holders, request, { moved });
 
   // Found through a later repetition: only where the person agrees.
+  const others = numbers.filter((number) => number.identifies && number !== leading);
   const through = others.flatMap((number) => holdersOf(number, request));
   const [later] = survivors(through, request).filter((id) => agrees(id, request));
   if (later !== undefined) return found(later, leading, through, request, { moved });
@@ -143,16 +148,18 @@ export function resolve(request: ResolveRequest): Resolution {
 
 /** None of the numbers identifies: a chart that has one of them and agrees, else a new one for an admission. */
 function byOtherNumbers(request: ResolveRequest): Resolution {
-  const { numbers, isAdmission } = request;
-  const at = numbers[0]?.at ?? 'PID^1^3';
+  const { isAdmission } = request;
+  const numbers = request.numbers.filter(({ isAlternate }) => isAlternate !== true);
+  const [first] = numbers;
   const holders = numbers.flatMap((number) => holdersOf(number, request));
   const [only, ...more] = survivors(holders, request).filter((id) => agrees(id, request));
-  if (more.length > 0 && only !== undefined) return refusedAsAmbiguous(at, [only, ...more]);
+  if (first !== undefined && only !== undefined && more.length > 0) return refusedAsAmbiguous(first, [only, ...more]);
   if (only !== undefined)
     return { kind: 'known', patient: only, oldChart: oldChartOf(only, holders, request), ...PLAIN };
   if (isAdmission) return { kind: 'new', ...PLAIN };
   const message = 'none of the numbers of PID-3 identifies a patient, and none agrees with one that is known';
-  return { kind: 'refused', findings: [finding('E', at, message, 'no-identifying-number')], duplicates: [] };
+  const refusal = finding('E', first?.at ?? 'PID^1^3', message, 'no-identifying-number');
+  return { kind: 'refused', findings: [refusal], duplicates: [] };
 }
 
 const PLAIN: Judged = { findings: [], duplicates: [], foreign: new Set(), moved: [], proposed: [] };
@@ -168,7 +175,7 @@ function byLeadingNumber(leading: SentNumber, led: readonly string[], request: R
   }
   const agreeing = led.filter((id) => agrees(id, request));
   const [one, ...several] = agreeing;
-  if (one === undefined || several.length > 0) return refusedAsAmbiguous(leading.at, led);
+  if (one === undefined || several.length > 0) return refusedAsAmbiguous(leading, led);
   const message = 'several patients have this number: the one that agrees in name and birth date was taken';
   const told = finding('W', leading.at, message, 'number-of-several');
   const duplicates = led.filter((id) => id !== one);
@@ -188,14 +195,15 @@ function found(
   const fit = fitOf(patient, leading, request);
   if (fit?.severity === 'E') return { kind: 'refused', findings: [...findings, fit], duplicates: [] };
   const foreign = foreignNumbers(patient, leading, request);
-  const several = [...foreign.keys()].map(({ at }) => identifiersOfSeveral(at));
+  const copied = [...foreign].filter(([{ isAlternate }]) => isAlternate !== true);
+  const several = copied.map(([{ at }]) => identifiersOfSeveral(at));
   return {
     kind: 'known',
     patient: fit !== undefined && oldChart !== undefined ? oldChart : patient,
     oldChart,
     findings: [...findings, ...several, ...(fit === undefined ? [] : [fit])],
     duplicates: [
-      ...new Set([...duplicates, ...[...foreign.values()].flat(), ...moved.map((number) => number.patient)]),
+      ...new Set([...duplicates, ...copied.flatMap(([, owners]) => owners), ...moved.map((number) => number.patient)]),
     ],
     foreign: new Set(foreign.keys()),
     moved,
@@ -214,11 +222,12 @@ function unknown(
   request: ResolveRequest,
 ): Resolution {
   const foreign = foreignNumbers(undefined, leading, request);
-  const several = [...foreign.keys()].map(({ at }) => identifiersOfSeveral(at));
+  const copied = [...foreign].filter(([{ isAlternate }]) => isAlternate !== true);
+  const several = copied.map(([{ at }]) => identifiersOfSeveral(at));
   return {
     kind: 'new',
     findings: [...several, ...(likely.length === 0 ? [] : [possibleDuplicate(leading.at)])],
-    duplicates: [...new Set([...likely, ...[...foreign.values()].flat()])],
+    duplicates: [...new Set([...likely, ...copied.flatMap(([, owners]) => owners)])],
     foreign: new Set(foreign.keys()),
     moved,
     proposed: [],
@@ -280,7 +289,7 @@ export function sameValueElsewhere(
 /** What it would mean if the two were one: the namespace of the one stands for the URI of the other. */
 function aliasOf({ domain }: SentNumber, known: KnownNumber): Taught | undefined {
   if (domain.isAssumed || known.isAssumed) return undefined;
-  const namespace = nameOfBareName(domain.id) ?? nameOfBareName(known.domain);
+  const namespace = nameOfDomain(domain.id) ?? nameOfDomain(known.domain);
   return namespace === undefined ? undefined : { namespace, uri: isBareName(domain.id) ? known.domain : domain.id };
 }
 
@@ -306,8 +315,9 @@ const identifiersOfSeveral = (at: string): AckError =>
 const possibleDuplicate = (at: string): AckError =>
   finding('W', at, 'another patient may be the same person: a new one was made', 'possible-duplicate');
 
-const refusedAsAmbiguous = (at: string, duplicates: readonly string[]): Resolution => ({
-  kind: 'refused',
-  findings: [finding('E', at, 'several patients have this number, and not just one agrees', 'ambiguous-patient')],
-  duplicates,
-});
+function refusedAsAmbiguous({ at, type }: SentNumber, duplicates: readonly string[]): Resolution {
+  // The type is no patient data, and tells the sender which of several is meant.
+  const number = /^[A-Z]{1,5}$/.test(type) ? `the identifier of type ${type}` : 'the identifier';
+  const message = `${number} in PID-3 matches more than one patient, and not just one agrees`;
+  return { kind: 'refused', findings: [finding('E', at, message, 'ambiguous-patient')], duplicates };
+}

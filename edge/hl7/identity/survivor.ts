@@ -1,8 +1,7 @@
 /** Patients that were merged: the links between them (FHIR R4, Patient.link), and where they lead. */
-import { isJsonObject } from '../../../shared/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../mapping/field-map.ts';
-import { itemsOf } from './candidates.ts';
 
 /** Follows `replaced-by`; a loop that somebody wrote into the links ends at the patient it began with. */
 export function survivorOf(patient: Draft, drafts: Drafts): Draft {
@@ -25,7 +24,10 @@ function replacementOf({ content }: Draft, drafts: Drafts): Draft | undefined {
   return id === undefined ? undefined : drafts.byId('Patient', id);
 }
 
-export const link = (type: 'replaced-by' | 'replaces', patient: Draft): Contribution => ({
+export const link = (type: 'replaced-by' | 'replaces' | 'seealso', patient: Draft): Contribution => ({
   ...fixed('link', [{ other: { reference: `Patient/${patient.id}` }, type }]),
   adds: true,
 });
+
+/** The objects of a list of a stored resource, whatever else somebody wrote into it. */
+export const itemsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

@@ -8,7 +8,7 @@ import type { Header } from '../../../shared/hl7/header.ts';
 import { readTimestamp } from '../../../shared/hl7/time.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { FAILED } from '../../store/hl7.ts';
-import type { Found } from '../mapping/drafts.ts';
+import type { Found, FoundPatient } from '../mapping/drafts.ts';
 import { tooLongEntries } from '../mapping/index-limit.ts';
 import { settingFindings } from '../message/header-findings.ts';
 import { refusedWhenStrict } from '../message/strictness.ts';
@@ -27,6 +27,7 @@ export interface DecisionInput {
   readonly reading: Reading;
   readonly settings: SenderSettings;
   readonly found: readonly Found[];
+  readonly patients: readonly FoundPatient[];
   readonly isControlIdReused: boolean;
   /** An administrator wants it to be applied although newer data exist. */
   readonly isForced: boolean;
@@ -46,6 +47,8 @@ const NO_EFFECTS: Effects = {
   results: [],
   contributions: [],
   merges: [],
+  moved: [],
+  aliases: [],
   attention: [],
   unnamed: [],
 };
@@ -102,11 +105,14 @@ function mapReading(input: DecisionInput, findings: AckError[]): Effects | undef
   if (outline === undefined || rule === undefined) return undefined;
   const offset = offsetOf(header, findings);
   return effectsOf({
+    header,
     outline,
     rule,
     found: input.found,
-    allowedScopes: settings.allowedScopes,
+    patients: input.patients,
+    settings,
     context: {
+      messageId: input.messageId,
       zone: { offset, timeZone: settings.timeZone },
       authorities: settings.authorities,
       codeSystems: settings.codeSystems,

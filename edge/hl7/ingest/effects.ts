@@ -2,32 +2,41 @@
  * From the outline of a message and what the database knows of it to the resources it makes: pure, so that a dry run is
  * the same code. Everything that could not be mapped is reported to the context.
  */
+import type { Header } from '../../../shared/hl7/header.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { isJsonObject, type JsonObject } from '../../../shared/json.ts';
 import type { NewAttention } from '../../store/attention.ts';
 import type { UnnamedName } from '../../store/unnamed-name.ts';
+import type { NewAlias } from '../../store/hl7.ts';
+import { authoritiesOf } from '../identity/authorities.ts';
+import { identityContext } from '../identity/identity-context.ts';
+import { linkPatients, unlinkPatients } from '../identity/link.ts';
 import type { Merge } from '../identity/merge.ts';
-import { mapPatient } from '../identity/patient.ts';
+import { mapPatient, type MappedPatient } from '../identity/patient.ts';
+import type { MovedNumber } from '../identity/resolve.ts';
 import { chartOf, type Chart } from '../mapping/chart.ts';
 import { note, type MapContext } from '../mapping/context.ts';
-import { createDrafts, type Draft, type DraftResult, type Found } from '../mapping/drafts.ts';
+import { createDrafts, type Draft, type DraftResult, type Found, type FoundPatient } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../mapping/field-map.ts';
 import { fileResults } from '../results/file-results.ts';
 import { knownResults } from '../results/known-results.ts';
 import type { Authority } from '../results/order-number.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';
 import type { EventRule } from '../message/events.ts';
-import type { Outline } from '../message/outline.ts';
+import { identifierFields, type Outline } from '../message/outline.ts';
 import { visitOf } from '../segments/pv1.ts';
+import type { SenderSettings } from '../sender/settings.ts';
 import type { Statement } from '../message/statement.ts';
 
 export interface MapRequest {
+  readonly header: Header;
   readonly outline: Outline;
   readonly rule: EventRule;
   readonly found: readonly Found[];
-  /** Of the key: what a message says in passing is mapped only where its type may be written. */
-  readonly allowedScopes: ReadonlySet<string>;
-  readonly context: Omit<MapContext, 'attend' | 'unnamed'>;
+  readonly patients: readonly FoundPatient[];
+  /** Of the key and its site. What a message says in passing is mapped only where Allowed scopes let its type be written. */
+  readonly settings: SenderSettings;
+  readonly context: Omit<MapContext, 'attend' | 'domains' | 'unnamed'>;
   /** Whose the order numbers are that name no authority. */
   readonly ownNumbers: Authority;
   readonly newId: () => string;
@@ -38,6 +47,8 @@ export interface MapRequest {
 export interface Effects extends DraftResult {
   readonly results: readonly ResultRow[];
   readonly merges: readonly Merge[];
+  readonly moved: readonly MovedNumber[];
+  readonly aliases: readonly NewAlias[];
   readonly attention: readonly NewAttention[];
   readonly unnamed: readonly UnnamedName[];
 }
@@ -48,34 +59,59 @@ const MAX_NAME_LENGTH = 227;
 const MAX_UNNAMED = 100;
 
 export function effectsOf(request: MapRequest): Effects {
-  const { outline, rule, found, allowedScopes, newId, source } = request;
+  const { header, outline, rule, settings, newId, source } = request;
+  const { authorities, aliases } = authoritiesOf(settings, header.segment, identifierFields(outline, rule));
   const attention: NewAttention[] = [];
   const unnamed = new Map<string, UnnamedName>();
   const context: MapContext = {
     ...request.context,
+    domains: authorities,
     attend: (item) => void attention.push(item),
     unnamed: (item) => {
       if (item.name.length <= MAX_NAME_LENGTH && unnamed.size < MAX_UNNAMED)
         unnamed.set(`${item.kind} ${item.name}`, item);
     },
   };
-  const drafts = createDrafts(found);
-  const results = knownResults(found, drafts);
+  const drafts = createDrafts(request.found, request.patients);
+  const results = knownResults(request.found, drafts);
   const { zone, authorities: named } = context;
   const keyContext = { zone, named, own: request.ownNumbers };
-  const merges = outline.patients.flatMap(({ statements, ...segments }): Merge[] => {
-    const mapped = mapPatient(segments, rule.patient, drafts, context, newId);
-    if (mapped === undefined) return [];
-    const filed = fileResults(statements, mapped.patient, { drafts, results, context, keyContext, newId });
+  const identity = identityContext({
+    authorities,
+    rules: settings,
+    check: settings.identityCheck,
+    drafts,
+    context,
+    newId,
+  });
+  const mapped = outline.patients.flatMap(({ statements, ...segments }): MappedPatient[] => {
+    const found = mapPatient(segments, rule, identity);
+    if (found === undefined) return [];
+    const filed = fileResults(statements, found.patient, { drafts, results, context, keyContext, newId });
     const visit = visitOf(
       segments.pid,
       segments.more.find(({ id }) => id === 'PV1'),
       context,
     );
-    applyStatements(statements, chartOf(mapped.patient, drafts, newId, filed), visit, allowedScopes, context);
-    return mapped.merge === undefined ? [] : [mapped.merge];
+    const chart = chartOf(found.patient, drafts, newId, filed);
+    applyStatements(statements, chart, visit, settings.allowedScopes, context);
+    return [found];
   });
-  return { ...drafts.result(source), results: results.rows(), merges, attention, unnamed: [...unnamed.values()] };
+  const [first, ...others] = mapped.map(({ patient }) => patient);
+  for (const other of others) {
+    if (first === undefined) break;
+    if (rule.patient === 'link') linkPatients(first, other, drafts);
+    if (rule.patient === 'unlink') unlinkPatients(first, other, drafts);
+  }
+  return {
+    ...drafts.result(source),
+    results: results.rows(),
+    merges: mapped.flatMap(({ merges }) => merges),
+    moved: mapped.flatMap(({ moved }) => moved),
+    aliases: [...aliases, ...mapped.flatMap((each) => each.aliases)],
+    attention,
+    unnamed: [...unnamed.values()],
+  };
 }
 
 function applyStatements(

@@ -119,7 +119,7 @@ const isByAdministrator = (why: AttemptReason): boolean => why === 'replayed' ||
 /** What a decision about a located message rests on. */
 export function decisionInput(
   { config, now }: Pick<Deps, 'config' | 'now'>,
-  { reading, settings, found, isControlIdReused }: Located,
+  { reading, settings, found, patients, isControlIdReused }: Located,
   { messageId, why }: Entry,
   { requestId, source }: Pick<IngestRequest, 'requestId' | 'source'>,
 ): DecisionInput {
@@ -130,6 +130,7 @@ export function decisionInput(
     reading,
     settings,
     found,
+    patients,
     isControlIdReused: isReused,
     isForced: why === 'forced',
     messageId,

@@ -38,7 +38,7 @@ export function readBytes(bytes: Uint8Array, charset: Charset): Reading {
   const rule = ruleOf(messageType, triggerEvent);
   if (findings.length > 0 || rule === undefined) return { ...UNREAD, header, message, findings };
   const outline = outlineOf(message, { messageType, versionId, rule });
-  const lookup = lookupOf(outline, offsetOf(header.dateTime));
+  const lookup = lookupOf(outline, rule, offsetOf(header.dateTime));
   return { header, message, rule, outline, lookup, findings: outline.findings };
 }
 

@@ -63,6 +63,7 @@ export async function store(
     actor,
     jobId,
     hasFailed: findings.some(({ reason }) => reason === FAILED),
+    authorities: settings.authoritiesState,
   };
   const query = storeMessage(settings.site, message, bytes, ack, reading.lookup, state, effects);
   const [row] = (await unlessPassed(() => rowsOf(database, check, query))) ?? [];

@@ -3,6 +3,7 @@
  * stays, `""` deletes it (HL7 v2.5.1 §2.5.3). Pure; nothing of the stored resource is lost that no field speaks of.
  */
 import { isJsonObject, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isSameIdentifier, strengthened } from './same-identifier.ts';
 import type { Contribution } from './field-map.ts';
 
 /** What each field last gave to a patient's lists: `PID-13` to the printed items. */
@@ -21,9 +22,7 @@ const nameUse = (name: JsonObject): string =>
   ['usual', 'official'].includes(text(name, 'use')) ? '' : text(name, 'use');
 
 const SAME: Readonly<Record<string, Sameness>> = {
-  identifier: (a, b) =>
-    text(a, 'value') === text(b, 'value') &&
-    (text(a, 'system') === text(b, 'system') || text(a, 'system') === '' || text(b, 'system') === ''),
+  identifier: isSameIdentifier,
   name: (a, b) => nameUse(a) === nameUse(b),
   telecom: (a, b) => text(a, 'system') === text(b, 'system') && text(a, 'use') === text(b, 'use'),
   address: (a, b) => text(a, 'use') === text(b, 'use') && text(a, 'type') === text(b, 'type'),
@@ -103,7 +102,8 @@ function mergeList(
   fresh: readonly Json[] | undefined,
 ): Json[] {
   const old = Array.isArray(stored) ? stored : [];
-  const sent = Array.isArray(value) ? value : [];
+  const said = Array.isArray(value) ? value : [];
+  const sent = element === 'identifier' && adds !== true ? said.map((item) => strengthened(item, old)) : said;
   if (adds === true || (before === undefined && fresh !== undefined)) return union(old, sent);
   if (before === undefined) return sent;
 

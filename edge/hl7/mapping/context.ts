@@ -5,6 +5,7 @@ import { errorsOfFault } from '../../../shared/hl7/ack.ts';
 import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
+import type { Authorities } from '../identity/domain.ts';
 import type { NewAttention } from '../../store/attention.ts';
 import type { UnnamedName } from '../../store/unnamed-name.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
@@ -20,6 +21,9 @@ export interface MapContext {
   readonly localSystems: string | undefined;
   /** Race and ethnicity become US Core extensions. */
   readonly usCore: boolean;
+  /** What namespaces of identifiers stand for: by the site, and by this key's messages. */
+  readonly domains: Authorities;
+  readonly messageId: string;
   /** Collects what goes into ERR segments. */
   readonly report: (finding: AckError) => void;
   /** Collects what goes into the administrator's lists. */

@@ -4,6 +4,7 @@
  */
 import { isJsonObject, parseJson, printJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
+import type { NumberRow } from '../../store/patient-identity.ts';
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
 import { applyContributions, givenBy, type Given } from './apply.ts';
 import type { Contribution } from './field-map.ts';
@@ -26,6 +27,19 @@ export interface Draft {
   /** Members without resourceType, id and meta. */
   content: JsonObject;
   given: Given | undefined;
+  /** Of a patient: the numbers that it is known by, as far as they were looked for, and those that this message taught. */
+  readonly numbers: NumberRow[];
+  /** Of those, the ones that this message taught. */
+  readonly taught: NumberRow[];
+  /** Of a patient: what its chart has once said of the person (`KnownBy`). */
+  readonly traits: readonly string[];
+}
+
+/** What the look-up says of a patient beside its record. */
+export interface FoundPatient {
+  readonly id: string;
+  readonly numbers: readonly NumberRow[];
+  readonly traits: readonly string[];
 }
 
 export interface Drafts {
@@ -37,6 +51,12 @@ export interface Drafts {
   readonly apply: (draft: Draft, contributions: readonly Contribution[]) => void;
   /** Marks a resource as one that the message speaks of, also when nothing of it changes. */
   readonly touch: (draft: Draft) => void;
+  /** The patient is known by these numbers as well. */
+  readonly teach: (draft: Draft, numbers: readonly NumberRow[]) => void;
+  /** Takes away a number by which the patient was only listed. */
+  readonly forget: (draft: Draft, number: { readonly domain: string; readonly value: string }) => void;
+  /** Changes the identifiers of a patient where they stand. */
+  readonly identifiers: (draft: Draft, change: (items: readonly JsonObject[]) => readonly JsonObject[]) => void;
   readonly result: (source: string) => DraftResult;
 }
 
@@ -47,7 +67,8 @@ export interface DraftResult {
   readonly contributions: readonly { readonly id: string; readonly fields: string }[];
 }
 
-export function createDrafts(found: readonly Found[]): Drafts {
+export function createDrafts(found: readonly Found[], patients: readonly FoundPatient[] = []): Drafts {
+  const ofPatient = new Map(patients.map((patient) => [patient.id, patient]));
   const drafts = new Map<string, Draft>();
   const keys = new Map<string, Draft>();
   const newKeys: { type: ResourceType; key: string; id: string }[] = [];
@@ -65,6 +86,9 @@ export function createDrafts(found: readonly Found[]): Drafts {
       stored: resource,
       content,
       given: role === 'patient' ? givenFrom(contributions) : undefined,
+      numbers: [...(ofPatient.get(resource.id)?.numbers ?? [])],
+      taught: [],
+      traits: ofPatient.get(resource.id)?.traits ?? [],
     };
     drafts.set(at(resource.type, resource.id), draft);
     if (role === 'identity') keys.set(at(resource.type, key), draft);
@@ -75,7 +99,8 @@ export function createDrafts(found: readonly Found[]): Drafts {
     byId: (type, id) => drafts.get(at(type, id)),
     byKey: (type, key) => keys.get(at(type, key)),
     create: (type, id, key) => {
-      const draft: Draft = { type, id, stored: undefined, content: {}, given: type === 'Patient' ? {} : undefined };
+      const given = type === 'Patient' ? {} : undefined;
+      const draft: Draft = { type, id, stored: undefined, content: {}, given, numbers: [], taught: [], traits: [] };
       drafts.set(at(type, id), draft);
       touched.add(draft);
       if (key !== undefined) {
@@ -90,6 +115,22 @@ export function createDrafts(found: readonly Found[]): Drafts {
       if (draft.given !== undefined) draft.given = givenBy(contributions, draft.given);
     },
     touch: (draft) => void touched.add(draft),
+    teach: (draft, numbers) => {
+      touched.add(draft);
+      draft.numbers.push(...numbers);
+      draft.taught.push(...numbers);
+    },
+    forget: (draft, { domain, value }) => {
+      touched.add(draft);
+      const at = draft.numbers.findIndex((row) => row[0] === domain && row[1] === value && !row[3]);
+      if (at >= 0) draft.numbers.splice(at, 1);
+    },
+    identifiers: (draft, change) => {
+      touched.add(draft);
+      const items = draft.content['identifier'];
+      if (Array.isArray(items))
+        draft.content = { ...draft.content, identifier: [...change(items.filter(isJsonObject))] };
+    },
     result: (source) => ({
       resources: [...touched].map((draft) => ({ ...asResource(draft, source) })),
       writes: [...touched].map((draft) => writeOf(draft, source)),
@@ -114,9 +155,15 @@ function asResource({ type, id, stored, content }: Draft, source: string): JsonO
 
 /** A resource that says what it said before is written as it stands: it keeps its version and its source. */
 function writeOf(draft: Draft, source: string): ResourceWrite {
-  const { stored, id, content } = draft;
-  if (stored === undefined) return toWrite(asResource(draft, source), id, 'create');
+  const { stored, id, content, taught } = draft;
+  const resource = asResource(draft, source);
+  const made = toWrite(resource, id, stored === undefined ? 'create' : 'update', stored?.version ?? null);
+  const known =
+    made.known === null
+      ? null
+      : { ...made.known, numbers: taught, values: [...made.known.values, ...taught.map(([, value]) => value)] };
+  const write: ResourceWrite = { ...made, writer: 'message', known };
+  if (stored === undefined) return write;
   const { resourceType: _type, id: _id, meta: _meta, ...before } = parseStored(stored);
-  const write = toWrite(asResource(draft, source), id, 'update', stored.version);
   return sortedJson(before) === sortedJson(content) ? { ...write, meta: stored.meta, body: stored.body } : write;
 }

@@ -6,6 +6,10 @@ export type PatientAction =
   | 'retain' // a visit is deleted: as upsert, but whether the patient is active is not its matter
   | 'deactivate' // the person is deleted
   | 'merge' // the patient of MRG into the patient of PID
+  | 'renumber' // the patient of MRG gets the number of PID
+  | 'link' // the patients of the message are records of one person
+  | 'unlink'
+  | 'not-moved' // created or updated; what was to be moved to it stays where it is
   | 'ensure'; // created when unknown; a known one is not changed by a result or a document
 
 /** What an MDM event does to its document (HL7 v2.5.1 §9.6). */
@@ -13,9 +17,11 @@ export type DocumentAction = 'store' | 'append' | 'replace' | 'cancel';
 
 export interface EventRule {
   readonly patient: PatientAction;
+  /** The event is about PID-2 and MRG-4, where they are valued, beside PID-3 and MRG-1. */
+  readonly isExternal?: boolean;
   readonly document?: DocumentAction;
-  /** What it says beyond the demographics has no effect, since nothing of the kind is kept, or is not done. */
-  readonly beyond?: 'no-effect' | 'not-done';
+  /** What it says beyond the demographics has no effect, since nothing of the kind is kept. */
+  readonly beyond?: 'no-effect';
   /** The standard's structure of it has no PID. */
   readonly mayLackPatient?: true;
 }
@@ -25,9 +31,13 @@ const rules = (events: readonly string[], rule: EventRule) => events.map((event)
 const ADT: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
   ...rules(['A01', 'A02', 'A03', 'A04', 'A05', 'A06', 'A07', 'A08', 'A09', 'A10'], { patient: 'upsert' }),
   ...rules(['A13', 'A14', 'A15', 'A16', 'A17', 'A28', 'A31', 'A60'], { patient: 'upsert' }),
-  ...rules(['A18', 'A30', 'A34', 'A36', 'A39', 'A40'], { patient: 'merge' }),
-  // Linked, moved and renumbered: acknowledged as such would be a lie.
-  ...rules(['A24', 'A37', 'A43', 'A44', 'A45', 'A46', 'A47'], { patient: 'upsert', beyond: 'not-done' }),
+  ...rules(['A18', 'A30', 'A34', 'A36', 'A40'], { patient: 'merge' }),
+  ...rules(['A39'], { patient: 'merge', isExternal: true }),
+  ...rules(['A47'], { patient: 'renumber' }),
+  ...rules(['A46'], { patient: 'renumber', isExternal: true }),
+  ...rules(['A24'], { patient: 'link' }),
+  ...rules(['A37'], { patient: 'unlink' }),
+  ...rules(['A43', 'A44', 'A45'], { patient: 'not-moved' }),
   // The status of a bed (HL7 v2.5.1 §3.3.20).
   ['A20', { patient: 'upsert', beyond: 'no-effect', mayLackPatient: true }],
   // A visit is deleted, the person stays (HL7 v2.5.1 §3.3.23).

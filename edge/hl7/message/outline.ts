@@ -4,10 +4,10 @@
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Message, Segment } from '../../../shared/hl7/message.ts';
-import { locate } from '../../../shared/hl7/value.ts';
+import { locate, repetitions } from '../../../shared/hl7/value.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
-import { identifyingPart, identifyingValue, type IdentifierField } from '../identity/identifying.ts';
 import type { PatientSegments } from '../identity/patient.ts';
+import { valuesOfField } from '../identity/sent.ts';
 import { isTooLong } from '../mapping/datatypes/hd.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
@@ -73,11 +73,12 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
 
   const patients = ofPatients.flatMap(({ head: pid, members }): PatientOutline[] => {
     if (pid === undefined) return [];
-    requireIdentifier(pid, 3, report);
+    const isExternal = rule.isExternal === true;
+    requireIdentifier(pid, isExternal ? [3, 2] : [3], report);
     const mrg = members.find(({ id }) => id === 'MRG');
-    if (rule.patient === 'merge') {
+    if (rule.patient === 'merge' || rule.patient === 'renumber') {
       if (mrg === undefined) report(missing('MRG^1', 'a merge needs an MRG segment after each PID'));
-      else requireIdentifier(mrg, 1, report);
+      else requireIdentifier(mrg, isExternal ? [1, 4] : [1], report);
     }
     const more = members.filter(({ id }) => isOfPatient(id));
     return [{ pid, more, mrg, statements: STATEMENTS.get(messageType)?.(members, kind, report) ?? [] }];
@@ -94,38 +95,43 @@ const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
     message: 'nothing is kept that this event changes: what the message says of the patient was taken',
     reason: 'no-effect',
   },
-  'not-done': {
-    code: '201',
-    severity: 'W',
-    at: 'MSH^1^9^1^2',
-    message: 'what this event does with two patients or numbers was not done: only what it says of each was taken',
-    reason: 'not-done',
-  },
 };
 
 /** What must be looked up to map a message. @param offset of MSH-7: `+01:00` */
-export function lookupOf({ patients }: Outline, offset: string | undefined): LookupKeys {
-  const values = patients.flatMap(({ pid, mrg }) => [
-    identifyingValue(pid, 3),
-    mrg === undefined ? undefined : identifyingValue(mrg, 1),
-  ]);
-  const keys = patients.flatMap(({ statements }) =>
+export function lookupOf(outline: Outline, rule: EventRule, offset: string | undefined): LookupKeys {
+  const alternates = outline.patients.flatMap(({ pid }) => [2, 4].map((field) => ({ segment: pid, field })));
+  const fields = [...identifierFields(outline, rule), ...alternates];
+  const values = fields.flatMap(({ segment, field }) => valuesOfField(segment, field));
+  const keys = outline.patients.flatMap(({ statements }) =>
     statements.flatMap(({ type, key, result, refersTo = [] }) => {
       const own = result === undefined ? key : lookupKeyOf(result.sent, offset);
       return [own, ...refersTo].map((each) => ({ type, key: each }));
     }),
   );
-  return { identifierValues: values.filter((value) => value !== undefined), keys };
+  return { identifierValues: [...new Set(values)], keys };
 }
 
-function requireIdentifier(segment: Segment, field: IdentifierField, report: Report): void {
-  const part = identifyingPart(segment, field);
-  const value = textOf(part, 1);
-  if (part === undefined || value === undefined) {
-    report(missing(`${locate(segment, field)}^1^1`, `${segment.id}-${field}.1 (patient identifier) is required`));
-    return;
-  }
-  isTooLong(value, part, { report }, 'E');
+/** The fields that say which patients are meant. */
+export function identifierFields(
+  { patients }: Outline,
+  { isExternal }: EventRule,
+): { readonly segment: Segment; readonly field: number }[] {
+  return patients.flatMap(({ pid, mrg }) => [
+    ...(isExternal === true ? [3, 2] : [3]).map((field) => ({ segment: pid, field })),
+    ...(mrg === undefined ? [] : (isExternal === true ? [1, 4] : [1]).map((field) => ({ segment: mrg, field }))),
+  ]);
+}
+
+function requireIdentifier(segment: Segment, fields: readonly number[], report: Report): void {
+  const [field = 1] = fields;
+  const parts = fields.flatMap((each) => repetitions(segment, each));
+  const valued = parts.filter((part) => textOf(part, 1) !== undefined);
+  // One that is too long is left out where there is another.
+  const [usable] = valued.filter((part) => !isTooLong(textOf(part, 1) ?? '', part, { report: () => undefined }));
+  if (usable !== undefined) return;
+  for (const part of valued) isTooLong(textOf(part, 1) ?? '', part, { report }, 'E');
+  if (valued.length > 0) return;
+  report(missing(`${locate(segment, field)}^1^1`, `${segment.id}-${field}.1 (patient identifier) is required`));
 }
 
 /** Far above any real message, and what the database stores in some seconds. */

@@ -4,7 +4,8 @@
  */
 import type { Part } from '../../../shared/hl7/value.ts';
 import { componentOf } from '../../../shared/hl7/value.ts';
-import { nameKey, uriOfName, uriOfUniversalId } from '../identity/domain.ts';
+import { nameKey } from '../../store/patient-identity.ts';
+import { uriOfName, uriOfUniversalId } from '../identity/domain.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
 
 export interface OrderNumber {

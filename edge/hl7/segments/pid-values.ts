@@ -2,10 +2,8 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
-import { identifyingPart } from '../identity/identifying.ts';
 import { note, noteUnknownCode, type MapContext } from '../mapping/context.ts';
 import { codeOf, concept, concepts } from '../mapping/datatypes/cwe.ts';
-import { identifier } from '../mapping/datatypes/cx.ts';
 import { fieldText, first } from '../mapping/datatypes/text.ts';
 import { address } from '../mapping/datatypes/xad.ts';
 import { ADMINISTRATIVE_SEX, YES_NO } from '../mapping/tables/concept-maps.ts';
@@ -19,14 +17,6 @@ export const each = (field: number, map: PartMap) => (segment: Segment, context:
 
 export const hasType = (type: string) => (item: JsonObject) => JSON.stringify(item['type'] ?? '').includes(`"${type}"`);
 export const hasUse = (use: string) => (item: JsonObject) => item['use'] === use;
-
-/** PID-3 with the identifying one first: it is the business identifier of the patient. */
-export function patientIdentifiers(segment: Segment, context: MapContext): Json[] {
-  const leading = identifyingPart(segment, 3);
-  const parts = repetitions(segment, 3);
-  const ordered = leading === undefined ? parts : [leading, ...parts.filter((part) => part.raw !== leading.raw)];
-  return ordered.map((part) => identifier(part, context)).filter((found) => found !== undefined);
-}
 
 export function sex(segment: Segment, context: MapContext): Json | undefined {
   const sent = codeOf(first(segment, 8));

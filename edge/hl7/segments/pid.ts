@@ -10,19 +10,7 @@ import { displayName, humanNames } from '../mapping/datatypes/xpn.ts';
 import { contactPoint } from '../mapping/datatypes/xtn.ts';
 import type { FieldMap } from '../mapping/field-map.ts';
 import { MARITAL_STATUS, RELIGION } from '../mapping/tables/concept-maps.ts';
-import {
-  each,
-  hasType,
-  hasUse,
-  patientIdentifiers,
-  sex,
-  yesNo,
-  birthOrder,
-  addresses,
-  language,
-  coded,
-  animal,
-} from './pid-values.ts';
+import { each, hasType, hasUse, sex, yesNo, birthOrder, addresses, language, coded, animal } from './pid-values.ts';
 import { firstOne, type PatientSegment } from './rule.ts';
 import { US_CORE_FIELDS } from './us-core.ts';
 
@@ -30,7 +18,7 @@ const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
 const US_SSN = 'http://hl7.org/fhir/sid/us-ssn';
 
 const FIELDS: readonly FieldMap[] = [
-  { field: 3, rows: '5', element: 'identifier', keeps: true, map: patientIdentifiers },
+  { field: 3, rows: '5', element: 'identifier', keeps: true, map: each(3, identifier) },
   { field: 2, rows: '4', element: 'identifier', keeps: true, map: each(2, identifier), owns: () => false },
   { field: 4, rows: '6', element: 'identifier', keeps: true, map: each(4, identifier), owns: () => false },
   {

@@ -17,7 +17,8 @@ import {
   type SenderChoice,
   type SenderRow,
 } from '../../store/hl7.ts';
-import type { Found } from '../mapping/drafts.ts';
+import { numberRowOf } from '../../store/patient-identity.ts';
+import type { Found, FoundPatient } from '../mapping/drafts.ts';
 import { selectKey, type MllpKey, type NoKey } from './select-key.ts';
 import { settingsOf, type SenderSettings } from './settings.ts';
 
@@ -43,6 +44,7 @@ export interface FoundSender {
   /** Other bytes of this sender with the same MSH-10 are stored. */
   readonly isControlIdReused: boolean;
   readonly found: readonly Found[];
+  readonly patients: readonly FoundPatient[];
   /** Of what was found; it must still hold when the effects are stored. */
   readonly state: string;
   /** What every batch for an access token begins with. */
@@ -119,7 +121,8 @@ function foundSender(row: SenderRow, matches: readonly MatchRow[], check?: Query
     settings: settingsOf(row),
     seen: seenIn(row),
     isControlIdReused: row.is_control_id_reused,
-    found: own.map(foundIn),
+    found: own.flatMap(foundIn),
+    patients: patientsIn(own),
     state: own[0]?.state ?? EMPTY_STATE,
     check,
   };
@@ -130,6 +133,15 @@ function seenIn({ seen_id: messageId, is_seen_accepted: isAccepted, accepted_ack
   return { messageId, accepted: isAccepted ? { ack: ack === null ? null : bytesOfHex(ack) } : undefined };
 }
 
-function foundIn({ role, key, contributions, type, id, version, last_updated, meta, body }: MatchRow): Found {
-  return { role, key, contributions, resource: { type, id, version, last_updated, meta, body } };
+function foundIn({ role, key, contributions, type, id, version, last_updated, meta, body }: MatchRow): Found[] {
+  if (role === 'number' || role === 'trait') return [];
+  return [{ role, key, contributions, resource: { type, id, version, last_updated, meta, body } }];
+}
+
+/** What is known of patients beside their records. */
+function patientsIn(matches: readonly MatchRow[]): FoundPatient[] {
+  const ids = new Set(matches.filter(({ role }) => role === 'patient').map(({ id }) => id));
+  const keysOf = (wanted: MatchRow['role'], patient: string): string[] =>
+    matches.filter(({ role, id }) => role === wanted && id === patient).map(({ key }) => key);
+  return [...ids].map((id) => ({ id, numbers: keysOf('number', id).map(numberRowOf), traits: keysOf('trait', id) }));
 }

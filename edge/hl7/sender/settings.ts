@@ -1,6 +1,6 @@
 /** What the site and the key say about their messages (edge/README.md, HL7 v2): parsed from the row, with defaults. */
 import { charsetNamed, type Charset } from '../../../shared/hl7/charset.ts';
-import { nameKey } from '../identity/domain.ts';
+import { nameKey } from '../../store/patient-identity.ts';
 import { isTimeZone } from '../../../shared/hl7/zone.ts';
 import type { SenderRow } from '../../store/hl7.ts';
 import type { IdentityCheck, UnsupportedTypes } from '../../store/sender-choice.ts';
@@ -13,6 +13,10 @@ export interface SenderSettings {
   readonly timeZone: string | undefined;
   /** Namespace (HD.1) to URI, as the site's administrators named them. Names compare without case: these are in capitals. */
   readonly authorities: ReadonlyMap<string, string>;
+  /** Namespace, in capitals, to URI, as messages of this key taught it. */
+  readonly taught: ReadonlyMap<string, string>;
+  /** Of both, which must still hold when a message is stored. */
+  readonly authoritiesState: string;
   /** Of messages that name none. */
   readonly charset: Charset;
   /** MSH-11 that are taken. */
@@ -47,6 +51,8 @@ export function settingsOf(row: SenderRow): SenderSettings {
     // What was saved under another version of the time zone data must not stop messages.
     timeZone: row.time_zone !== null && isTimeZone(row.time_zone) ? row.time_zone : undefined,
     authorities: new Map(namesOf(row.assigning_authorities)),
+    taught: new Map(namesOf(row.taught_authorities)),
+    authoritiesState: row.authorities_state,
     charset: charsetNamed(row.default_charset ?? '') ?? 'utf-8',
     processingIds: new Set(row.processing_ids),
     defaultAuthority: row.hl7_default_authority ?? undefined,

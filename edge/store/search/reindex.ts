@@ -1,6 +1,7 @@
 /** What of stored resources is searched, taken out anew: their content, versions and times stay as they are. */
 import { isResourceType } from '../../../shared/resource-type.ts';
 import type { Query } from '../../deps.ts';
+import { knownBy } from '../patient-identity.ts';
 import { type PageRow, withinBudget } from '../page.ts';
 import { parseStored, type StoredResource } from '../resource.ts';
 import { sql } from '../sql.ts';
@@ -33,7 +34,9 @@ export function reindexResources(site: string, resources: readonly StoredResourc
   const rows = resources.map((stored) => {
     const { type, id, version } = stored;
     if (!isResourceType(type)) throw new TypeError('the column has a check');
-    return { type, id, version, ...searchRows(type, parseStored(stored)) };
+    const resource = parseStored(stored);
+    const known = type === 'Patient' ? knownBy(resource) : null;
+    return { type, id, version, known, ...searchRows(type, resource) };
   });
   return sql`select resource_reindex(${site}::uuid, ${JSON.stringify(rows)}::json)`;
 }

@@ -6,6 +6,8 @@ import { createApiKey } from '../../stack/services/seed.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { replyOf, type Subject } from './subject.ts';
 
+/** A number without a system is somebody's whom name and birth date tell. */
+const JANE = { name: [{ family: 'Doe', given: ['Jane'] }], birthDate: '1980-02-29' };
 const pid = (id: string) => `PID|1||${id}^^^HOSP^MR||Doe^Jane||19800229|F`;
 
 export function httpCases(subject: () => Subject): void {
@@ -84,7 +86,7 @@ export function httpCases(subject: () => Subject): void {
           'content-type': 'application/fhir+json',
           'if-none-exist': `identifier=${value}`,
         },
-        body: JSON.stringify({ resourceType: 'Patient', identifier: [{ value }] }),
+        body: JSON.stringify({ ...JANE, resourceType: 'Patient', identifier: [{ value }] }),
       });
     const values = ['race-1', 'race-2', 'race-3', 'race-4'];
     const replies = await Promise.all(

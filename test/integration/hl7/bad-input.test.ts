@@ -178,10 +178,16 @@ describe('bad input', () => {
 
   test('an identifier that matches two patients is named by its type; nothing is stored but the message', async () => {
     const twice = [1, 2].map(() =>
-      toWrite({ resourceType: 'Patient', identifier: [{ value: 'TWO' }] }, uuidv7(Date.now()), 'create'),
+      toWrite(
+        { resourceType: 'Patient', identifier: [{ system: 'urn:oid:1.2.2', value: 'TWO' }] },
+        uuidv7(Date.now()),
+        'create',
+      ),
     );
     await site.deps.database.run(writeResources(site.site, twice));
-    const sent = await site.send(`${msh('ORU^R01')}\nPID|1||TWO^^^^MR||Doe^Jane\n${OBR}\nOBX|1|ST|two^T^L||x||||||F`);
+    const sent = await site.send(
+      `${msh('ORU^R01')}\nPID|1||TWO^^^&1.2.2&ISO^MR||Doe^Jane\n${OBR}\nOBX|1|ST|two^T^L||x||||||F`,
+    );
     expect(sent).toMatchObject({ outcome: 'AE', errors: ['E 205 PID^1^3^1^1'] });
     expect(sent.text).toContain('the identifier of type MR');
     expect((await site.resources('Observation')).filter(({ code }) => JSON.stringify(code).includes('"two"'))).toEqual(

@@ -33,7 +33,7 @@ describe('identifiers', () => {
     expect(patient({ 3: field })).toMatchObject({ identifier: [expected] });
   });
 
-  test('the one of type MR comes first; PID-2, PID-4, SSN and licence follow', () => {
+  test('those of PID-3 come first, in their order; PID-2, PID-4, SSN and licence follow', () => {
     const found = patient({
       2: 'E1',
       3: 'X1^^^HOSP^PI~M1^^^HOSP^MR',
@@ -42,7 +42,7 @@ describe('identifiers', () => {
       20: 'D1^NY^20300101',
     });
     const [first, ...rest] = found['identifier'] as { value: string }[];
-    expect([first?.value, ...rest.map(({ value }) => value)]).toEqual(['M1', 'X1', 'E1', 'L1', '123-45-6789', 'D1']);
+    expect([first?.value, ...rest.map(({ value }) => value)]).toEqual(['X1', 'M1', 'E1', 'L1', '123-45-6789', 'D1']);
     expect(rest[3]).toEqual({
       type: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0203', code: 'SS' }] },
       system: 'http://hl7.org/fhir/sid/us-ssn',

@@ -1,8 +1,10 @@
 /** A message through reading and mapping, without a database: what tests of the maps look at. */
 import { decide } from '../../../edge/hl7/ingest/decide.ts';
-import type { Found } from '../../../edge/hl7/mapping/drafts.ts';
+import type { Found, FoundPatient } from '../../../edge/hl7/mapping/drafts.ts';
 import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
 import type { SenderSettings } from '../../../edge/hl7/sender/settings.ts';
+import { knownBy } from '../../../edge/store/patient-identity.ts';
+import { parseStored } from '../../../edge/store/resource.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import type { UnnamedName } from '../../../edge/store/unnamed-name.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
@@ -14,6 +16,8 @@ export const SETTINGS: SenderSettings = {
   allowedScopes: new Set(RESOURCE_TYPES.map((type) => `system/${type}.write`)),
   timeZone: 'Europe/Vienna',
   authorities: new Map([['HOSP', 'urn:example:hosp']]),
+  taught: new Map(),
+  authoritiesState: '',
   charset: 'utf-8',
   processingIds: new Set(['P', 'T', 'D']),
   defaultAuthority: undefined,
@@ -77,6 +81,7 @@ export function mapped(
     reading: readBytes(new TextEncoder().encode([msh, ...lines].join('\r')), 'utf-8'),
     settings: { ...SETTINGS, ...options.settings },
     found: options.found ?? [],
+    patients: patientsOf(options.found ?? []),
     isControlIdReused: false,
     isForced: false,
     messageId: '01890000-0000-7000-8000-000000000003',
@@ -102,6 +107,12 @@ export function mapped(
     json: (type) => printJson(resource(type)),
   };
 }
+
+/** As if FHIR clients had written them. */
+const patientsOf = (found: readonly Found[]): readonly FoundPatient[] =>
+  found
+    .filter(({ role }) => role === 'patient')
+    .map(({ resource }) => ({ id: resource.id, ...knownBy(parseStored(resource)) }));
 
 function assertValid(resource: JsonObject): void {
   const { resourceType } = resource;

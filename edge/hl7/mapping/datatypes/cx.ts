@@ -1,16 +1,19 @@
 /** CX and DLN as Identifier (v2-to-FHIR `CX[Identifier]`, `DLN[Identifier]`). */
 import { locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
-import { nameKey } from '../../identity/domain.ts';
+import { nameKey } from '../../../store/patient-identity.ts';
 import type { MapContext } from '../context.ts';
-import { assigningAuthority, identifierType, isTooLong, issuer } from './hd.ts';
+import { assigningAuthority, identifierType, isTooLong, issuer, type Authority } from './hd.ts';
 import { code, members, textOf } from './text.ts';
 import { date, period } from './time.ts';
 
 const CHECK_DIGIT = 'http://hl7.org/fhir/StructureDefinition/identifier-checkDigit';
 const CHECK_DIGIT_SCHEME = 'http://hl7.org/fhir/StructureDefinition/namingsystem-checkDigit';
 
-/** `CX[Identifier]` 3 to 13, without 11 (assigning facility has no place in R4). */
+/**
+ * `CX[Identifier]` 3 to 13. Of 11, the assigning facility, which has no place of its own in R4, the domain is taken where
+ * there is no assigning authority.
+ */
 export function identifier(part: Part, context: MapContext): JsonObject | undefined {
   const value = textOf(part, 1);
   if (value === undefined || isTooLong(value, part, context)) return undefined;
@@ -20,10 +23,17 @@ export function identifier(part: Part, context: MapContext): JsonObject | undefi
   return members({
     extension: [...valueString(CHECK_DIGIT, textOf(part, 2)), ...valueString(CHECK_DIGIT_SCHEME, textOf(part, 3))],
     type: type === undefined ? undefined : identifierType(type),
-    ...issuer(assigningAuthority(part, 4, context)),
+    ...issuer(authorityOf(part, context)),
     value,
     period: period(date(part, context, 7), date(part, context, 8), context, locatePart(part, 8)),
   });
+}
+
+function authorityOf(part: Part, context: MapContext): Authority {
+  const authority = assigningAuthority(part, 4, context);
+  return authority.system === undefined && authority.namespace === undefined
+    ? assigningAuthority(part, 6, context)
+    : authority;
 }
 
 /** `DLN[Identifier]` 3 to 7. */

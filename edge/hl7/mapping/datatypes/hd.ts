@@ -5,7 +5,8 @@
  */
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
-import { nameKey } from '../../identity/domain.ts';
+import { uriOfNamespace, uriOfUniversalId } from '../../identity/domain.ts';
+import { nameKey } from '../../../store/patient-identity.ts';
 import { note, type MapContext } from '../context.ts';
 import { members, textOf } from './text.ts';
 
@@ -15,28 +16,10 @@ export interface Authority {
   readonly namespace: string | undefined;
 }
 
-const OID = /^(?:urn:oid:)?([0-2](?:\.(?:0|[1-9]\d*))+)$/i;
-const UUID = /^(?:urn:uuid:)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
-const URI = /^[a-z][a-z0-9+.-]*:[^\s]+$/i;
-
-/** The system URI that a universal id stands for, of whatever type it says it is. */
-function systemOfUniversalId(id: string | undefined): string | undefined {
-  if (id === undefined) return undefined;
-  const oid = OID.exec(id)?.[1];
-  if (oid !== undefined) return `urn:oid:${oid}`;
-  const uuid = UUID.exec(id)?.[1];
-  if (uuid !== undefined) return `urn:uuid:${uuid.toLowerCase()}`;
-  return URI.test(id) ? id : undefined;
-}
-
 function authority(namespace: string | undefined, id: string | undefined, context: MapContext): Authority {
   const system =
-    systemOfUniversalId(id) ??
-    // Some send the OID in the place of the name.
-    systemOfUniversalId(namespace) ??
-    [namespace, id]
-      .map((name) => (name === undefined ? undefined : context.authorities.get(nameKey(name))))
-      .find(Boolean);
+    uriOfUniversalId(id) ??
+    [namespace, id].flatMap((name) => (name === undefined ? [] : (uriOfNamespace(name, context.domains) ?? [])))[0];
   const name = namespace ?? (system === undefined ? id : undefined);
   if (system === undefined && name !== undefined) context.unnamed({ kind: 'authority', name: nameKey(name) });
   return { system, namespace: name };

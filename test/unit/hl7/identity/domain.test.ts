@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { domainOf, domainOfStored, taughtBy, type Authorities } from '../../../../edge/hl7/identity/domain.ts';
+import { domainOf, taughtBy, type Authorities } from '../../../../edge/hl7/identity/domain.ts';
+import { domainOfStored } from '../../../../edge/store/patient-identity.ts';
 
 const OID = 'urn:oid:1.2.3.4';
 const none = { namespace: undefined, universalId: undefined };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { isBareName } from '../../../../edge/hl7/identity/domain.ts';
+import { isBareName } from '../../../../edge/store/patient-identity.ts';
 import type { Person } from '../../../../edge/hl7/identity/person.ts';
 import {
   resolve,
@@ -33,6 +33,7 @@ const number = (
   value,
   domain: { id: domain, ids: [domain], isAssumed: more.isAssumed ?? false },
   identifies: more.identifies ?? true,
+  type: 'MR',
   at: `PID^1^3^${(place += 1)}`,
 });
 const known = (patient: string, value: string, domain = HOSP, more: Partial<KnownNumber> = {}): KnownNumber => ({

@@ -1,0 +1,34 @@
+/** What telling patients of one message apart needs, beside the segments. */
+import type { MapContext } from '../mapping/context.ts';
+import type { Drafts } from '../mapping/drafts.ts';
+import type { Authorities } from './domain.ts';
+import { chartsOf, knownNumbers } from './found-charts.ts';
+import type { IdentityCheck } from '../../store/sender-choice.ts';
+import type { ResolveRequest } from './resolve.ts';
+import type { NumberRules } from './sent.ts';
+
+export interface IdentityContext {
+  readonly authorities: Authorities;
+  readonly rules: NumberRules;
+  readonly check: IdentityCheck;
+  readonly drafts: Drafts;
+  readonly context: MapContext;
+  /** Of a patient that is created. */
+  readonly newId: () => string;
+  /** The charts as they are now: a message that is about several patients finds what it made itself. */
+  readonly found: () => Pick<ResolveRequest, 'known' | 'charts' | 'namedUris' | 'placeholderDates'>;
+}
+
+export function identityContext(parts: Omit<IdentityContext, 'found'>): IdentityContext {
+  const { authorities, rules, drafts } = parts;
+  const namedUris = new Set([...authorities.named.values(), ...authorities.taught.values()]);
+  return {
+    ...parts,
+    found: () => ({
+      known: knownNumbers(drafts, rules),
+      charts: chartsOf(drafts),
+      namedUris,
+      placeholderDates: rules.placeholderBirthDates,
+    }),
+  };
+}

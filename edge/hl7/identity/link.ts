@@ -1,0 +1,26 @@
+/** A24 and A37: two records of one person are linked, or are not any more (HL7 v2.5.1 §3.3.24, §3.3.37; FHIR R4, Patient.link). */
+import { isJsonObject, type Json } from '../../../shared/json.ts';
+import type { Draft, Drafts } from '../mapping/drafts.ts';
+import { fixed } from '../mapping/field-map.ts';
+import { itemsOf, link } from './survivor.ts';
+
+/** Both ways, so that whoever reads one of them sees it. */
+export function linkPatients(a: Draft, b: Draft, drafts: Drafts): void {
+  if (a === b) return;
+  drafts.apply(a, [link('seealso', b)]);
+  drafts.apply(b, [link('seealso', a)]);
+}
+
+export function unlinkPatients(a: Draft, b: Draft, drafts: Drafts): void {
+  for (const [from, to] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    const links = itemsOf(from.content['link']);
+    const kept = links.filter(({ type, other }) => type !== 'seealso' || !isTo(other, to));
+    if (kept.length < links.length) drafts.apply(from, [fixed('link', kept.length === 0 ? null : kept)]);
+  }
+}
+
+const isTo = (other: Json | undefined, patient: Draft): boolean =>
+  isJsonObject(other) && other['reference'] === `Patient/${patient.id}`;

@@ -1,0 +1,131 @@
+/**
+ * By which numbers a patient is known, and what its chart has once said of the person: rows beside a Patient's content
+ * (`patient_identity`, `patient_trait` in migrations/0014_patient_identity.sql), which every write of a Patient keeps. An
+ * identifier is a pair of domain and value (IHE ITI TF-2 §3.8); its type is no part of it.
+ */
+import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
+import { fold } from './search/fold.ts';
+
+/** `[domain, value, type, led, assumed]`: code of table 0203 or `''`; whether it led a PID-3; whether its domain is a guess. */
+export type NumberRow = readonly [domain: string, value: string, type: string, led: boolean, assumed: boolean];
+
+/** The key of a row of role `number` that `hl7_match` found. */
+export function numberRowOf(key: string): NumberRow {
+  const parsed: unknown = JSON.parse(key);
+  const [domain, value, type, led, assumed] = Array.isArray(parsed) ? parsed : [];
+  return [String(domain), String(value), String(type), led === true, assumed === true];
+}
+
+/** What `patient_rows_write` takes. */
+export interface KnownBy {
+  readonly numbers: readonly NumberRow[];
+  /** Every identifier value of the content. */
+  readonly values: readonly string[];
+  readonly traits: readonly string[];
+}
+
+/** How namespaces compare: table 0300 is the user's own, and senders do not agree on case. */
+export const nameKey = (namespace: string): string => namespace.trim().toUpperCase();
+
+const NAME = 'name:';
+
+/** The domain of a namespace that nobody has given a URI. `''`: nobody's. */
+export const bareNameDomain = (namespace: string): string => `${NAME}${nameKey(namespace)}`;
+
+/** The name of such a domain, in capitals; undefined for a URI, and for nobody's. */
+export const nameOfDomain = (domain: string): string | undefined =>
+  isBareName(domain) && domain !== NAME ? domain.slice(NAME.length) : undefined;
+
+/** Whether a domain is a bare namespace that nobody has given a URI. */
+export const isBareName = (domain: string): boolean => domain.startsWith(NAME);
+
+/** The domain of an identifier that is stored as FHIR: its system, else the name of its assigner, else nobody's. */
+export function domainOfStored(system: string | undefined, assigner: string | undefined): string {
+  return system ?? bareNameDomain(assigner ?? '');
+}
+
+/** What a Patient's content says, as a FHIR client means it. */
+export function knownBy(patient: JsonObject): KnownBy {
+  const identifiers = objectsOf(patient['identifier']);
+  return {
+    numbers: identifiers.map(numberOf).filter((row) => row !== undefined),
+    values: valuesOf(identifiers),
+    traits: traitsOf(patient),
+  };
+}
+
+export const valuesOf = (identifiers: readonly JsonObject[]): string[] =>
+  identifiers.flatMap((item) => textOf(item['value'])?.trim() ?? []);
+
+function numberOf(item: JsonObject): NumberRow | undefined {
+  const value = textOf(item['value'])?.trim();
+  if (value === undefined || value === '') return undefined;
+  const system = textOf(item['system']);
+  return [domainOfIdentifier(item), value, typeOf(item), true, system === undefined];
+}
+
+/** @param item an Identifier */
+export function domainOfIdentifier(item: JsonObject): string {
+  const assigner = item['assigner'];
+  return domainOfStored(textOf(item['system']), isJsonObject(assigner) ? textOf(assigner['display']) : undefined);
+}
+
+/** Code of table 0203, whatever system the client gave it; `''` without one. */
+function typeOf(item: JsonObject): string {
+  const { type } = item;
+  const code = isJsonObject(type) ? objectsOf(type['coding']).map((coding) => textOf(coding['code']))[0] : undefined;
+  return (code ?? '').slice(0, MAX_TRAIT_PART);
+}
+
+/** A name as far as it tells people apart. */
+export interface PersonName {
+  readonly family: string | undefined;
+  /** The first given name. */
+  readonly given: string | undefined;
+  /** A name that is only text. */
+  readonly text: string | undefined;
+}
+
+export function namesOf(patient: JsonObject): PersonName[] {
+  return objectsOf(patient['name']).map((name) => {
+    const given = Array.isArray(name['given']) ? textOf(name['given'][0]) : undefined;
+    return { family: textOf(name['family']), given, text: textOf(name['text']) };
+  });
+}
+
+/** An entry of an index is bounded, and no name that tells people apart is longer. */
+const MAX_TRAIT_PART = 120;
+
+/** `["family","given","text"]`, folded, or a birth date. */
+function traitsOf(patient: JsonObject): string[] {
+  const part = (text: string | undefined): string => fold(text ?? '').slice(0, MAX_TRAIT_PART);
+  const names = namesOf(patient).map(({ family, given, text }) =>
+    // What a name is shown as says nothing beside the name.
+    JSON.stringify([part(family), part(given), family === undefined ? part(text) : '']),
+  );
+  const birthDate = textOf(patient['birthDate']);
+  return [...new Set([...names, ...(birthDate === undefined ? [] : [birthDate])])];
+}
+
+export interface Traits {
+  readonly names: readonly PersonName[];
+  readonly birthDates: readonly string[];
+}
+
+/** Back from the texts of `KnownBy.traits`. */
+export function readTraits(traits: readonly string[]): Traits {
+  const names = traits
+    .filter((trait) => trait.startsWith('['))
+    .map((trait): PersonName => {
+      const parts: unknown = JSON.parse(trait);
+      const [family, given, text] = Array.isArray(parts) ? parts.map(String) : [];
+      return { family: family || undefined, given: given || undefined, text: text || undefined };
+    });
+  return { names, birthDates: traits.filter((trait) => !trait.startsWith('[')) };
+}
+
+const textOf = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+/** The objects of a list of a stored resource, whatever else somebody wrote into it. */
+const objectsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

@@ -1,0 +1,10 @@
+-- Holds the caller's transaction until no other holds one of p_keys, or a number by which one of these patients is known:
+-- as lock_keys, for a FHIR client's write of patients whose numbers change (edge/store/lock.ts).
+create or replace function lock_patients(p_site uuid, p_keys text[], p_ids uuid[])
+returns void language plpgsql
+set enable_seqscan = off
+as $$
+begin
+  perform lock_keys(p_site, p_keys || array(
+    select distinct 'Patient|' || i.value from patient_identity i where i.id = any (p_ids) and i.site_id = p_site));
+end $$;

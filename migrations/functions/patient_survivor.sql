@@ -1,0 +1,20 @@
+-- The patient that a patient was merged into, at the end of the chain of links; the patient itself, where it was not.
+create or replace function patient_survivor(p_site uuid, p_id uuid) returns uuid
+language plpgsql stable as $$
+declare
+  at uuid := p_id;
+  target uuid;
+begin
+  -- A loop that somebody wrote into the links ends.
+  for depth in 1 .. 16 loop
+    select substring(e -> 'other' ->> 'reference' from '^Patient/([0-9a-f-]{36})$')::uuid into target
+      from resource r
+     cross join lateral json_array_elements(
+       case when r.body like '%"replaced-by"%' then ('{' || r.body || '}')::json -> 'link' end) e
+     where r.site_id = p_site and r.type = 'Patient' and r.id = at and e ->> 'type' = 'replaced-by'
+     limit 1;
+    exit when target is null;
+    at := target;
+  end loop;
+  return at;
+end $$;

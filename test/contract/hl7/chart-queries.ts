@@ -1,0 +1,35 @@
+/** What the charts of a site say, read from its database. */
+import type { Client } from 'pg';
+
+import { isJsonObject, parseJson } from '../../../shared/json.ts';
+import type { ChartSubject } from './identity-cases.ts';
+
+export function chartQueries(client: Client, site: string): Pick<ChartSubject, 'patients' | 'subjects' | 'listed'> {
+  return {
+    async patients(family) {
+      const { rows } = await client.query<{ id: string; body: string }>(
+        `select id, body from resource where site_id = $1 and type = 'Patient' and body like '%' || $2 || '"%' order by id`,
+        [site, family],
+      );
+      return rows.map(({ id, body }) => {
+        const content = parseJson(`{${body}}`);
+        if (!isJsonObject(content)) throw new Error('not an object');
+        return { id, content };
+      });
+    },
+    async subjects(code) {
+      const { rows } = await client.query<{ id: string }>(
+        `select patient_id as id from resource where site_id = $1 and type = 'Observation' and body like '%"' || $2 || '"%'`,
+        [site, code],
+      );
+      return rows.map(({ id }) => id);
+    },
+    async listed(ids) {
+      const { rows } = await client.query<{ kind: string }>(
+        `select kind from attention where site_id = $1 and (patient_a = any ($2) or patient_b = any ($2)) order by kind`,
+        [site, ids],
+      );
+      return rows.map(({ kind }) => kind);
+    },
+  };
+}

@@ -1,0 +1,407 @@
+/**
+ * Which chart a message finds: the messages that put two people into one chart, or split one person, before. A case is a
+ * history about Ann, or about Ann and Bob; numbers that the cases invent are their own.
+ */
+import { describe, expect, test } from 'vitest';
+
+import type { JsonObject } from '../../../shared/json.ts';
+
+export interface Patient {
+  readonly id: string;
+  readonly content: JsonObject;
+}
+
+export interface ChartSubject {
+  readonly send: (message: string) => Promise<{ readonly outcome: string; readonly errors: readonly string[] }>;
+  /** Patients of the site with the family name, in the order they were made. */
+  readonly patients: (family: string) => Promise<readonly Patient[]>;
+  /** Ids of the patients that Observations of this code are of. */
+  readonly subjects: (code: string) => Promise<readonly string[]>;
+  /** As a FHIR client does; with an id, an update. */
+  readonly write: (patient: JsonObject, id?: string) => Promise<string>;
+  /** Kinds of what is listed for the administrator about these patients. */
+  readonly listed: (ids: readonly string[]) => Promise<readonly string[]>;
+}
+
+let number = 0;
+let control = 0;
+const msh = (type: string, facility = 'HOSP') =>
+  `MSH|^~\\&|LAB|${facility}|GATEWAY|SITE|20260102030405+0100||${type}|I${(control += 1)}|P|2.5.1`;
+
+/** A case's own family names and numbers: `{X}` in a PID-3 becomes one that no other case has. */
+function story() {
+  const tag = `${(number += 1)}`;
+  const own = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${name}${tag}`);
+  const person = (kind: 'ann' | 'bob' | 'bare') =>
+    kind === 'bare'
+      ? '|'
+      : kind === 'ann'
+        ? `Ann${letters(tag)}^Ann||19800203|F`
+        : `Bob${letters(tag)}^Bob||19600506|M`;
+  const pid = (numbers: string, kind: 'ann' | 'bob' | 'bare' = 'ann', before = '', after = '') =>
+    `PID|1|${own(before)}|${own(numbers)}|${own(after)}|${person(kind)}`;
+  const code = `k${tag}`;
+  return {
+    own,
+    code,
+    ann: `Ann${letters(tag)}`,
+    bob: `Bob${letters(tag)}`,
+    pid,
+    adt: (
+      numbers: string,
+      kind?: 'ann' | 'bob' | 'bare',
+      { event = 'A08', facility = 'HOSP', before = '', after = '' } = {},
+    ) => `${msh(`ADT^${event}`, facility)}\n${pid(numbers, kind, before, after)}`,
+    oru: (numbers: string, kind?: 'ann' | 'bob' | 'bare', facility = 'HOSP') =>
+      `${msh('ORU^R01', facility)}\n${pid(numbers, kind)}\nOBR|1||F${control}^LAB|1^T^L|||20260101||||||||||||||||||F\nOBX|1|NM|${code}^T^L||5||||||F`,
+    merge: (survivor: string, loser: string, { event = 'A40', name = '' } = {}) =>
+      `${msh(`ADT^${event}`)}\n${pid(survivor)}\nMRG|${own(loser)}||||||${name}`,
+  };
+}
+const letters = (digits: string) => digits.replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
+
+type Kind = 'ann' | 'bob' | 'bare';
+/** PID-3, whose, and beside it MSH-4, PID-4 or that it is a result. */
+type Step = readonly [
+  numbers: string,
+  kind?: Kind,
+  more?: { readonly facility?: string; readonly after?: string; readonly oru?: boolean },
+];
+
+export function identityCases(subject: () => ChartSubject): void {
+  describe.each<[name: string, steps: readonly Step[], ann: number, bob: number, last: readonly string[]]>([
+    ['an OID and a namespace, then the namespace', [['{X}^^^T{N}&1.2.3.4&ISO^MR'], ['{X}^^^T{N}^MR']], 1, 0, []],
+    ['the same, reversed', [['{X}^^^T{N}^MR'], ['{X}^^^T{N}&1.2.3.4&ISO^MR']], 1, 0, []],
+    ['an OID, then it without the namespace', [['{X}^^^T{N}&1.2.3.4&ISO^MR'], ['{X}^^^&1.2.3.4&ISO^MR']], 1, 0, []],
+    [
+      'a second OID for a namespace is not used',
+      [['{X}^^^S&1.2.5&ISO^MR'], ['{Y}^^^S&1.2.6&ISO^MR', 'bob'], ['{Y}^^^S', 'ann']],
+      2,
+      1,
+      [],
+    ],
+    ['an OID, then nothing', [['{X}^^^HOSP1&1.2.3.5&ISO^MR'], ['{X}']], 1, 0, ['W 205 PID^1^3^1^1']],
+    ['a namespace, then nothing', [['{X}^^^HOSP^MR'], ['{X}']], 1, 0, []],
+    ['nothing, then a namespace', [['{X}'], ['{X}^^^HOSP^MR']], 1, 0, []],
+    ['two namespaces', [['{X}^^^ONE^MR'], ['{X}^^^TWO^MR', 'bob']], 1, 1, []],
+    ['a namespace in other letters', [['{X}^^^ONE^MR'], ['{X}^^^one^MR']], 1, 0, []],
+    ['leading noughts', [['00{X}^^^ONE^MR'], ['{X}^^^ONE^MR', 'bob']], 1, 1, []],
+    ['blanks', [[' {X} ^^^ONE^MR'], ['{X}^^^ONE^MR']], 1, 0, []],
+    ['a type, then none', [['{X}^^^ONE^MR'], ['{X}^^^ONE']], 1, 0, []],
+    ['another type', [['{X}^^^ONE^MR'], ['{X}^^^ONE^PI']], 1, 0, []],
+    ['two numbers, the other way round', [['{X}^^^ONE^MR~{Y}^^^ONE^MR'], ['{Y}^^^ONE^MR~{X}^^^ONE^MR']], 1, 0, []],
+    [
+      'a result by a number that was only listed',
+      [['{X}^^^ONE^MR~{Y}^^^ONE^PI'], ['{Y}^^^ONE^PI', 'ann', { oru: true }]],
+      1,
+      0,
+      [],
+    ],
+    ['the laboratory first', [['{E}^^^EPI^PI', 'ann', { oru: true }], ['{M}^^^ONE^MR~{E}^^^EPI^PI']], 1, 0, []],
+    [
+      'numbers of two patients',
+      [['{X}^^^ONE^MR'], ['{Y}^^^ONE^MR', 'bob'], ['{X}^^^ONE^MR~{Y}^^^ONE^MR']],
+      1,
+      1,
+      ['W 205 PID^1^3^2^1'],
+    ],
+    [
+      'a new number, the old in PID-4',
+      [['{X}^^^ONE^MR'], ['{Y}^^^ONE^MR', 'ann', { after: '{X}^^^ONE^MR' }], ['{X}^^^ONE^MR']],
+      1,
+      0,
+      [],
+    ],
+    [
+      'one social security number of nobody',
+      [['999-99-9999^^^SSA^SS~{A}^^^ONE^PI'], ['999-99-9999^^^SSA^SS~{B}^^^ONE^PI', 'bob']],
+      1,
+      1,
+      [],
+    ],
+    ['a placeholder alone', [['999-99-9999^^^ONE^MR']], 0, 0, ['E 101 PID^1^3^1^1']],
+    [
+      'a number without an authority from two facilities',
+      [
+        ['{X}', 'ann', { facility: 'EAST' }],
+        ['{X}', 'bob', { facility: 'WEST' }],
+      ],
+      1,
+      1,
+      ['W 205 PID^1^3^1^1'],
+    ],
+    [
+      'the same of one person',
+      [
+        ['{X}', 'ann', { facility: 'EAST' }],
+        ['{X}', 'ann', { facility: 'WEST' }],
+      ],
+      1,
+      0,
+      ['W 205 PID^1^3^1^1'],
+    ],
+    [
+      'an OID, a bare result, another OID',
+      [['{X}^^^&1.2.3.6&ISO^MR'], ['{X}', 'ann', { oru: true }], ['{X}^^^OTHER&2.16.840.1.9&ISO^MR', 'bob']],
+      1,
+      1,
+      ['W 205 PID^1^3^1^1'],
+    ],
+    [
+      'a number that somebody else got: a correction',
+      [['{X}^^^ONE^MR'], ['{X}^^^ONE^MR', 'bob']],
+      0,
+      1,
+      ['W 205 PID^1^3^1^1'],
+    ],
+    [
+      'a result of somebody else',
+      [['{X}^^^ONE^MR'], ['{X}^^^ONE^MR', 'bob', { oru: true }]],
+      1,
+      0,
+      ['E 205 PID^1^3^1^1'],
+    ],
+    ['a result without name and birth date', [['{X}^^^ONE^MR'], ['{X}^^^ONE^MR', 'bare', { oru: true }]], 1, 0, []],
+    [
+      'twins, of whom one lists the number of the other',
+      [['{X}^^^ONE^MR'], ['{Y}^^^ONE^MR~{X}^^^ONE^MR', 'bob']],
+      1,
+      1,
+      ['W 205 PID^1^3^2^1'],
+    ],
+    ['only an account number, of somebody else', [['{X}^^^ONE^AN'], ['{X}^^^ONE^AN', 'bob']], 1, 1, []],
+    ['a result by an account number', [['{X}^^^ONE^AN', 'bob', { oru: true }]], 0, 0, ['E 205 PID^1^3^1^1']],
+  ])('%s', (_name, steps, ann, bob, last) => {
+    test('ends in the right charts', async () => {
+      const { adt, oru, own, ann: annName, bob: bobName } = story();
+      let answer: readonly string[] = [];
+      for (const [numbers, kind, { facility, after, oru: isResult } = {}] of steps) {
+        const message =
+          isResult === true
+            ? oru(numbers, kind, facility)
+            : adt(numbers, kind, {
+                ...(facility !== undefined && { facility }),
+                ...(after !== undefined && { after }),
+              });
+        answer = (await subject().send(own(message))).errors;
+      }
+      expect(
+        [await subject().patients(annName), await subject().patients(bobName)].map(({ length }) => length),
+      ).toEqual([ann, bob]);
+      expect(answer).toEqual(last);
+    });
+  });
+
+  test('a bare number takes nothing away from an identifier', async () => {
+    const { adt, ann, own } = story();
+    await subject().send(adt('{X}^^^ERASE&1.2.3.7&ISO^MR'));
+    await subject().send(adt('{X}'));
+    const [patient] = await subject().patients(ann);
+    expect(patient?.content['identifier']).toMatchObject([
+      {
+        system: 'urn:oid:1.2.3.7',
+        value: own('{X}'),
+        assigner: { display: 'ERASE' },
+        type: { coding: [{ code: 'MR' }] },
+      },
+    ]);
+  });
+
+  test('a FHIR client’s system stays, and what messages taught survives the client’s write', async () => {
+    const { adt, ann, own } = story();
+    const name = [{ family: ann, given: ['Ann'] }];
+    const about = { resourceType: 'Patient', name, birthDate: '1980-02-03' };
+    const identifier = [{ system: 'http://example.org/mrn', value: own('{X}'), period: { start: '2020' } }];
+    const id = await subject().write({ ...about, identifier });
+    expect((await subject().send(adt('{X}^^^FHIRED^MR'))).errors).toEqual(['W 205 PID^1^3^1^1']);
+    const [patient] = await subject().patients(ann);
+    expect(patient?.id).toBe(id);
+    expect(patient?.content['identifier']).toMatchObject([identifier[0], { assigner: { display: 'FHIRED' } }]);
+    await subject().write({ ...about, identifier, active: true }, id);
+    expect(await subject().send(adt('{X}^^^FHIRED^MR', 'bare'))).toMatchObject({ errors: [] });
+    expect(await subject().patients(ann)).toHaveLength(1);
+  });
+
+  test('two FHIR patients with one number: the one that agrees, else none', async () => {
+    const { adt, ann, bob, own, oru } = story();
+    const identifier = [{ system: 'urn:oid:1.2.3.8', value: own('{X}') }];
+    const a = await subject().write({
+      resourceType: 'Patient',
+      name: [{ text: `Ann ${ann}` }],
+      birthDate: '1980-02-03',
+      identifier,
+    });
+    const b = await subject().write({ resourceType: 'Patient', name: [{ family: bob }], identifier });
+    expect((await subject().send(adt('{X}^^^&1.2.3.8&ISO'))).errors).toEqual(['W 205 PID^1^3^1^1']);
+    expect(await subject().listed([a, b])).toEqual(['possible-duplicate']);
+    expect((await subject().send(oru('{X}^^^&1.2.3.8&ISO', 'bare'))).errors).toEqual(['E 205 PID^1^3^1^1']);
+  });
+
+  test('a number that was only listed moves to whom it leads', async () => {
+    const { adt, ann, bob, own } = story();
+    await subject().send(adt('{X}^^^ONE^MR~{Y}^^^ONE^MR'));
+    expect((await subject().send(adt('{Y}^^^ONE^MR', 'bob'))).errors).toEqual(['W 205 PID^1^3^1^1']);
+    const [[annChart], [bobChart]] = [await subject().patients(ann), await subject().patients(bob)];
+    expect(annChart?.content['identifier']).toMatchObject([{ value: own('{X}') }]);
+    expect(bobChart?.content['identifier']).toMatchObject([{ value: own('{Y}') }]);
+    expect(await subject().listed([annChart?.id ?? '', bobChart?.id ?? ''])).toEqual(['possible-duplicate']);
+    expect((await subject().send(adt('{X}^^^ONE^MR'))).errors).toEqual([]);
+  });
+
+  describe('merges', () => {
+    test.each(['A18', 'A30', 'A34', 'A36', 'A39', 'A40'])(
+      '%s: results and late messages find the survivor',
+      async (event) => {
+        const { adt, oru, merge, ann, code, own } = story();
+        await subject().send(adt('{X}^^^ONE^MR'));
+        await subject().send(oru('{Y}^^^ONE^MR'));
+        expect(await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^ONE^MR', { event }))).toMatchObject({
+          outcome: 'AA',
+          errors: [],
+        });
+        expect((await subject().send(oru('{Y}^^^ONE^MR'))).outcome).toBe('AA');
+        const [survivor, loser] = await subject().patients(ann);
+        expect(new Set(await subject().subjects(code))).toEqual(new Set([survivor?.id]));
+        expect(survivor?.content['identifier']).toMatchObject([
+          { value: own('{X}') },
+          { value: own('{Y}'), use: 'old' },
+        ]);
+        expect(loser?.content).toMatchObject({ active: false });
+
+        // What is said of the person by the old number stays with the record that was merged away.
+        const late = await subject().send(adt('{Y}^^^ONE^MR', 'ann').replace('|F', '|M'));
+        expect(late).toMatchObject({ outcome: 'AA', errors: ['W 205 PID^1^3^1^1'] });
+        expect((await subject().patients(ann)).map(({ content }) => [content['gender'], content['active']])).toEqual([
+          ['female', true],
+          ['male', false],
+        ]);
+      },
+    );
+
+    test('chains: a result of the first finds the last', async () => {
+      const { adt, oru, merge, ann, code } = story();
+      for (const id of ['A', 'B', 'C']) await subject().send(adt(`{${id}}^^^ONE^MR`));
+      await subject().send(merge('{A}^^^ONE', '{B}^^^ONE'));
+      await subject().send(merge('{C}^^^ONE', '{A}^^^ONE'));
+      await subject().send(oru('{B}^^^ONE'));
+      const [, , last] = await subject().patients(ann);
+      expect(await subject().subjects(code)).toEqual([last?.id]);
+      expect(await subject().send(merge('{D}^^^ONE', '{B}^^^ONE'))).toMatchObject({
+        outcome: 'AE',
+        errors: ['E 204 MRG^1^1^1^1'],
+      });
+    });
+
+    test('a loser that is known by another domain is not told: never AA, unless MRG-7 is somebody else', async () => {
+      const { adt, merge, ann, bob } = story();
+      await subject().send(adt('{Y}^^^&1.2.3.9&ISO^MR', 'bob'));
+      await subject().send(adt('{X}^^^ONE^MR'));
+      expect(await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^NOBODY^MR'))).toMatchObject({
+        outcome: 'AE',
+        errors: ['E 204 MRG^1^1^1^1'],
+      });
+      const ids = [...(await subject().patients(ann)), ...(await subject().patients(bob))].map(({ id }) => id);
+      expect(await subject().listed(ids)).toEqual(['merge-unresolved']);
+      const told = await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^NOBODY^MR', { name: `${ann}^Ann` }));
+      expect(told).toMatchObject({ outcome: 'AA', errors: ['W 204 MRG^1^1^1^1'] });
+      expect((await subject().patients(bob))[0]?.content).toMatchObject({ active: true });
+    });
+
+    test('a further loser must agree with the first', async () => {
+      const { adt, merge, ann, bob } = story();
+      await subject().send(adt('{X}^^^ONE^MR'));
+      await subject().send(adt('{Y}^^^ONE^MR'));
+      await subject().send(adt('{Z}^^^ONE^MR'));
+      await subject().send(adt('{W}^^^ONE^MR', 'bob'));
+      const several = merge('{X}^^^ONE^MR', '{X}^^^ONE^MR~{Y}^^^ONE^MR~{Z}^^^ONE^MR~{W}^^^ONE^MR');
+      expect(await subject().send(several)).toMatchObject({ outcome: 'AA', errors: ['W 205 MRG^1^1^1^1'] });
+      expect((await subject().patients(ann)).map(({ content }) => content['active'])).toEqual([true, false, false]);
+      expect((await subject().patients(bob)).map(({ content }) => content['active'])).toEqual([true]);
+    });
+
+    test('a number that somebody else has got after a merge stays apart from the survivor', async () => {
+      const { adt, oru, merge, ann, bob, code } = story();
+      await subject().send(adt('{X}^^^ONE^MR'));
+      await subject().send(adt('{Y}^^^ONE^MR'));
+      await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^ONE^MR'));
+      const reused = await subject().send(`${adt('{Y}^^^ONE^MR', 'bob')}\nAL1|1|DA|PEN^Penicillin^L`);
+      expect(reused.outcome).toBe('AA');
+      expect(await subject().patients(ann)).toMatchObject([{ content: { active: true } }]);
+      expect(await subject().patients(bob)).toHaveLength(1);
+      expect((await subject().send(oru('{Y}^^^ONE^MR', 'bob'))).outcome).toBe('AE');
+      expect(await subject().subjects(code)).toEqual([]);
+    });
+  });
+
+  describe('numbers that change', () => {
+    test.each(['A46', 'A47'])(
+      '%s: the new number is added, the old one is an old one, back and forth',
+      async (event) => {
+        const { adt, oru, merge, ann, code, own } = story();
+        await subject().send(adt('{X}^^^ONE^MR'));
+        expect(await subject().send(merge('{Y}^^^ONE^MR', '{X}^^^ONE^MR', { event }))).toMatchObject({
+          outcome: 'AA',
+          errors: [],
+        });
+        await subject().send(oru('{X}^^^ONE^MR'));
+        await subject().send(oru('{Y}^^^ONE^MR'));
+        const [patient, ...others] = await subject().patients(ann);
+        expect(others).toEqual([]);
+        expect(new Set(await subject().subjects(code))).toEqual(new Set([patient?.id]));
+        const numbers = async () => {
+          const [now] = await subject().patients(ann);
+          const items = [now?.content['identifier'] ?? []].flat();
+          return items.filter((item) => JSON.stringify(item).includes('"use":"old"')).length;
+        };
+        expect(patient?.content['identifier']).toContainEqual(
+          expect.objectContaining({ value: own('{X}'), use: 'old' }),
+        );
+        expect(await numbers()).toBe(1);
+        await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^ONE^MR', { event }));
+        expect(await numbers()).toBe(1);
+        expect((await subject().patients(ann))[0]?.content['identifier']).toContainEqual(
+          expect.objectContaining({ value: own('{Y}'), use: 'old' }),
+        );
+      },
+    );
+
+    test('A47 to a number of another record: of the same person it merges, of somebody else it is refused', async () => {
+      const { adt, merge, ann } = story();
+      await subject().send(adt('{X}^^^ONE^MR'));
+      await subject().send(adt('{Y}^^^ONE^MR'));
+      await subject().send(adt('{Z}^^^ONE^MR', 'bob'));
+      expect(await subject().send(merge('{Z}^^^ONE^MR', '{X}^^^ONE^MR', { event: 'A47' }))).toMatchObject({
+        outcome: 'AE',
+        errors: ['E 205 PID^1^3^1^1'],
+      });
+      expect((await subject().send(merge('{Y}^^^ONE^MR', '{X}^^^ONE^MR', { event: 'A47' }))).outcome).toBe('AA');
+      expect((await subject().patients(ann)).map(({ content }) => content['active'])).toEqual([false, true]);
+    });
+
+    test('A24 links both ways, A37 takes it back', async () => {
+      const { adt, pid, ann } = story();
+      await subject().send(adt('{X}^^^ONE^MR'));
+      await subject().send(adt('{Y}^^^ONE^MR'));
+      const both = (event: string) => `${msh(`ADT^${event}`)}\n${pid('{X}^^^ONE^MR')}\n${pid('{Y}^^^ONE^MR')}`;
+      expect((await subject().send(both('A24'))).outcome).toBe('AA');
+      const [a, b] = await subject().patients(ann);
+      expect([a?.content['link'], b?.content['link']]).toEqual([
+        [{ other: { reference: `Patient/${b?.id}` }, type: 'seealso' }],
+        [{ other: { reference: `Patient/${a?.id}` }, type: 'seealso' }],
+      ]);
+      await subject().send(both('A37'));
+      expect((await subject().patients(ann)).map(({ content }) => content['link'])).toEqual([undefined, undefined]);
+    });
+
+    test.each(['A43', 'A44', 'A45'])('%s: what is not moved is told', async (event) => {
+      const { adt, merge, ann } = story();
+      await subject().send(adt('{X}^^^ONE^MR'));
+      await subject().send(adt('{Y}^^^ONE^MR'));
+      const answer = await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^ONE^MR', { event }));
+      expect(answer).toMatchObject({ outcome: 'AA', errors: ['W 205 MRG^1'] });
+      const charts = await subject().patients(ann);
+      expect(charts.map(({ content }) => content['active'])).toEqual([true, true]);
+      expect(await subject().listed(charts.map(({ id }) => id))).toEqual(['not-moved']);
+    });
+  });
+}

@@ -1,0 +1,64 @@
+/** Which stored patient a PID-3 may mean: the number of the same domain; in a domain that nobody knows, the same person. */
+import { expect, test } from 'vitest';
+
+import { mapped, pid } from '../mapped.ts';
+
+const ID = '01890000-0000-7000-8000-00000000000a';
+const MR = { coding: [{ code: 'MR' }] };
+const PERSON = { name: [{ family: 'Doe', given: ['Jane'] }], birthDate: '1980-02-29' };
+const STRANGER = { name: [{ family: 'Roe', given: ['Richard'] }], birthDate: '1951-03-30' };
+
+/** True where the patient that is stored with this identifier is the one of the message. */
+function isMeant(sent: string, identifier: object, person: object): boolean {
+  const { resources } = mapped('ADT^A08', [pid({ 3: sent, 7: '19800229' })], {
+    found: [
+      {
+        role: 'patient',
+        key: '',
+        contributions: null,
+        resource: {
+          type: 'Patient',
+          id: ID,
+          version: 1,
+          last_updated: '2026-01-01T00:00:00.000Z',
+          meta: '',
+          body: JSON.stringify({ identifier: [identifier], ...person }).slice(1, -1),
+        },
+      },
+    ],
+  });
+  const patients = resources.filter(({ resourceType }) => resourceType === 'Patient');
+  expect(patients).toHaveLength(1);
+  return patients[0]?.['id'] === ID;
+}
+
+test.each<[string, string, object, boolean, boolean]>([
+  ['the same system', '7^^^HOSP^MR', { system: 'urn:example:hosp', value: '7' }, true, true],
+  ['the same system, the name in other letters', '7^^^hosp^MR', { system: 'urn:example:hosp', value: '7' }, true, true],
+  ['another type', '7^^^HOSP^PI', { system: 'urn:example:hosp', value: '7', type: MR }, true, true],
+  ['another system', '7^^^HOSP^MR', { system: 'urn:example:other', value: '7' }, false, false],
+  ['another value', '8^^^HOSP^MR', { system: 'urn:example:hosp', value: '7' }, false, false],
+  ['leading noughts', '07^^^HOSP^MR', { system: 'urn:example:hosp', value: '7' }, false, false],
+  ['the same namespace', '7^^^WARD^MR', { value: '7', assigner: { display: 'ward' } }, true, false],
+  ['the assigning facility', '7^^^^MR^WARD', { value: '7', assigner: { display: 'WARD' } }, true, false],
+  [
+    'another namespace, where a FHIR client gave no system',
+    '7^^^WARD^MR',
+    { value: '7', assigner: { display: 'CLINIC' } },
+    true,
+    false,
+  ],
+  ['a namespace that nobody named, against a system', '7^^^WARD^MR', { system: 'urn:x', value: '7' }, true, false],
+  ['nothing but the value, against a system', '7', { system: 'urn:x', value: '7' }, true, false],
+  ['nothing but the value, against the same', '7^^^^MR', { value: '7', type: MR }, true, false],
+  ['a namespace, against nothing but the value', '7^^^WARD^MR', { value: '7' }, true, false],
+  [
+    'a number of the system that nobody has, the social security number',
+    '7^^^HOSP^MR',
+    { value: '7', type: { coding: [{ code: 'SS' }] } },
+    false,
+    false,
+  ],
+])('%s: %s', (_, sent, identifier, samePerson, stranger) => {
+  expect([isMeant(sent, identifier, PERSON), isMeant(sent, identifier, STRANGER)]).toEqual([samePerson, stranger]);
+});
