@@ -13,6 +13,7 @@ export const FUNCTIONS: readonly string[] = [
   'api_key_write',
   'assert_caller',
   'attention_add',
+  'authorities_named',
   'authority_alias_add',
   'caller_refusal',
   'hl7_accepted',

@@ -61,6 +61,15 @@ export function siteStatements<Settings extends object>(columns: readonly (keyof
   };
 }
 
+/**
+ * Behind a change of what namespaces stand for, in its transaction: patients whose numbers meet now are listed.
+ *
+ * @param never types of numbers (table 0203) that identify nobody
+ */
+export function authoritiesNamed(site: string, never: readonly string[]): Query {
+  return sql`select authorities_named(${site}::uuid, ${never}::text[])`;
+}
+
 /** The changes of a site's settings, the newest first. */
 export function changesOfSite(site: string, before: number | null, limit: number): Query<ChangeRow> {
   return sql<ChangeRow>`select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, by,

@@ -32,7 +32,7 @@ begin
   -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
   -- client's conditional create (edge/store/lock.ts).
   perform lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
-  -- Whoever gives a namespace a URI waits for the messages that do not know it yet (site_authorities_named).
+  -- Whoever gives a namespace a URI waits for the messages that do not know it yet (authorities_named).
   perform pg_advisory_xact_lock_shared(hashtextextended(p_site || '|authorities', 0));
 
   if m.why = 'received' then

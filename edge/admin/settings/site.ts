@@ -5,8 +5,9 @@
 import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
+import { NEVER_IDENTIFYING } from '../../../shared/hl7/identifier-type.ts';
 import type { Database } from '../../deps.ts';
-import { siteStatements, type SettingsRow } from '../../store/site.ts';
+import { authoritiesNamed, siteStatements, type SettingsRow } from '../../store/site.ts';
 import { changedMeanwhile } from '../api/if-match.ts';
 import { parse } from '../api/parse.ts';
 import { newRecord, recordAnswer, recordChange, toColumns, toMembers, toRecord } from '../record/member.ts';
@@ -65,7 +66,8 @@ export async function changeSite(
   requirePermission(actor, 'site.settings.update');
   const record = toColumns(SITE_MEMBERS, parse(siteChange, body, 'invalid', 'the change'));
   const write = writeSite({ site: actor.site, expected, by: authorOf(actor), record });
-  const [[written], [row]] = await database.batch([write, readSettings(actor.site)]);
+  const meeting = 'assigning_authorities' in record ? [authoritiesNamed(actor.site, [...NEVER_IDENTIFYING])] : [];
+  const [[written], [row]] = await database.batch([write, readSettings(actor.site), ...meeting]);
   if (written?.outcome === 'version') throw changedMeanwhile('the settings were', written.version);
   if (row === undefined) throw noSuchSite();
   return row;

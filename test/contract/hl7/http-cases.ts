@@ -98,6 +98,26 @@ export function httpCases(subject: () => Subject): void {
     }
   });
 
+  test('a FHIR condition that finds a survivor and who was merged into it means the survivor', async () => {
+    const { db, gateway, site } = subject();
+    for (const id of ['merged-1', 'merged-2']) await subject().post(`${msh('ADT^A01')}\n${pid(id)}`);
+    await subject().post(`${msh('ADT^A40')}\n${pid('merged-1')}\nMRG|merged-2^^^HOSP^MR`);
+    const writer = await createApiKey(db.client, { site });
+    const token = await getToken(gateway.oauthBaseUrl, writer, { audience: 'svc-fhir' });
+    const response = await fetch(`${gateway.fhirBaseUrl}/fhir/Patient`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/fhir+json',
+        'if-none-exist': 'identifier=merged-2',
+      },
+      body: JSON.stringify({ resourceType: 'Patient' }),
+    });
+    expect(response.status).toBe(200);
+    const id = response.headers.get('location')?.split('/Patient/')[1]?.split('/')[0];
+    expect(await subject().count(`from resource where id = '${id}' and body like '%"replaces"%'`)).toBe(1);
+  });
+
   test('a retransmission gets the same bytes', async () => {
     const message = `${msh('ADT^A01', 'H-again')}\n${pid('H3')}`;
     const first = await subject().post(message);
