@@ -207,7 +207,7 @@ export interface MessageEffects {
   readonly writes: readonly ResourceWrite[];
   readonly identities: readonly { readonly type: string; readonly key: string; readonly id: string }[];
   readonly merges: readonly { readonly from: string; readonly to: string }[];
-  readonly contributions: readonly { readonly id: string; readonly fields: string }[];
+  readonly orders: readonly { readonly type: string; readonly id: string; readonly fields: string }[];
   /** Numbers that a message only listed with a patient, and that another has now. */
   readonly moved: readonly { readonly patient: string; readonly domain: string; readonly value: string }[];
   readonly aliases: readonly NewAlias[];
@@ -246,11 +246,11 @@ export function storeMessage(
   state: string,
   effects: MessageEffects,
 ): Query<StoreRow> {
-  const { writes: resources, results, identities, merges, contributions, moved, aliases, attention, unnamed } = effects;
+  const { writes: resources, results, identities, merges, orders, moved, aliases, attention, unnamed } = effects;
   const [values = [], types = [], keys = []] = lookupParams(lookup);
   return sql<StoreRow>`select s.outcome, s.decided, encode(s.ack, 'hex') as ack
     from hl7_store(${site}::uuid, ${JSON.stringify(message)}::json, ${raw}::bytea, ${ack}::bytea, ${values}::text[],
-      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, results, identities, merges, contributions, moved, aliases, attention, unnamed })}::json) s`;
+      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, results, identities, merges, orders, moved, aliases, attention, unnamed })}::json) s`;
 }
 
 export interface StoredMessageRow {

@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 14;
+export const SCHEMA_VERSION = 15;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -31,6 +31,8 @@ export const FUNCTIONS: readonly string[] = [
   'lock_keys',
   'lock_patients',
   'mllp_networks_of',
+  'order_elements',
+  'order_stamp',
   'patient_rows_write',
   'patient_survivor',
   'refusal_add',

@@ -4,7 +4,9 @@
 -- Results and reports (p_types[i] is Observation or DiagnosticReport) are looked up in hl7_result instead: p_keys[i] is JSON,
 -- [what, filler, placer, first minute, last minute], and found is whatever may be meant, with key [patient, what, at,
 -- place, numbers].
--- state is the same text in each row: the same text, the same rows in the same versions.
+-- contributions: the row of hl7_order as JSON, { fields, stamps }.
+-- state is the same text in each row: the same text, the same rows in the same versions, and the same account of who said
+-- what when, which a message can change without a new version. (Stamps change with a version only.)
 -- PL/pgSQL keeps the plan, which costs more than the look-ups. The laterals with a limit are look-ups by key, one at a
 -- time: no estimate can make scans of them.
 -- Settings: migrations/README.md, "Plans".
@@ -37,14 +39,15 @@ begin
   ), patient as (
     select distinct c.id from chain c
   ), found (role, key, type, id, version, last_updated, meta, body, contributions) as (
-    select 'patient', '', r.type, r.id, r.version, r.last_updated::timestamptz, r.meta, r.body, f.fields
+    select 'patient', '', r.type, r.id, r.version, r.last_updated::timestamptz, r.meta, r.body, f.contributions
       from patient p
      cross join lateral (
        select x.* from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) r
       left join lateral (
-       select x.fields from hl7_contribution x where x.site_id = p_site and x.id = p.id limit 1) f on true
+       select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+         from hl7_order x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) f on true
     union all
-    select 'identity', i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, null
+    select 'identity', i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, f.contributions
       from patient p
      cross join unnest(p_types, p_keys) as k(type, key)
      cross join lateral (
@@ -52,9 +55,12 @@ begin
         where x.site_id = p_site and x.type = k.type and x.key = k.key || '@' || p.id::text limit 1) i
      cross join lateral (
        select x.* from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r
+      left join lateral (
+       select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+         from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true
     union all
     select 'result', json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id,
-           r.version, r.last_updated, r.meta, r.body, null
+           r.version, r.last_updated, r.meta, r.body, f.contributions
       from patient p
      cross join (
        select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
@@ -72,6 +78,9 @@ begin
            and x.placer <> '' and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)) i
      cross join lateral (
        select x.* from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r
+      left join lateral (
+       select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+         from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true
     union all
     select 'number', json_build_array(i.domain, i.value, i.number_type, i.led, i.is_assumed)::text, 'Patient', i.id, 0,
            null, '', '', null
@@ -84,7 +93,7 @@ begin
      cross join lateral (
        select x.trait from patient_trait x where x.site_id = p_site and x.id = p.id order by x.trait limit 200) t
   )
-  select f.*, md5(string_agg(concat_ws('|', f.role, f.key, f.type, f.id, f.version), ',') over (
+  select f.*, md5(string_agg(concat_ws('|', f.role, f.key, f.type, f.id, f.version, f.contributions), ',') over (
            order by f.role, f.key, f.type, f.id rows between unbounded preceding and unbounded following))
     from found f;
 end $$;

@@ -3,7 +3,7 @@
 --     outcome, errors, why, actor, jobId, hasFailed, authorities: of what hl7_authorities said, as MD5 }; why is that of
 --     hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
---     contributions: [{ id, fields }], attention: [as attention_add], unnamed: [as unnamed_name_write],
+--     orders: [{ type, id, fields }], attention: [as attention_add], unnamed: [as unnamed_name_write],
 --     moved: [{ patient, domain, value }], numbers that a message only listed, and that another patient now has,
 --     aliases: [as authority_alias_add] }
 --   p_state: of the rows that hl7_match found, '' for none.
@@ -117,11 +117,11 @@ begin
      where not exists (select from hl7_result h where h.site_id = p_site and h.type = x.type and h.id = x.id)) then
     raise exception 'a result with this key was stored meanwhile' using errcode = 'GW412';
   end if;
-  insert into hl7_contribution (site_id, id, fields)
-    select p_site, x.id, x.fields
-      from json_to_recordset(p_effects -> 'contributions') as x(id uuid, fields text)
-    on conflict (site_id, id) do update set fields = excluded.fields
-     where hl7_contribution.fields <> excluded.fields;
+  insert into hl7_order (site_id, type, id, fields)
+    select p_site, x.type, x.id, x.fields
+      from json_to_recordset(p_effects -> 'orders') as x(type text, id uuid, fields text)
+    on conflict (site_id, type, id) do update set fields = excluded.fields
+     where hl7_order.fields <> excluded.fields;
   for g in select x."from", x."to" from json_to_recordset(p_effects -> 'merges') as x("from" uuid, "to" uuid) loop
     perform hl7_merge(p_site, m."messageId", g."from", g."to");
   end loop;

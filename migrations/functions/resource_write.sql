@@ -90,6 +90,9 @@ begin
       update resource c set version = resource_write.version, last_updated = resource_write.last_updated,
              meta = r.meta, body = r.body, patient_id = r.patient
        where c.site_id = p_site and c.type = r.type and c.id = r.id;
+      if r.writer = 'client' then
+        perform order_stamp(p_site, r.type, r.id, cur.body, r.body, resource_write.last_updated);
+      end if;
     end if;
     perform search_rows_write(p_site, r.type, r.id, outcome = 'created', r.patient, r.identifiers, r.tokens, r.search,
       r.report);

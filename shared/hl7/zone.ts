@@ -23,6 +23,12 @@ const formats = new Map<string, Intl.DateTimeFormat>();
  * @throws RangeError for a name that the runtime does not know: settings are checked with `isTimeZone` when saved
  */
 export function offsetInZone(time: WallTime, timeZone: string): string {
+  const [first] = offsetsInZone(time, timeZone);
+  return first;
+}
+
+/** As `offsetInZone`, but both where a clock shows the time twice: that of the earlier instant first. */
+export function offsetsInZone(time: WallTime, timeZone: string): readonly [string, ...string[]] {
   const local = new Date(0);
   local.setUTCFullYear(time.year, time.month - 1, time.day);
   local.setUTCHours(time.hour, time.minute, time.second);
@@ -31,8 +37,10 @@ export function offsetInZone(time: WallTime, timeZone: string): string {
   // Offsets on both sides of any change near that time; a change is never within a day of another.
   const before = offsetAt(wall - DAY_MS, timeZone);
   const after = offsetAt(wall + DAY_MS, timeZone);
-  const valid = [before, after].find((offset) => offsetAt(wall - offset * MINUTE_MS, timeZone) === offset);
-  return written(valid ?? before);
+  const [valid = before, ...more] = [...new Set([before, after])].filter(
+    (offset) => offsetAt(wall - offset * MINUTE_MS, timeZone) === offset,
+  );
+  return [written(valid), ...more.map(written)];
 }
 
 /** Whether the runtime knows a time zone of that name. */

@@ -6,6 +6,7 @@ import { JOB_RUNNER } from './jobs.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Mutant } from './mutant.ts';
 import { OAUTH } from './oauth.ts';
+import { ORDER } from './order.ts';
 import { PLATFORM } from './platform.ts';
 import { REINDEXING } from './reindex.ts';
 import { SHARED } from './shared.ts';
@@ -28,4 +29,5 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   fhir: FHIR,
   reindex: REINDEXING,
   hl7: HL7,
+  order: ORDER,
 };

@@ -281,13 +281,6 @@ export const HL7: readonly Mutant[] = [
     tests: CHARTS,
   },
   {
-    name: 'identity: a FHIR client’s system is taken away',
-    file: 'edge/hl7/mapping/same-identifier.ts',
-    find: 'return { ...before, ...sent, ...joined(before, sent) };',
-    replace: 'return sent;',
-    tests: CHARTS,
-  },
-  {
     name: 'identity: a FHIR client’s write takes away what messages taught',
     file: 'migrations/functions/patient_rows_write.sql',
     find: 'not is_message and not i.is_taught and',

@@ -243,15 +243,15 @@ export const SQL: readonly Mutant[] = [
   {
     name: 'hl7_match: what messages gave to another site’s patient',
     file: 'migrations/functions/hl7_match.sql',
-    find: 'from hl7_contribution x where x.site_id = p_site and x.id = p.id limit 1',
-    replace: 'from hl7_contribution x where x.id = p.id order by length(x.fields) limit 1',
+    find: "hl7_order x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) f",
+    replace: "hl7_order x where x.type = 'Patient' and x.id = p.id order by x.site_id = p_site limit 1) f",
     tests: TWINS,
   },
   {
     name: 'hl7_match: the resource of another site',
     file: 'migrations/functions/hl7_match.sql',
-    find: 'where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1',
-    replace: 'where x.type = i.type and x.id = i.id order by x.version desc limit 1',
+    find: 'resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1',
+    replace: 'resource x where x.type = i.type and x.id = i.id order by x.version desc limit 1',
     tests: TWINS,
   },
   {

@@ -1,6 +1,7 @@
 /** What telling patients of one message apart needs, beside the segments. */
 import type { MapContext } from '../mapping/context.ts';
 import type { Drafts } from '../mapping/drafts.ts';
+import type { MessageClock } from '../order/clock.ts';
 import type { Authorities } from './domain.ts';
 import { chartsOf, knownNumbers } from './found-charts.ts';
 import type { IdentityCheck } from '../../store/sender-choice.ts';
@@ -13,6 +14,8 @@ export interface IdentityContext {
   readonly check: IdentityCheck;
   readonly drafts: Drafts;
   readonly context: MapContext;
+  /** Of the message. */
+  readonly clock: MessageClock;
   /** Of a patient that is created. */
   readonly newId: () => string;
   /** The charts as they are now: a message that is about several patients finds what it made itself. */

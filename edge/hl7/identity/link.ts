@@ -1,14 +1,14 @@
 /** A24 and A37: two records of one person are linked, or are not any more (HL7 v2.5.1 §3.3.24, §3.3.37; FHIR R4, Patient.link). */
 import { isJsonObject, type Json } from '../../../shared/json.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
-import { fixed } from '../mapping/field-map.ts';
+import { ADDED } from '../order/order.ts';
 import { itemsOf, link } from './survivor.ts';
 
 /** Both ways, so that whoever reads one of them sees it. */
 export function linkPatients(a: Draft, b: Draft, drafts: Drafts): void {
   if (a === b) return;
-  drafts.apply(a, [link('seealso', b)]);
-  drafts.apply(b, [link('seealso', a)]);
+  drafts.apply(a, [link('seealso', b)], ADDED);
+  drafts.apply(b, [link('seealso', a)], ADDED);
 }
 
 export function unlinkPatients(a: Draft, b: Draft, drafts: Drafts): void {
@@ -18,7 +18,8 @@ export function unlinkPatients(a: Draft, b: Draft, drafts: Drafts): void {
   ] as const) {
     const links = itemsOf(from.content['link']);
     const kept = links.filter(({ type, other }) => type !== 'seealso' || !isTo(other, to));
-    if (kept.length < links.length) drafts.apply(from, [fixed('link', kept.length === 0 ? null : kept)]);
+    const { link: _link, ...others } = from.content;
+    if (kept.length < links.length) drafts.rewrite(from, kept.length === 0 ? others : { ...others, link: [...kept] });
   }
 }
 

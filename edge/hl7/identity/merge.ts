@@ -9,6 +9,8 @@ import { domainOfIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { contributionsOf, fixed } from '../mapping/field-map.ts';
+import { timed } from '../order/clock.ts';
+import { ADDED } from '../order/order.ts';
 import { MRG } from '../segments/mrg.ts';
 import type { IdentityContext } from './identity-context.ts';
 import { itemsOf, link } from './survivor.ts';
@@ -86,8 +88,8 @@ export function mergeAway(
     unheld(numbers, identity).flatMap((number) => rowsOf(number, true)),
   );
   for (const loser of gone) {
-    drafts.apply(loser, [fixed('active', false), link('replaced-by', survivor)]);
-    drafts.apply(survivor, [link('replaces', loser)]);
+    drafts.apply(loser, [link('replaced-by', survivor)], ADDED);
+    drafts.apply(survivor, [link('replaces', loser)], ADDED);
   }
   keepAsOld(
     survivor,
@@ -97,11 +99,11 @@ export function mergeAway(
   return found.map((loser) => ({ from: loser.id, to: survivor.id }));
 }
 
-function stubOf(mrg: Segment, at: string, { drafts, context, newId }: IdentityContext): Draft {
+function stubOf(mrg: Segment, at: string, { drafts, context, clock, newId }: IdentityContext): Draft {
   const message = 'the patient of MRG-1 was not known: late messages with the number find the survivor';
   note(context, 'W', '204', at, message, 'unknown-patient');
   const stub = drafts.create('Patient', newId());
-  drafts.apply(stub, contributionsOf(mrg, MRG.fields, context));
+  drafts.apply(stub, contributionsOf(mrg, MRG.fields, context), clock.lowOrderOf(timed()));
   return stub;
 }
 
@@ -118,5 +120,5 @@ export function keepAsOld(survivor: Draft, identifiers: readonly JsonObject[], {
   const isOwn = (item: JsonObject): boolean =>
     own.some((other) => other['value'] === item['value'] && domainOfIdentifier(other) === domainOfIdentifier(item));
   const old = identifiers.filter((item) => !isOwn(item)).map((item) => ({ ...item, use: 'old' }));
-  if (old.length > 0) drafts.apply(survivor, [{ ...fixed('identifier', old), adds: true }]);
+  if (old.length > 0) drafts.apply(survivor, [{ ...fixed('identifier', old), adds: true }], ADDED);
 }

@@ -10,6 +10,8 @@ import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../mapping/field-map.ts';
 import type { EventRule } from '../message/events.ts';
+import type { Timing } from '../order/clock.ts';
+import { noteStale } from '../order/stale.ts';
 import { PATIENT_SEGMENTS } from '../segments/registry.ts';
 import type { IdentityContext } from './identity-context.ts';
 import { losersOf, mergeAway, numbersOfMrg, type Merge } from './merge.ts';
@@ -25,6 +27,7 @@ export interface PatientSegments {
   readonly more: readonly Segment[];
   /** Of a merge. */
   readonly mrg: Segment | undefined;
+  readonly timing: Timing;
 }
 
 export interface MappedPatient {
@@ -137,23 +140,22 @@ interface Description {
 
 /** What the message says of the person goes to the record of the number. */
 function describe({ segments, action, record, state, numbers, foreign }: Description, identity: IdentityContext): void {
-  const { drafts, context } = identity;
-  const { pid } = segments;
+  const { drafts, context, clock } = identity;
+  const { pid, timing } = segments;
   const isDescribed = action !== 'deactivate' && (state === 'new' || action !== 'ensure');
   const contributions = demographics(segments, foreign, identity);
-  if (action === 'deactivate' && state !== 'merged') drafts.apply(record, [fixed('active', false)]);
+  // What a result or a document says of its patient is the least that is known: it fills what nobody has said.
+  const order = action === 'ensure' ? clock.lowOrderOf(timing) : clock.orderOf(timing);
   if (isDescribed && state === 'merged') {
     const message =
       'the number is that of a record that was merged into another: what is said of the person stays there';
     note(context, 'W', '205', `${locate(pid, 3)}^1^1`, message, 'merged-number');
   }
-  const isActive = state === 'merged' || action === 'retain' ? [] : [fixed('active', true)];
-  // Of a person that is deleted before we heard of it, or that a result is about, only the numbers.
+  const isActive = state === 'merged' || action === 'retain' ? [] : [fixed('active', action !== 'deactivate')];
+  // Of a person that is deleted only the numbers, so that what comes late does not bring the person back.
   const identifiers = contributions.filter(({ element }) => element === 'identifier');
-  const applied = isDescribed
-    ? [...isActive, ...contributions]
-    : identifiers.map((each) => onlyNew(each, record, identity));
-  drafts.apply(record, applied);
+  const applied = [...isActive, ...(action === 'deactivate' ? identifiers : contributions)];
+  if (drafts.apply(record, applied, order) && action !== 'ensure') noteStale(pid, context);
 
   const leading = leadingOf(numbers);
   const own = numbers.filter((number) => !foreign.has(number) && (isDescribed || number.isAlternate !== true));
@@ -183,17 +185,6 @@ function noteNotMoved(
   for (const id of others.length === 0 ? [patient.id] : others) {
     context.attend({ kind: 'not-moved', patients: [patient.id, id], about });
   }
-}
-
-/** A result does not describe its patient, but a number that it brings is one more of the patient's. */
-function onlyNew(contribution: Contribution, record: Draft, identity: IdentityContext): Contribution {
-  const { known } = identity.found();
-  const own = known.filter(({ patient }) => patient === record.id);
-  const items = Array.isArray(contribution.value) ? contribution.value : [];
-  return {
-    ...contribution,
-    value: items.filter((item) => isJsonObject(item) && !own.some(({ value }) => value === item['value'])),
-  };
 }
 
 function demographics(

@@ -12,6 +12,7 @@ import type { Found, FoundPatient } from '../mapping/drafts.ts';
 import { tooLongEntries } from '../mapping/index-limit.ts';
 import { settingFindings } from '../message/header-findings.ts';
 import { refusedWhenStrict } from '../message/strictness.ts';
+import { clockOf, clockOfNow } from '../order/clock.ts';
 import { ownAuthority } from '../results/order-number.ts';
 import type { SenderSettings } from '../sender/settings.ts';
 import { answerTo, type Answer } from './answer.ts';
@@ -45,7 +46,7 @@ const NO_EFFECTS: Effects = {
   writes: [],
   identities: [],
   results: [],
-  contributions: [],
+  orders: [],
   merges: [],
   moved: [],
   aliases: [],
@@ -103,7 +104,8 @@ function mapReading(input: DecisionInput, findings: AckError[]): Effects | undef
   const { reading, settings, nowMs } = input;
   const { outline, rule, header } = reading;
   if (outline === undefined || rule === undefined) return undefined;
-  const offset = offsetOf(header, findings);
+  const zone = { offset: offsetOf(header, findings), timeZone: settings.timeZone };
+  const clock = clockOf(input.messageId, header.dateTime, zone);
   return effectsOf({
     header,
     outline,
@@ -113,7 +115,7 @@ function mapReading(input: DecisionInput, findings: AckError[]): Effects | undef
     settings,
     context: {
       messageId: input.messageId,
-      zone: { offset, timeZone: settings.timeZone },
+      zone,
       authorities: settings.authorities,
       codeSystems: settings.codeSystems,
       usCore: settings.usCore,
@@ -126,6 +128,7 @@ function mapReading(input: DecisionInput, findings: AckError[]): Effects | undef
       header.sendingFacility ?? (header.sendingApplication === undefined ? settings.clientId : undefined),
       settings.authorities,
     ),
+    clock: input.isForced ? clockOfNow(input.messageId, nowMs, clock) : clock,
     newId: () => uuidv7(nowMs),
     source: sourceOf(input.messageId, header),
   });

@@ -23,6 +23,8 @@ import { knownResults } from '../results/known-results.ts';
 import type { Authority } from '../results/order-number.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';
 import type { EventRule } from '../message/events.ts';
+import type { MessageClock } from '../order/clock.ts';
+import { attendStaleCorrection, noteStale } from '../order/stale.ts';
 import { identifierFields, type Outline } from '../message/outline.ts';
 import { visitOf } from '../segments/pv1.ts';
 import type { SenderSettings } from '../sender/settings.ts';
@@ -37,6 +39,8 @@ export interface MapRequest {
   /** Of the key and its site. What a message says in passing is mapped only where Allowed scopes let its type be written. */
   readonly settings: SenderSettings;
   readonly context: Omit<MapContext, 'attend' | 'domains' | 'unnamed'>;
+  /** Of the message. */
+  readonly clock: MessageClock;
   /** Whose the order numbers are that name no authority. */
   readonly ownNumbers: Authority;
   readonly newId: () => string;
@@ -59,7 +63,7 @@ const MAX_NAME_LENGTH = 227;
 const MAX_UNNAMED = 100;
 
 export function effectsOf(request: MapRequest): Effects {
-  const { header, outline, rule, settings, newId, source } = request;
+  const { header, outline, rule, settings, clock, newId, source } = request;
   const { authorities, aliases } = authoritiesOf(settings, header.segment, identifierFields(outline, rule));
   const attention: NewAttention[] = [];
   const unnamed = new Map<string, UnnamedName>();
@@ -72,7 +76,8 @@ export function effectsOf(request: MapRequest): Effects {
         unnamed.set(`${item.kind} ${item.name}`, item);
     },
   };
-  const drafts = createDrafts(request.found, request.patients);
+  const names = new Map([...authorities.taught, ...authorities.named]);
+  const drafts = createDrafts(request.found, request.patients, names);
   const results = knownResults(request.found, drafts);
   const { zone, authorities: named } = context;
   const keyContext = { zone, named, own: request.ownNumbers };
@@ -82,6 +87,7 @@ export function effectsOf(request: MapRequest): Effects {
     check: settings.identityCheck,
     drafts,
     context,
+    clock,
     newId,
   });
   const mapped = outline.patients.flatMap(({ statements, ...segments }): MappedPatient[] => {
@@ -94,7 +100,7 @@ export function effectsOf(request: MapRequest): Effects {
       context,
     );
     const chart = chartOf(found.patient, drafts, newId, filed);
-    applyStatements(statements, chart, visit, settings.allowedScopes, context);
+    applyStatements(statements, chart, visit, settings.allowedScopes, { context, clock });
     return [found];
   });
   const [first, ...others] = mapped.map(({ patient }) => patient);
@@ -119,11 +125,11 @@ function applyStatements(
   chart: Chart,
   visit: JsonObject | undefined,
   allowedScopes: ReadonlySet<string>,
-  context: MapContext,
+  { context, clock }: { readonly context: MapContext; readonly clock: MessageClock },
 ): void {
   const skipped = new Set<string>();
   for (const statement of statements) {
-    const { type, key, scope, subject, unlessKnown } = statement;
+    const { type, key, segment, scope, subject, unlessKnown } = statement;
     if (scope !== undefined && !allowedScopes.has(scope)) {
       if (!skipped.has(scope)) noteSkipped(statement, scope, context);
       skipped.add(scope);
@@ -132,11 +138,12 @@ function applyStatements(
     const known = statement.result === undefined ? chart.find(type, key) : chart.resultOf(statement.segment);
     if (known === undefined && unlessKnown !== undefined) context.report(unlessKnown);
     const draft = known ?? chart.create(type, key);
-    chart.apply(draft, [
-      fixed(subject, { reference: `Patient/${chart.patient.id}` }),
-      ...ofVisit(draft, visit),
-      ...statement.contributions(draft, chart, context),
-    ]);
+    const order = clock.orderOf(statement.timing);
+    const said = statement.contributions(chart, context, draft, order);
+    const whose = fixed(subject, { reference: `Patient/${chart.patient.id}` });
+    if (!chart.apply(draft, [whose, ...ofVisit(draft, visit), ...said], order)) continue;
+    noteStale(segment, context);
+    if (statement.timing.standing.isCorrection) attendStaleCorrection(statement, draft, chart.patient, order, context);
   }
 }
 

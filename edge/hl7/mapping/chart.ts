@@ -2,7 +2,6 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Draft, Drafts } from './drafts.ts';
-import type { Contribution } from './field-map.ts';
 import { keyOf } from './key.ts';
 
 export interface Chart {
@@ -11,7 +10,11 @@ export interface Chart {
   readonly resultOf: (segment: Segment) => Draft | undefined;
   readonly find: (type: ResourceType, key: string) => Draft | undefined;
   readonly create: (type: ResourceType, key: string) => Draft;
-  readonly apply: (draft: Draft, contributions: readonly Contribution[]) => void;
+  /** A key that leads to a resource from now on, beside its own. */
+  readonly addKey: (draft: Draft, key: string) => void;
+  readonly apply: Drafts['apply'];
+  readonly supersede: Drafts['supersede'];
+  readonly rewrite: Drafts['rewrite'];
 }
 
 /**
@@ -29,6 +32,9 @@ export function chartOf(
     resultOf: (segment) => results.get(segment),
     find: (type, key) => drafts.byKey(type, keyOf(key, patient.id)),
     create: (type, key) => drafts.create(type, newId(), keyOf(key, patient.id)),
+    addKey: (draft, key) => drafts.addKey(draft, keyOf(key, patient.id)),
     apply: drafts.apply,
+    supersede: drafts.supersede,
+    rewrite: drafts.rewrite,
   };
 }

@@ -2,11 +2,14 @@
  * The resources one message makes or changes, as they become: what was found in the database, what is new, and what is
  * written in the end. It knows nothing of segments.
  */
-import { isJsonObject, parseJson, printJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, sortedJson, type JsonObject } from '../../../shared/json.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import type { NumberRow } from '../../store/patient-identity.ts';
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
-import { applyContributions, givenBy, type Given } from './apply.ts';
+import { applyInOrder, supersede, type Said } from '../order/apply.ts';
+import { editIdentifiers } from '../order/identifiers.ts';
+import type { Order } from '../order/order.ts';
+import { nothingRemembered, printRegisters, rememberedOf, type Remembered } from '../order/registers.ts';
 import type { Contribution } from './field-map.ts';
 
 /** A row that the lookup found. */
@@ -16,7 +19,7 @@ export interface Found {
   /** Of an identity: the HL7 key, ending in `@` and the patient's id. Of a result: all that tells it from others, as JSON. */
   readonly key: string;
   readonly resource: StoredResource;
-  /** Of a patient: what each field gave to its lists, as JSON. */
+  /** The row of hl7_order as JSON: `{ fields, stamps }`. */
   readonly contributions: string | null;
 }
 
@@ -26,7 +29,8 @@ export interface Draft {
   readonly stored: StoredResource | undefined;
   /** Members without resourceType, id and meta. */
   content: JsonObject;
-  given: Given | undefined;
+  /** Who said what of it when, in the order of time. */
+  remembered: Remembered;
   /** Of a patient: the numbers that it is known by, as far as they were looked for, and those that this message taught. */
   readonly numbers: NumberRow[];
   /** Of those, the ones that this message taught. */
@@ -48,7 +52,14 @@ export interface Drafts {
   /** The resource that an HL7 key stands for, in the database or made by this message. */
   readonly byKey: (type: ResourceType, key: string) => Draft | undefined;
   readonly create: (type: ResourceType, id: string, key?: string) => Draft;
-  readonly apply: (draft: Draft, contributions: readonly Contribution[]) => void;
+  /** One more HL7 key for a resource. */
+  readonly addKey: (draft: Draft, key: string) => void;
+  /** @returns whether something was left out because something newer is known */
+  readonly apply: (draft: Draft, contributions: readonly Contribution[], order: Order) => boolean;
+  /** Another document has taken its place. */
+  readonly supersede: (draft: Draft, order: Order) => void;
+  /** Content in other words: it says what it said, so that nobody's order changes. */
+  readonly rewrite: (draft: Draft, content: JsonObject) => void;
   /** Marks a resource as one that the message speaks of, also when nothing of it changes. */
   readonly touch: (draft: Draft) => void;
   /** The patient is known by these numbers as well. */
@@ -64,16 +75,31 @@ export interface DraftResult {
   readonly resources: readonly JsonObject[];
   readonly writes: readonly ResourceWrite[];
   readonly identities: readonly { readonly type: ResourceType; readonly key: string; readonly id: string }[];
-  readonly contributions: readonly { readonly id: string; readonly fields: string }[];
+  readonly orders: readonly { readonly type: ResourceType; readonly id: string; readonly fields: string }[];
 }
 
-export function createDrafts(found: readonly Found[], patients: readonly FoundPatient[] = []): Drafts {
+/** @param names system URIs of assigning authorities, by their names in capitals */
+export function createDrafts(
+  found: readonly Found[],
+  patients: readonly FoundPatient[] = [],
+  names: ReadonlyMap<string, string> = new Map(),
+): Drafts {
   const ofPatient = new Map(patients.map((patient) => [patient.id, patient]));
   const drafts = new Map<string, Draft>();
   const keys = new Map<string, Draft>();
   const newKeys: { type: ResourceType; key: string; id: string }[] = [];
   const touched = new Set<Draft>();
   const at = (type: string, id: string): string => `${type}/${id}`;
+  const addKey = (draft: Draft, key: string): void => {
+    keys.set(at(draft.type, key), draft);
+    newKeys.push({ type: draft.type, key, id: draft.id });
+  };
+  const change = (draft: Draft, { content, remembered, isStale }: Said): boolean => {
+    touched.add(draft);
+    draft.content = content;
+    draft.remembered = remembered;
+    return isStale;
+  };
 
   for (const { role, key, resource, contributions } of found) {
     const { type } = resource;
@@ -85,7 +111,7 @@ export function createDrafts(found: readonly Found[], patients: readonly FoundPa
       id: resource.id,
       stored: resource,
       content,
-      given: role === 'patient' ? givenFrom(contributions) : undefined,
+      remembered: rememberedOf(resource.id, contributions),
       numbers: [...(ofPatient.get(resource.id)?.numbers ?? [])],
       taught: [],
       traits: ofPatient.get(resource.id)?.traits ?? [],
@@ -99,21 +125,27 @@ export function createDrafts(found: readonly Found[], patients: readonly FoundPa
     byId: (type, id) => drafts.get(at(type, id)),
     byKey: (type, key) => keys.get(at(type, key)),
     create: (type, id, key) => {
-      const given = type === 'Patient' ? {} : undefined;
-      const draft: Draft = { type, id, stored: undefined, content: {}, given, numbers: [], taught: [], traits: [] };
+      const made = {
+        stored: undefined,
+        content: {},
+        remembered: nothingRemembered,
+        numbers: [],
+        taught: [],
+        traits: [],
+      };
+      const draft: Draft = { type, id, ...made };
       drafts.set(at(type, id), draft);
       touched.add(draft);
-      if (key !== undefined) {
-        keys.set(at(type, key), draft);
-        newKeys.push({ type, key, id });
-      }
+      if (key !== undefined) addKey(draft, key);
       return draft;
     },
-    apply: (draft, contributions) => {
-      touched.add(draft);
-      draft.content = applyContributions(draft.content, contributions, draft.given);
-      if (draft.given !== undefined) draft.given = givenBy(contributions, draft.given);
+    addKey,
+    apply: (draft, contributions, order) => {
+      const whose = { isPatient: draft.type === 'Patient', names };
+      return change(draft, applyInOrder(draft.content, draft.remembered, contributions, order, whose));
     },
+    supersede: (draft, order) => void change(draft, supersede(draft.content, draft.remembered, order)),
+    rewrite: (draft, content) => void change(draft, { ...draft, content, isStale: false }),
     touch: (draft) => void touched.add(draft),
     teach: (draft, numbers) => {
       touched.add(draft);
@@ -125,27 +157,24 @@ export function createDrafts(found: readonly Found[], patients: readonly FoundPa
       const at = draft.numbers.findIndex((row) => row[0] === domain && row[1] === value && !row[3]);
       if (at >= 0) draft.numbers.splice(at, 1);
     },
-    identifiers: (draft, change) => {
-      touched.add(draft);
-      const items = draft.content['identifier'];
-      if (Array.isArray(items))
-        draft.content = { ...draft.content, identifier: [...change(items.filter(isJsonObject))] };
+    identifiers: (draft, edit) => {
+      const { content, remembered } = draft;
+      const items = Array.isArray(content['identifier']) ? content['identifier'].filter(isJsonObject) : [];
+      const identifier = [...edit(items)];
+      const registers = editIdentifiers(items, identifier, remembered.registers, names);
+      change(draft, { content: { ...content, identifier }, remembered: { ...remembered, registers }, isStale: false });
     },
     result: (source) => ({
       resources: [...touched].map((draft) => ({ ...asResource(draft, source) })),
       writes: [...touched].map((draft) => writeOf(draft, source)),
       identities: newKeys,
-      contributions: [...touched].flatMap(({ id, given }) =>
-        given === undefined ? [] : [{ id, fields: printJson(given as Json) }],
-      ),
+      orders: [...touched].map(({ type, id, remembered }) => ({
+        type,
+        id,
+        fields: printRegisters(remembered.registers),
+      })),
     }),
   };
-}
-
-function givenFrom(contributions: string | null): Given {
-  const parsed = contributions === null ? {} : parseJson(contributions);
-  if (!isJsonObject(parsed)) return {};
-  return Object.fromEntries(Object.entries(parsed).map(([field, items]) => [field, [items].flat().map(String)]));
 }
 
 function asResource({ type, id, stored, content }: Draft, source: string): JsonObject {

@@ -2,20 +2,31 @@
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import type { JsonObject } from '../../../shared/json.ts';
+import { sortedJson, type JsonObject } from '../../../shared/json.ts';
 import type { Chart } from '../mapping/chart.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
-import { first } from '../mapping/datatypes/text.ts';
-import { fixed } from '../mapping/field-map.ts';
+import { fieldText, first } from '../mapping/datatypes/text.ts';
+import type { Draft } from '../mapping/drafts.ts';
+import { timed } from '../order/clock.ts';
+import type { Order } from '../order/order.ts';
 import { document, documentKey, type DocumentSource, type ParentDocument } from '../segments/txa.ts';
 import type { DocumentAction } from './events.ts';
 import { groupsOf } from './segment-groups.ts';
 import type { Statement } from './statement.ts';
 import { misplaced, missing, type Report } from './structure-findings.ts';
 
-/** One DocumentReference for each TXA. */
-export function documents(members: readonly Segment[], action: DocumentAction, report: Report): Statement[] {
+/**
+ * One DocumentReference for each TXA.
+ *
+ * @param recorded EVN-2
+ */
+export function documents(
+  members: readonly Segment[],
+  action: DocumentAction,
+  recorded: string | undefined,
+  report: Report,
+): Statement[] {
   const groups = groupsOf(members, ['TXA']).filter(({ head }) => head !== undefined);
   if (groups.length === 0) report(missing('TXA^1', 'a document message needs a TXA segment'));
   for (const segment of groupsOf(members, ['TXA']).find(({ head }) => head === undefined)?.members ?? []) {
@@ -33,26 +44,43 @@ export function documents(members: readonly Segment[], action: DocumentAction, r
       obx: following.filter(({ id }) => id === 'OBX'),
       notes: following.filter(({ id }) => id === 'NTE'),
     };
-    return [statementOf(key, source, action)];
+    return [statementOf(key, source, action, recorded)];
   });
 }
 
-function statementOf(key: string, source: DocumentSource, action: DocumentAction): Statement {
+/**
+ * Under this key stands the document that took the place of one that has not come yet. It begins with no bracket, as the
+ * key of a document does.
+ */
+const replacementKey = (key: string): string => `replaces${key}`;
+
+function statementOf(
+  key: string,
+  source: DocumentSource,
+  action: DocumentAction,
+  recorded: string | undefined,
+): Statement {
   const { txa } = source;
-  const parentKey = action === 'append' || action === 'replace' ? documentKey(txa, 13) : undefined;
+  const named = action === 'append' || action === 'replace' ? documentKey(txa, 13) : undefined;
+  const parentKey = named === key ? undefined : named;
   const isCancelled = action === 'cancel';
   return {
     type: 'DocumentReference',
     key,
     segment: txa,
+    timing: timed(fieldText(txa, 8), recorded),
     subject: 'subject',
-    refersTo: parentKey === undefined ? [] : [parentKey],
+    refersTo: [replacementKey(key), ...(parentKey === undefined ? [] : [parentKey, replacementKey(parentKey)])],
     ...(isCancelled && { unlessKnown: unknownDocument(txa) }),
-    contributions: (draft, chart, context) => {
-      const hasContent = Array.isArray(draft.content['content']);
+    contributions: (chart, context, draft, order) => {
+      const replacement = chart.find('DocumentReference', replacementKey(key));
+      if (replacement !== undefined && replacement !== draft && draft.stored === undefined) {
+        chart.supersede(draft, order);
+        chart.rewrite(replacement, replacesNow(replacement.content, draft.id, txa, context));
+      }
       const parent =
-        parentKey === undefined || parentKey === key ? undefined : parentOf(txa, parentKey, action, chart, context);
-      return document(source, { isCancelled, hasContent, parent }, context);
+        parentKey === undefined ? undefined : parentOf(txa, parentKey, action, { chart, context, draft, order });
+      return document(source, { isCancelled, parent }, context);
     },
   };
 }
@@ -65,22 +93,40 @@ const unknownDocument = (txa: Segment): AckError => ({
   reason: 'unknown-document',
 });
 
+/** A document that is being stated. */
+interface Stating {
+  readonly chart: Chart;
+  readonly context: MapContext;
+  readonly draft: Draft;
+  readonly order: Order;
+}
+
 /** TXA-13: the document that this one is added to, or takes the place of and so makes superseded. */
-function parentOf(
-  txa: Segment,
-  key: string,
-  action: DocumentAction,
-  chart: Chart,
-  context: MapContext,
-): ParentDocument {
+function parentOf(txa: Segment, key: string, action: DocumentAction, stating: Stating): ParentDocument {
+  const { chart, context, draft, order } = stating;
   const code = action === 'append' ? 'appends' : 'replaces';
   const parent = chart.find('DocumentReference', key);
   if (parent === undefined) {
     note(context, 'W', '204', locate(txa, 13), 'the parent document of TXA-13 is not known', 'unknown-document');
-    const identifier = entityIdentifier(first(txa, 13), context);
-    const target: JsonObject = { type: 'DocumentReference', ...(identifier !== undefined && { identifier }) };
-    return { code, target };
+    // It may come later: then it has been superseded already.
+    const isFirst = chart.find('DocumentReference', replacementKey(key)) === undefined;
+    if (code === 'replaces' && isFirst) chart.addKey(draft, replacementKey(key));
+    return { code, target: numbered(txa, 13, context) };
   }
-  if (code === 'replaces') chart.apply(parent, [fixed('status', 'superseded'), fixed('_status', null)]);
+  if (code === 'replaces') chart.supersede(parent, order);
   return { code, target: { reference: `DocumentReference/${parent.id}` } };
+}
+
+function numbered(txa: Segment, field: 12 | 13, context: MapContext): JsonObject {
+  const identifier = entityIdentifier(first(txa, field), context);
+  return { type: 'DocumentReference', ...(identifier !== undefined && { identifier }) };
+}
+
+/** The document that a replacement named by its number has come: it is named by its id. */
+function replacesNow(content: JsonObject, id: string, txa: Segment, context: MapContext): JsonObject {
+  const { relatesTo } = content;
+  const logical = sortedJson({ code: 'replaces', target: numbered(txa, 12, context) });
+  const literal = { code: 'replaces', target: { reference: `DocumentReference/${id}` } };
+  const known = Array.isArray(relatesTo) ? relatesTo : [];
+  return { ...content, relatesTo: known.map((item) => (sortedJson(item) === logical ? literal : item)) };
 }

@@ -9,10 +9,11 @@ import type { LookupKeys } from '../../store/hl7.ts';
 import type { PatientSegments } from '../identity/patient.ts';
 import { valuesOfField } from '../identity/sent.ts';
 import { isTooLong } from '../mapping/datatypes/hd.ts';
-import { textOf } from '../mapping/datatypes/text.ts';
+import { fieldText, textOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
 import { lookupKeyOf } from '../results/result-key.ts';
 import { isOfPatient, mustFollowPid } from '../segments/registry.ts';
+import { timed } from '../order/clock.ts';
 import { documents } from './documents.ts';
 import { hasPatientResults, type EventRule } from './events.ts';
 import { admission, results } from './results.ts';
@@ -24,6 +25,10 @@ import { misplaced, missing, reportUnmapped, type Report } from './structure-fin
 export interface PatientOutline extends PatientSegments {
   readonly statements: readonly Statement[];
 }
+
+/** EVN-2, when the event was recorded (HL7 v2.5.1 §3.4.1.2). */
+const recordedIn = (message: Message): string | undefined =>
+  message.segments.filter(({ id }) => id === 'EVN').map((evn) => fieldText(evn, 2))[0];
 
 export interface Outline {
   readonly patients: readonly PatientOutline[];
@@ -38,19 +43,30 @@ export interface MessageKind {
   readonly rule: EventRule;
 }
 
-type StatementsOf = (members: readonly Segment[], kind: MessageKind, report: Report) => readonly Statement[];
+type StatementsOf = (
+  members: readonly Segment[],
+  kind: MessageKind,
+  recorded: string | undefined,
+  report: Report,
+) => readonly Statement[];
 
 /** By message type, what is read of the segments that follow a PID. */
 const STATEMENTS: ReadonlyMap<string, StatementsOf> = new Map<string, StatementsOf>([
-  ['ADT', (members, _kind, report) => [...admission(members, report), ...singleSegments(members, report)]],
   [
-    'ORU',
-    (members, { versionId }, report) => [
-      ...results(members, hasPatientResults(versionId), report),
-      ...singleSegments(members, report),
+    'ADT',
+    (members, _kind, recorded, report) => [
+      ...admission(members, recorded, report),
+      ...singleSegments(members, recorded, report),
     ],
   ],
-  ['MDM', (members, { rule }, report) => documents(members, rule.document ?? 'store', report)],
+  [
+    'ORU',
+    (members, { versionId }, recorded, report) => [
+      ...results(members, hasPatientResults(versionId), recorded, report),
+      ...singleSegments(members, recorded, report),
+    ],
+  ],
+  ['MDM', (members, { rule }, recorded, report) => documents(members, rule.document ?? 'store', recorded, report)],
 ]);
 
 /** Reads a message whose header was accepted. */
@@ -58,6 +74,7 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
   const { messageType, rule } = kind;
   const findings: AckError[] = [];
   const report: Report = (finding) => void findings.push(finding);
+  const recorded = recordedIn(message);
   const groups = groupsOf(message.segments, ['PID']);
   const ofPatients = groups.filter(({ head }) => head !== undefined);
   if (ofPatients.length === 0 && rule.mayLackPatient !== true)
@@ -81,7 +98,15 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
       else requireIdentifier(mrg, isExternal ? [1, 4] : [1], report);
     }
     const more = members.filter(({ id }) => isOfPatient(id));
-    return [{ pid, more, mrg, statements: STATEMENTS.get(messageType)?.(members, kind, report) ?? [] }];
+    return [
+      {
+        pid,
+        more,
+        mrg,
+        timing: timed(recorded),
+        statements: STATEMENTS.get(messageType)?.(members, kind, recorded, report) ?? [],
+      },
+    ];
   });
   const usable = patients.map((patient) => ({ ...patient, statements: withUsableKeys(patient.statements, report) }));
   return { patients: usable, findings: [...findings, ...tooMany(usable)] };

@@ -16,6 +16,8 @@ import { observation, observationKey, observedAs } from '../segments/obx.ts';
 import { orderNumbers, type OrderNumbers } from '../segments/orc.ts';
 import { parentNumbers, parentObx, parentOrder, parentText, type Order } from '../segments/parent-result.ts';
 import { basedOn } from '../segments/service-request.ts';
+import type { Timing } from '../order/clock.ts';
+import { standingOf } from '../order/standing.ts';
 import { groupsOf, type SegmentGroup } from './segment-groups.ts';
 import type { Statement } from './statement.ts';
 import { misplaced, missing, type Report } from './structure-findings.ts';
@@ -23,9 +25,15 @@ import { misplaced, missing, type Report } from './structure-findings.ts';
 /**
  * Segments after OBR belong to it, an ORC to the OBR after it.
  *
+ * @param recorded EVN-2
  * @param hasPatientResults OBX before the first OBR are results of the patient without an order; else they are misplaced
  */
-export function results(members: readonly Segment[], hasPatientResults: boolean, report: Report): Statement[] {
+export function results(
+  members: readonly Segment[],
+  hasPatientResults: boolean,
+  recorded: string | undefined,
+  report: Report,
+): Statement[] {
   const groups = groupsOf(members, ['OBR']);
   const statements: Statement[] = [];
   const isObx = ({ id }: Segment) => id === 'OBX';
@@ -37,13 +45,13 @@ export function results(members: readonly Segment[], hasPatientResults: boolean,
   for (const { head: obr, members: following } of groups) {
     const order = orders.find((candidate) => candidate.obr === obr);
     if (order === undefined && hasPatientResults) {
-      statements.push(...admission(following, report));
+      statements.push(...admission(following, recorded, report));
     } else if (order === undefined) {
       for (const segment of following) if (segment.id === 'OBX') report(misplaced(segment, 'an OBR'));
     } else {
       if (!hasConcept(order.obr, 4))
         report(missing(locate(order.obr, 4), 'OBR-4 (universal service identifier) is required'));
-      const observations = observationsOf(following, order, orders, report);
+      const observations = observationsOf(following, { order, orders, recorded: undefined }, report);
       const firstObx = following.findIndex(({ id }) => id === 'OBX');
       const notes = following.filter(({ id }, at) => id === 'NTE' && (firstObx < 0 || at < firstObx));
       const specimens = following.filter(({ id }) => id === 'SPM');
@@ -78,8 +86,9 @@ function reportOf(
     // Of a report with results those say what is corrected.
     result: { sent, value: () => '', isCorrection: observations.length === 0 && isCorrection(fieldText(obr, 25)) },
     segment: source.obr,
+    timing: timingOf(source, undefined, undefined),
     subject: 'subject',
-    contributions: (_draft, chart, context) => {
+    contributions: (chart, context) => {
       const referenceTo = (segment: Segment) => {
         const found = chart.resultOf(segment);
         return found && `Observation/${found.id}`;
@@ -92,9 +101,27 @@ function reportOf(
   };
 }
 
-/** OBX of an admission, or of a patient: measured without an order. */
-export function admission(members: readonly Segment[], report: Report): Statement[] {
-  return observationsOf(members, undefined, [], report);
+/**
+ * OBX of an admission, or of a patient: measured without an order.
+ *
+ * @param recorded EVN-2
+ */
+export function admission(members: readonly Segment[], recorded: string | undefined, report: Report): Statement[] {
+  return observationsOf(members, { order: undefined, orders: [], recorded }, report);
+}
+
+/** OBR-22 is when the results were reported or their status changed; OBX-19 and TXA-6 stay when they are corrected. */
+function timingOf(
+  order: Pick<Order, 'obr' | 'orc'> | undefined,
+  obx: Segment | undefined,
+  recorded: string | undefined,
+): Timing {
+  const standing = standingOf({
+    result: obx && fieldText(obx, 11),
+    report: order && fieldText(order.obr, 25),
+    order: order?.orc && fieldText(order.orc, 5),
+  });
+  return { times: [order === undefined ? recorded : fieldText(order.obr, 22)], standing };
 }
 
 const NO_NUMBERS: OrderNumbers = { placer: undefined, filler: undefined };
@@ -129,6 +156,14 @@ function derivedFrom(child: Order, orders: readonly Order[], { content }: Draft,
 /** A result that corrects one that was sent before: corrected, wrong, deleted (table 0085; table 0123 has C). */
 const isCorrection = (status: string | undefined): boolean => ['C', 'W', 'D'].includes(status?.toUpperCase() ?? '');
 
+interface OrderOfResults {
+  readonly order: Order | undefined;
+  /** Of the message. */
+  readonly orders: readonly Order[];
+  /** EVN-2, of results without an order. */
+  readonly recorded: string | undefined;
+}
+
 interface ObservationGroup {
   readonly sent: SentKey;
   readonly obx: [Segment, ...Segment[]];
@@ -142,8 +177,7 @@ interface ObservationGroup {
  */
 function observationsOf(
   segments: readonly Segment[],
-  order: Order | undefined,
-  orders: readonly Order[],
+  { order, orders, recorded }: OrderOfResults,
   report: Report,
 ): Statement[] {
   const { obr, orc, numbers } = order ?? { obr: undefined, orc: undefined, numbers: NO_NUMBERS };
@@ -178,8 +212,9 @@ function observationsOf(
       isCorrection: isCorrection(fieldText(source.obx.at(-1) ?? source.obx[0], 11) ?? (obr && fieldText(obr, 25))),
     },
     segment: source.obx[0],
+    timing: timingOf(order, source.obx.at(-1), recorded),
     subject: 'subject',
-    contributions: (draft, chart, context) => [
+    contributions: (chart, context, draft) => [
       ...observation({ ...source, obr }, context),
       ...(obr === undefined ? [] : basedOn(obr, orc, context)),
       ...(order === undefined ? [] : derivedFrom(order, orders, draft, chart)),

@@ -3,6 +3,7 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { hasConcept } from '../mapping/datatypes/cwe.ts';
 import { contributionsOf } from '../mapping/field-map.ts';
+import { timed } from '../order/clock.ts';
 import { RESOURCE_SEGMENTS } from '../segments/registry.ts';
 import type { ResourceSegment } from '../segments/rule.ts';
 import type { Statement } from './statement.ts';
@@ -10,11 +11,12 @@ import type { Report } from './structure-findings.ts';
 
 const BY_NAME: ReadonlyMap<string, ResourceSegment> = new Map(RESOURCE_SEGMENTS.map((rule) => [rule.name, rule]));
 
-export function singleSegments(members: readonly Segment[], report: Report): Statement[] {
+/** @param recorded EVN-2 */
+export function singleSegments(members: readonly Segment[], recorded: string | undefined, report: Report): Statement[] {
   return members.flatMap((segment): Statement[] => {
     const rule = BY_NAME.get(segment.id);
     if (rule === undefined) return [];
-    if (rule.requiresOneOf.some((field) => hasConcept(segment, field))) return [statementOf(segment, rule)];
+    if (rule.requiresOneOf.some((field) => hasConcept(segment, field))) return [statementOf(segment, rule, recorded)];
     const [field] = rule.requiresOneOf;
     const message = `${segment.id}-${field} is empty: the segment says nothing and was not mapped`;
     report({ code: '101', severity: 'W', at: locate(segment, field), message, reason: 'required-field-missing' });
@@ -22,14 +24,15 @@ export function singleSegments(members: readonly Segment[], report: Report): Sta
   });
 }
 
-function statementOf(segment: Segment, rule: ResourceSegment): Statement {
+function statementOf(segment: Segment, rule: ResourceSegment, recorded: string | undefined): Statement {
   const { type, key, subject = 'subject', scope, whole, fields } = rule;
   return {
     type,
     key: key(segment),
     segment,
+    timing: timed(recorded),
     subject,
     scope,
-    contributions: (_draft, _chart, context) => [...whole(segment), ...contributionsOf(segment, fields, context)],
+    contributions: (_chart, context) => [...whole(segment), ...contributionsOf(segment, fields, context)],
   };
 }

@@ -6,6 +6,8 @@ import type { Chart } from '../mapping/chart.ts';
 import type { MapContext } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import type { Contribution } from '../mapping/field-map.ts';
+import type { Timing } from '../order/clock.ts';
+import type { Order } from '../order/order.ts';
 import type { SentKey } from '../results/result-key.ts';
 
 /** What tells a result or a report from others, and what is needed where that does not suffice. */
@@ -25,6 +27,8 @@ export interface Statement {
   readonly result?: ResultStatement;
   /** Where it begins. */
   readonly segment: Segment;
+  /** When it was said, and of what standing it is. */
+  readonly timing: Timing;
   /** The element that refers to the patient. */
   readonly subject: string;
   /** It is left out, with a warning, where the key's Allowed scopes lack this one; undefined: they always suffice. */
@@ -33,6 +37,9 @@ export interface Statement {
   readonly refersTo?: readonly string[];
   /** What is reported when the resource is not known; it is made all the same. */
   readonly unlessKnown?: AckError;
-  /** @param draft the resource as it is stored, or a new one without content */
-  readonly contributions: (draft: Draft, chart: Chart, context: MapContext) => readonly Contribution[];
+  /**
+   * @param draft the resource as it is stored, or a new one without content
+   * @param order of what is said here
+   */
+  readonly contributions: (chart: Chart, context: MapContext, draft: Draft, order: Order) => readonly Contribution[];
 }

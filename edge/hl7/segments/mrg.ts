@@ -13,6 +13,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 1,
     rows: '§3.4.9.1',
     element: 'identifier',
+    keeps: true,
     map: (segment, context) =>
       repetitions(segment, 1)
         .map((part) => identifier(part, context))

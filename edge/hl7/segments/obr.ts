@@ -108,7 +108,10 @@ export const OBR: GroupSegment = {
   fields: FIELDS,
 };
 
-/** Row 32. Row 33 makes a missing OBR-25 an error; senders of older versions leave it out, so it is a warning. */
+/**
+ * Row 32. Row 33 makes a missing OBR-25 an error; senders of older versions leave it out, so it is a warning. What cannot be
+ * told leaves the status that the report has.
+ */
 function statusOf(segment: Segment, context: MapContext): Contribution {
   const sent = fieldText(segment, 25)?.toUpperCase();
   if (sent !== undefined && REFUSED_REPORT_STATUS.has(sent)) {
@@ -118,8 +121,8 @@ function statusOf(segment: Segment, context: MapContext): Contribution {
   if (status === undefined && !REFUSED_REPORT_STATUS.has(sent ?? '')) {
     const [code, message] =
       sent === undefined
-        ? (['101', 'OBR-25 is missing: the status is unknown'] as const)
-        : (['103', 'OBR-25 is not a code of table 0123: the status is unknown'] as const);
+        ? (['101', 'OBR-25 is missing: it says nothing of the status'] as const)
+        : (['103', 'OBR-25 is not a code of table 0123: it says nothing of the status'] as const);
     note(context, 'W', code, locate(segment, 25), message, 'unknown-status');
   }
   return status === undefined ? byDefault('status', 'unknown') : fixed('status', status);

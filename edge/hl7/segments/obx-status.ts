@@ -11,15 +11,15 @@ import { OBSERVATION_STATUS } from '../mapping/tables/status.ts';
 const RESULT_STATUS = 'http://terminology.hl7.org/CodeSystem/v2-0085';
 const DATA_ABSENT_REASON = 'http://terminology.hl7.org/CodeSystem/data-absent-reason';
 
-/** Rows 42 to 47; codes where the guide is silent: edge/README.md, HL7 v2. */
+/** Rows 42 to 47; codes where the guide is silent: edge/README.md, HL7 v2. What cannot be told leaves the status as it is. */
 export function statusOf(segment: Segment, context: MapContext): Contribution[] {
   const sent = fieldText(segment, 11)?.toUpperCase();
   const status = OBSERVATION_STATUS.get(sent ?? '');
   if (status === undefined) {
     const [code, message] =
       sent === undefined
-        ? (['101', 'OBX-11 is missing: the status is unknown'] as const)
-        : (['103', 'OBX-11 is not a code of table 0085: the status is unknown'] as const);
+        ? (['101', 'OBX-11 is missing: it says nothing of the status'] as const)
+        : (['103', 'OBX-11 is not a code of table 0085: it says nothing of the status'] as const);
     note(context, 'W', code, locate(segment, 11), message, 'unknown-status');
     // What is stored has a status that somebody did say.
     return [byDefault('status', 'unknown')];

@@ -169,26 +169,31 @@ export const OBX: GroupSegment = {
   fields: FIELDS,
 };
 
+/** OBX-2, 5, 6, 7 and 8 are one statement: where there is a value, what it leaves empty is not so any more. */
 function valueContributions(segments: readonly Segment[], context: MapContext): Contribution[] {
+  const value = valueOf(segments, context);
+  return value.length === 0 ? [] : [...NO_VALUE, ...value];
+}
+
+/** What OBX-5, or OBX-11 in its place, says; nothing where both say nothing of a value. */
+function valueOf(segments: readonly Segment[], context: MapContext): Contribution[] {
   const [segment] = segments;
   if (segment === undefined) return [];
   const isDeleted = segments.every((line) => line.field(5) === '""');
+  if (isDeleted) return [fixed('dataAbsentReason', null)];
   const values = segments.length > 1 ? joined(segments) : observedValues(segment, context);
-  if (isDeleted) return [...NO_VALUE, fixed('dataAbsentReason', null)];
   if (values.length === 0) {
     const reason = ABSENT.get(fieldText(segment, 11)?.toUpperCase() ?? '');
-    return reason === undefined ? [] : [...NO_VALUE, fixed('dataAbsentReason', reason)];
+    return reason === undefined ? [] : [fixed('dataAbsentReason', reason)];
   }
   const [only] = values;
   if (values.length === 1 && only !== undefined) {
     return [
-      ...NO_VALUE,
       fixed('value[x]', only.value ?? null),
       fixed(
         `extension ${VALUE_ATTACHMENT}`,
         only.attachment === undefined ? null : { valueAttachment: only.attachment },
       ),
-      fixed('dataAbsentReason', null),
     ];
   }
   const code = concept(segment, 3, context) ?? {};
@@ -197,13 +202,16 @@ function valueContributions(segments: readonly Segment[], context: MapContext): 
     code,
     ...value,
   }));
-  return [...NO_VALUE, fixed('component', component), fixed('dataAbsentReason', null)];
+  return [fixed('component', component)];
 }
 
 const NO_VALUE: readonly Contribution[] = [
   fixed('value[x]', null),
   fixed('component', null),
   fixed(`extension ${VALUE_ATTACHMENT}`, null),
+  fixed('dataAbsentReason', null),
+  fixed('referenceRange', null),
+  fixed('interpretation', null),
 ];
 
 /** Lines of a text that came as one OBX each become one text; an empty line is a line. */
@@ -247,8 +255,8 @@ export function observation(source: ObservationSource, context: MapContext): Con
   return [
     ...statusOf(source.obx.at(-1) ?? segment, context),
     ...effectiveOfOrder(segment, source.obr, context),
-    ...contributionsOf(segment, FIELDS, context),
     ...valueContributions(source.obx, context),
+    ...contributionsOf(segment, FIELDS, context),
     ...specimenOf(segment, source.specimen, context),
     ...annotations(source.notes, context),
   ];

@@ -9,7 +9,7 @@ import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { practitioner } from '../mapping/datatypes/party.ts';
 import { fieldText, first, isValued, textOf, wholeText } from '../mapping/datatypes/text.ts';
 import { instant } from '../mapping/datatypes/time.ts';
-import { contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
+import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
 import { entityKey, join } from '../mapping/key.ts';
 import { DOCUMENT_CONFIDENTIALITY } from '../mapping/tables/concept-maps.ts';
 import { COMPLETION_STATUS, DOCUMENT_STATUS } from '../mapping/tables/status.ts';
@@ -151,8 +151,6 @@ export interface DocumentSource {
 interface DocumentOptions {
   /** T11: the document was cancelled (HL7 v2.5.1 §9.6.11). */
   readonly isCancelled: boolean;
-  /** Whether the stored document has content already, which a message without any leaves as it is. */
-  readonly hasContent: boolean;
   readonly parent: ParentDocument | undefined;
 }
 
@@ -170,14 +168,12 @@ export function document(source: DocumentSource, options: DocumentOptions, conte
     ...statusOf(txa, options.isCancelled, context),
     ...contributionsOf(txa, FIELDS, context),
     ...(options.parent === undefined ? [] : [{ ...fixed('relatesTo', [{ ...options.parent }]), adds: true }]),
-    ...(attachments.length === 0 && options.hasContent
-      ? []
-      : [
-          fixed(
-            'content',
-            (attachments.length === 0 ? [announced(txa)] : attachments).map((attachment) => ({ attachment })),
-          ),
-        ]),
+    attachments.length === 0
+      ? byDefault('content', [{ attachment: announced(txa) }])
+      : fixed(
+          'content',
+          attachments.map((attachment) => ({ attachment })),
+        ),
   ];
 }
 

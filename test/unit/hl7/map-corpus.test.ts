@@ -39,7 +39,7 @@ function judge(bytes: Uint8Array) {
     patients: [],
     isControlIdReused: false,
     isForced: false,
-    messageId: '01890000-0000-7000-8000-000000000003',
+    messageId: '019b7ca9-8c88-7000-8000-000000000003',
     requestId: 'request-1',
     source: 'http',
     nowMs: Date.parse('2026-01-02T03:04:05Z'),

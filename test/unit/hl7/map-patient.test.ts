@@ -226,7 +226,7 @@ test('PD1', () => {
 });
 
 test('meta.source names the message', () => {
-  expect(patient({})).toMatchObject({ meta: { source: 'urn:uuid:01890000-0000-7000-8000-000000000003#C1' } });
+  expect(patient({})).toMatchObject({ meta: { source: 'urn:uuid:019b7ca9-8c88-7000-8000-000000000003#C1' } });
 });
 
 describe('race and ethnicity', () => {

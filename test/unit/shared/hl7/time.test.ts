@@ -8,7 +8,7 @@ import {
   readTimestamp,
   type ZoneFallback,
 } from '../../../../shared/hl7/time.ts';
-import { isTimeZone, offsetInZone } from '../../../../shared/hl7/zone.ts';
+import { isTimeZone, offsetInZone, offsetsInZone } from '../../../../shared/hl7/zone.ts';
 import { inputs } from '../../../stack/tools/size.ts';
 
 const vienna: ZoneFallback = { timeZone: 'Europe/Vienna' };
@@ -128,6 +128,12 @@ describe('offsetInZone', () => {
     ['Pacific/Chatham', '+13:45'],
   ])('%s in January is %s', (zone, offset) => {
     expect(offsetInZone(at(2026, 1, 15, 12), zone)).toBe(offset);
+  });
+
+  it('has both offsets of a time that is shown twice, and one of every other', () => {
+    expect(offsetsInZone(at(2026, 10, 25, 2, 30), 'Europe/Vienna')).toEqual(['+02:00', '+01:00']);
+    expect(offsetsInZone(at(2026, 3, 29, 2, 30), 'Europe/Vienna')).toEqual(['+01:00']);
+    expect(offsetsInZone(at(2026, 7, 1, 12), 'Europe/Vienna')).toEqual(['+02:00']);
   });
 
   it('names of zones are checked before', () => {

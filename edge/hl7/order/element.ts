@@ -1,0 +1,52 @@
+/** An element by the name that a map gives it: `gender`, `value[x]`, `extension <url>` (`mapping/field-map.ts`). */
+import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+
+const EXTENSION = 'extension ';
+
+/** `valueQuantity` and `_valueQuantity`, not `valueSet` of some other element: the seven types have none such. */
+const choiceOf = (element: string): RegExp => new RegExp(`^_?${element.slice(0, -3)}[A-Z]`);
+
+/** Whether a member that somebody wrote, by its name in `stamps`, is of the element. */
+export function isOfElement(element: string, member: string): boolean {
+  return element.endsWith('[x]') ? choiceOf(element).test(member) : member === element;
+}
+
+/** What an element holds: of a choice an object with its member, of extensions a list; undefined for nothing. */
+export function readElement(content: JsonObject, element: string): Json | undefined {
+  if (element.startsWith(EXTENSION)) {
+    const found = extensionsOf(content).filter((extension) => isOfUrl(extension, element));
+    return found.length === 0 ? undefined : found;
+  }
+  if (!element.endsWith('[x]')) return content[element];
+  const choice = choiceOf(element);
+  const found = Object.entries(content).filter(([member]) => choice.test(member));
+  return found.length === 0 ? undefined : Object.fromEntries(found);
+}
+
+/** Puts a value in the place of what the element holds; null, or a list of nothing, deletes it. Alters `content`. */
+export function writeElement(content: JsonObject, element: string, value: Json): void {
+  if (element.startsWith(EXTENSION)) {
+    const url = element.slice(EXTENSION.length);
+    const all = extensionsOf(content);
+    const others = all.filter((extension) => !isOfUrl(extension, element));
+    const added = value === null ? [] : [value].flat().filter(isJsonObject);
+    const extensions = added.map((members) => ({ url, ...members }));
+    const isSaid = sortedJson(all.filter((extension) => isOfUrl(extension, element))) === sortedJson(extensions);
+    if (!isSaid) setOrDelete(content, 'extension', [...others, ...extensions]);
+  } else if (element.endsWith('[x]')) {
+    const choice = choiceOf(element);
+    for (const member of Object.keys(content)) if (choice.test(member)) delete content[member];
+    if (isJsonObject(value)) Object.assign(content, value);
+  } else setOrDelete(content, element, value);
+}
+
+export function setOrDelete(object: JsonObject, member: string, value: Json): void {
+  const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
+  if (isEmpty) delete object[member];
+  else object[member] = value;
+}
+
+const extensionsOf = (content: JsonObject): Json[] => (Array.isArray(content['extension']) ? content['extension'] : []);
+
+const isOfUrl = (extension: Json, element: string): boolean =>
+  isJsonObject(extension) && extension['url'] === element.slice(EXTENSION.length);

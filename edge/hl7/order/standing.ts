@@ -1,0 +1,84 @@
+/**
+ * What the status of a result or report says about its order: a final one changes only by correction, and of two
+ * statements of one time the further one holds (HL7 v2.5.1 tables 0085, 0123 and 0038).
+ */
+
+export interface Standing {
+  /** Final or above. */
+  readonly isFinal: boolean;
+  readonly rank: number;
+  /** It corrects or takes back what was final. */
+  readonly isCorrection: boolean;
+}
+
+const below = (rank: number): Standing => ({ isFinal: false, rank, isCorrection: false });
+const final = (rank: number): Standing => ({ isFinal: true, rank, isCorrection: false });
+const correction = (rank: number): Standing => ({ isFinal: true, rank, isCorrection: true });
+
+/** Nobody says. */
+export const UNKNOWN_STANDING: Standing = below(0);
+
+/** For what has no status of this kind. */
+export const PLAIN_STANDING: Standing = final(50);
+
+/** Table 0085, OBX-11. */
+const OF_RESULT: ReadonlyMap<string, Standing> = new Map([
+  ['O', below(10)],
+  ['I', below(20)],
+  ['S', below(30)],
+  ['R', below(40)],
+  ['P', below(50)],
+  ['B', final(60)],
+  ['F', final(60)],
+  ['N', final(60)],
+  ['U', final(60)],
+  ['V', final(60)],
+  ['A', final(70)],
+  ['C', correction(75)],
+  ['X', correction(80)],
+  ['D', correction(85)],
+  ['W', correction(90)],
+]);
+
+/** Table 0123, OBR-25. */
+const OF_REPORT: ReadonlyMap<string, Standing> = new Map([
+  ['O', below(10)],
+  ['I', below(20)],
+  ['S', below(25)],
+  ['N', below(30)],
+  ['A', below(40)],
+  ['R', below(45)],
+  ['P', below(50)],
+  ['M', below(55)],
+  ['F', final(60)],
+  ['C', correction(75)],
+  ['X', correction(80)],
+]);
+
+/** Table 0038, ORC-5. */
+const OF_ORDER: ReadonlyMap<string, Standing> = new Map([
+  ['SC', below(10)],
+  ['IP', below(20)],
+  ['A', below(40)],
+  ['CM', final(60)],
+  ['CA', correction(80)],
+]);
+
+/** Status codes as they were sent, in any case. */
+export interface SentStatus {
+  /** OBX-11. */
+  readonly result?: string | undefined;
+  /** OBR-25. */
+  readonly report?: string | undefined;
+  /** ORC-5. */
+  readonly order?: string | undefined;
+}
+
+/** A result's own status, else its report's, else its order's. */
+export function standingOf({ result, report, order }: SentStatus): Standing {
+  const known =
+    OF_RESULT.get(result?.toUpperCase() ?? '') ??
+    OF_REPORT.get(report?.toUpperCase() ?? '') ??
+    OF_ORDER.get(order?.toUpperCase() ?? '');
+  return known ?? UNKNOWN_STANDING;
+}
