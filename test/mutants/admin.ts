@@ -10,9 +10,83 @@ const SIGN_IN = ['test/contract/admin-sign-in.test.ts'];
 const STORE = ['test/integration/store/oauth-store.test.ts'];
 const ISOLATION = ['test/integration/store/admin-isolation.test.ts'];
 const RIGHTS = ['test/unit/admin/rights.test.ts'];
+const ATTENTION = ['test/contract/admin-attention.test.ts'];
+const NAMES = ['test/integration/admin/naming.test.ts'];
 const SIGN_IN_OR_MESSAGES = ['test/contract/admin-sign-in.test.ts', 'test/contract/admin-messages.test.ts'];
 
 export const ADMIN: readonly Mutant[] = [
+  {
+    name: 'what to look at of another site',
+    file: 'edge/store/admin-attention.ts',
+    find: 'where t.site_id = ${site}::uuid and',
+    replace: 'where',
+    tests: ISOLATION,
+  },
+  {
+    name: 'the patient of another site with the same id is shown',
+    file: 'edge/store/admin-attention.ts',
+    find: `left join resource a on a.site_id = t.site_id and`,
+    replace: `left join resource a on`,
+    tests: ISOLATION,
+  },
+  {
+    name: 'another site dismisses',
+    file: 'edge/store/admin-attention.ts',
+    find: 'where site_id = ${site}::uuid and attention_id',
+    replace: 'where attention_id',
+    tests: ISOLATION,
+  },
+  {
+    name: 'who dismisses last is remembered',
+    file: 'edge/store/admin-attention.ts',
+    find: 'coalesce(dismissed_by, ${by})',
+    replace: '${by}',
+    tests: ATTENTION,
+  },
+  {
+    name: 'patients are shown to who may not read messages',
+    file: 'edge/admin/attention/operations.ts',
+    find: `      path: '/possible-duplicates',
+      permission: 'site.messages.read',`,
+    replace: `      path: '/possible-duplicates',
+      permission: 'site.settings.read',`,
+    tests: RIGHTS,
+  },
+  {
+    name: 'a reader dismisses',
+    file: 'edge/admin/attention/operations.ts',
+    find: "permission: 'site.settings.update'",
+    replace: "permission: 'site.messages.read'",
+    tests: RIGHTS,
+  },
+  {
+    name: 'messages of another site are counted',
+    file: 'edge/store/admin-unnamed-name.ts',
+    find: 'where u.site_id = $1::uuid and u.kind = n.kind',
+    replace: 'where u.kind = n.kind',
+    tests: ISOLATION,
+  },
+  {
+    name: 'a name is given a second URI',
+    file: 'edge/admin/names/naming.ts',
+    find: 'if (current !== null) throw namedOtherwise(named.name, current);',
+    replace: '',
+    tests: NAMES,
+  },
+  {
+    name: 'naming overwrites what another administrator saved',
+    file: 'edge/admin/names/naming.ts',
+    find: '[settings.version], {',
+    replace: '[], {',
+    tests: NAMES,
+  },
+  {
+    name: 'a type identifies that people share',
+    file: 'edge/admin/settings/identifiers.ts',
+    find: 'if (!NEVER_IDENTIFYING.has(item.toUpperCase())) return undefined;',
+    replace: 'return undefined;',
+    tests: SITE,
+  },
   {
     name: 'no permission is needed',
     file: 'edge/admin/staff/permissions.ts',

@@ -2,8 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { listKeys, readKey } from '../../../edge/admin/keys/statements.ts';
+import { ATTENTION_KINDS } from '../../../edge/store/attention.ts';
+import { dismissAttention, listAttention } from '../../../edge/store/admin-attention.ts';
 import { changesOf } from '../../../edge/store/admin-key.ts';
 import { listMessages, readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
+import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { recordRefusal } from '../../../edge/store/refusal.ts';
 import { readSite, summariseSite } from '../../../edge/store/site.ts';
@@ -89,6 +92,45 @@ test('messages, what they made, and replay', async () => {
   ] as const);
   expect([all, bySender].map((rows) => rows.map(({ control_id: id }) => id))).toEqual([['M-mine'], ['M-mine']]);
   expect([read.length, resources.length, stored.length, own.length]).toEqual([0, 0, 0, 1]);
+});
+
+test('what to look at, also of patients with the same ids', async () => {
+  const theirPatient = await theirs.resources('Patient');
+  const id = theirPatient[0]?.id ?? '';
+  await mine.db.client.query(`select attention_add($1, $2, $3)`, [
+    theirs.site,
+    foreign,
+    JSON.stringify([{ kind: 'not-moved', patients: [id] }]),
+  ]);
+  // A patient with the id of theirs, who says nothing of theirs to whom looks at it.
+  await mine.db.client.query(
+    `insert into resource (site_id, type, id, version, last_updated, meta, body)
+     select $1, type, id, 1, now(), '', '"birthDate":"1901-02-03"' from resource where site_id = $2 and id = $3`,
+    [mine.site, theirs.site, id],
+  );
+  const [own, other] = await mine.deps.database.batch([
+    listAttention(theirs.site, ATTENTION_KINDS, 'open', null, 10),
+    listAttention(mine.site, ATTENTION_KINDS, 'open', null, 10),
+  ] as const);
+  expect(own.map(({ person_a: person }) => person)).toEqual([expect.stringContaining('Doe')]);
+  expect(other).toEqual([]);
+  const about = own[0]?.attention_id ?? '';
+  expect(await mine.deps.database.run(dismissAttention(mine.site, about, 'me'))).toEqual([]);
+  expect(await mine.deps.database.run(listAttention(theirs.site, ATTENTION_KINDS, 'open', null, 10))).toHaveLength(1);
+  await mine.db.client.query('delete from resource where site_id = $1 and id = $2', [mine.site, id]);
+});
+
+test('names without a URI, and the messages that have them', async () => {
+  await theirs.send(`${msh('ADT^A04^ADT_A01', 'N-1')}\nPID|1||P2^^^ELSEWHERE^MR||Doe^Jim`);
+  const unnamed = { kind: 'authority', name: 'ELSEWHERE' } as const;
+  const [names, messages, own] = await mine.deps.database.batch([
+    listUnnamedNames(mine.site, null, 10),
+    listMessages(mine.site, { ...ANY_MESSAGE, unnamed }, null, 10),
+    listUnnamedNames(theirs.site, null, 10),
+  ] as const);
+  expect(names.map(({ name, messages: count }) => `${name} ${count}`)).toEqual(['HOSP 1']);
+  expect(messages).toEqual([]);
+  expect(own.map(({ name, messages: count }) => `${name} ${count}`)).toEqual(['ELSEWHERE 1', 'HOSP 1']);
 });
 
 test('the site, its counts and its charts', async () => {

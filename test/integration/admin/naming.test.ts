@@ -1,0 +1,50 @@
+/** Giving names their URIs beside others who change the settings. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { giveUri } from '../../../edge/admin/names/naming.ts';
+import { requireSite, viewSite } from '../../../edge/admin/settings/site.ts';
+import { PERMISSIONS, toActor } from '../../../edge/admin/staff/permissions.ts';
+import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
+
+let site: Hl7Site;
+beforeAll(async () => {
+  site = await createHl7Site({ assigningAuthorities: { Hosp: 'urn:example:hosp' } });
+});
+afterAll(() => site.db.drop());
+
+const give = (name: string, system: string, permissions: readonly string[] = Object.keys(PERMISSIONS)) =>
+  giveUri(
+    site.deps.database,
+    toActor({ sub: 'ada', site: site.site, permissions }),
+    { kind: 'code-system', name },
+    system,
+  );
+const settings = async () => viewSite(await requireSite(site.deps.database, site.site));
+
+test('names that are given at the same time are all kept, and nothing else changes', async () => {
+  await Promise.all(['ONE', 'TWO', 'THREE'].map((name) => give(name, `https://${name}.example`)));
+  expect(await settings()).toMatchObject({
+    assigningAuthorities: [{ namespace: 'Hosp', system: 'urn:example:hosp' }],
+    codeSystems: [
+      { name: 'ONE', system: 'https://ONE.example' },
+      { name: 'THREE', system: 'https://THREE.example' },
+      { name: 'TWO', system: 'https://TWO.example' },
+    ],
+    version: 4,
+  });
+});
+
+test('a name has one URI, whatever its capitals', async () => {
+  await give('FOUR', 'https://four.example');
+  await give('four', 'https://four.example');
+  const before = await settings();
+  await expect(give('Four', 'https://else.example')).rejects.toMatchObject({
+    kind: 'invalid',
+    message: '"Four" stands for https://four.example already: it is changed under Settings',
+  });
+  await expect(give('FIVE', 'five')).rejects.toMatchObject({ kind: 'invalid' });
+  await expect(give('FIVE', 'https://five.example', ['site.messages.read'])).rejects.toMatchObject({
+    kind: 'forbidden',
+  });
+  expect(await settings()).toEqual(before);
+});
