@@ -40,8 +40,8 @@ function parentResult(obr: Segment): ParentResult | undefined {
   const part = first(obr, 26);
   if (part === undefined) return undefined;
   const identifier = componentOf(part, 1);
-  const [code, name, system] = [1, 2, 3].map((number) => textOf(identifier, number));
-  const found = { code, name, system, subId: textOf(part, 2), value: textOf(part, 3) };
+  const [code, name, system, , alternateName] = [1, 2, 3, 4, 5].map((number) => textOf(identifier, number));
+  const found = { code, name: name ?? alternateName, system, subId: textOf(part, 2), value: textOf(part, 3) };
   return Object.values(found).every((value) => value === undefined) ? undefined : found;
 }
 
@@ -91,11 +91,11 @@ function isParent(obx: Segment, { code, system, subId, value }: ParentResult): b
   );
 }
 
-/** PRL.3 is the text of OBX-5; some send its code. */
+/** PRL.3 is the text of OBX-5; some send one of its codes. */
 function saysSame(obx: Segment, value: string): boolean {
   const said = repetitions(obx, 5).flatMap((part) => [
     wholeText(part),
-    ...[1, 2, 9].map((number) => textOf(part, number)),
+    ...[1, 2, 4, 5, 9].map((number) => textOf(part, number)),
   ]);
   return said.some((text) => text?.toLowerCase() === value.toLowerCase());
 }

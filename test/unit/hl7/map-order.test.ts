@@ -120,6 +120,21 @@ describe('the parent result', () => {
     expect(parentOf(...ISOLATES, ...second, ...susceptibility('ORG&Organism&L^1', ''))).toBe('text');
   });
 
+  test('by an alternate code of the organism, and named as the sender’s laboratory names it', () => {
+    const culture = [
+      segment('OBR', { 3: 'F1', 4: '600-7^^LN', 7: '202601010800', 25: 'F' }),
+      'OBX|1|CWE|600-7^Bacteria^LN^BCEXT^EXTENDED BLOOD CULTURE^L|1|782959008^Enterococcus raffinosus^SCT^ENTRAF^E. RAFF^L||||||F',
+      'OBX|2|CWE|600-7^Bacteria^LN^BCEXT^EXTENDED BLOOD CULTURE^L|2|53326005^Candida albicans^SCT^CANALB^C. ALB^L||||||F',
+    ];
+    const parent = '600-7&&LN&BCEXT&EXTENDED BLOOD CULTURE&L^1^ENTRAF';
+    expect(parentOf(...culture, ...susceptibility(parent, '^F1'))).toBe('id 1');
+    expect(parentOf(...culture, ...susceptibility(parent.replace('ENTRAF', 'CANALB'), '^F1'))).toBe('text');
+    const links = result(...culture, ...susceptibility(parent, '^F1')).resources.flatMap(
+      (one) => one['derivedFrom'] ?? [],
+    );
+    expect(links).toMatchObject([{ display: 'EXTENDED BLOOD CULTURE 1: ENTRAF' }]);
+  });
+
   test('that stands later in the message is found all the same', () => {
     expect(parentOf(...susceptibility('ORG&Organism&L^2'), ...ISOLATES)).toBe('id 3');
   });
