@@ -57,5 +57,8 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
     const content = await readJson(deps, request);
     return write(context, draftConditionalUpdate(context, type, conditionOf(pairs), content, request.headers));
   },
-  validate: async ({ deps, context, request }, type) => prepareValidate(context, type, await readJson(deps, request)),
+  validate: async ({ deps, context, pairs, request }, type) =>
+    prepareValidate(context, type, null, pairs, await readJson(deps, request), request.headers),
+  validateInstance: async ({ deps, context, id, pairs, request }, type) =>
+    prepareValidate(context, type, id, pairs, await readJson(deps, request), request.headers),
 };

@@ -20,6 +20,13 @@ export const TYPE_INTERACTIONS = [
   { name: 'searchByPost', code: 'search-type', method: 'POST', path: '/_search', scope: 'read' },
   // A plain $ would be an anchor to the router.
   { name: 'validate', code: null, method: 'POST', path: '/:operation{\\$validate}', scope: 'write' },
+  {
+    name: 'validateInstance',
+    code: null,
+    method: 'POST',
+    path: '/:id/:operation{\\$validate}',
+    scope: 'write',
+  },
   { name: 'read', code: 'read', method: 'GET', path: '/:id', scope: 'read' },
   { name: 'update', code: 'update', method: 'PUT', path: '/:id', scope: 'write' },
   { name: 'history', code: 'history-instance', method: 'GET', path: '/:id/_history', scope: 'read' },

@@ -56,6 +56,10 @@ const PREFER = headerParameter(
   '`return=representation` (default), `return=minimal` or `return=OperationOutcome`',
 );
 const IF_MATCH = headerParameter('If-Match', 'The version to overwrite, as in `ETag`.');
+const VALIDATE: readonly Parameter[] = [
+  queryParameter('mode', 'What the write would be.', { type: 'string', enum: ['create', 'update'] }),
+  queryParameter('profile', 'The definition of the type in FHIR R4; another is not known.'),
+];
 const ID = pathParameter('id', 'The id that the server gave.', uuid);
 
 const VERSION = pathParameter('version', 'The version.', { type: 'integer' });
@@ -117,6 +121,13 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType) => Told>> = {
   }),
   validate: (type) => ({
     summary: `Validate a ${type} without storing it`,
+    parameters: VALIDATE,
+    requestBody: body(type),
+    responses: { '200': outcome('What was found.'), ...REFUSALS },
+  }),
+  validateInstance: (type) => ({
+    summary: `Validate an update of a ${type} without storing it`,
+    parameters: [ID, ...VALIDATE],
     requestBody: body(type),
     responses: { '200': outcome('What was found.'), ...REFUSALS },
   }),

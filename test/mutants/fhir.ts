@@ -245,6 +245,22 @@ export const FHIR: readonly Mutant[] = [
     only: 'on deno.*birthdate=ge',
   },
   {
+    name: '$validate: a profile that is not known is called valid',
+    file: 'edge/fhir/validate-operation.ts',
+    find: '  requireKnownProfile(asked, type);\n',
+    replace: '',
+    tests: CONTRACT,
+    only: 'on deno.*and profiles',
+  },
+  {
+    name: '$validate: a patient that the site has not',
+    file: 'edge/fhir/validate-operation.ts',
+    find: '(results[n]?.length === 0 ? otherwise : [])',
+    replace: '(results[n] === undefined ? otherwise : [])',
+    tests: CONTRACT,
+    only: 'on deno.*verdict that a create',
+  },
+  {
     name: 'no scope is needed for FHIR',
     file: 'edge/fhir/routes.ts',
     find: `          requireScopes(call.context.caller, [SCOPES[scope](type)]);

@@ -16,16 +16,24 @@ const HINTS = {
 
 /**
  * @param pairs of the URL
- * @throws Fault `malformed` locating each that is no control of the answer's form, or is given twice
+ * @param hint what the sender probably wanted
+ * @returns them by name
+ * @throws Fault `malformed` locating each that is not allowed, or is given twice
  */
-export function requireFormControls(pairs: readonly Pair[], interaction: keyof typeof HINTS): void {
+export function strictControls(pairs: readonly Pair[], allowed: readonly string[], hint: string): Map<string, string> {
   const given = new Map<string, string>();
   collect(pairs, (pair) => {
-    if (FORM_CONTROLS.includes(pair[0])) return addControl(given, pair);
-    const { message, ...issue } = unsupported(pair[0], FORM_CONTROLS);
-    const told = `${message}; ${HINTS[interaction]}`;
+    if (allowed.includes(pair[0])) return addControl(given, pair);
+    const { message, ...issue } = unsupported(pair[0], allowed);
+    const told = `${message}; ${hint}`;
     throw new Fault('malformed', told, { issues: [{ ...issue, message: told }] });
   });
+  return given;
+}
+
+/** @throws Fault `malformed` locating each parameter that is no control of the answer's form, or is given twice */
+export function requireFormControls(pairs: readonly Pair[], interaction: keyof typeof HINTS): void {
+  strictControls(pairs, FORM_CONTROLS, HINTS[interaction]);
 }
 
 /** The query of `PUT [type]?…` without the controls of the answer's form: its condition. */

@@ -11,10 +11,18 @@ const MAX_STEPS = 128;
 /** A member name in a path; a longer one is cut. */
 const MAX_NAME_CHARACTERS = 64;
 
+/** A choice among types, which `value[x]` is: the step names the type that was chosen (FHIRPath N1, ofType). */
+export interface ChoiceStep {
+  readonly name: string;
+  readonly type: { readonly name: string };
+}
+
+type Step = string | number | ChoiceStep;
+
 export interface Findings {
   readonly issues: readonly Issue[];
   /** Goes down to an element or an index; false when that is too deep to go. */
-  readonly enter: (step: string | number) => boolean;
+  readonly enter: (step: Step) => boolean;
   readonly leave: () => void;
   /** Notes a fault here, or at a path below here. */
   readonly add: (code: string, message: string, below?: string) => void;
@@ -27,14 +35,21 @@ function printName(name: string): string {
   return `.\`${JSON.stringify(cut).slice(1, -1).replaceAll('`', '\\`')}\``;
 }
 
+function printStep(step: Step): string {
+  if (typeof step === 'number') return `[${step}]`;
+  if (typeof step === 'string') return printName(step);
+  // A SimpleQuantity is a Quantity by its type and only by its profile a simple one.
+  const type = step.type.name === 'SimpleQuantity' ? 'Quantity' : step.type.name;
+  return `.${step.name}.ofType(${type})`;
+}
+
 /** @param root the resource type, with which every path starts */
 export function createFindings(root: string): Findings {
   const issues: Issue[] = [];
-  const steps: (string | number)[] = [];
+  const steps: Step[] = [];
   let isTooDeep = false;
 
-  const here = (): string =>
-    root + steps.map((step) => (typeof step === 'number' ? `[${step}]` : printName(step))).join('');
+  const here = (): string => root + steps.map(printStep).join('');
 
   const add: Findings['add'] = (code, message, below) => {
     if (issues.length >= MAX_ISSUES) return;

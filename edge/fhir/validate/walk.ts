@@ -170,16 +170,14 @@ function walkMembers(walk: Walk, object: JsonObject, type: Type): boolean {
       walkUnknown(walk, type, member, value);
       continue;
     }
-    if (findings.enter(element.name)) {
-      if (element.choice) {
-        chosen ??= [];
-        const other = chosen.find(({ name }) => name === element.name);
-        if (other === undefined) chosen.push(element);
-        else if (other !== element)
-          findings.add('structure', `only one of ${other.member} and ${element.member} is allowed`);
-      }
-      walkMember(walk, object, element, member, value);
+    if (element.choice) {
+      chosen ??= [];
+      const other = chosen.find(({ name }) => name === element.name);
+      if (other === undefined) chosen.push(element);
+      else if (other !== element)
+        findings.add('structure', `only one of ${other.member} and ${element.member} is allowed`, element.name);
     }
+    if (findings.enter(element.choice ? element : element.name)) walkMember(walk, object, element, member, value);
     findings.leave();
   }
   return !isEmpty;

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
-import { type Body, expectOutcome, patient, type Subject } from './subject.ts';
+import { type Body, expectOutcome, observation, patient, type Subject } from './subject.ts';
 
 export function strictCases(subject: () => Subject): void {
   const call: Subject['call'] = (...args) => subject().call(...args);
@@ -231,6 +231,102 @@ export function strictCases(subject: () => Subject): void {
       expect((await call('GET', '/metadata?mode=full', { token: null })).status).toBe(200);
       expectOutcome(await call('GET', '/metadata?mode=terminology', { token: null }), 400, 'value', 'http.mode');
       expectOutcome(await call('GET', '/metadata?foo=1', { token: null }), 400, 'not-supported', 'http.foo');
+    });
+  });
+
+  describe('$validate', () => {
+    const judge = async (path: string, body: Body) => {
+      const reply = await call('POST', path, { body });
+      expect(reply.status, reply.text).toBe(200);
+      return (reply.body['issue'] as Body[]).map(({ severity, code, expression }) =>
+        [severity, code, ...((expression ?? []) as string[])].join(' '),
+      );
+    };
+    const GOOD = 'information informational';
+
+    test('refuses parameters that it does not know, and profiles', async () => {
+      const body = patient('v');
+      const path = '/Patient/$validate';
+      const usCore = 'http://hl7.org/fhir/us/core/StructureDefinition/us-core-patient';
+      expectOutcome(await call('POST', `${path}?profile=${usCore}`, { body }), 422, 'not-supported', 'http.profile');
+      expectOutcome(await call('POST', `${path}?foo=1`, { body }), 400, 'not-supported', 'http.foo');
+      expectOutcome(await call('POST', `${path}?mode=delete`, { body }), 400, 'value', 'http.mode');
+      expectOutcome(await call('POST', `${path}?mode=create&mode=create`, { body }), 400, 'value', 'http.mode');
+      expectOutcome(await call('POST', path, { body, headers: { 'if-match': '*' } }), 400, 'value');
+      const twice = {
+        resourceType: 'Parameters',
+        parameter: [
+          { name: 'resource', resource: body },
+          { name: 'resource', resource: body },
+        ],
+      };
+      expectOutcome(await call('POST', path, { body: twice }), 400, 'value');
+      const own = 'http://hl7.org/fhir/StructureDefinition/Patient';
+      expect(await judge(`${path}?profile=${own}&mode=create&_pretty=true`, body)).toEqual([GOOD]);
+      const profiled = patient('v', { meta: { profile: [usCore] } });
+      expect(await judge(path, profiled)).toEqual([GOOD, `${GOOD} Patient.meta.profile`]);
+    });
+
+    test('gives the verdict that a create would get', async () => {
+      const id = await subject().create(patient('v1'));
+      const theirs = await subject().create(patient('v2'), subject().otherToken);
+      const unknown = 'error not-found Observation.subject.reference';
+      for (const [patientId, verdict] of [
+        [id, GOOD],
+        [theirs, unknown],
+        [randomUUID(), unknown],
+        ['example', unknown],
+      ] as const) {
+        expect(await judge('/Observation/$validate', observation(patientId))).toEqual([verdict]);
+        const created = await call('POST', '/Observation', { body: observation(patientId) });
+        expect(created.status).toBe(verdict === GOOD ? 201 : 422);
+      }
+    });
+
+    test('gives the verdict that an update would get, at the resource', async () => {
+      const id = await subject().create(patient('v3'));
+      const note = await subject().create(observation(id));
+      const at = `/Observation/${note}`;
+      const content = observation(id, { id: note });
+      const unknown = 'error not-found';
+      const cases: [string, Body, string][] = [
+        [at, content, GOOD],
+        [at, { ...content, id: randomUUID() }, 'error value Observation.id'],
+        [at, { ...content, status: 'x' }, 'error code-invalid Observation.status'],
+        [`/Observation/${randomUUID()}`, observation(id), unknown],
+        ['/Observation/example', observation(id), unknown],
+        [`/Patient/${id}`, patient('v3', { id }), GOOD],
+        [`/Patient/${randomUUID()}`, patient('v3'), GOOD],
+      ];
+      for (const [path, body, verdict] of cases) {
+        expect(await judge(`${path}/$validate`, body), path).toEqual([verdict]);
+        expect((await call('PUT', path, { body })).status < 300, path).toBe(verdict === GOOD);
+      }
+      expectOutcome(await call('POST', `${at}/$validate?mode=create`, { body: content }), 400, 'value', 'http.mode');
+      expect(await judge('/Observation/$validate?mode=update', content)).toEqual([GOOD]);
+      expect(await judge('/Observation/$validate?mode=update', observation(id))).toEqual([
+        'error required Observation.id',
+      ]);
+      const theirs = { token: subject().otherToken, body: content };
+      expect(
+        (await call('POST', `${at}/$validate`, theirs)).body['issue'].map((issue: Body) => issue['severity']),
+      ).toEqual(['error', 'error']);
+      const before = subject().db.endpoint.requests();
+      await judge(`${at}/$validate`, content);
+      expect(subject().db.endpoint.requests() - before).toBe(1);
+      expect((await call('GET', at)).headers.get('etag')).toBe('W/"1"');
+    });
+
+    test('names the type that was chosen', async () => {
+      const id = await subject().create(patient('v4'));
+      const wrong = observation(id, {
+        valueQuantity: { value: 1, code: 'g' },
+        component: [{ code: { text: 'c' }, valueDateTime: 'x' }],
+      });
+      expect(await judge('/Observation/$validate', wrong)).toEqual([
+        'error invariant Observation.value.ofType(Quantity)',
+        'error value Observation.component[0].value.ofType(dateTime)',
+      ]);
     });
   });
 }

@@ -1,6 +1,6 @@
 /** Faults of references and contained resources (FHIR R4, References). */
 import type { JsonObject } from '../../../../../shared/json.ts';
-import { extended, ORGANIZATION, VALID, VALUE, type Fault } from './valid.ts';
+import { extended, ORGANIZATION, VALID, valueOf, type Fault } from './valid.ts';
 
 const { patient, condition, observation } = VALID;
 
@@ -67,7 +67,7 @@ export const REFERENCE: readonly Fault[] = [
   [
     'a reference of a choice',
     extended({ valueAnnotation: { text: 'a', authorReference: { reference: 'Device/1' } } }),
-    `${VALUE}.author.reference`,
+    `${valueOf('Annotation')}.author.ofType(Reference).reference`,
     'value',
   ],
   [

@@ -1,6 +1,6 @@
 /** Faults of JSON shape, of unknown elements, of cardinality and choice (FHIR R4, JSON §2.6.2). */
 import { JsonNumber, type Json } from '../../../../../shared/json.ts';
-import { extended, nested, VALID, VALUE, without, type Fault } from './valid.ts';
+import { extended, nested, VALID, VALUE, valueOf, without, type Fault } from './valid.ts';
 
 const { patient, condition, allergy, observation, procedure, report, document } = VALID;
 
@@ -52,7 +52,7 @@ export const SHAPE: readonly Fault[] = [
   ],
   ['a text for a boolean', { ...patient, active: 'true' }, 'Patient.active', 'structure'],
   ['a number for a boolean', { ...patient, active: 1 }, 'Patient.active', 'structure'],
-  ['a text for a number', extended({ valueInteger: '1' }), VALUE, 'structure'],
+  ['a text for a number', extended({ valueInteger: '1' }), valueOf('integer'), 'structure'],
   ['a boolean for a text', { ...patient, language: true }, 'Patient.language', 'structure'],
   ['null for an element', { ...patient, gender: null }, 'Patient.gender', 'structure'],
   ['null for an object', { ...patient, maritalStatus: null }, 'Patient.maritalStatus', 'structure'],
@@ -146,7 +146,7 @@ export const CARDINALITY: readonly Fault[] = [
   [
     'a required choice left out',
     extended({ valueUsageContext: { code: { code: 'a' } } }),
-    `${VALUE}.value`,
+    `${valueOf('UsageContext')}.value`,
     'required',
   ],
   ['two choices', { ...patient, deceasedBoolean: true, deceasedDateTime: '2001' }, 'Patient.deceased', 'structure'],

@@ -44,4 +44,5 @@ export function nested(levels: number): JsonObject {
 }
 /** Where `extended` puts its extension, and the value of that. */
 export const EXTENSION = 'Patient.extension[0]';
-export const VALUE = 'Patient.extension[0].value';
+export const VALUE = `${EXTENSION}.value`;
+export const valueOf = (type: string): string => `${VALUE}.ofType(${type})`;
