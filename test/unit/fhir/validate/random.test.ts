@@ -21,7 +21,9 @@ function expectShowable(resource: Json): void {
   for (const { code, message, at } of issues) {
     expect(CODES).toContain(code);
     expect(message).not.toBe('');
-    expect(at).toMatch(/^[A-Z][A-Za-z]+(?:\.(?:ofType\([A-Za-z0-9]+\)|[A-Za-z_][A-Za-z0-9_]*|`(?:[^`\\]|\\.)*`)|\[\d+\])*$/);
+    expect(at).toMatch(
+      /^[A-Z][A-Za-z]+(?:\.(?:ofType\([A-Za-z0-9]+\)|[A-Za-z_][A-Za-z0-9_]*|`(?:[^`\\]|\\.)*`)|\[\d+\])*$/,
+    );
   }
 }
 
