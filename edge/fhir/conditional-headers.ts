@@ -86,7 +86,12 @@ export function preconditionOf(headers: RequestHeaders): Precondition {
   };
 }
 
-function refuseNoneExist(headers: RequestHeaders): void {
+/**
+ * Whatever is no create has no such condition, and who sends it there expects one.
+ *
+ * @throws Fault `malformed`
+ */
+export function refuseNoneExist(headers: RequestHeaders): void {
   if (headers.get('if-none-exist') === null) return;
   throw badHeader(
     'If-None-Exist',

@@ -8,6 +8,7 @@ import type { InteractionName } from './type-interactions.ts';
 import { requireForm } from './media-type.ts';
 import { prepareHistory, prepareRead, prepareVread } from './read.ts';
 import type { Pair } from './controls/faults.ts';
+import { refuseNoneExist } from './conditional-headers.ts';
 import { conditionOf, requireFormControls } from './controls/write-controls.ts';
 import { prepareSearch } from './search/search.ts';
 import { prepareValidate } from './validate-operation.ts';
@@ -39,12 +40,21 @@ async function formOf({ deps, request }: Call): Promise<Pair[]> {
 const write = (context: RequestContext, draft: Draft): Interaction => prepareWrite(context, planWrite(context, draft));
 
 export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
-  search: ({ context, pairs }, type) => prepareSearch(context, type, pairs),
-  searchByPost: async (call, type) => prepareSearch(call.context, type, [...call.pairs, ...(await formOf(call))]),
+  search: ({ context, pairs, request }, type) => {
+    refuseNoneExist(request.headers);
+    return prepareSearch(context, type, pairs);
+  },
+  searchByPost: async (call, type) => {
+    refuseNoneExist(call.request.headers);
+    return prepareSearch(call.context, type, [...call.pairs, ...(await formOf(call))]);
+  },
   read: ({ context, id, pairs, request }, type) => prepareRead(context, type, id, pairs, request.headers),
   vread: ({ context, id, version, pairs, request }, type) =>
     prepareVread(context, type, id, version, pairs, request.headers),
-  history: ({ context, id, pairs }, type) => prepareHistory(context, type, id, pairs),
+  history: ({ context, id, pairs, request }, type) => {
+    refuseNoneExist(request.headers);
+    return prepareHistory(context, type, id, pairs);
+  },
   create: async ({ deps, context, pairs, request }, type) => {
     requireFormControls(pairs, 'create');
     return write(context, draftCreate(context, type, await readJson(deps, request), request.headers));

@@ -14,7 +14,7 @@ import type { CountUse } from '../http/usage.ts';
 import { challengeOf, requireScopes } from '../oauth/bearer.ts';
 import { prepareBundle } from './bundle/bundle.ts';
 import { capabilityStatement } from './capability.ts';
-import { requireNoConditions } from './conditional-headers.ts';
+import { refuseNoneExist, requireNoConditions } from './conditional-headers.ts';
 import { METADATA_CONTROLS, readControls } from './controls/controls.ts';
 import { badParameter } from './controls/faults.ts';
 import { requireFormControls } from './controls/write-controls.ts';
@@ -62,6 +62,7 @@ const allowOf = (methods: readonly string[]): string =>
 function addDocuments(app: Surface, config: Config, root: string): void {
   const metadata = (c: Context<GatewayEnv>): Response => {
     const { headers, url } = c.req.raw;
+    refuseNoneExist(headers);
     const pairs = [...new URL(url).searchParams];
     const controls = readControls(pairs, METADATA_CONTROLS, preferOf(headers));
     const contentType = acceptedType(headers.get('accept'), controls.get('_format') ?? null);

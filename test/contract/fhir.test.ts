@@ -12,6 +12,7 @@ import { pagingCases } from './fhir/paging-cases.ts';
 import { resourceCases } from './fhir/resource-cases.ts';
 import { searchCases } from './fhir/search-cases.ts';
 import { strictCases } from './fhir/strict-cases.ts';
+import { strictTableCases } from './fhir/strict-table-cases.ts';
 import { startSubject } from './fhir/subject.ts';
 
 onRuntimes(startSubject, (subject) => {
@@ -22,6 +23,7 @@ onRuntimes(startSubject, (subject) => {
   describe('bundles', () => bundleCases(subject));
   describe('HTTP', () => httpCases(subject));
   describe('strictness', () => strictCases(subject));
+  describe('table of what is not known', () => strictTableCases(subject));
   describe('isolation', () => isolationCases(subject));
   describe('examples', () => exampleCases(subject));
   describe('clients', () => clientCases(subject));

@@ -2,7 +2,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
-import type { RequestHeaders } from '../conditional-headers.ts';
+import { refuseNoneExist, type RequestHeaders } from '../conditional-headers.ts';
 import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';
 import { acceptedType } from '../media-type.ts';
 import { prepareHistory, prepareRead, prepareVread } from '../read.ts';
@@ -45,6 +45,7 @@ async function prepareGet(
   headers: RequestHeaders,
 ): Promise<Interaction> {
   const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
+  refuseNoneExist(headers);
   // In a bundle there is one format; another that is asked for is refused here too.
   acceptedType(null, new Map(pairs).get('_format') ?? null);
   const [id, history, version, ...rest] = path;

@@ -1,0 +1,155 @@
+/**
+ * Every interaction with every parameter and header that it might be sent: what it does not know is refused, and what
+ * proxies and browsers add changes nothing.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { describe, expect, test } from 'vitest';
+
+import { type Body, patient, type Subject } from './subject.ts';
+
+/** What a request of the interaction is, once there is a patient. */
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: Body | string;
+  readonly type?: string;
+}
+
+/** All of them; whoever adds one adds it here. */
+const INTERACTIONS: Readonly<Record<string, (id: string) => Request>> = {
+  read: (id) => ({ method: 'GET', path: `/Patient/${id}` }),
+  vread: (id) => ({ method: 'GET', path: `/Patient/${id}/_history/1` }),
+  history: (id) => ({ method: 'GET', path: `/Patient/${id}/_history` }),
+  search: () => ({ method: 'GET', path: '/Patient' }),
+  searchByPost: () => ({
+    method: 'POST',
+    path: '/Patient/_search',
+    body: 'identifier=table',
+    type: 'application/x-www-form-urlencoded',
+  }),
+  create: () => ({ method: 'POST', path: '/Patient', body: patient(randomUUID()) }),
+  update: (id) => ({ method: 'PUT', path: `/Patient/${id}`, body: patient('table', { id }) }),
+  conditionalUpdate: (id) => ({
+    method: 'PUT',
+    path: `/Patient?_id=${id}`,
+    body: patient('table', { id }),
+  }),
+  validate: () => ({ method: 'POST', path: '/Patient/$validate', body: patient('table') }),
+  validateInstance: (id) => ({ method: 'POST', path: `/Patient/${id}/$validate`, body: patient('table', { id }) }),
+  bundle: () => ({ method: 'POST', path: '', body: { resourceType: 'Bundle', type: 'batch', entry: [] } }),
+  metadata: () => ({ method: 'GET', path: '/metadata' }),
+};
+
+/** Parameters of R4, of other servers and of nobody, and the interactions that know them. */
+const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  'foo=1': [],
+  'Identifier=x': [],
+  'identifier:exact=x': [],
+  '_include=Patient:organization': [],
+  '_revinclude=Provenance:target': [],
+  '_has:Observation:patient:code=x': [],
+  '_at=2020': [],
+  '_type=Patient': [],
+  '_tag=x': [],
+  '_contained=true': [],
+  '_totalMethod=count': [],
+  '_fields=id': [],
+  '_pretty=perhaps': [],
+  '_since=1970-01-01T00:00:00Z': ['history'],
+  '_elements=identifier': ['read', 'vread', 'search', 'searchByPost'],
+  '_total=accurate': ['search', 'searchByPost'],
+  '_sort=_lastUpdated': ['search', 'searchByPost'],
+  '_count=1': ['search', 'searchByPost', 'history'],
+  'identifier=table': ['search', 'searchByPost', 'conditionalUpdate'],
+  'mode=create': ['validate'],
+  'mode=full': ['metadata'],
+};
+
+const EPOCH = 'Thu, 01 Jan 1970 00:00:00 GMT';
+/** Their answer has a tag, and 304 says that the client has it. */
+const TAGGED = ['read', 'vread', 'metadata'];
+const UNVERSIONED = ['history', 'search', 'searchByPost', 'metadata'];
+const OF_READS = ['create', 'update', 'conditionalUpdate', 'validate', 'validateInstance', 'bundle', ...UNVERSIONED];
+
+/** Headers that would hold or fail where they are looked at; by interaction, where they have no effect and may not. */
+const HEADERS: readonly (readonly [name: string, value: string, without: readonly string[]])[] = [
+  // There is no version to compare with (RFC 9110 §13.1.1, §13.1.2, §13.1.4).
+  ['if-match', 'W/"99"', UNVERSIONED],
+  ['if-match', 'garbage', UNVERSIONED],
+  ['if-unmodified-since', EPOCH, UNVERSIONED],
+  ['if-none-match', '*', UNVERSIONED],
+  // Of reads alone (RFC 9110 §13.1.3).
+  ['if-modified-since', EPOCH, [...OF_READS, 'read', 'vread']],
+  ['if-none-exist', 'foo=1', []],
+  ['accept', 'application/fhir+xml', []],
+  ['content-type', 'application/fhir+xml', ['read', 'vread', 'history', 'search', 'metadata']],
+  ['content-encoding', 'gzip', ['read', 'vread', 'history', 'search', 'metadata']],
+];
+
+/** What proxies, browsers and client libraries add. */
+const HARMLESS: Readonly<Record<string, string>> = {
+  'accept-charset': 'utf-8',
+  'accept-language': 'de',
+  baggage: 'a=b',
+  'cache-control': 'no-cache',
+  dnt: '1',
+  forwarded: 'for=192.0.2.1',
+  from: 'a@example.test',
+  origin: 'https://app.test',
+  pragma: 'no-cache',
+  prefer: 'respond-async, wait=5',
+  priority: 'u=1',
+  range: 'bytes=0-10',
+  referer: 'https://app.test/',
+  'sec-fetch-mode': 'cors',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  'user-agent': 'HAPI-FHIR/8.0',
+  via: '1.1 proxy',
+  'x-forwarded-for': '192.0.2.1',
+  'x-requested-with': 'XMLHttpRequest',
+};
+
+const REFUSED = [400, 406, 412, 415];
+
+export function strictTableCases(subject: () => Subject): void {
+  let id: Promise<string> | undefined;
+  const send = async (name: string, query: string, headers: Readonly<Record<string, string>> = {}) => {
+    id ??= subject().create(patient('table'));
+    const request = INTERACTIONS[name]?.(await id);
+    if (request === undefined) throw new RangeError(name);
+    const { method, path, body, type } = request;
+    const joined = query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
+    const own = type === undefined ? {} : { 'content-type': type };
+    return subject().call(method, joined, { headers: { ...own, ...headers }, ...(body === undefined ? {} : { body }) });
+  };
+
+  describe.each(Object.keys(INTERACTIONS))('%s', (name) => {
+    test('refuses every parameter that it does not know', async () => {
+      for (const [parameter, known] of Object.entries(PARAMETERS)) {
+        const { status, text } = await send(name, parameter);
+        if (known.includes(name)) expect(status, `${parameter} ${text}`).toBeLessThan(300);
+        else expect([parameter, status]).toEqual([parameter, 400]);
+      }
+    });
+
+    test('obeys or refuses a condition', async () => {
+      for (const [header, value, without] of HEADERS) {
+        const { status, text } = await send(name, '', { [header]: value });
+        if (header === 'if-none-match' && TAGGED.includes(name)) expect(status).toBe(304);
+        else if (without.includes(name)) expect(status, `${header} ${value} ${text}`).toBeLessThan(300);
+        else expect(REFUSED, `${header} ${value} ${status}`).toContain(status);
+      }
+    });
+
+    test('is the same with what proxies and browsers add', async () => {
+      const plain = await send(name, '');
+      const decorated = await send(name, '', HARMLESS);
+      expect([decorated.status, plain.status < 300]).toEqual([plain.status, true]);
+      for (const [header, value] of Object.entries(HARMLESS)) {
+        if (name !== 'search') break;
+        expect([header, (await send(name, '', { [header]: value })).text]).toEqual([header, plain.text]);
+      }
+    });
+  });
+}
