@@ -38,7 +38,7 @@ describe('configuration', () => {
 
   test('a command needs the database and no secrets, and hears what is wrong with the rest that it uses', () => {
     const config = readCommandConfig({ DATABASE_URL: 'postgres://u:p@host/db', GATEWAY_SECRET: 'short' });
-    expect(config).toEqual({ DATABASE_URL: 'postgres://u:p@host/db', JWKS_TRUSTED_HOSTS: [] });
+    expect(config).toEqual({ DATABASE_URL: 'postgres://u:p@host/db', TRUSTED_PROXIES: [], JWKS_TRUSTED_HOSTS: [] });
     const read = () => readCommandConfig({ ADMIN_PUBLIC_BASE_URL: 'x' });
     expect(read).toThrow(/DATABASE_URL is missing/);
     expect(read).toThrow(/ADMIN_PUBLIC_BASE_URL is not a URL/);

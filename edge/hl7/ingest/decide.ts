@@ -59,7 +59,7 @@ export function decide(input: DecisionInput): Decision {
   const said: AckError[] = [...reading.findings, ...settingFindings(reading.header, settings)];
   const mapped = reading.outline === undefined || isRefused(said) ? undefined : mapReading(input, said);
   if (mapped !== undefined) said.push(...tooLongEntries(mapped.writes));
-  const findings = settings.strict ? said.map(refusedWhenStrict) : said;
+  const findings = eachOnce(settings.strict ? said.map(refusedWhenStrict) : said);
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
   const effects = isRefused(findings) ? effectsOfRefused(mapped, input.found) : (mapped ?? NO_EFFECTS);
   return { ...answerTo(input, findings), findings, effects };
@@ -96,6 +96,13 @@ const REUSED: AckError = {
   message: 'another message with this control id is stored: this one was processed as a new message',
   reason: 'control-id-reused',
 };
+
+/** What several resources are made of is read several times; it is told once. */
+function eachOnce(findings: readonly AckError[]): AckError[] {
+  const keyOf = ({ code, severity, at, reason, message }: AckError): string =>
+    JSON.stringify([code, severity, at, reason, message]);
+  return [...new Map(findings.map((finding) => [keyOf(finding), finding])).values()];
+}
 
 const isRefused = (findings: readonly AckError[]): boolean => findings.some(({ severity }) => severity === 'E');
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { settingsOf } from '../../../edge/hl7/sender/settings.ts';
 import { sendersOf } from '../../../edge/store/hl7.ts';
+import { withLimits } from '../../../edge/store/time-limits.ts';
 import { dryRun } from '../../../edge/hl7/ingest/dry-run.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
@@ -223,14 +224,19 @@ describe('replay', () => {
     // All have looked before one has stored.
     await db.client.query('begin');
     await db.client.query('select from hl7_message where site_id = $1 for update', [site.site]);
+    // They wait as long as it takes this machine to bring them all to the lock.
+    const patient = {
+      ...site.deps,
+      database: withLimits(site.deps.database, { answerMs: 60_000, workMs: 50_000, lockMs: 50_000 }),
+    };
     const replayed = reprocess(
-      site.deps,
+      patient,
       site.site,
       rows[0].message_id,
       { why: 'replayed', actor: 'Ada (1)', jobId: null },
       'r',
     );
-    const sending = Array.from({ length: 3 }, () => site.send(message));
+    const sending = Array.from({ length: 3 }, () => site.send(message, patient));
     await expect
       .poll(
         async () => {
@@ -240,7 +246,7 @@ describe('replay', () => {
           );
           return waiting.rows.length;
         },
-        { timeout: 2500 },
+        { timeout: 20_000 },
       )
       .toBe(4);
     await db.client.query('commit');

@@ -86,7 +86,7 @@ describe('instants', () => {
     '2024-01-01T24:00',
     '2024-01-01T12',
     'xx2024',
-    '2024-01-01T00:00:00 01:00',
+    '2024-01-01 00:00:00',
     '2024-01-01T00:00:00+15:00',
     'gt',
   ])('not %s', (text) => expect(instantInterval(text, context.now)).toBeUndefined());
