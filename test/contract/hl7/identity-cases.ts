@@ -192,6 +192,17 @@ export function identityCases(subject: () => ChartSubject): void {
     });
   });
 
+  test('a number of another patient is not copied, and both are listed', async () => {
+    const { adt, ann, bob, own } = story();
+    await subject().send(adt('{X}^^^ONE^MR'));
+    await subject().send(adt('{Y}^^^ONE^MR', 'bob'));
+    await subject().send(adt('{X}^^^ONE^MR~{Y}^^^ONE^MR'));
+    const [[annChart], [bobChart]] = [await subject().patients(ann), await subject().patients(bob)];
+    expect(annChart?.content['identifier']).toMatchObject([{ value: own('{X}') }]);
+    expect(await subject().listed([annChart?.id ?? '', bobChart?.id ?? ''])).toEqual(['possible-duplicate']);
+    expect((await subject().send(adt('{Y}^^^ONE^MR', 'bob'))).errors).toEqual([]);
+  });
+
   test('a bare number takes nothing away from an identifier', async () => {
     const { adt, ann, own } = story();
     await subject().send(adt('{X}^^^ERASE&1.2.3.7&ISO^MR'));

@@ -78,6 +78,11 @@ describe('the leading number', () => {
     });
   });
 
+  test('is not the account number of the same digits', () => {
+    const account = [known('a', '1', HOSP, { identifies: false })];
+    expect(resolve(request({ known: account, charts: charts({ a: ANN }) }))).toMatchObject({ kind: 'new', moved: [] });
+  });
+
   test('of another domain is another patient', () => {
     expect(resolve(request({ known: [known('a', '1', 'name:OTHER')], charts: charts({ a: ANN }) }))).toMatchObject({
       kind: 'new',
