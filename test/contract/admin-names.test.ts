@@ -105,7 +105,10 @@ describe.each(RUNTIMES)('names without a URI on %s', (runtime) => {
     expect((await call('/site', PERMISSIONS, { method: 'PATCH', body })).status).toBe(200);
     const west = (await list()).items.find(({ name }) => name === 'WEST');
     expect(west).toMatchObject({ system, messages: 1 });
-    const replayed = await call(`/messages/${west?.lastMessageId}/replay`, PERMISSIONS, { method: 'POST' });
+    const replayed = await call(`/messages/${west?.lastMessageId}/replay`, PERMISSIONS, {
+      method: 'POST',
+      body: JSON.stringify({ apply: 'newest' }),
+    });
     expect(replayed.status).toBe(200);
     expect((await list()).items.map(({ name }) => name)).toEqual(['EAST', '99LAB']);
   });
