@@ -11,7 +11,7 @@ import { createHl7 } from './hl7/http/routes.ts';
 import { metadataPathOf } from './http/smart-configuration.ts';
 import { pathPrefix, type Surface } from './http/surface.ts';
 import { createUsage } from './http/usage.ts';
-import { JOB_KINDS } from './job-kinds.ts';
+import { jobKinds } from './job-kinds.ts';
 import { tick } from './jobs/tick.ts';
 import { createClientKeyring } from './oauth/client-keys.ts';
 import { createOauth } from './oauth/routes.ts';
@@ -97,7 +97,7 @@ export function createApp(deps: Deps): App {
     },
     async tick(): Promise<void> {
       try {
-        await tick({ ...deps, database: withLimits(deps.database, JOB_LIMITS) }, JOB_KINDS, TICK_BUDGET_MS);
+        await tick({ ...deps, database: withLimits(deps.database, JOB_LIMITS) }, jobKinds(config), TICK_BUDGET_MS);
       } catch (error) {
         // The database is away: nobody waits for an answer, and the next tick comes by itself.
         deps.log({ level: 'error', event: 'job.tick', error });

@@ -1,5 +1,8 @@
 /** Every kind of background work, one a row. A release leaves jobs of kinds that it does not know to those that do. */
+import type { Config } from './config.ts';
 import { REINDEX } from './fhir/search/reindex.ts';
+import { replayMany } from './hl7/replay/replay-many.ts';
+import { retryFailed } from './hl7/replay/retry-failed.ts';
 import type { JobKind } from './jobs/kind.ts';
 
-export const JOB_KINDS: readonly JobKind[] = [REINDEX];
+export const jobKinds = (config: Config): readonly JobKind[] => [REINDEX, replayMany(config), retryFailed(config)];

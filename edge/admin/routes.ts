@@ -22,6 +22,8 @@ import { addOverview } from './overview/routes.tsx';
 import { addRefusalPages } from './refusals/routes.tsx';
 import { settingsOperations } from './settings/operations.ts';
 import { addSettingsPages } from './settings/routes.tsx';
+import { replayOperations } from './replays/operations.ts';
+import { addReplayPages } from './replays/routes.tsx';
 import { createAccess } from './staff/access.ts';
 import { createProvider } from './staff/provider.ts';
 import { createSessions } from './staff/session.ts';
@@ -38,6 +40,7 @@ export function adminOperations(deps: Deps, workbench: Workbench): Operation[] {
     ...keyOperations(deps),
     ...overviewOperations(deps),
     ...messageOperations(deps, workbench),
+    ...replayOperations(deps),
     ...attentionOperations(deps),
     ...nameOperations(deps),
     ...workbenchOperations(deps, workbench),
@@ -59,6 +62,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addKeyPages(app, console);
   addRefusalPages(app, console);
   addMessagePages(app, console);
+  addReplayPages(app, console);
   addAttentionPages(app, console);
   addNamePages(app, console);
   addWorkbench(app, console);

@@ -83,6 +83,11 @@ begin
            m.errors
       from hl7_attempt a where a.site_id = p_site and a.message_id = m."messageId";
 
+  if m."hasFailed" then
+    -- It is tried again by itself (edge/hl7/replay/retry-failed.ts).
+    perform job_add(gen_random_uuid(), 'hl7-retry', p_site, 'site', '{}', null, 'gateway');
+  end if;
+
   delete from patient_identity i
    using json_to_recordset(coalesce(p_effects -> 'moved', '[]')) as x(patient uuid, domain text, value text)
    where i.site_id = p_site and i.id = x.patient and i.domain = search_key(x.domain) and i.value = search_key(x.value)

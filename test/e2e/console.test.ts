@@ -284,11 +284,18 @@ describe('the console in a browser', () => {
     expect(shown).toMatch(/Patient\/[0-9a-f-]{36}/);
     expect(shown).toMatch(/MSA\|AA\|E2E-1/);
     await lookAt(page);
-    await page.click('text=Replay');
-    await page.waitForSelector('text=What would change');
+    await page.click('a:has-text("Replay …")');
+    await page.waitForSelector('h2:has-text("What would change")');
     await lookAt(page);
     await page.click('button:has-text("Apply")');
     await page.waitForSelector('text=The message was replayed');
+    await page.goto(`${stack.baseUrl}/admin/replays?count=1&outcome=AA`);
+    await lookAt(page);
+    await page.click('text=Replay them');
+    await page.waitForSelector('text=under way');
+    await lookAt(page);
+    await page.click('text=Stop');
+    await page.waitForSelector('text=Go on');
     await context.close();
   });
 

@@ -3,7 +3,51 @@ import type { Mutant } from './mutant.ts';
 
 const JOBS = ['test/integration/jobs/jobs.test.ts'];
 
+const REPLAYS = ['test/integration/hl7/replays.test.ts'];
+
 export const JOB_RUNNER: readonly Mutant[] = [
+  {
+    name: 'hl7_store: a step of a replay that is run twice replays twice',
+    file: 'migrations/functions/hl7_store.sql',
+    find: 'and a.job_id = m."jobId";',
+    replace: 'and false;',
+    tests: REPLAYS,
+  },
+  {
+    name: 'hl7_store: what failed is tried again by nobody',
+    file: 'migrations/functions/hl7_store.sql',
+    find: 'if m."hasFailed" then',
+    replace: 'if false then',
+    tests: REPLAYS,
+  },
+  {
+    name: 'what failed is tried again for ever',
+    file: 'edge/store/hl7-replay.ts',
+    find: 'and a.tries < cardinality($2::integer[])',
+    replace: 'and cardinality($2::integer[]) > 0',
+    tests: REPLAYS,
+  },
+  {
+    name: 'what failed is tried again at once',
+    file: 'edge/store/hl7-replay.ts',
+    find: 'clock_timestamp() - make_interval(mins => ($2::integer[])[a.tries + 1])',
+    replace: 'clock_timestamp()',
+    tests: REPLAYS,
+  },
+  {
+    name: 'a replay means what came after it was asked for',
+    file: 'edge/store/hl7-replay.ts',
+    find: 'and m.message_id <= $8::uuid',
+    replace: 'and $8::uuid is not null',
+    tests: REPLAYS,
+  },
+  {
+    name: 'a replay is shown to another site',
+    file: 'edge/store/hl7-replay.ts',
+    find: 'where j.site_id = ${site}::uuid and j.kind',
+    replace: "where ${site} <> '' and j.kind",
+    tests: REPLAYS,
+  },
   {
     name: 'a step that no runner survives is tried for ever',
     file: 'edge/jobs/tick.ts',

@@ -6,7 +6,7 @@ import { findMessages, messageQuery } from './listing.ts';
 import { findMessage } from './operations.ts';
 import type { Console } from '../web/console.ts';
 import { authorOf } from '../staff/permissions.ts';
-import { readForm, readQuery } from '../web/form.ts';
+import { instantOfLocal, readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { MessageList } from './list.tsx';
@@ -16,12 +16,6 @@ import { Notice } from '../web/ui.tsx';
 
 const { path: PLACE } = PLACES.messages;
 
-/** What `datetime-local` sends, read as UTC; anything else finds as if it were not given. */
-const instant = (local: string | undefined): string =>
-  local !== undefined && /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/.test(local) && !Number.isNaN(Date.parse(`${local}Z`))
-    ? `${local}Z`
-    : '';
-
 export function addMessagePages(app: Surface, { deps, workbench, access }: Console): void {
   const { config } = deps;
   const path = linkTo(config, PLACE);
@@ -29,7 +23,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.messages.read');
     const query = c.req.query();
-    const asked = { ...query, from: instant(query['from']), to: instant(query['to']) };
+    const asked = { ...query, from: instantOfLocal(query['from']), to: instantOfLocal(query['to']) };
     const list = await findMessages(deps.database, session.actor.site, readQuery(messageQuery, asked));
     const page = (
       <Page title="Messages" config={config} session={session} place={PLACE}>

@@ -21,6 +21,12 @@ export async function readForm(request: Request, maxBytes = 256 * 1024): Promise
   return new URLSearchParams(decodeUtf8(await readBody(request, maxBytes)));
 }
 
+/** What `datetime-local` sends, read as UTC; anything else finds as if it were not given. */
+export const instantOfLocal = (local: string | undefined): string =>
+  local !== undefined && /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/.test(local) && !Number.isNaN(Date.parse(`${local}Z`))
+    ? `${local}Z`
+    : '';
+
 /** Messages by field, of a Fault's issues; `allowedIps[2]` belongs to `allowedIps`. */
 export function errorsByField(fault: Fault): ReadonlyMap<string, readonly string[]> {
   const located = fault.issues.map(({ at, message }) => ({ field: (at ?? '').split(/[.[]/)[0] ?? '', message }));

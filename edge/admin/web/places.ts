@@ -12,6 +12,7 @@ export const PLACES = {
   keys: { path: '/admin/keys', title: 'API keys', permission: 'site.api_keys.read' },
   refusals: { path: '/admin/refusals', title: 'Refusals', permission: 'site.api_keys.read' },
   messages: { path: '/admin/messages', title: 'Messages', permission: 'site.messages.read' },
+  replays: { path: '/admin/replays', title: 'Replays', permission: 'site.messages.replay' },
   attention: { path: '/admin/attention', title: 'Attention', permission: 'site.messages.read' },
   names: { path: '/admin/names', title: 'Names', permission: 'site.messages.read' },
   workbench: { path: '/admin/workbench', title: 'Workbench', permission: 'site.api_keys.read' },

@@ -1,0 +1,137 @@
+/** Replays of many messages over JSON: how many a filter means, doing it in the background, how far it is, stopping it. */
+import { z } from 'zod';
+
+import { Fault } from '../../../shared/fault.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import type { Deps } from '../../deps.ts';
+import { countMeant, type ReplayCursor, replayJob, type ReplayRow, replaysOf } from '../../store/hl7-replay.ts';
+import { addJob, resumeJob, stopJob } from '../../store/job.ts';
+import { type Operation, operation } from '../api/operation.ts';
+import { authorOf, type Actor } from '../staff/permissions.ts';
+
+const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
+
+export const replayFilter = z.strictObject({
+  outcome: z.enum(['', 'AA', 'AE', 'AR']).default('').meta({ description: 'Of the last attempt.' }),
+  reason: z
+    .string()
+    .regex(/^[a-z0-9-]{0,60}$/, 'must be the reason of an error, such as ambiguous-patient')
+    .default('')
+    .meta({ description: 'Of an error or warning of the last attempt: `ambiguous-patient`.' }),
+  clientId: z.string().max(40).default(''),
+  from: instant,
+  to: instant,
+});
+
+const replayItem = z.object({
+  replayId: z.uuid(),
+  state: z.enum(['open', 'done', 'failed', 'stopped']),
+  filter: replayFilter,
+  askedBy: z.string(),
+  createdAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().nullable(),
+  done: z.number().int(),
+  total: z.number().int().nullable(),
+  outcomes: z.object({ AA: z.number().int(), AE: z.number().int(), AR: z.number().int() }),
+  lastError: z.string().nullable().meta({ description: 'A code; while it is open it is tried again.' }),
+});
+export type ReplayView = z.infer<typeof replayItem>;
+
+export function viewReplay(row: ReplayRow): ReplayView {
+  const { filter }: ReplayCursor = JSON.parse(row.cursor);
+  return {
+    replayId: row.job_id,
+    state: row.state,
+    filter,
+    askedBy: row.asked_by,
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+    done: row.progress_done,
+    total: row.progress_total,
+    outcomes: { AA: row.accepted, AE: row.errors, AR: row.rejected },
+    lastError: row.last_error,
+  };
+}
+
+/** @throws Fault `not-found` */
+async function findReplay(deps: Deps, site: string, id: string): Promise<ReplayView> {
+  const [row] = isUuid(id) ? await deps.database.run(replaysOf(site, id)) : [];
+  if (row === undefined) throw new Fault('not-found', 'no such replay');
+  return viewReplay(row);
+}
+
+/**
+ * Asks for a replay of what the filter means.
+ *
+ * @throws Fault `conflict` where one is under way, `invalid` where it means no message
+ */
+export async function startReplay(deps: Deps, actor: Actor, filter: z.infer<typeof replayFilter>): Promise<string> {
+  const [meant] = await deps.database.run(countMeant(actor.site, filter));
+  if (meant === undefined || meant.last === null) throw new Fault('invalid', 'no message is meant');
+  const id = crypto.randomUUID();
+  const job = replayJob(id, actor.site, filter, meant.count, meant.last, authorOf(actor));
+  const [added] = await deps.database.run(addJob(job));
+  if (added?.id !== id) throw new Fault('conflict', 'a replay is under way: stop it, or wait for its end');
+  return id;
+}
+
+/** @throws Fault `not-found`, `conflict` where it is in no state for that */
+export async function endReplay(deps: Deps, site: string, id: string, change: 'stop' | 'resume'): Promise<void> {
+  await findReplay(deps, site, id);
+  const [changed] = await deps.database.run(change === 'stop' ? stopJob(id) : resumeJob(id));
+  if (changed?.changed !== true) throw new Fault('conflict', `the replay cannot ${change} any more`);
+}
+
+export function replayOperations(deps: Deps): Operation[] {
+  return [
+    operation({
+      method: 'get',
+      path: '/replays',
+      permission: 'site.messages.replay',
+      summary: 'Replays of many messages, the newest first',
+      answer: z.object({ items: z.array(replayItem) }),
+      handle: async ({ actor }) => ({
+        body: { items: (await deps.database.run(replaysOf(actor.site, null))).map(viewReplay) },
+      }),
+    }),
+    operation({
+      method: 'post',
+      path: '/replays',
+      permission: 'site.messages.replay',
+      summary: 'Replay what a filter means, in the background: how many that are, or doing it',
+      description:
+        'Without `apply` nothing is done, and the answer says how many messages are meant. `newest` replays them in the order ' +
+        'in which they came; what newer data contradict stays. One at a time.',
+      body: replayFilter.extend({ apply: z.enum(['nothing', 'newest']).default('nothing') }),
+      answer: z.object({ count: z.number().int().optional(), replay: replayItem.optional() }),
+      async handle({ actor, body: { apply, ...filter } }) {
+        if (apply === 'nothing') {
+          const [meant] = await deps.database.run(countMeant(actor.site, filter));
+          return { body: { count: meant?.count ?? 0 } };
+        }
+        return { body: { replay: await findReplay(deps, actor.site, await startReplay(deps, actor, filter)) } };
+      },
+    }),
+    operation({
+      method: 'get',
+      path: '/replays/{id}',
+      permission: 'site.messages.replay',
+      summary: 'How far a replay is, and what became of the messages',
+      answer: replayItem,
+      handle: async ({ actor, param }) => ({ body: await findReplay(deps, actor.site, param('id')) }),
+    }),
+    ...(['stop', 'resume'] as const).map((change) =>
+      operation({
+        method: 'post',
+        path: `/replays/{id}/${change}`,
+        permission: 'site.messages.replay',
+        summary: change === 'stop' ? 'Stop a replay: what is done stays' : 'Let a stopped replay go on where it was',
+        answer: replayItem,
+        async handle({ actor, param }) {
+          await endReplay(deps, actor.site, param('id'), change);
+          return { body: await findReplay(deps, actor.site, param('id')) };
+        },
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,108 @@
+/** Replays of many messages: a filter, how many it means, and how far those are that were asked for. */
+import { Badge, Empty, Select, Table, When } from '../web/ui.tsx';
+import type { ReplayView } from './operations.ts';
+
+const TONES = { open: 'plain', done: 'good', failed: 'bad', stopped: 'warn' } as const;
+
+const FILTER_MEMBERS = [
+  ['outcome', 'outcome'],
+  ['reason', 'reason'],
+  ['clientId', 'API key'],
+  ['from', 'from'],
+  ['to', 'until'],
+] as const;
+
+const filterText = (filter: ReplayView['filter']): string => {
+  const given = FILTER_MEMBERS.flatMap(([name, label]) => (filter[name] === '' ? [] : [`${label} ${filter[name]}`]));
+  return given.length === 0 ? 'all messages' : given.join(', ');
+};
+
+interface ReplaysPageProps {
+  readonly replays: readonly ReplayView[];
+  readonly query: Readonly<Record<string, string>>;
+  /** How many the filter means; undefined where nothing was asked. */
+  readonly count: number | undefined;
+  readonly path: string;
+}
+
+export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) => (
+  <>
+    <p class="lead">
+      When the cause of many refusals was put right, the messages can be mapped again, in the order in which they came.
+      What newer data contradict stays as it is.
+    </p>
+    <form class="filter" method="get" aria-label="Which messages">
+      <Select
+        name="outcome"
+        label="Outcome"
+        value={query['outcome'] ?? ''}
+        options={[
+          { value: '', label: 'any' },
+          { value: 'AE', label: 'AE error' },
+          { value: 'AR', label: 'AR rejected' },
+          { value: 'AA', label: 'AA accepted' },
+        ]}
+      />
+      <label>
+        <span>Reason of an error</span>
+        <input name="reason" value={query['reason'] ?? ''} placeholder="ambiguous-patient" pattern="[a-z0-9\-]{0,60}" />
+      </label>
+      <label>
+        <span>Client ID</span>
+        <input name="clientId" value={query['clientId'] ?? ''} placeholder="svc-…" />
+      </label>
+      <label>
+        <span>From (UTC)</span>
+        <input type="datetime-local" name="from" value={query['from'] ?? ''} />
+      </label>
+      <label>
+        <span>To (UTC)</span>
+        <input type="datetime-local" name="to" value={query['to'] ?? ''} />
+      </label>
+      <button class="secondary" name="count" value="1">
+        How many are they?
+      </button>
+    </form>
+    {count === undefined ? null : (
+      <form class="actions" method="post" action={path}>
+        {FILTER_MEMBERS.map(([name]) => (
+          <input type="hidden" name={name} value={query[name] ?? ''} />
+        ))}
+        <p>{count === 1 ? 'One message is meant.' : `${count} messages are meant.`}</p>
+        {count === 0 ? null : <button>Replay them</button>}
+      </form>
+    )}
+    {replays.length === 0 ? (
+      <Empty>No replay was asked for.</Empty>
+    ) : (
+      <Table label="Replays" head={['Asked for', 'By', 'Which', 'State', 'Done', 'Outcomes', '']}>
+        {replays.map(({ replayId, createdAt, askedBy, filter, state, done, total, outcomes, lastError }) => (
+          <tr>
+            <th scope="row">
+              <When at={createdAt} />
+            </th>
+            <td>{askedBy}</td>
+            <td>{filterText(filter)}</td>
+            <td>
+              <Badge tone={TONES[state]}>{state === 'open' ? 'under way' : state}</Badge>
+              {lastError === null ? null : ` ${lastError}`}
+            </td>
+            <td>
+              {done} of {total ?? done}
+            </td>
+            <td>
+              AA {outcomes.AA}, AE {outcomes.AE}, AR {outcomes.AR}
+            </td>
+            <td>
+              {state === 'done' ? null : (
+                <form method="post" action={`${path}/${replayId}/${state === 'open' ? 'stop' : 'resume'}`}>
+                  <button class="small secondary">{state === 'open' ? 'Stop' : 'Go on'}</button>
+                </form>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </>
+);

@@ -1,0 +1,49 @@
+/** `/admin/replays`: replays of many messages. */
+import type { Surface } from '../../http/surface.ts';
+import { countMeant, replaysOf } from '../../store/hl7-replay.ts';
+import type { Console } from '../web/console.ts';
+import { instantOfLocal, readForm, readQuery } from '../web/form.ts';
+import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { endReplay, replayFilter, startReplay, viewReplay } from './operations.ts';
+import { ReplaysPage } from './page.tsx';
+
+const { path: PLACE } = PLACES.replays;
+
+/** What the form says, as the JSON API would. */
+const filterOf = (given: Readonly<Record<string, string>>) =>
+  readQuery(replayFilter, { ...given, from: instantOfLocal(given['from']), to: instantOfLocal(given['to']) });
+
+export function addReplayPages(app: Surface, { deps, access }: Console): void {
+  const { config, database } = deps;
+  const path = linkTo(config, PLACE);
+
+  app.get(PLACE, async (c) => {
+    const session = await access.page(c, 'site.messages.replay');
+    const { site } = session.actor;
+    const query = c.req.query();
+    const isCounting = query['count'] !== undefined;
+    const [meant] = isCounting ? await database.run(countMeant(site, filterOf(query))) : [];
+    const replays = (await database.run(replaysOf(site, null))).map(viewReplay);
+    const page = (
+      <Page title="Replays" config={config} session={session} place={PLACE}>
+        <ReplaysPage {...{ query, path, replays }} count={meant?.count} />
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.post(PLACE, async (c) => {
+    const session = await access.page(c, 'site.messages.replay');
+    await startReplay(deps, session.actor, filterOf(Object.fromEntries(await readForm(c.req.raw))));
+    return c.redirect(path, 303);
+  });
+
+  for (const change of ['stop', 'resume'] as const) {
+    app.post(`${PLACE}/:id/${change}`, async (c) => {
+      const session = await access.page(c, 'site.messages.replay');
+      await endReplay(deps, session.actor.site, c.req.param('id'), change);
+      return c.redirect(path, 303);
+    });
+  }
+}

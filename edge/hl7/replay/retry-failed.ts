@@ -1,0 +1,34 @@
+/** What a fault of the gateway kept back (`gateway-failed`) is tried again by itself, a few times over the next hours. */
+import { z } from 'zod';
+
+import { jobKind, type JobKind } from '../../jobs/kind.ts';
+import { addRetryIfWaiting, dueForRetry, isAnyWaiting, RETRY_KIND } from '../../store/hl7-replay.ts';
+import type { IngestDeps } from '../ingest/ingest.ts';
+import { reprocess } from '../ingest/replay.ts';
+
+const STEP_MESSAGES = 10;
+/** How late a try may be. */
+const PAUSE_SECONDS = 300;
+
+export const retryFailed = (config: IngestDeps['config']): JobKind =>
+  jobKind({
+    kind: RETRY_KIND,
+    cursor: z.object({}),
+    step: async (deps, { id, site, progress }) => {
+      if (site === null) throw new TypeError('messages are of one site');
+      const rows = await deps.database.run(dueForRetry(site, STEP_MESSAGES));
+      for (const { message_id: messageId } of rows) {
+        const attempt = { why: 'retried', actor: null, jobId: null } as const;
+        await reprocess({ ...deps, config }, site, messageId, attempt, `retry-${id}`);
+      }
+      const [left] = await deps.database.run(isAnyWaiting(site));
+      const isDone = left?.waiting !== true;
+      return {
+        cursor: {},
+        progress: { done: progress.done + rows.length, total: null },
+        isDone,
+        writes: isDone ? [addRetryIfWaiting(crypto.randomUUID(), site)] : [],
+        ...(rows.length < STEP_MESSAGES && { pauseSeconds: PAUSE_SECONDS }),
+      };
+    },
+  });

@@ -1,0 +1,153 @@
+/** Replays of many messages in the background, and what failed tried again by itself. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { replayMany } from '../../../edge/hl7/replay/replay-many.ts';
+import { retryFailed } from '../../../edge/hl7/replay/retry-failed.ts';
+import { tick } from '../../../edge/jobs/tick.ts';
+import { countMeant, replayJob, type ReplayFilter, replaysOf } from '../../../edge/store/hl7-replay.ts';
+import { addJob, stopJob } from '../../../edge/store/job.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
+import { createHl7Site, type Hl7Site } from './site.ts';
+
+let db: TestDatabase;
+let site: Hl7Site;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(async () => {
+  await db.client.query('truncate job');
+  site = await createHl7Site({ database: db });
+});
+
+const ANY: ReplayFilter = { outcome: '', reason: '', clientId: '', from: '', to: '' };
+const trial = (control: string, id: string, processing = 'T') =>
+  `${msh('ADT^A04', control).replace('|P|2.5.1', `|${processing}|2.5.1`)}\nPID|1||${id}^^^HOSP^MR||Doe^Jane`;
+const take = (processing: string) =>
+  db.client.query('update api_key set hl7_processing_ids = $1 where client_id = $2', [[processing], site.clientId]);
+/** One step of each job that is due. */
+const work = () => tick(site.deps, [replayMany(site.deps.config), retryFailed(site.deps.config)], 0);
+
+const ask = async (filter: ReplayFilter): Promise<string> => {
+  const [meant] = await site.deps.database.run(countMeant(site.site, filter));
+  const job = replayJob(randomUUID(), site.site, filter, meant?.count ?? 0, meant?.last ?? '', 'Ada (1)');
+  const [added] = await site.deps.database.run(addJob(job));
+  return added?.id ?? '';
+};
+const replay = async (id: string) => (await site.deps.database.run(replaysOf(site.site, id)))[0];
+const attempts = async (control: string): Promise<string[]> => {
+  const { rows } = await db.client.query<{ text: string }>(
+    `select concat_ws(' ', a.why, a.outcome) as text from hl7_attempt a
+       join hl7_message m on m.site_id = a.site_id and m.message_id = a.message_id
+      where m.site_id = $1 and m.control_id = $2 order by a.number`,
+    [site.site, control],
+  );
+  return rows.map(({ text }) => text);
+};
+
+describe('many', () => {
+  test('those that a filter means are replayed in the order in which they came, each once', async () => {
+    for (let at = 0; at < 12; at += 1) await site.send(trial(`R-${at}`, `R${at}`));
+    await site.send(`${msh('ADT^A04', 'R-other')}\nPID|1||||Doe^Jane`);
+    await take('T');
+    const other = await createHl7Site({ database: db });
+    await other.send(trial('R-0', 'R0'));
+
+    const id = await ask({ ...ANY, outcome: 'AR', reason: 'unsupported-processing-id', clientId: site.clientId });
+    expect(await replay(id)).toMatchObject({ state: 'open', progress_done: 0, progress_total: 12 });
+    await work();
+    expect(await replay(id)).toMatchObject({ state: 'open', progress_done: 10, accepted: 10 });
+    // The step was lost after its work: it is done again, and no message is.
+    await db.client
+      .query(`update job set cursor = jsonb_set(cursor::jsonb, '{after}', '"${'0'.repeat(8)}-0000-0000-0000-000000000000"')::json,
+      progress_done = 0`);
+    await work();
+    await work();
+    expect(await replay(id)).toMatchObject({
+      state: 'done',
+      accepted: 12,
+      errors: 0,
+      rejected: 0,
+      asked_by: 'Ada (1)',
+    });
+    expect(await site.resources('Patient')).toHaveLength(12);
+    expect(await attempts('R-3')).toEqual(['received AR', 'replayed AA']);
+    expect(await attempts('R-other')).toEqual(['received AE']);
+    expect(await other.resources('Patient')).toHaveLength(0);
+    expect(await other.deps.database.run(replaysOf(other.site, null))).toEqual([]);
+  });
+
+  test('a step that was run before its job knew of it replays nothing twice', async () => {
+    await site.send(trial('S-1', 'S1'));
+    await take('T');
+    const id = await ask({ ...ANY, reason: '' });
+    await work();
+    await db.client.query(
+      `update job set state = 'open', ended_at = null, run_after = now(),
+              cursor = jsonb_set(cursor::jsonb, '{after}', '"00000000-0000-0000-0000-000000000000"')::json
+        where job_id = $1`,
+      [id],
+    );
+    await work();
+    expect(await attempts('S-1')).toEqual(['received AR', 'replayed AA']);
+  });
+
+  test('what comes while it runs is not meant; stopped, it does nothing more', async () => {
+    for (let at = 0; at < 11; at += 1) await site.send(trial(`U-${at}`, `U${at}`));
+    const id = await ask(ANY);
+    await site.send(trial('U-late', 'U-late'));
+    await work();
+    await site.deps.database.run(stopJob(id));
+    await work();
+    expect(await replay(id)).toMatchObject({ state: 'stopped', progress_done: 10, rejected: 10 });
+    expect(await attempts('U-10')).toEqual(['received AR']);
+    expect(await attempts('U-late')).toEqual(['received AR']);
+  });
+});
+
+describe('what a fault of the gateway kept back', () => {
+  const later = (minutes: number) =>
+    db.client.query(
+      `with aged as (update hl7_attempt set at = at - make_interval(mins => $1) where site_id = $2)
+       update job set run_after = now() where state = 'open'`,
+      [minutes, site.site],
+    );
+
+  test('is tried again until it is taken', async () => {
+    await db.client.query(`alter table resource add constraint no_trouble check (body not like '%Trouble%')`);
+    const message = `${msh('ADT^A01', 'V-1')}\nPID|1||V1^^^HOSP^MR||Trouble^Jane`;
+    expect(await site.send(message)).toMatchObject({ errors: ['E 207 MSH^1'] });
+    await work();
+    expect(await attempts('V-1')).toEqual(['received AE']);
+    await later(10);
+    await work();
+    expect(await attempts('V-1')).toEqual(['received AE', 'retried AE']);
+    await db.client.query('alter table resource drop constraint no_trouble');
+    await later(10);
+    await work();
+    expect(await attempts('V-1')).toEqual(['received AE', 'retried AE']);
+    await later(20);
+    await work();
+    expect(await attempts('V-1')).toEqual(['received AE', 'retried AE', 'retried AA']);
+    expect(await site.resources('Patient')).toHaveLength(1);
+    expect(await site.send(message)).toMatchObject({ status: 'seen', outcome: 'AA' });
+    const { rows } = await db.client.query('select state from job');
+    expect(rows).toEqual([{ state: 'done' }]);
+  });
+
+  test('is left to people after four tries, and no job goes on', async () => {
+    await db.client.query(`alter table resource add constraint no_turmoil check (body not like '%Turmoil%')`);
+    await site.send(`${msh('ADT^A01', 'V-2')}\nPID|1||V2^^^HOSP^MR||Turmoil^Jane`);
+    for (let tries = 0; tries < 6; tries += 1) {
+      await later(360);
+      await work();
+    }
+    await db.client.query('alter table resource drop constraint no_turmoil');
+    expect(await attempts('V-2')).toEqual(['received AE', ...Array.from({ length: 4 }, () => 'retried AE')]);
+    const { rows } = await db.client.query(`select count(*)::int as open from job where state = 'open'`);
+    expect(rows).toEqual([{ open: 0 }]);
+  });
+});
