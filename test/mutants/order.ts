@@ -3,7 +3,6 @@ import type { Mutant } from './mutant.ts';
 
 const CLOCK = ['test/unit/hl7/order/clock.test.ts'];
 const APPLY = ['test/unit/hl7/order/apply.test.ts'];
-const PERMUTATIONS = ['test/unit/hl7/order/permutations.test.ts'];
 const ROWS = ['test/integration/hl7/order.test.ts'];
 
 export const ORDER: readonly Mutant[] = [
@@ -89,7 +88,7 @@ export const ORDER: readonly Mutant[] = [
     file: 'edge/hl7/order/list.ts',
     find: 'order < orderOfOthers ? [] : others',
     replace: 'others',
-    tests: PERMUTATIONS,
+    tests: APPLY,
   },
   {
     name: 'order: what a FHIR client took out comes back',

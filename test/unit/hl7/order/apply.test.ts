@@ -230,6 +230,12 @@ describe('lists of a patient', () => {
     });
   });
 
+  test('what a FHIR client created is not taken away by an older message', () => {
+    const created = start({ telecom: [home] }, { base: orderOfWrite(5 * 60_000) });
+    expect(ofPatient(created, [by('PID-13', 'telecom', [sent('3')])], at(1)).content).toEqual({ telecom: [home] });
+    expect(ofPatient(created, [by('PID-13', 'telecom', [sent('3')])], at(9)).content).toEqual({ telecom: [sent('3')] });
+  });
+
   test('what a FHIR client printed anew is still the field’s', () => {
     const reprinted = { ...given, content: { telecom: [{ value: '1', use: 'home', system: 'phone' }, work] } };
     expect(ofPatient(reprinted, [by('PID-13', 'telecom', [sent('3')])], at(3)).content).toEqual({
