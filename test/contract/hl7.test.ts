@@ -6,6 +6,7 @@ import { answerCases } from './hl7/answer-cases.ts';
 import { againCases } from './hl7/again-cases.ts';
 import { chartsOf } from './hl7/charts.ts';
 import { identityCases } from './hl7/identity-cases.ts';
+import { batchCases } from './hl7/batch-cases.ts';
 import { httpCases } from './hl7/http-cases.ts';
 import { mllpCases } from './hl7/mllp-cases.ts';
 import { resultCases } from './hl7/result-cases.ts';
@@ -14,6 +15,7 @@ import { startSubject } from './hl7/subject.ts';
 onRuntimes(startSubject, (subject) => {
   describe('over HTTP', () => httpCases(subject));
   describe('the answer', () => answerCases(subject));
+  describe('a batch', () => batchCases(subject));
   describe('the same message again', () => againCases(subject));
   describe('which result is meant', () => resultCases(subject));
   describe('from the sidecar', () => mllpCases(subject));

@@ -34,7 +34,7 @@ export function replyTo({ outcome, ack, header }: Ingested, type: string): Respo
   });
 }
 
-const NO_STORE = { 'Cache-Control': 'no-store' } as const;
+export const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
 /** A buffer of its own: what web platforms take as a body. */
 const bodyOf = (bytes: Uint8Array): ArrayBuffer => Uint8Array.from(bytes).buffer;

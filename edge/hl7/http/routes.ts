@@ -1,15 +1,18 @@
 /**
- * `POST /hl7/messages` (edge/README.md, HL7 v2): one message in, its ACK out. A table of what is checked in which order;
+ * `POST /hl7/messages` (edge/README.md, HL7 v2): one message in, its ACK out, or a batch of them. A table of what is checked in which order;
  * what is done with the message stands in `ingest/ingest.ts`.
  */
 import { Fault } from '../../../shared/fault.ts';
+import { salvageHeader } from '../../../shared/hl7/header.ts';
 import type { Deps } from '../../deps.ts';
 import { faultOf } from '../../http/fault-status.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';
 import { authenticate, requireScopes } from '../../oauth/bearer.ts';
-import { ingest } from '../ingest/ingest.ts';
+import { ingest, type Ingested } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
+import { isBatch, messagesOf } from '../message/batch.ts';
+import { replyToBatch } from './batch-reply.ts';
 import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault } from './reply.ts';
 
 const PATH = '/hl7/messages';
@@ -32,18 +35,26 @@ export function createHl7(deps: Deps, countUse?: CountUse): Surface {
       const message = `Content-Type must be one of ${MEDIA_TYPES.join(', ')}`;
       throw new Fault('unsupported-media-type', message, { headers: { 'Accept-Post': MEDIA_TYPES.join(', ') } });
     }
-    const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
-    const ingested = await ingest(deps, {
-      sender: { kind: 'caller', caller },
-      bytes,
-      source: { kind: 'http', address: deps.sourceAddress(request) },
-      requestId,
-    });
-    // The key of a token that was checked cannot be missing: it was deleted in between.
-    if (ingested.status === 'no-sender')
-      throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
-    deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: ingested.outcome });
-    return replyTo(ingested, type);
+    const body = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
+    const source = { kind: 'http', address: deps.sourceAddress(request) } as const;
+    const take = async (bytes: Uint8Array): Promise<Ingested> => {
+      const ingested = await ingest(deps, { sender: { kind: 'caller', caller }, bytes, source, requestId });
+      // The key of a token that was checked cannot be missing: it was deleted in between.
+      if (ingested.status === 'no-sender')
+        throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
+      deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, detail: ingested.outcome });
+      return ingested;
+    };
+    if (!isBatch(body)) return replyTo(await take(body), type);
+
+    const header = salvageHeader(body);
+    const messages = messagesOf(body);
+    if (messages instanceof Fault) return replyToFault(messages, type, deps.now(), requestId, header);
+    // One after the other: they may be of one patient. When one cannot be stored the rest waits, and the sender sends the
+    // batch again, of which what was accepted gets its ACK and changes nothing.
+    const taken: Ingested[] = [];
+    for (const bytes of messages) taken.push(await take(bytes));
+    return replyToBatch(header, taken, type, deps.now());
   });
 
   app.all(PATH, () => {

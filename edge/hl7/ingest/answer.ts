@@ -68,7 +68,7 @@ export function ackBytes(
 }
 
 /** Twenty characters, the most that MSH-10 holds: the time of a UUIDv7 and its last random digits. */
-function ackControlId(nowMs: number): string {
+export function ackControlId(nowMs: number): string {
   const id = uuidv7(nowMs).replaceAll('-', '');
   return id.slice(0, 12) + id.slice(-8);
 }

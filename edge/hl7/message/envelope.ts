@@ -1,6 +1,6 @@
 /**
- * Whether a body holds one message, a batch (HL7 v2.5.1 §2.10.3), or several messages that follow each other. The
- * surfaces take one message at a time, since one ACK answers one message.
+ * Whether what is read holds one message, a batch (HL7 v2.5.1 §2.10.3), or several messages that follow each other. One
+ * ACK answers one message; a batch over HTTP was cut into its messages before (`batch.ts`).
  */
 import type { Fault } from '../../../shared/fault.ts';
 import { hl7Fault } from '../../../shared/hl7/error-code.ts';
@@ -11,7 +11,7 @@ import { locate } from '../../../shared/hl7/value.ts';
 export function envelopeFault(message: Message): Fault | undefined {
   const first = message.segments.find(({ id }) => id === 'FHS' || id === 'BHS');
   if (first !== undefined) {
-    return hl7Fault('200', locate(first), 'batches are not accepted: send each message by itself', 'batch');
+    return hl7Fault('200', locate(first), 'batches are taken over HTTP only: send each message by itself', 'batch');
   }
   const second = message.named('MSH')[1];
   if (second === undefined) return undefined;

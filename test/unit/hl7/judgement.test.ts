@@ -1,7 +1,10 @@
 /** What is refused, what is warned of, and what is told: a fault that harms nobody does not block a feed. */
 import { describe, expect, test } from 'vitest';
 
+import { readHeader } from '../../../shared/hl7/header.ts';
+import { readMessage } from '../../../shared/hl7/message.ts';
 import { printMembers, type JsonObject } from '../../../shared/json.ts';
+import { acceptAckOf } from '../../../edge/hl7/ingest/answer.ts';
 import type { Found } from '../../../edge/hl7/mapping/drafts.ts';
 import { mapped, pid } from './mapped.ts';
 
@@ -299,6 +302,26 @@ describe('OBX before any OBR', () => {
   test.each(['2.3', '2.5.1', '2.6'])('%s: misplaced', (version) => {
     expect(mapped('ORU^R01', [...lines, OBR], { header: { 12: version } })).toMatchObject({ outcome: 'AE' });
   });
+});
+
+test('over HTTP a refusal is always told, whatever MSH-15 and MSH-16 ask for', () => {
+  for (const never of ['NE', 'SU']) {
+    const header = { 15: never, 16: never };
+    expect(mapped('ADT^A08', ['PID|1'], { header }).ack).toContain('\rMSA|AE|');
+  }
+  expect(mapped('ADT^A08', [pid()], { header: { 15: 'NE', 16: 'NE' } }).ack).toBe('');
+});
+
+test.each([
+  ['AL', 'AL', true, 'CA'],
+  ['ER', 'AL', true, undefined],
+  ['AL', 'NE', true, undefined],
+  ['', '', true, undefined],
+  ['AL', 'AL', false, undefined],
+])('MSH-15 %j, MSH-16 %j, accept ACK wanted %s: before the other goes %s', (accept, application, acceptAck, code) => {
+  const header = readHeader(readMessage(`MSH|^~\\&|A|B|C|D|2026||ADT^A08|1|P|2.5.1|||${accept}|${application}`));
+  const ack = acceptAckOf(header, { acceptAck }, 'AA', 'request-1', 0);
+  expect(ack && /\rMSA\|(..)/.exec(new TextDecoder().decode(ack))?.[1]).toBe(code);
 });
 
 test('information is told, unless the key says otherwise', () => {

@@ -1,0 +1,80 @@
+/** Batches over HTTP: each message by itself, a batch of ACKs back; over MLLP a clear refusal. */
+import { expect, test } from 'vitest';
+
+import { createApiKey } from '../../stack/services/seed.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
+import type { Subject } from './subject.ts';
+
+const message = (control: string, id: string) =>
+  `${msh('ADT^A08', control)}\nPID|1||${id}^^^&1.2.40.8&ISO^MR||Doe^Jane||19800229|F`;
+const batch = (control: string, ...messages: string[]) =>
+  [`FHS|^~\\&|LAB|HOSP|GW|SITE|2026||||F-${control}`, `BHS|^~\\&|LAB|HOSP|GW|SITE|2026||||${control}`]
+    .concat(messages, [`BTS|${messages.length}`, 'FTS|1'])
+    .join('\n');
+
+export function batchCases(subject: () => Subject): void {
+  const stored = (control: string) => subject().count(`from hl7_message where control_id like '${control}%'`);
+
+  test('each message is stored and answered by itself, in two round trips each', async () => {
+    const { db } = subject();
+    const before = db.endpoint.requests();
+    const reply = await subject().post(
+      batch('BA', message('BA-1', 'BA1'), message('BA-2', 'BA1'), message('BA-3', 'BA2')),
+    );
+    expect(reply.status).toBe(200);
+    expect(db.endpoint.requests() - before).toBe(6);
+    const lines = reply.text.split('\r');
+    expect(lines[0]).toMatch(/^BHS\|\^~\\&\|GW\|SITE\|LAB\|HOSP\|\d{14}\.\d{3}\+0000\|\|\|\|\w{20}\|F-BA$/);
+    expect(lines.filter((line) => line.startsWith('MSA'))).toEqual(['MSA|AA|BA-1', 'MSA|AA|BA-2', 'MSA|AA|BA-3']);
+    expect(lines.slice(-2)).toEqual(['BTS|3', '']);
+    expect(await stored('BA-')).toBe(3);
+  });
+
+  test('a refused one refuses no other; sent again, nothing that was accepted is done twice', async () => {
+    const sent = batch(
+      'BB',
+      message('BB-1', 'BB1'),
+      `${msh('ADT^A08', 'BB-2')}\nPID|1||||Doe^Jane`,
+      message('BB-3', 'BB3'),
+    );
+    const first = await subject().post(sent);
+    expect(first.status).toBe(422);
+    const codes = (text: string) => [...text.matchAll(/\rMSA\|(..\|[^\r|]+)/g)].map(([, code]) => code);
+    expect(codes(first.text)).toEqual(['AA|BB-1', 'AE|BB-2', 'AA|BB-3']);
+    expect(codes((await subject().post(sent)).text)).toEqual(['AA|BB-1', 'AE|BB-2', 'AA|BB-3']);
+    expect(await stored('BB-')).toBe(3);
+  });
+
+  test.each([
+    ['cut short', batch('BC', message('BC-1', 'BC1')).replace(/\nBTS[^]*/, ''), 422, 'E 101 BTS^1'],
+    ['a message lost', batch('BC', message('BC-1', 'BC1')).replace('BTS|1', 'BTS|2'), 422, 'E 100 BTS^1^1'],
+    [
+      'longer than 100 messages',
+      batch('BC', ...Array.from({ length: 101 }, (_, at) => message(`BC-${at}`, 'BC1'))),
+      413,
+      'E 207 BHS^1',
+    ],
+  ])('%s: one error, and nothing is processed', async (_, sent, status, error) => {
+    const reply = await subject().post(sent);
+    expect(reply).toMatchObject({ status, errors: [error] });
+    expect(reply.text).toContain('\rMSA|AR|F-BC|');
+    expect(await stored('BC-')).toBe(0);
+  });
+
+  test('an empty batch is answered with an empty one', async () => {
+    const reply = await subject().post(batch('BE'));
+    expect(reply.status).toBe(200);
+    expect(reply.text).toMatch(/^BHS[^\r]+\rBTS\|0\r$/);
+  });
+
+  test('over MLLP: AR that says where batches are taken', async () => {
+    await createApiKey(subject().db.client, {
+      site: subject().site,
+      protocols: ['hl7-mllp'],
+      allowedIps: ['192.0.2.71'],
+    });
+    const reply = await subject().forward(batch('BM', message('BM-1', 'BM1')), { src: '192.0.2.71' });
+    expect(reply.errors).toEqual(['E 200 FHS^1']);
+    expect(reply.text).toContain('\rMSA|AR|BM-1|batches are taken over HTTP only');
+  });
+}
