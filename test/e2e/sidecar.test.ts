@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { describe, expect, test } from 'vitest';
 
+import { MLLP_ACCEPT_LENGTH_HEADER } from '../../shared/mllp-contract.ts';
 import { acknowledge, controlIdOf, message, type DoubleReply, type Forwarded } from '../stack/tools/edge-double.ts';
 import { frame, msaOf } from '../stack/tools/mllp-peer.ts';
 import { setUpSidecar } from '../stack/tools/sidecar-setup.ts';
@@ -124,6 +125,13 @@ describe('the edge away', () => {
     ['a redirect', { status: 302, headers: { Location: 'http://127.0.0.1/' } }],
     ['a proxy’s page with status 200', { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<h1>Hi</h1>' }],
     ['200 with nothing in it', { status: 200, headers: { 'Content-Type': 'application/hl7-v2' } }],
+    [
+      'two ACKs of which the first is longer than both',
+      {
+        ...acknowledge({ text: message('X'), claims: {} as never }),
+        headers: { 'Content-Type': 'application/hl7-v2', [MLLP_ACCEPT_LENGTH_HEADER]: '100000' },
+      },
+    ],
     ['a cut connection', undefined],
   ];
 

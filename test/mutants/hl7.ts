@@ -9,6 +9,8 @@ const SELECT = ['test/unit/hl7/select-key.test.ts'];
 const OBSERVATION = ['test/unit/hl7/map-observation.test.ts'];
 const INGEST = ['test/integration/hl7/ingest.test.ts'];
 const BAD_INPUT = ['test/integration/hl7/bad-input.test.ts'];
+const JUDGEMENT = ['test/unit/hl7/judgement.test.ts'];
+const BATCH = ['test/unit/hl7/batch.test.ts'];
 const CONTRACT = ['test/contract/hl7.test.ts'];
 const SETTINGS = ['test/integration/hl7/settings.test.ts'];
 const SENDERS = ['test/integration/store/mllp-senders.test.ts'];
@@ -481,5 +483,105 @@ export const HL7: readonly Mutant[] = [
     find: 'seen.site_id = k.site_id and seen.client_id = k.client_id',
     replace: 'seen.site_id is not null',
     tests: KEYS,
+  },
+  {
+    name: 'a field that cannot be read refuses the message',
+    file: 'edge/hl7/mapping/context.ts',
+    find: "errorsOfFault(error, 'W')",
+    replace: "errorsOfFault(error, 'E')",
+    tests: JUDGEMENT,
+  },
+  {
+    name: 'a birth date that cannot be read takes the time of birth away',
+    file: 'edge/hl7/segments/pid.ts',
+    find: 'if (!isDate(first(segment, 7))) return undefined;',
+    replace: '',
+    tests: JUDGEMENT,
+  },
+  {
+    name: 'a death is lost with its time',
+    file: 'edge/hl7/segments/pid.ts',
+    find: 'when: (segment) => !isDate(first(segment, 29)),',
+    replace: 'when: (segment) => !isValued(segment, 29),',
+    tests: JUDGEMENT,
+  },
+  {
+    name: 'a strict key is as lenient as others',
+    file: 'edge/hl7/ingest/decide.ts',
+    find: 'settings.strict ? said.map(refusedWhenStrict) : said',
+    replace: 'said',
+    tests: JUDGEMENT,
+  },
+  {
+    name: 'A23 makes the person inactive',
+    file: 'edge/hl7/message/events.ts',
+    find: "['A23', { patient: 'retain'",
+    replace: "['A23', { patient: 'deactivate'",
+    tests: JUDGEMENT,
+  },
+  {
+    name: 'a known patient hides what cannot be read of it',
+    file: 'edge/hl7/identity/patient.ts',
+    find: 'const said = demographics(segments, context);',
+    replace: "const said = known === undefined || action !== 'ensure' ? demographics(segments, context) : [];",
+    tests: JUDGEMENT,
+  },
+  {
+    name: 'a key that refuses other types keeps them',
+    file: 'edge/hl7/message/header-findings.ts',
+    find: "if (unsupportedTypes === 'keep') {",
+    replace: 'if (unsupportedTypes.length > 0) {',
+    tests: JUDGEMENT,
+  },
+  {
+    name: 'over HTTP a refusal may be silent',
+    file: 'edge/hl7/ingest/answer.ts',
+    find: "(source === 'http' && outcome !== 'AA' ? outcome : undefined)",
+    replace: 'undefined',
+    tests: JUDGEMENT,
+  },
+  {
+    name: 'everybody gets two acknowledgements',
+    file: 'edge/hl7/ingest/answer.ts',
+    find: 'if (!acceptAck || accept === undefined',
+    replace: 'if (accept === undefined',
+    tests: JUDGEMENT,
+  },
+  {
+    name: 'a sidecar of the first version gets two ACKs as one',
+    file: 'edge/hl7/mllp/routes.ts',
+    find: 'takesTwo(request) ? ingested.acceptAck : undefined',
+    replace: 'ingested.acceptAck',
+    tests: CONTRACT,
+    only: 'on deno.*two acknowledgements',
+  },
+  {
+    name: 'batch: cut short, its last message is taken for whole',
+    file: 'edge/hl7/message/batch.ts',
+    find: 'if (unended !== undefined) {',
+    replace: "if (unended === '') {",
+    tests: BATCH,
+  },
+  {
+    name: 'batch: what was lost on the way is not missed',
+    file: 'edge/hl7/message/batch.ts',
+    find: 'Number(said) === there) return;',
+    replace: 'Number(said) !== -1) return;',
+    tests: BATCH,
+  },
+  {
+    name: 'batch: as many messages as anybody likes',
+    file: 'edge/hl7/message/batch.ts',
+    find: 'if (messages.length >= MAX_BATCH_MESSAGES) throw tooMany();',
+    replace: '',
+    tests: BATCH,
+  },
+  {
+    name: 'batch: 200 though a message was refused',
+    file: 'edge/hl7/http/batch-reply.ts',
+    find: 'status: isAccepted ? 200 : 422,',
+    replace: 'status: isAccepted ? 200 : 200,',
+    tests: CONTRACT,
+    only: 'on deno.*refuses no other',
   },
 ];

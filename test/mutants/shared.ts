@@ -162,4 +162,18 @@ export const SHARED: readonly Mutant[] = [
     replace: 'return errors;',
     tests: ACK,
   },
+  {
+    name: 'before 2.5 a warning is told as an error',
+    file: 'shared/hl7/ack.ts',
+    find: "    .filter(({ severity }) => severity === 'E')\n    .map(({ code, at",
+    replace: '    .map(({ code, at',
+    tests: ACK,
+  },
+  {
+    name: 'both asked for, the accept acknowledgement alone',
+    file: 'shared/hl7/ack-mode.ts',
+    find: 'send: application ?? accept',
+    replace: 'send: accept ?? application',
+    tests: ACK,
+  },
 ];

@@ -300,4 +300,11 @@ export const SIDECAR: readonly Mutant[] = [
     replace: 'exp: iat + 86_400,',
     tests: PARTS,
   },
+  {
+    name: 'two ACKs that do not fit their body reach the sender',
+    file: 'sidecar/forward.ts',
+    find: '[body.subarray(0, length), body.subarray(length)] : undefined',
+    replace: '[body.subarray(0, length), body.subarray(length)] : [body]',
+    tests: SIDECAR_TEST,
+  },
 ];
