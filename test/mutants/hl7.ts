@@ -522,8 +522,8 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'a known patient hides what cannot be read of it',
     file: 'edge/hl7/identity/patient.ts',
-    find: 'const said = demographics(segments, context);',
-    replace: "const said = known === undefined || action !== 'ensure' ? demographics(segments, context) : [];",
+    find: 'const contributions = demographics(segments, foreign, identity);',
+    replace: 'const contributions = isDescribed ? demographics(segments, foreign, identity) : [];',
     tests: JUDGEMENT,
   },
   {
