@@ -21,7 +21,8 @@ const INTERACTIONS: Readonly<Record<string, (id: string) => Request>> = {
   read: (id) => ({ method: 'GET', path: `/Patient/${id}` }),
   vread: (id) => ({ method: 'GET', path: `/Patient/${id}/_history/1` }),
   history: (id) => ({ method: 'GET', path: `/Patient/${id}/_history` }),
-  search: () => ({ method: 'GET', path: '/Patient' }),
+  // One page: a cursor is another text each time.
+  search: (id) => ({ method: 'GET', path: `/Patient?_id=${id}` }),
   searchByPost: () => ({
     method: 'POST',
     path: '/Patient/_search',
