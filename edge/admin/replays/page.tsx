@@ -75,7 +75,7 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
     {replays.length === 0 ? (
       <Empty>No replay was asked for.</Empty>
     ) : (
-      <Table label="Replays" head={['Asked for', 'By', 'Which', 'State', 'Done', 'Outcomes', '']}>
+      <Table label="Replays" head={['Asked for', 'By', 'Which', 'State', 'Done', 'Outcomes', 'Change']}>
         {replays.map(({ replayId, createdAt, askedBy, filter, state, done, total, outcomes, lastError }) => (
           <tr>
             <th scope="row">
