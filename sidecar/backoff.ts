@@ -21,7 +21,8 @@ export function createBackoff({ firstMs, factor, maxMs }: BackoffOptions): Backo
     async wait(deadline, signal) {
       const left = deadline - performance.now();
       if (signal.aborted || left <= 0) return false;
-      const ms = Math.min(next * (0.5 + Math.random() / 2), left);
+      // A timer may fire a millisecond early: what is to end at the deadline must not end before it, and wait once more.
+      const ms = Math.ceil(Math.min(next * (0.5 + Math.random() / 2), left)) + 1;
       next = Math.min(next * factor, maxMs);
       return delay(ms, true, { signal }).catch(() => false);
     },

@@ -151,12 +151,16 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
   });
 
   test('the log of the edge has a line for each request, which its answer names, and no query', async () => {
-    const answer = await fetch(`${stack.description.fhirBaseUrl}/fhir/metadata?_format=json&who=secret-name`);
+    const answer = await fetch(`${stack.description.oauthBaseUrl}/.well-known/smart-configuration?who=secret-name`);
     const requestId = answer.headers.get('x-request-id') ?? 'none';
     const log = () => readFile(`${folder}/edge.log`, 'utf8');
     await until('the request is logged', async () => (await log()).includes(requestId));
     const line = (await log()).split('\n').find((each) => each.includes(requestId));
-    expect(JSON.parse(line ?? '')).toMatchObject({ event: 'http.request', route: '/fhir/metadata', status: 200 });
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      event: 'http.request',
+      route: '/.well-known/smart-configuration',
+      status: 200,
+    });
     expect(await log()).not.toContain('secret-name');
   });
 

@@ -213,8 +213,8 @@ describe('replay', () => {
 
   test('and resends at once: attempts take turns, and all that are sent get one AA', async () => {
     const site = await newSite();
-    const message = `${msh('ADT^A01').replace('|P|2.5.1', '|T|2.5.1')}\n${PID}`;
-    // It will change nothing, so that no version tells the attempts of each other.
+    // It is older and will change nothing, so that no version and no order tells the attempts of each other.
+    const message = `${msh('ADT^A01').replace('|P|2.5.1', '|T|2.5.1').replace('20260102', '20250102')}\n${PID}`;
     await site.send(`${msh('ADT^A01')}\n${PID}`);
     await site.send(message);
     await keySetting(site, 'hl7_processing_ids', ['T']);

@@ -26,7 +26,10 @@ const TABLES = [
   'patient_search',
   'study',
   'report',
+  'patient_identity',
+  'patient_trait',
   'hl7_identity',
+  'hl7_result',
   'hl7_order',
 ];
 const TWIN = 'TWIN';
@@ -81,11 +84,14 @@ const oru = (id: string, result: string): string =>
   `${msh('ORU^R01^ORU_R01')}\nPID|1||${id}^^^HOSP^MR||Doe^Jane\nOBR|1||F1|1^Panel^L|||20260101||||||||||||||||||F\n` +
   `OBX|1|NM|2^Test^L||${result}|mg/dL|||||F`;
 
+/** Found by its key in hl7_identity; results are found in hl7_result. */
+const ALLERGY = 'AL1|1||N1^Nuts^L';
+
 beforeAll(async () => {
   site = await createHl7Site({ assigningAuthorities: { HOSP: 'urn:example:hosp' } });
   const { client } = site.db;
   for (const message of [
-    adt('A04', 'P1').replace('^MR||', '^MR~OLD^^^HOSP^PI||'),
+    adt('A04', 'P1', ALLERGY).replace('^MR||', '^MR~OLD^^^HOSP^PI||'),
     adt('A04', 'P2').replace('|F\n', '|F|||||555-1^PRN^PH\n'),
     oru('P1', '5.0'),
     oru('P1', '5.5'),
@@ -288,8 +294,10 @@ describe('what is written', () => {
     const sentNow = (message: string): string => message.replace('20260102030405+0100', soon());
     const corrected = await site.send(sentNow(oru('P1', '7.0')));
     expect([corrected.outcome, corrected.errors]).toEqual(['AA', []]);
-    const renamed = await site.send(sentNow(adt('A08', 'P1').replace('Doe^Jane', 'Roe^Jane')));
+    const renamed = await site.send(sentNow(adt('A08', 'P1', `${ALLERGY}|SV`).replace('Doe^Jane', 'Roe^Jane')));
     expect([renamed.outcome, renamed.errors]).toEqual(['AA', []]);
+    const allergies = await site.resources('AllergyIntolerance');
+    expect(allergies).toMatchObject([{ version: 2, criticality: 'high' }]);
     // What PID-5 gave before is known of this site’s patient: it is replaced, not joined.
     const patients = await site.resources('Patient');
     expect(patients.find(({ id }) => id === ids.patient)?.['name']).toMatchObject([{ family: 'Roe' }]);
@@ -301,7 +309,7 @@ describe('what is written', () => {
     const again = await site.send(sentNow(oru('P1', '8.0')));
     expect([again.outcome, again.errors]).toEqual(['AA', []]);
     expect(await site.resources('Observation')).toHaveLength(1);
-    await expectApart(observation);
+    await expectApart(observation, allergies);
   });
 
   test('a message with the control id of the other site’s', async () => {
