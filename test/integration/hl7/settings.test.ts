@@ -240,6 +240,8 @@ describe('replay', () => {
     await expect
       .poll(
         async () => {
+          // Within a transaction the sessions are those of the first look, unless it is told to look again.
+          await db.client.query('select pg_stat_clear_snapshot()');
           const waiting = await db.client.query(
             `select distinct l.pid from pg_locks l join pg_stat_activity a using (pid)
             where not l.granted and a.datname = current_database()`,

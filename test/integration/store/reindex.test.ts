@@ -236,7 +236,12 @@ describe('an update between the read and the write of a step', () => {
     await writer.query(text, [...params]);
     const ran = runAll();
     await expect
-      .poll(async () => (await db.client.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).rowCount)
+      .poll(
+        async () => (await db.client.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).rowCount,
+        {
+          timeout: 20_000,
+        },
+      )
       .toBe(1);
     await writer.query('commit');
     await writer.end();
