@@ -24,7 +24,7 @@ export interface KnownBy {
   readonly traits: readonly string[];
 }
 
-/** How namespaces compare: table 0300 is the user's own, and senders do not agree on case. */
+/** How names of authorities and of coding systems compare: tables 0300 and 0396 have local names, and senders do not agree on case. */
 export const nameKey = (namespace: string): string => namespace.trim().toUpperCase();
 
 const NAME = 'name:';

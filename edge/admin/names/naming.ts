@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
+import { nameKey } from '../../store/patient-identity.ts';
 import type { SettingsRow } from '../../store/site.ts';
 import type { NameKind, UnnamedName } from '../../store/unnamed-name.ts';
 import { SITE_MEMBERS } from '../settings/record.ts';
@@ -22,7 +23,7 @@ function entriesOf(settings: SettingsRow, kind: NameKind): Record<string, string
 }
 
 const isOf = (entry: Readonly<Record<string, string>>, { kind, name }: UnnamedName): boolean =>
-  (entry[TABLES[kind].key] ?? '').trim().toUpperCase() === name.trim().toUpperCase();
+  nameKey(entry[TABLES[kind].key] ?? '') === nameKey(name);
 
 /** The URI that the settings say a name stands for, or null. */
 export const findSystem = (settings: SettingsRow, named: UnnamedName): string | null =>

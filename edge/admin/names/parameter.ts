@@ -1,4 +1,5 @@
 /** A name as a parameter of an address: `authority:HOSP`. */
+import { nameKey } from '../../store/patient-identity.ts';
 import { isNameKind, type UnnamedName } from '../../store/unnamed-name.ts';
 
 export const toParameter = ({ kind, name }: UnnamedName): string => `${kind}:${name}`;
@@ -7,9 +8,6 @@ export const toParameter = ({ kind, name }: UnnamedName): string => `${kind}:${n
 export function readParameter(text: string): UnnamedName | undefined {
   const at = text.indexOf(':');
   const kind = text.slice(0, Math.max(at, 0));
-  const name = text
-    .slice(at + 1)
-    .trim()
-    .toUpperCase();
+  const name = nameKey(text.slice(at + 1));
   return isNameKind(kind) && name !== '' ? { kind, name } : undefined;
 }

@@ -2,7 +2,6 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { componentOf, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import type { NewAlias } from '../../store/hl7.ts';
-import { nameKey } from '../../store/patient-identity.ts';
 import { first, textOf } from '../mapping/datatypes/text.ts';
 import type { SenderSettings } from '../sender/settings.ts';
 import { taughtBy, uriOfName, type Authorities, type HierarchicDesignator, type Taught } from './domain.ts';
@@ -33,7 +32,7 @@ export function authoritiesOf(
   const news = said.filter(({ namespace, uri }) => settings.taught.get(namespace) !== uri);
   return {
     authorities: {
-      named: new Map([...settings.authorities].map(([name, uri]) => [nameKey(name), uri])),
+      named: settings.authorities,
       // The first stays: of what was taught before, then of what the message says.
       taught: new Map([
         ...said.toReversed().map(({ namespace, uri }) => [namespace, uri] as const),

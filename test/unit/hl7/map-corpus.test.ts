@@ -7,29 +7,9 @@ import type { SenderSettings } from '../../../edge/hl7/sender/settings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { corpus } from '../shared/hl7/corpus.ts';
+import { SETTINGS as USUAL } from './mapped.ts';
 
-const SETTINGS: SenderSettings = {
-  site: '00000000-0000-4000-8000-000000000001',
-  clientId: 'svc-00000000-0000-4000-8000-000000000002',
-  allowedScopes: new Set(RESOURCE_TYPES.map((type) => `system/${type}.write`)),
-  timeZone: 'Europe/Vienna',
-  authorities: new Map([['MIMIC', 'urn:example:mimic']]),
-  taught: new Map(),
-  authoritiesState: '',
-  charset: 'utf-8',
-  processingIds: new Set(['P', 'T', 'D']),
-  defaultAuthority: undefined,
-  identityCheck: 'refuse-results',
-  strict: false,
-  unsupportedTypes: 'refuse',
-  acceptAck: false,
-  information: true,
-  codeSystems: new Map(),
-  identifyingTypes: new Set(),
-  placeholders: new Set(),
-  placeholderBirthDates: new Set(),
-  usCore: false,
-};
+const SETTINGS: SenderSettings = { ...USUAL, authorities: new Map([['MIMIC', 'urn:example:mimic']]) };
 
 function judge(bytes: Uint8Array) {
   return decide({

@@ -3,6 +3,7 @@
  * Codes"), those that the site has named, and for any other one of the gateway's own, so that a local code is still a
  * code of something.
  */
+import { nameKey } from '../../../store/patient-identity.ts';
 import type { MapContext } from '../context.ts';
 
 const SYSTEMS: ReadonlyMap<string, string> = new Map([
@@ -68,9 +69,6 @@ export const isOwnTable = (name: string | undefined, table: string): boolean =>
 
 /** CWE.3 has twelve characters, twenty in later versions: what is far longer is no name. */
 const MAX_NAME_LENGTH = 100;
-
-/** How names of coding systems compare: senders do not agree on case. */
-const nameKey = (name: string): string => name.trim().toUpperCase();
 
 /** What everybody knows a name for, or the site does. */
 function knownSystem(name: string, named: ReadonlyMap<string, string>): string | undefined {
