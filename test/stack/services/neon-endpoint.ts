@@ -39,7 +39,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const KEEP_ALIVE_MS = 600_000;
 
 const isBookkeeping = ({ statements }: NeonRequest): boolean =>
-  statements.every(({ query }) => /^select (?:set_config|usage_add|sidecar_note)\(/.test(query));
+  statements.some(({ query }) => /^select (?:usage_add|sidecar_note)\(/.test(query));
 
 interface Answer {
   readonly status: number;
@@ -62,11 +62,10 @@ export async function startNeonEndpoint(options: NeonEndpointOptions): Promise<N
 
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     if (request.method !== 'POST') return text(405, 'POST a query');
-    requests += 1;
     const content = await readBody(request);
     if (content === undefined) return text(413, `a request may have ${MAX_BODY_BYTES} bytes`);
     const query = readNeonRequest(request.headers, content);
-    if (isBookkeeping(query)) requests -= 1;
+    if (!isBookkeeping(query)) requests += 1;
     options.onRequest?.(query);
     const results = await pools.use(query);
     return json(200, query.begin === undefined ? results[0] : { results });
