@@ -1,5 +1,5 @@
 -- Everything that belongs to one patient goes to another (ADT A18, A34, A39, A40): references in the stored text,
--- patient_id, studies, HL7 keys. Each resource moved gets a new version. Here and not in the edge, which would have to
+-- patient_id, studies, HL7 keys; of results that are in both charts one stays (hl7_results_meet). Each resource moved gets a new version. Here and not in the edge, which would have to
 -- read and write back all that a patient has; the form of a reference (R4 references, literal) is all it knows of FHIR.
 create or replace function hl7_merge(p_site uuid, p_message uuid, p_from uuid, p_to uuid) returns void
 language plpgsql as $$
@@ -13,6 +13,7 @@ begin
     select p_site, p_to, t.trait from patient_trait t where t.site_id = p_site and t.id = p_from
     on conflict do nothing;
   perform from resource r where r.site_id = p_site and r.patient_id = p_from order by r.type, r.id for update;
+  perform hl7_results_meet(p_site, p_message, p_from, p_to);
 
   insert into resource_history (site_id, type, id, version, last_updated, meta, body)
     select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body
@@ -27,7 +28,7 @@ begin
      and i.site_id = p_site and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text
      and not exists (select from hl7_identity o
                       where o.site_id = p_site and o.type = i.type and o.key = left(i.key, -36) || p_to::text);
-  -- Where two have one key now they stand side by side.
+  -- Where two are equal in all that places are of they stand side by side.
   update hl7_result h
      set patient_id = p_to,
          place = h.place + coalesce((select max(o.place) from hl7_result o

@@ -8,6 +8,7 @@ import { chartsOf } from './hl7/charts.ts';
 import { identityCases } from './hl7/identity-cases.ts';
 import { batchCases } from './hl7/batch-cases.ts';
 import { httpCases } from './hl7/http-cases.ts';
+import { mergeCases } from './hl7/merge-cases.ts';
 import { mllpCases } from './hl7/mllp-cases.ts';
 import { resultCases } from './hl7/result-cases.ts';
 import { startSubject } from './hl7/subject.ts';
@@ -18,6 +19,7 @@ onRuntimes(startSubject, (subject) => {
   describe('a batch', () => batchCases(subject));
   describe('the same message again', () => againCases(subject));
   describe('which result is meant', () => resultCases(subject));
+  describe('results that meet', () => mergeCases(subject));
   describe('from the sidecar', () => mllpCases(subject));
   describe('which chart', () => identityCases(() => chartsOf(subject())));
 });
