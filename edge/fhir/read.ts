@@ -8,10 +8,11 @@ import { etagOf, isNotModified, type RequestHeaders, requireStillSo } from './co
 import { bundleText } from './bundle-text.ts';
 import {
   CURSOR,
-  elementsOf,
   HISTORY_CONTROLS,
   historyCountOf,
+  partOf,
   READ_CONTROLS,
+  READ_SUMMARIES,
   readControls,
 } from './controls/controls.ts';
 import { badParameter, type Pair } from './controls/faults.ts';
@@ -19,6 +20,7 @@ import { pageLinks } from './controls/links.ts';
 import { type Answer, type Interaction, interaction, type RequestContext, type Target } from './interaction.ts';
 import { resourceText, type Stored, urlOf, versionHeaders } from './resource-answer.ts';
 import { instantInterval } from './search/date.ts';
+import type { Part } from './subset.ts';
 
 /** The same for an id that never was, one that cannot be, and one of another site: no word of the id. */
 export function notFound(type: ResourceType): Fault {
@@ -26,16 +28,14 @@ export function notFound(type: ResourceType): Fault {
   return new Fault('not-found', message);
 }
 
-/** `_elements` of a read; null: all. */
-function readElements(type: ResourceType, pairs: readonly Pair[], { prefer }: RequestContext): string[] | null {
-  const elements = readControls(pairs, READ_CONTROLS, prefer).get('_elements');
-  return elements === undefined ? null : elementsOf(type, elements);
-}
+/** What of the resource is asked for; null: all. */
+const readPart = (type: ResourceType, pairs: readonly Pair[], { prefer }: RequestContext): Part | null =>
+  partOf(type, readControls(pairs, READ_CONTROLS, prefer), READ_SUMMARIES);
 
 function readAnswer(
   type: ResourceType,
   stored: Stored | undefined,
-  elements: string[] | null,
+  part: Part | null,
   headers: RequestHeaders,
   root: string,
 ): Answer {
@@ -47,7 +47,7 @@ function readAnswer(
   return {
     status: 200,
     headers: versionHeaders(stored),
-    body: resourceText(type, stored, elements),
+    body: resourceText(type, stored, part),
     fullUrl: urlOf(root, type, stored.id),
     lastUpdated: stored.last_updated,
   };
@@ -70,7 +70,7 @@ export function prepareRead(
   pairs: readonly Pair[],
   headers: RequestHeaders,
 ): Interaction {
-  const wanted = readElements(type, pairs, context);
+  const wanted = readPart(type, pairs, context);
   const target = { type, id, version: null };
   if (!isUuid(id)) return nothing(target);
   return interaction(
@@ -91,7 +91,7 @@ export function prepareVread(
   pairs: readonly Pair[],
   headers: RequestHeaders,
 ): Interaction {
-  const wanted = readElements(type, pairs, context);
+  const wanted = readPart(type, pairs, context);
   // A version that cannot be is version 0, which never is.
   const target = { type, id, version: VERSION.test(version) ? Number(version) : 0 };
   if (!isUuid(id)) return nothing(target);

@@ -3,7 +3,7 @@ import { type JsonObject, printJson } from '../../shared/json.ts';
 import { parseStored, renderResource, type StoredResource } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { etagOf, lastModifiedOf } from './conditional-headers.ts';
-import { subset } from './subset.ts';
+import { type Part, subset } from './subset.ts';
 import type { Answer, RequestContext } from './interaction.ts';
 import { outcome } from './outcome.ts';
 
@@ -21,9 +21,9 @@ export function versionHeaders({ version, last_updated }: Pick<StoredResource, '
 
 export const urlOf = (root: string, type: string, id: string): string => `${root}/${type}/${id}`;
 
-/** Its text, or the part that `_elements` asks for. */
-export function resourceText(type: ResourceType, stored: StoredResource, elements: readonly string[] | null): string {
-  return elements === null ? renderResource(stored) : printJson(subset(type, parseStored(stored), elements));
+/** Its text, or that of the part that is asked for. */
+export function resourceText(type: ResourceType, stored: StoredResource, part: Part | null): string {
+  return part === null ? renderResource(stored) : printJson(subset(type, parseStored(stored), part));
 }
 
 const DONE = {

@@ -1,7 +1,7 @@
-/** `_elements`: the asked-for top-level elements and what no reader may miss (FHIR R4 search, 3.1.1.5.9). */
+/** `_elements` and `_summary`: a part of a resource, with what no reader may miss (FHIR R4 search, 3.1.1.5.8, 3.1.1.5.9). */
 import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { resourceType } from './validate/definitions.ts';
+import { type Element, resourceType, type Type } from './validate/definitions.ts';
 
 /** Tells a client that it must not write this back (R4 resource, 2.26.3.3). */
 const SUBSETTED = {
@@ -9,25 +9,48 @@ const SUBSETTED = {
   code: 'SUBSETTED',
   display: 'subsetted',
 };
-/** `isModifier` in R4. */
-const MODIFIERS: Readonly<Record<ResourceType, readonly string[]>> = {
-  Patient: ['active', 'deceased', 'link'],
-  Condition: ['clinicalStatus', 'verificationStatus'],
-  AllergyIntolerance: ['clinicalStatus', 'verificationStatus'],
-  Observation: ['status'],
-  Procedure: ['status'],
-  DiagnosticReport: ['status'],
-  DocumentReference: ['status'],
-};
-const OF_EVERY_RESOURCE = ['resourceType', 'id', 'meta', 'implicitRules', 'modifierExtension'];
+const OF_EVERY_RESOURCE = ['resourceType', 'id', 'meta'];
 
-/** @param elements names as FHIRPath has them: `value` is every `value[x]` */
-export function subset(type: ResourceType, resource: JsonObject, elements: readonly string[]): JsonObject {
-  const { members, required } = resourceType(type);
-  const mandatory = required.map(({ name }) => name);
-  const wanted = new Set([...OF_EVERY_RESOURCE, ...mandatory, ...MODIFIERS[type], ...elements]);
-  // The extensions of a primitive belong to it: `_birthDate` is a member of the element `birthDate`.
-  const kept = Object.entries(resource).filter(([member]) => wanted.has(members.get(member)?.name ?? member));
+/** The values of `_summary` that leave something of a resource out. */
+export const PARTIAL_SUMMARIES = ['true', 'text', 'data'] as const;
+
+/** What of a resource is asked for: the elements named (as FHIRPath has them: `value` is every `value[x]`), or a summary. */
+export type Part = readonly string[] | (typeof PARTIAL_SUMMARIES)[number];
+
+/** The elements that are kept whole or, by a summary, in part. */
+type Keeps = (element: Element) => boolean;
+
+/** A summary leaves out what is large inside a datatype too, as the data of an attachment; never an extension of what it keeps. */
+function summaryOf(value: Json, type: Type): Json {
+  if (Array.isArray(value)) return value.map((item) => summaryOf(item, type));
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).flatMap(([member, inner]): [string, Json][] => {
+    const element = type.members.get(member);
+    if (element === undefined || member === 'id' || member.endsWith('xtension')) return [[member, inner]];
+    const kept = element.isSummary || type.required.some(({ name }) => name === element.name);
+    return kept ? [[member, summaryOf(inner, element.type)]] : [];
+  });
+  return Object.fromEntries(members);
+}
+
+function keepsOf({ required }: Type, part: Part): Keeps {
+  if (part === 'true') return ({ isSummary }) => isSummary;
+  if (part === 'data') return ({ name }) => name !== 'text';
+  const wanted = new Set([...required.map(({ name }) => name), ...(part === 'text' ? ['text'] : part)]);
+  return ({ name }) => wanted.has(name);
+}
+
+/** The part of a resource, marked as one; elements that change the meaning of others, and mandatory ones, are never left out. */
+export function subset(type: ResourceType, resource: JsonObject, part: Part): JsonObject {
+  const definition = resourceType(type);
+  const keeps = keepsOf(definition, part);
+  const kept = Object.entries(resource).flatMap(([member, value]): [string, Json][] => {
+    if (OF_EVERY_RESOURCE.includes(member)) return [[member, value]];
+    // The extensions of a primitive belong to it: `_birthDate` is a member of the element `birthDate`.
+    const element = definition.members.get(member);
+    if (element === undefined || !(element.isModifier || keeps(element))) return [];
+    return [[member, part === 'true' && !member.startsWith('_') ? summaryOf(value, element.type) : value]];
+  });
   const meta = isJsonObject(resource['meta']) ? resource['meta'] : {};
   const tags: Json[] = Array.isArray(meta['tag']) ? meta['tag'] : [];
   return { ...Object.fromEntries(kept), meta: { ...meta, tag: [...tags, SUBSETTED] } };

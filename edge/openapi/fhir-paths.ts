@@ -1,5 +1,5 @@
 /** The FHIR API in the OpenAPI document, made from the tables that routes, searches and the CapabilityStatement use. */
-import { DEFAULT_COUNT, MAX_COUNT, SUMMARIES, TOTALS } from '../fhir/controls/controls.ts';
+import { DEFAULT_COUNT, MAX_COUNT, READ_SUMMARIES, SUMMARIES, TOTALS } from '../fhir/controls/controls.ts';
 import { FHIR_JSON } from '../fhir/media-type.ts';
 import { type InteractionName, TYPE_INTERACTIONS } from '../fhir/type-interactions.ts';
 import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
@@ -46,8 +46,15 @@ const CONTROLS: readonly Parameter[] = [
     maximum: MAX_COUNT,
     default: DEFAULT_COUNT,
   }),
-  queryParameter('_total', '`accurate` counts all.', { type: 'string', enum: TOTALS }),
-  queryParameter('_summary', 'Only the number of matches.', { type: 'string', enum: SUMMARIES }),
+  queryParameter('_total', '`accurate` counts all; so does `estimate`.', { type: 'string', enum: TOTALS }),
+  queryParameter('_summary', '`count`: only the number of matches; `true`, `text`, `data`: a part of each resource.', {
+    type: 'string',
+    enum: SUMMARIES,
+  }),
+  queryParameter('_elements', 'Only these elements, with commas between.'),
+];
+const READ_CONTROLS: readonly Parameter[] = [
+  queryParameter('_summary', 'A part of the resource.', { type: 'string', enum: READ_SUMMARIES }),
   queryParameter('_elements', 'Only these elements, with commas between.'),
 ];
 const PRETTY = queryParameter('_pretty', 'Indented.', { type: 'boolean' });
@@ -133,7 +140,12 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType) => Told>> = {
   }),
   read: (type) => ({
     summary: `Read a ${type}`,
-    parameters: [ID, headerParameter('If-None-Match', 'Answer 304 when this is the version.'), PRETTY],
+    parameters: [
+      ID,
+      headerParameter('If-None-Match', 'Answer 304 when this is the version.'),
+      ...READ_CONTROLS,
+      PRETTY,
+    ],
     responses: { '200': answer('The resource.', 'Resource'), ...REFUSALS, ...NOT_FOUND },
   }),
   update: (type) => ({

@@ -269,4 +269,11 @@ export const FHIR: readonly Mutant[] = [
     tests: CONTRACT,
     only: 'on deno.*scope',
   },
+  {
+    name: 'a part of a resource loses what changes its meaning',
+    file: 'edge/fhir/subset.ts',
+    find: '!(element.isModifier || keeps(element))',
+    replace: '!keeps(element)',
+    tests: ['test/unit/fhir/subset.test.ts'],
+  },
 ];

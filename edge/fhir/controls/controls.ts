@@ -4,7 +4,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import { type Sort } from '../../store/search/search.ts';
 import { parameterOf, sortsOf } from '../../store/search/parameters.ts';
 import type { Prefer } from '../prefer.ts';
-import { elementNames } from '../subset.ts';
+import { elementNames, type Part, PARTIAL_SUMMARIES } from '../subset.ts';
 import { badParameter, collect, type Pair, unsupported } from './faults.ts';
 
 export const DEFAULT_COUNT = 50;
@@ -24,14 +24,17 @@ export const SEARCH_CONTROLS: readonly string[] = [
   ...FORM_CONTROLS,
 ];
 /** Of a read or vread. */
-export const READ_CONTROLS: readonly string[] = ['_elements', ...FORM_CONTROLS];
+export const READ_CONTROLS: readonly string[] = ['_summary', '_elements', ...FORM_CONTROLS];
 /** Of the CapabilityStatement (FHIR R4 http, 3.1.0.7). */
 export const METADATA_CONTROLS: readonly string[] = ['mode', ...FORM_CONTROLS];
 /** Of a history. */
 export const HISTORY_CONTROLS: readonly string[] = ['_count', '_since', CURSOR, ...FORM_CONTROLS];
 
-export const TOTALS = ['none', 'accurate'] as const;
-export const SUMMARIES = ['count', 'false'] as const;
+/** An estimate may be exact, and ours is (FHIR R4 search, 3.1.1.5.5). */
+export const TOTALS = ['none', 'estimate', 'accurate'] as const;
+export const SUMMARIES = [...PARTIAL_SUMMARIES, 'count', 'false'] as const;
+/** Of a read, which has nothing to count. */
+export const READ_SUMMARIES = SUMMARIES.filter((one) => one !== 'count');
 const PRETTY = ['true', 'false'] as const;
 
 function countOf(value: string): number {
@@ -56,7 +59,7 @@ function sortOf(type: ResourceType, value: string): Sort {
 }
 
 /** @throws Fault `malformed` for what is no top-level element of the type */
-export function elementsOf(type: ResourceType, value: string): string[] {
+function elementsOf(type: ResourceType, value: string): string[] {
   const names = value.split(',').map((name) => name.trim());
   const known = elementNames(type);
   if (names.every((name) => known.has(name))) return names;
@@ -69,6 +72,25 @@ function oneOf<const T extends string>(name: string, value: string, allowed: rea
   throw badParameter(name, `${name} must be one of ${allowed.join(', ')}`);
 }
 
+/**
+ * `_elements` or `_summary`; null: all.
+ *
+ * @param given the controls of a search or a read, each once, by name
+ * @throws Fault `malformed` for what cannot be used, and for both, which R4 does not say how to join
+ */
+export function partOf(
+  type: ResourceType,
+  given: ReadonlyMap<string, string>,
+  summaries: readonly string[],
+): Part | null {
+  const [elements, summary] = [given.get('_elements'), given.get('_summary')];
+  if (summary !== undefined) oneOf('_summary', summary, summaries);
+  const partial = PARTIAL_SUMMARIES.find((one) => one === summary) ?? null;
+  if (elements === undefined) return partial;
+  if (partial !== null) throw badParameter('_elements', '_elements and _summary cannot be used together');
+  return elementsOf(type, elements);
+}
+
 /** How the answer to a search is to look. */
 export interface SearchControls {
   readonly sort: Sort;
@@ -76,24 +98,24 @@ export interface SearchControls {
   readonly total: (typeof TOTALS)[number];
   /** Only the total. */
   readonly countOnly: boolean;
-  readonly elements: readonly string[] | null;
+  readonly part: Part | null;
   readonly cursor: string | null;
 }
 
-type Chosen = { -readonly [Control in 'sort' | 'count' | 'total' | 'elements']: SearchControls[Control] };
+type Chosen = { -readonly [Control in 'sort' | 'count' | 'total' | 'part']: SearchControls[Control] };
 
 /**
  * @param given the controls of a search, each once, by name
  * @throws Fault `malformed` locating each that cannot be used
  */
 export function searchControls(type: ResourceType, given: ReadonlyMap<string, string>): SearchControls {
-  const chosen: Chosen = { sort: { by: 'id', descending: false }, count: DEFAULT_COUNT, total: 'none', elements: null };
+  const chosen: Chosen = { sort: { by: 'id', descending: false }, count: DEFAULT_COUNT, total: 'none', part: null };
   collect([...given], ([name, value]) => {
     if (name === '_sort') chosen.sort = sortOf(type, value);
     else if (name === '_count') chosen.count = countOf(value);
     else if (name === '_total') chosen.total = oneOf(name, value, TOTALS);
-    else if (name === '_summary') oneOf(name, value, SUMMARIES);
-    else if (name === '_elements') chosen.elements = elementsOf(type, value);
+    else if (name === '_elements' || (name === '_summary' && !given.has('_elements')))
+      chosen.part = partOf(type, given, SUMMARIES);
   });
   // R4 search, 3.1.1.5.4: a _count of 0 asks for the same as _summary=count.
   const countOnly = given.get('_summary') === 'count' || chosen.count === 0;
@@ -112,13 +134,12 @@ export function readControls(pairs: readonly Pair[], allowed: readonly string[],
   const controls = new Map<string, string>();
   const supported = allowed.filter((name) => name !== CURSOR);
   collect(pairs, ([name, value]) => {
-    // What every read does anyway.
-    if (name === '_summary' && value === 'false') return;
     if (allowed.includes(name)) {
       addControl(controls, [name, value]);
       return;
     }
-    if (prefer.handling === 'lenient') return;
+    // What every history does anyway.
+    if (prefer.handling === 'lenient' || (name === '_summary' && value === 'false')) return;
     const issue = unsupported(name, supported);
     throw new Fault('malformed', issue.message, { issues: [issue] });
   });

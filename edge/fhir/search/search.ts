@@ -10,10 +10,11 @@ import { pageLinks } from '../controls/links.ts';
 import { type Answer, type Interaction, interaction, type RequestContext } from '../interaction.ts';
 import { outcome } from '../outcome.ts';
 import { resourceText, type Stored, urlOf } from '../resource-answer.ts';
+import type { Part } from '../subset.ts';
 import { type SearchRequest, searchRequest } from './request.ts';
 
-function matchEntry(root: string, stored: Stored, elements: readonly string[] | null): string {
-  const text = resourceText(stored.type, stored, elements);
+function matchEntry(root: string, stored: Stored, part: Part | null): string {
+  const text = resourceText(stored.type, stored, part);
   return `{"fullUrl":"${urlOf(root, stored.type, stored.id)}","resource":${text},"search":{"mode":"match"}}`;
 }
 
@@ -36,7 +37,7 @@ export async function prepareSearch(
 ): Promise<Interaction> {
   const { site } = context.caller;
   const request = searchRequest(type, pairs, context.prefer, context);
-  const { criteria, sort, count, total, elements, cursor } = request;
+  const { criteria, sort, count, total, part, cursor } = request;
   const links = pageLinks(context, type, request.applied);
   const after = cursor === null ? null : await links.open(cursor);
   const outcomes = outcomeEntries(request, context.now);
@@ -58,10 +59,10 @@ export async function prepareSearch(
     // What fits one page was counted by reading it.
     const known = after === null && !more ? resources.length : exact;
     const head = { type: 'searchset', ...(known === undefined ? {} : { total: known }) };
-    const entries = resources.map((stored) => matchEntry(context.root, { ...stored, type }, elements));
+    const entries = resources.map((stored) => matchEntry(context.root, { ...stored, type }, part));
     return ok(bundleText(head, await links.of(cursor, next), [...entries, ...outcomes]));
   };
-  return total === 'accurate'
+  return total !== 'none'
     ? interaction([page, counted], ([rows, [row]]) => answer(rows, row?.total))
     : interaction([page], ([rows]) => answer(rows, undefined));
 }

@@ -1,7 +1,7 @@
 /**
  * Reads the generated table into the shape the walker needs. A line of it is a type: `<Base`, `#invariant` and elements
- * `name[x]?type|type(targets){valueSet}` with `?` 0..1, `!` 1..1, `*` 0..*, `+` 1..*; the type `.` is the backbone element
- * at this place. Not a StructureDefinition reader: that is `build/generate.ts`, which runs when the table is made.
+ * `name[x]?type|type(targets){valueSet}` with `?` 0..1, `!` 1..1, `*` 0..*, `+` 1..*, then `^` for an element of the summary
+ * and `~` for a modifier; the type `.` is the backbone element at this place. Not a StructureDefinition reader: that is `build/generate.ts`, which runs when the table is made.
  */
 import { INVARIANTS, type Invariant } from './invariants.ts';
 import { PRIMITIVES, type Primitive } from './primitives.ts';
@@ -21,6 +21,10 @@ export interface Element {
   /** Resource types a literal reference may point at; undefined is any. */
   readonly targets: ReadonlySet<string> | undefined;
   readonly binding: Binding | undefined;
+  /** Belongs to the summary (FHIR R4 elementdefinition, isSummary). */
+  readonly isSummary: boolean;
+  /** Can change what the others mean (isModifier). */
+  readonly isModifier: boolean;
 }
 
 /** A required value set; `codes` holds plain codes, and `system|code` when concepts are bound. */
@@ -42,7 +46,7 @@ export interface Type {
 /** Every resource type of R4. */
 export const RESOURCES: ReadonlySet<string> = new Set(R4_RESOURCE_TYPES.split(' '));
 
-const ELEMENT = /^(\w+)(\[x\])?([?!*+])(.+?)(?:\{(.+)\})?$/;
+const ELEMENT = /^(\w+)(\[x\])?([?!*+])(.+?)(?:\{(.+)\})?(\^)?(~)?$/;
 const TYPE = /([\w.]+)(?:\((.+?)\))?/g;
 const types = new Map<string, Type>();
 const unfilled = new Set<Type>();
@@ -68,7 +72,7 @@ function memberOf(name: string, type: string): string {
 }
 
 function addElement(type: Type, text: string): void {
-  const [, name = '', choice, cardinality, kinds = '', valueSet] = ELEMENT.exec(text) ?? [];
+  const [, name = '', choice, cardinality, kinds = '', valueSet, summary, modifier] = ELEMENT.exec(text) ?? [];
   const members: string[] = [];
   for (const [, kind = '', targets] of kinds.matchAll(TYPE)) {
     const own = shellOf(kind === '.' ? `${type.name}.${name}` : kind);
@@ -82,6 +86,8 @@ function addElement(type: Type, text: string): void {
       type: own,
       targets: targets === undefined ? undefined : new Set(targets.split(',')),
       binding: valueSet === undefined ? undefined : bindingNamed(valueSet),
+      isSummary: summary !== undefined,
+      isModifier: modifier !== undefined,
     };
     members.push(member);
     type.members.set(member, element);

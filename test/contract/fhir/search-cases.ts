@@ -239,8 +239,9 @@ export function searchCases(subject: () => Subject): void {
       ['/Patient?_count=-1', 'value', 'http._count'],
       ['/Patient?_count=ten', 'value', 'http._count'],
       ['/Patient?_count=1&_count=2', 'value', 'http._count'],
-      ['/Patient?_total=estimate', 'value', 'http._total'],
-      ['/Patient?_summary=true', 'value', 'http._summary'],
+      ['/Patient?_total=about', 'value', 'http._total'],
+      ['/Patient?_summary=most', 'value', 'http._summary'],
+      ['/Patient?_summary=true&_elements=name', 'value', 'http._elements'],
       ['/Patient?_elements=', 'value', 'http._elements'],
       ['/Patient?_elements=status', 'value', 'http._elements'],
       ['/Patient?_pretty=maybe', 'value', 'http._pretty'],
@@ -289,6 +290,7 @@ export function searchCases(subject: () => Subject): void {
       expect(page.body).not.toHaveProperty('total');
       expect(linkOf(page, 'next')).toBeTruthy();
       expect((await get('/Patient?_count=2&_total=accurate')).body['total']).toBe(3);
+      expect((await get('/Patient?_count=2&_total=estimate')).body['total']).toBe(3);
       expect((await get('/Patient?_count=3')).body['total']).toBe(3);
       expect(linkOf(await get('/Patient?_count=3'), 'next')).toBeUndefined();
       for (const query of ['_summary=count', '_count=0']) {
@@ -305,6 +307,48 @@ export function searchCases(subject: () => Subject): void {
         ['code', 'id', 'meta', 'resourceType', 'status', 'subject'].sort(),
       );
       expect(body['entry'][0].resource.meta.tag).toMatchObject([{ code: 'SUBSETTED' }]);
+    });
+
+    test('_summary', async () => {
+      const shapes = {
+        true: ['code', 'effectiveDateTime', 'id', 'meta', 'resourceType', 'status', 'subject', 'valueQuantity'],
+        text: ['code', 'id', 'meta', 'resourceType', 'status', 'text'],
+        data: [
+          'category',
+          'code',
+          'effectiveDateTime',
+          'id',
+          'meta',
+          'note',
+          'resourceType',
+          'status',
+          'subject',
+          'valueQuantity',
+        ],
+      };
+      const note = [{ text: 'haemolysed' }];
+      const text = { status: 'generated', div: '<div xmlns="http://www.w3.org/1999/xhtml">6.30</div>' };
+      const id = await subject().create(
+        observation(ids['peter'] ?? '', {
+          note,
+          text,
+          effectiveDateTime: '2026-01-02',
+          category: [{ text: 'laboratory' }],
+          code: { coding: [{ system: 'urn:summary', code: 'x' }] },
+          valueQuantity: { value: 6.3, unit: 'mmol/l' },
+        }),
+        token,
+      );
+      for (const [summary, members] of Object.entries(shapes)) {
+        const one = await get(`/Observation/${id}?_summary=${summary}`);
+        const page = await get(`/Observation?code=urn:summary|x&_summary=${summary}`);
+        for (const resource of [one.body, page.body['entry'][0].resource]) {
+          expect(Object.keys(resource).sort(), summary).toEqual(members);
+          expect(resource.meta.tag).toMatchObject([{ code: 'SUBSETTED' }]);
+        }
+      }
+      expect((await get(`/Observation/${id}?_summary=false`)).body).toMatchObject({ note });
+      expectOutcome(await get(`/Observation/${id}?_summary=count`), 400, 'value', 'http._summary');
     });
 
     test('links and entries', async () => {

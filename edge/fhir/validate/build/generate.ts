@@ -62,7 +62,8 @@ function printType(type: ElementType, element: ElementDefinition, reached: Reach
   return targets.length === 0 || targets.includes('Resource') ? name : `${name}(${targets.join(',')})`;
 }
 
-function printElement(element: ElementDefinition, reached: Reached): string {
+/** An element's line without its marks. */
+function printShape(element: ElementDefinition, reached: Reached): string {
   const name = element.path.slice(element.path.lastIndexOf('.') + 1);
   const cardinality = CARDINALITY.get(`${element.min}..${element.max}`);
   if (cardinality === undefined) throw new Error(`cardinality of ${element.path}`);
@@ -76,6 +77,9 @@ function printElement(element: ElementDefinition, reached: Reached): string {
   reached.valueSets.set(valueSet, withSystem);
   return `${name}${cardinality}${types}{${valueSet}}`;
 }
+
+const printElement = (element: ElementDefinition, reached: Reached): string =>
+  printShape(element, reached) + (element.isSummary ? '^' : '') + (element.isModifier ? '~' : '');
 
 function isBackbone(type: ElementDefinition['type']): boolean {
   return /^(?:Backbone)?Element$/.test(type[0]?.code ?? '');

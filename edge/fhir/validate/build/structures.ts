@@ -16,6 +16,8 @@ const ElementDefinition = z.object({
   path: z.string(),
   min: z.number(),
   max: z.string(),
+  isSummary: z.boolean().default(false),
+  isModifier: z.boolean().default(false),
   type: z.array(ElementType).default([]),
   contentReference: z.string().optional(),
   binding: z.object({ strength: z.string(), valueSet: z.string().optional() }).optional(),

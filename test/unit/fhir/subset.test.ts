@@ -1,0 +1,83 @@
+/** Parts of a resource, against R4's own marks (Σ and ?! of the resource pages). */
+import { expect, test } from 'vitest';
+
+import { subset } from '../../../edge/fhir/subset.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+
+const attachment = { contentType: 'application/pdf', data: 'JVBERg==', title: 'Discharge letter' };
+const document: JsonObject = {
+  resourceType: 'DocumentReference',
+  id: 'a',
+  meta: { versionId: '1', tag: [{ code: 'mine' }] },
+  text: { status: 'generated', div: '<div>x</div>' },
+  extension: [{ url: 'urn:x', valueString: 'y' }],
+  modifierExtension: [{ url: 'urn:not', valueBoolean: true }],
+  status: 'current',
+  date: '2026-01-02T03:04:05Z',
+  content: [{ attachment }],
+  context: { event: [{ text: 'visit' }], facilityType: { text: 'ward' } },
+};
+
+const keys = (resource: JsonObject): string[] => Object.keys(resource).toSorted();
+
+test('a summary leaves out what is large inside what it keeps', () => {
+  const part = subset('DocumentReference', document, 'true');
+  expect(keys(part)).toEqual([
+    'content',
+    'context',
+    'date',
+    'id',
+    'meta',
+    'modifierExtension',
+    'resourceType',
+    'status',
+  ]);
+  expect(part['content']).toEqual([{ attachment: { contentType: 'application/pdf', title: 'Discharge letter' } }]);
+  expect(part['meta']).toMatchObject({ versionId: '1', tag: [{ code: 'mine' }, { code: 'SUBSETTED' }] });
+});
+
+test('text, data and elements keep what changes the meaning of the rest', () => {
+  expect(keys(subset('DocumentReference', document, 'text'))).toEqual([
+    'content',
+    'id',
+    'meta',
+    'modifierExtension',
+    'resourceType',
+    'status',
+    'text',
+  ]);
+  expect(keys(subset('DocumentReference', document, 'data'))).not.toContain('text');
+  expect(subset('DocumentReference', document, 'data')['content']).toEqual([{ attachment }]);
+  expect(keys(subset('DocumentReference', document, ['date']))).toEqual([
+    'content',
+    'date',
+    'id',
+    'meta',
+    'modifierExtension',
+    'resourceType',
+    'status',
+  ]);
+});
+
+test.each<[ResourceType, JsonObject]>([
+  ['Patient', { active: false, deceasedBoolean: true, link: [{ other: {}, type: 'replaced-by' }] }],
+  ['Condition', { clinicalStatus: {}, verificationStatus: {} }],
+  ['AllergyIntolerance', { clinicalStatus: {}, verificationStatus: {} }],
+  ['Observation', { status: 'entered-in-error' }],
+  ['Procedure', { status: 'not-done' }],
+  ['DiagnosticReport', { status: 'final' }],
+  ['DocumentReference', { status: 'superseded' }],
+])('of a %s no part loses a modifier', (type, modifiers) => {
+  const whole: JsonObject = { resourceType: type, implicitRules: 'urn:r', ...modifiers };
+  for (const part of ['true', 'text', 'data', ['meta']] as const) {
+    expect(subset(type, whole, part)).toMatchObject({ implicitRules: 'urn:r', ...modifiers });
+  }
+});
+
+test('what a primitive has beside its value stays with it', () => {
+  const unknown = { extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason' }] };
+  const patient: JsonObject = { resourceType: 'Patient', _birthDate: unknown, contact: [{ name: { family: 'A' } }] };
+  expect(subset('Patient', patient, 'true')).toMatchObject({ _birthDate: unknown });
+  expect(subset('Patient', patient, 'true')).not.toHaveProperty('contact');
+});
