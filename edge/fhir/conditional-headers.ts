@@ -3,6 +3,7 @@
  * ignored: a lost `If-Match` is a lost update.
  */
 import { Fault } from '../../shared/fault.ts';
+import type { ShownIf } from '../store/resource-by-id.ts';
 
 /** The headers of a request, or what stands for them in an entry of a bundle. Names in lower case. */
 export interface RequestHeaders {
@@ -122,6 +123,20 @@ export function requireNoConditions(headers: RequestHeaders, where: string): voi
     if (headers.get(name.toLowerCase()) === null) continue;
     throw badHeader(name, `${name} cannot be used with ${where}`);
   }
+}
+
+/**
+ * The same as `requireStillSo` for the statement that reads, which notes for the audit what will be shown.
+ *
+ * @throws Fault `malformed` for what cannot be read
+ */
+export function shownIfOf(headers: RequestHeaders): ShownIf {
+  const expected = ifMatchOf(headers);
+  const since = Date.parse((expected === null ? headers.get('if-unmodified-since') : null) ?? '');
+  return {
+    version: typeof expected === 'number' ? expected : null,
+    unmodifiedSince: Number.isNaN(since) ? null : new Date(since).toISOString(),
+  };
 }
 
 /**

@@ -5,6 +5,7 @@
 import type { Fault } from '../../shared/fault.ts';
 import type { Query, Results } from '../deps.ts';
 import type { Caller } from '../oauth/bearer.ts';
+import type { AuditedRequest } from '../store/audit.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Prefer } from './prefer.ts';
 import type { CursorSealer } from './controls/cursor.ts';
@@ -40,7 +41,17 @@ export interface Target {
   readonly version: number | null;
 }
 
+/**
+ * What an interaction is to the audit (edge/README.md, Audit). Each says it, since whoever runs it writes the row; `none`
+ * is for what reaches no data of anybody.
+ */
+export type Audited = AuditedRequest | 'none';
+
+/** Its statements note what they read or write, and how: `read`, `history`, `create`, `update`. */
+export const NOTED: Audited = { action: null, searched: null };
+
 export interface Interaction {
+  readonly audited: Audited;
   readonly queries: readonly Query[];
   /** @throws Fault `not-found` and the like, from what the rows say */
   readonly answer: (results: readonly (readonly object[])[]) => Promise<Answer>;
@@ -50,16 +61,25 @@ export interface Interaction {
 }
 
 export function interaction<const Queries extends readonly Query[]>(
+  audited: Audited,
   queries: Queries,
   answer: (results: Results<Queries>) => Answer | Promise<Answer>,
   more: Pick<Interaction, 'explain' | 'target'> = {},
 ): Interaction {
   return {
     ...more,
+    audited,
     queries,
     // The rows are those of these queries, in their order: whoever runs them keeps it (Database.batch).
     answer: async (results) => answer(results as unknown as Results<Queries>),
   };
+}
+
+/** What a bundle is to the audit: one request, of the kinds that its entries were. */
+export function auditedTogether(action: 'batch' | 'transaction', entries: readonly Interaction[]): Audited {
+  const searches = entries.flatMap(({ audited }) => (audited === 'none' ? [] : [audited.searched ?? []]));
+  const isSearched = entries.some(({ audited }) => audited !== 'none' && audited.searched !== null);
+  return { action, searched: isSearched ? [...new Set(searches.flat())] : null };
 }
 
 export const readScope = (type: string): string => `system/${type}.read`;

@@ -4,7 +4,7 @@ import { isUuid } from '../../shared/uuid.ts';
 import { toPage } from '../store/page.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { currentVersion, historyPage, readResource, readVersion } from '../store/resource-by-id.ts';
-import { etagOf, isNotModified, type RequestHeaders, requireStillSo } from './conditional-headers.ts';
+import { etagOf, isNotModified, type RequestHeaders, requireStillSo, shownIfOf } from './conditional-headers.ts';
 import { bundleText } from './bundle-text.ts';
 import {
   CURSOR,
@@ -17,7 +17,7 @@ import {
 } from './controls/controls.ts';
 import { badParameter, type Pair } from './controls/faults.ts';
 import { pageLinks } from './controls/links.ts';
-import { type Answer, type Interaction, interaction, type RequestContext, type Target } from './interaction.ts';
+import { type Answer, type Interaction, interaction, NOTED, type RequestContext, type Target } from './interaction.ts';
 import { resourceText, type Stored, urlOf, versionHeaders } from './resource-answer.ts';
 import { instantInterval } from './search/date.ts';
 import type { Part } from './subset.ts';
@@ -55,6 +55,7 @@ function readAnswer(
 
 const nothing = (target: Target): Interaction =>
   interaction(
+    'none',
     [],
     () => {
       throw notFound(target.type);
@@ -74,7 +75,8 @@ export function prepareRead(
   const target = { type, id, version: null };
   if (!isUuid(id)) return nothing(target);
   return interaction(
-    [readResource(context.caller.site, type, id)],
+    NOTED,
+    [readResource(context.caller.site, type, id, shownIfOf(headers))],
     ([[stored]]) => readAnswer(type, stored && { ...stored, type }, wanted, headers, context.root),
     { target },
   );
@@ -96,7 +98,8 @@ export function prepareVread(
   const target = { type, id, version: VERSION.test(version) ? Number(version) : 0 };
   if (!isUuid(id)) return nothing(target);
   return interaction(
-    [readVersion(context.caller.site, type, id, target.version)],
+    NOTED,
+    [readVersion(context.caller.site, type, id, target.version, shownIfOf(headers))],
     ([[stored]]) => readAnswer(type, stored && { ...stored, type }, wanted, headers, context.root),
     { target },
   );
@@ -140,6 +143,7 @@ export async function prepareHistory(
   const after = cursor === undefined ? null : await links.open(cursor);
   const below = after === null ? null : Number(after.key);
   return interaction(
+    NOTED,
     [currentVersion(site, type, id), historyPage({ site, type, id, below, since: interval?.from ?? null, limit })],
     async ([[current], rows]) => {
       if (current === undefined) throw notFound(type);

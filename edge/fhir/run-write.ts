@@ -9,7 +9,7 @@ import {
   type WriteRow,
   writeTransaction,
 } from '../store/transaction.ts';
-import { type Answer, type Interaction, interaction, readScope, type RequestContext } from './interaction.ts';
+import { type Answer, type Interaction, interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
 import { writeAnswer } from './resource-answer.ts';
 import { lockOf, type PlannedWrite } from './plan-write.ts';
 import { conditionFault, explainRows } from './refused-write.ts';
@@ -59,11 +59,12 @@ export function prepareWrite(context: RequestContext, planned: PlannedWrite): In
     const writing = writeResources(site, [write]);
     const lock = lockOf(site, [planned]);
     return lock === undefined
-      ? interaction([writing], ([rows]) => answer(rows), { explain })
-      : interaction([lock, writing], ([, rows]) => answer(rows), { explain });
+      ? interaction(NOTED, [writing], ([rows]) => answer(rows), { explain })
+      : interaction(NOTED, [lock, writing], ([, rows]) => answer(rows), { explain });
   }
   const conditions = condition === null ? [] : [condition];
   return interaction(
+    NOTED,
     [lockOf(site, [planned]) ?? lockKeys(site, []), writeTransaction(site, { writes: [write], conditions })],
     ([, rows]) => {
       const refused = rows.find((row) => row.part === 'condition' && row.outcome !== 'resolved');

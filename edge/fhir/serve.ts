@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import type { GatewayEnv } from '../http/surface.ts';
 import { authenticate } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
+import { addAudit, type AuditActor } from '../store/audit.ts';
 import { cursorSealer } from './controls/cursor.ts';
 import type { Answer, Interaction, RequestContext } from './interaction.ts';
 import { acceptedType } from './media-type.ts';
@@ -21,16 +22,18 @@ export type Serve = (
   prepare: (call: Call) => Promise<Interaction> | Interaction,
 ) => Promise<Response>;
 
-/** The one round trip: the caller's standing first, then what the interaction asks. */
+/** The one round trip: the caller's standing first, then what the interaction asks, last its row of the audit. */
 async function run(
   { database }: Deps,
   { caller }: RequestContext,
-  { queries, explain, answer }: Interaction,
+  actor: AuditActor,
+  { audited, queries, explain, answer }: Interaction,
 ): Promise<Answer> {
-  const results = await database.batch([assertCaller(caller), ...queries]).catch((error: unknown) => {
+  const row = audited === 'none' ? [] : [addAudit(caller.site, actor, audited)];
+  const results = await database.batch([assertCaller(caller), ...queries, ...row]).catch((error: unknown) => {
     throw error instanceof Fault && explain !== undefined ? explain(error) : error;
   });
-  return answer(results.slice(1));
+  return answer(results.slice(1, 1 + queries.length));
 }
 
 /** @param root our own `{base}/fhir` */
@@ -58,7 +61,14 @@ export function createServe(deps: Deps, root: string): Serve {
       await deps.database.run(assertCaller(caller));
       throw error;
     });
-    const { status, headers, body } = await run(deps, context, interaction);
+    const actor: AuditActor = {
+      kind: 'key',
+      name: null,
+      clientId: caller.clientId,
+      address: deps.sourceAddress(request),
+      requestId: c.get('requestId'),
+    };
+    const { status, headers, body } = await run(deps, context, actor, interaction);
     const text = body !== null && query.get('_pretty') === 'true' ? pretty(body) : body;
     const type = text === null ? {} : { 'Content-Type': contentType };
     return new Response(text, { status, headers: { ...PRIVATE, ...headers, ...type } });

@@ -162,6 +162,8 @@ export function prepareValidate(
     const message = `a valid ${type} of FHIR R4: ${mode} would take it`;
     const good = [{ code: 'informational', message }, ...uncheckedProfiles(type, draft)];
     return {
+      // What the database says is whether an id is one of the site's: no data of anybody.
+      audited: 'none',
       queries: needed.map(({ query }) => query),
       answer: async (results) => {
         const missing = needed.flatMap(({ otherwise }, n) => (results[n]?.length === 0 ? otherwise : []));
@@ -170,6 +172,6 @@ export function prepareValidate(
     };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return { queries: [], answer: async () => found('error', issuesOf(error)) };
+    return { audited: 'none', queries: [], answer: async () => found('error', issuesOf(error)) };
   }
 }

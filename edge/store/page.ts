@@ -1,5 +1,6 @@
 /** A page of resources within a budget of bytes, so that a few large documents cannot outgrow what a runtime can hold. */
 import type { StoredResource } from './resource.ts';
+import { auditLine, type ReadAction } from './audit.ts';
 import { instantOf } from './sql.ts';
 
 /** What a page's contents may add up to; the first resource always comes. A Worker has 128 MB, Neon answers 64 MB. */
@@ -12,16 +13,27 @@ export interface PageRow extends Omit<StoredResource, 'meta' | 'body'> {
   readonly body: string | null;
 }
 
+/** For whom a page is: a caller, who sees `limit` resources, or the gateway itself, which shows them to nobody. */
+export type Reader = { readonly action: ReadAction; readonly limit: number } | 'gateway';
+
 /**
- * @param rows SQL that yields type, id, version, last_updated, meta, body, sort_key
+ * @param rows SQL that yields type, id, version, last_updated, meta, body, sort_key, patient_id
  * @param order the order of the page, in columns of `p`
+ * @param reader notes for the audit what the page shows: neither what is beyond the budget nor the row after the last
  */
-export function withinBudget(rows: string, order: string, maxBytes = PAGE_BYTES): string {
-  return `select q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated, q.sort_key,
+export function withinBudget(rows: string, order: string, reader: Reader, maxBytes = PAGE_BYTES): string {
+  const noted =
+    reader === 'gateway'
+      ? ''
+      : `cross join (select audit_note(array_agg(${auditLine(reader.action, 's')})) as done from q s
+                where s.fits and s.place <= ${reader.limit}) noted where noted.done`;
+  return `with q as materialized (
+  select p.*, row_number() over w as place,
+         row_number() over w = 1 or sum(octet_length(p.body) + octet_length(p.meta)) over w <= ${maxBytes} as fits
+    from (${rows}) p window w as (order by ${order}))
+select q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated, q.sort_key,
        case when q.fits then q.meta end as meta, case when q.fits then q.body end as body
-  from (select p.*, row_number() over w as place,
-               row_number() over w = 1 or sum(octet_length(p.body) + octet_length(p.meta)) over w <= ${maxBytes} as fits
-          from (${rows}) p window w as (order by ${order})) q
+  from q ${noted}
  order by q.place`;
 }
 

@@ -1,27 +1,50 @@
 /** Reading by id: the current version, one version, all of them. Another site's id is an id that does not exist. */
 import type { Query } from '../deps.ts';
+import { auditLine } from './audit.ts';
 import { type PageRow, withinBudget } from './page.ts';
 import type { StoredResource } from './resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { binder, instantOf } from './sql.ts';
 
-const COLUMNS = 'type, id, version, last_updated, meta, body';
+const COLUMNS = 'type, id, version, last_updated, meta, body, patient_id';
 const READ = `type, id, version, ${instantOf('last_updated')} as last_updated, meta, body`;
 
+/** Under which conditions a caller is shown what was found (RFC 9110 §13.1.1, §13.1.4); null: none. */
+export interface ShownIf {
+  readonly version: number | null;
+  /** An ISO instant after which it may not have changed. */
+  readonly unmodifiedSince: string | null;
+}
+
+const ALWAYS: ShownIf = { version: null, unmodifiedSince: null };
+
+/** SQL: notes the row for the audit where it is shown. */
+const noted = (version: string, since: string): string =>
+  `case when version = coalesce(${version}::integer, version)
+         and date_trunc('second', last_updated) <= coalesce(${since}::timestamptz, 'infinity')
+        then audit_note(array[${auditLine('read')}]) end as noted`;
+
 /** No row when the site has no such resource. */
-export function readResource(site: string, type: ResourceType, id: string): Query<StoredResource> {
+export function readResource(site: string, type: ResourceType, id: string, shownIf = ALWAYS): Query<StoredResource> {
   return {
-    text: `select ${READ} from resource where site_id = $1::uuid and type = $2 and id = $3::uuid`,
-    params: [site, type, id],
+    text: `select ${READ}, ${noted('$4', '$5')} from resource where site_id = $1::uuid and type = $2 and id = $3::uuid`,
+    params: [site, type, id, shownIf.version, shownIf.unmodifiedSince],
   };
 }
 
 /** No row when the site has no such resource or version. */
-export function readVersion(site: string, type: ResourceType, id: string, version: number): Query<StoredResource> {
+export function readVersion(
+  site: string,
+  type: ResourceType,
+  id: string,
+  version: number,
+  shownIf = ALWAYS,
+): Query<StoredResource> {
+  const read = `${READ}, ${noted('$5', '$6')}`;
   const key = 'site_id = $1::uuid and type = $2 and id = $3::uuid and version = $4::integer';
   return {
-    text: `select ${READ} from resource where ${key} union all select ${READ} from resource_history where ${key}`,
-    params: [site, type, id, version],
+    text: `select ${read} from resource where ${key} union all select ${read} from resource_history where ${key}`,
+    params: [site, type, id, version, shownIf.version, shownIf.unmodifiedSince],
   };
 }
 
@@ -48,7 +71,7 @@ export function historyPage({ site, type, id, below, since, limit }: HistorySele
       select ${COLUMNS} from resource where ${where}
       union all (select ${COLUMNS} from resource_history where ${where} order by version desc limit ${bind(limit + 1)}::integer)
     ) v order by version desc limit ${bind(limit + 1)}::integer`;
-  return { text: withinBudget(rows, 'p.version desc'), params };
+  return { text: withinBudget(rows, 'p.version desc', { action: 'history', limit }), params };
 }
 
 /** The newest version's number; no row when the site has no such resource. */

@@ -6,13 +6,16 @@ import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 15;
+export const SCHEMA_VERSION = 16;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
   'api_key_write',
   'assert_caller',
   'attention_add',
+  'audit_add',
+  'audit_forget',
+  'audit_note',
   'authorities_named',
   'authority_alias_add',
   'caller_refusal',

@@ -15,8 +15,14 @@ begin
   perform from resource r where r.site_id = p_site and r.patient_id = p_from order by r.type, r.id for update;
   perform hl7_results_meet(p_site, p_message, p_from, p_to);
 
-  insert into resource_history (site_id, type, id, version, last_updated, meta, body)
-    select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body
+  -- For the audit: it is of both patients.
+  perform audit_note(array(
+    select concat_ws(' ', 'update', r.type, r.id, p.id)
+      from resource r cross join (values (p_from), (p_to)) p (id)
+     where r.site_id = p_site and r.patient_id = p_from
+    union all select concat_ws(' ', 'update', 'Patient', p.id) from (values (p_from), (p_to)) p (id)));
+  insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
+    select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
       from resource r where r.site_id = p_site and r.patient_id = p_from;
   insert into hl7_message_resource (site_id, message_id, type, id, version)
     select r.site_id, p_message, r.type, r.id, r.version + 1

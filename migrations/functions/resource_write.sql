@@ -9,6 +9,7 @@
 -- Raises, with the 0-based positions in p_rows as JSON in DETAIL:
 --   GW404 update of an id the site does not have, GW412 the version is not the expected one,
 --   GW422 a patient that the site does not have.
+-- Notes each row for the audit (audit_note): create, update or, for 'keep', read.
 -- Settings: migrations/README.md, "Plans".
 create or replace function resource_write(p_site uuid, p_rows json)
 returns table (ordinal integer, outcome text, id uuid, version integer, last_updated timestamptz)
@@ -23,6 +24,8 @@ declare
   created uuid[];
   missing json;
   at timestamptz := date_trunc('milliseconds', clock_timestamp());
+  -- For the audit: every row, and the patient whom it was about before.
+  noted text[] := '{}';
 begin
   select array_agg(x.id) filter (where x.type = 'Patient' and x.mode in ('create', 'upsert')) into created
     from json_to_recordset(p_rows) x(type text, id uuid, mode text);
@@ -67,6 +70,7 @@ begin
       outcome := case r.mode when 'keep' then 'matched' else 'unchanged' end;
       version := cur.version;
       last_updated := cur.last_updated;
+      noted := noted || concat_ws(' ', case r.mode when 'keep' then 'read' else 'update' end, r.type, r.id, cur.patient_id);
       -- A message may teach by which numbers a patient is known whose record it does not change.
       if r.mode <> 'keep' and r.writer = 'message' and r.known is not null then
         perform patient_rows_write(p_site, r.id, false, r.writer, r.known);
@@ -81,12 +85,17 @@ begin
       last_updated := at;
       insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id)
         values (p_site, r.type, r.id, version, last_updated, r.meta, r.body, r.patient);
+      noted := noted || concat_ws(' ', 'create', r.type, r.id, r.patient);
     else
       outcome := 'updated';
       version := cur.version + 1;
       last_updated := greatest(at, cur.last_updated);
-      insert into resource_history (site_id, type, id, version, last_updated, meta, body)
-        values (p_site, r.type, r.id, cur.version, cur.last_updated, cur.meta, cur.body);
+      insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
+        values (p_site, r.type, r.id, cur.version, cur.last_updated, cur.meta, cur.body, cur.patient_id);
+      noted := noted || concat_ws(' ', 'update', r.type, r.id, r.patient);
+      if cur.patient_id is distinct from r.patient then
+        noted := noted || concat_ws(' ', 'update', r.type, r.id, cur.patient_id);
+      end if;
       update resource c set version = resource_write.version, last_updated = resource_write.last_updated,
              meta = r.meta, body = r.body, patient_id = r.patient
        where c.site_id = p_site and c.type = r.type and c.id = r.id;
@@ -101,4 +110,5 @@ begin
     end if;
     return next;
   end loop;
+  perform audit_note(noted);
 end $$;

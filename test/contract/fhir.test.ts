@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 
 import { onRuntimes } from './on-runtimes.ts';
+import { auditCases } from './fhir/audit-cases.ts';
 import { bundleCases } from './fhir/bundle-cases.ts';
 import { clientCases } from './fhir/client-cases.ts';
 import { conditionalCases } from './fhir/conditional-cases.ts';
@@ -26,5 +27,6 @@ onRuntimes(startSubject, (subject) => {
   describe('table of what is not known', () => strictTableCases(subject));
   describe('isolation', () => isolationCases(subject));
   describe('examples', () => exampleCases(subject));
+  describe('audit', () => auditCases(subject));
   describe('clients', () => clientCases(subject));
 });

@@ -82,8 +82,8 @@ export const SQL: readonly Mutant[] = [
   {
     name: 'resource_write: the old version is not kept',
     file: 'migrations/functions/resource_write.sql',
-    find: `      insert into resource_history (site_id, type, id, version, last_updated, meta, body)
-        values (p_site, r.type, r.id, cur.version, cur.last_updated, cur.meta, cur.body);
+    find: `      insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
+        values (p_site, r.type, r.id, cur.version, cur.last_updated, cur.meta, cur.body, cur.patient_id);
 `,
     replace: '',
     tests: STORE,

@@ -11,7 +11,7 @@ import {
   writeBatch,
   type WriteRow,
 } from '../../store/transaction.ts';
-import type { Interaction, RequestContext } from '../interaction.ts';
+import { auditedTogether, type Interaction, type RequestContext } from '../interaction.ts';
 import { lockOf, planWrite, type PlannedWrite } from '../plan-write.ts';
 import { conditionFault, explainRows } from '../refused-write.ts';
 import { present, rowAnswer } from '../run-write.ts';
@@ -71,6 +71,10 @@ export async function prepareBatch(context: RequestContext, entries: readonly En
   const writing = writes.length === 0 ? [] : [writeBatch(site, unitsOf(planned))];
 
   return {
+    audited: auditedTogether(
+      'batch',
+      reads.map(({ interaction }) => interaction),
+    ),
     queries: [...locks, ...writing, ...reads.flatMap(({ interaction }) => interaction.queries)],
     answer: async (results) => {
       // The rows are those of `writing`: the database answers in the order of the queries.

@@ -5,7 +5,7 @@
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import { type ConditionRow, requireResource, type WriteRow, writeTransaction } from '../../store/transaction.ts';
-import type { Interaction, RequestContext, Target } from '../interaction.ts';
+import { auditedTogether, type Interaction, type RequestContext, type Target } from '../interaction.ts';
 import { issuesOf } from '../outcome.ts';
 import { notFound } from '../read.ts';
 import { type Draft, lockOf, planWrite } from '../plan-write.ts';
@@ -119,6 +119,10 @@ export async function prepareTransaction(context: RequestContext, entries: reado
   const required = targets.map((target, index) => requireResource(site, target, writes.length + index));
 
   return {
+    audited: auditedTogether(
+      'transaction',
+      reads.map(({ interaction }) => interaction),
+    ),
     queries: [...locks, writing, ...required, ...reads.flatMap(({ interaction }) => interaction.queries)],
     explain: (fault) => explainRows(fault, origins),
     answer: async (results) => {

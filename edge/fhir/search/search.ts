@@ -42,9 +42,10 @@ export async function prepareSearch(
   const after = cursor === null ? null : await links.open(cursor);
   const outcomes = outcomeEntries(request, context.now);
   const counted = searchCount(site, type, criteria);
+  const audited = { action: null, searched: [...new Set(request.applied.map(([name]) => name))] };
 
   if (request.countOnly) {
-    return interaction([counted], async ([[row]]) => {
+    return interaction(audited, [counted], async ([[row]]) => {
       const [self] = await links.of(null, null);
       const head = { type: 'searchset', total: row?.total ?? 0 };
       return ok(bundleText(head, self === undefined ? [] : [self], outcomes));
@@ -63,6 +64,6 @@ export async function prepareSearch(
     return ok(bundleText(head, await links.of(cursor, next), [...entries, ...outcomes]));
   };
   return total !== 'none'
-    ? interaction([page, counted], ([rows, [row]]) => answer(rows, row?.total))
-    : interaction([page], ([rows]) => answer(rows, undefined));
+    ? interaction(audited, [page, counted], ([rows, [row]]) => answer(rows, row?.total))
+    : interaction(audited, [page], ([rows]) => answer(rows, undefined));
 }

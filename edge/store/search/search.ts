@@ -54,12 +54,12 @@ export function searchPage(selection: PageSelection): Query<PageRow> {
   const direction = selection.sort.descending ? 'desc' : 'asc';
   // The lateral with a limit is a look-up for each row: no estimate can make a scan of it.
   // A sort key in its text form sorts as its column does: ISO instants and text by bytes.
-  const rows = `select r.type, r.id, r.version, r.last_updated, r.meta, r.body, k.sort_key
+  const rows = `select r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id, k.sort_key
     from (${idsSql(scope, selection)}) k
    cross join lateral (
      select x.* from resource x where x.site_id = ${scope.site} and x.type = '${scope.type}' and x.id = k.id limit 1) r`;
   const order = `p.sort_key collate "C" ${direction}, p.id ${direction}`;
-  return { text: withinBudget(rows, order), params };
+  return { text: withinBudget(rows, order, { action: 'search', limit: selection.limit }), params };
 }
 
 export function searchCount(

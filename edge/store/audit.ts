@@ -1,0 +1,68 @@
+/**
+ * The audit (edge/README.md, Audit): one row for each access, in its transaction. The statements of a request note what
+ * they read or write (`audit_note`), and its last one writes the row (`audit_add`); both in migrations/functions.
+ */
+import type { Query } from '../deps.ts';
+import { sql } from './sql.ts';
+
+/** What was done. `batch` and `transaction` are requests of several; of a FHIR request the rest is what was noted. */
+export const AUDIT_ACTIONS = [
+  'read',
+  'search',
+  'history',
+  'create',
+  'update',
+  'patch',
+  'batch',
+  'transaction',
+  'export',
+  'message',
+  'message-viewed',
+  'message-replayed',
+  'attention-viewed',
+  'workbench',
+  'signed-in',
+  'signed-out',
+  'key-created',
+  'key-changed',
+  'settings-changed',
+  'audit-viewed',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Who had access. */
+export interface AuditActor {
+  readonly kind: 'key' | 'person' | 'sidecar' | 'operator' | 'gateway';
+  /** A person by the provider's `sub`; null for a key, which `clientId` names, and for the gateway. */
+  readonly name: string | null;
+  /** The API key that asks. */
+  readonly clientId: string | null;
+  /** Where the request came from, as far as there was one. */
+  readonly address: string | null;
+  readonly requestId: string;
+}
+
+/** What a request is to the audit, beside what its statements note. */
+export interface AuditedRequest {
+  /** Null: what was noted, which is then of one kind. */
+  readonly action: AuditAction | null;
+  /** The names of a search's parameters, never values: it is an access also where it found nothing. Null: no search. */
+  readonly searched: readonly string[] | null;
+}
+
+/** The last statement of a request: its row, or none where no data was reached. */
+export function addAudit(
+  site: string,
+  { kind, name, clientId, address, requestId }: AuditActor,
+  { action, searched }: AuditedRequest,
+): Query {
+  const entry = { actorKind: kind, actor: name, clientId, address, requestId, action, searched };
+  return sql`select audit_add(${site}::uuid, ${JSON.stringify(entry)}::json)`;
+}
+
+/** What a statement that reads notes of each row; writes are noted where they are done (`resource_write`). */
+export type ReadAction = Extract<AuditAction, 'read' | 'search' | 'history'>;
+
+/** SQL: the line for `audit_note` of a row with type, id and patient_id. @param alias of the row, or '' */
+export const auditLine = (action: AuditAction, alias = ''): string =>
+  `concat_ws(' ', '${action}', ${['type', 'id', 'patient_id'].map((column) => (alias === '' ? column : `${alias}.${column}`)).join(', ')})`;
