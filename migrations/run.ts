@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { readFunctions, readMigrations } from './files.ts';
 import { applyFunctions } from './functions.ts';
 import { applyMigrations } from './numbered.ts';
+import { grantSchema, makeRole } from './role.ts';
 
 export interface MigrateOptions {
   readonly log?: (line: string) => void;
@@ -43,10 +44,13 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const applied = await inTransaction(client, async () => [
-      ...(await applyMigrations(client, migrations)),
-      ...(await applyFunctions(client, functions)),
-    ]);
+    const applied = await inTransaction(client, async () => {
+      await makeRole(client);
+      const files = await applyMigrations(client, migrations);
+      const changed = await applyFunctions(client, functions);
+      await grantSchema(client, functions);
+      return [...files, ...changed];
+    });
     for (const name of applied) options.log?.(`applied ${name}`);
     return { applied, current };
   } finally {

@@ -3,6 +3,7 @@
  * small steps of them, in turn, until its time is used. Any number of runners may be at it at once.
  */
 import { Fault } from '../../shared/fault.ts';
+import { inSite } from '../store/in-site.ts';
 import { advanceJob, claimJob, type ClaimedRow, failJob } from '../store/job.ts';
 import type { JobDeps, JobKind } from './kind.ts';
 
@@ -49,13 +50,13 @@ async function runStep(deps: JobDeps, kind: JobKind, row: ClaimedRow, lease: str
       progress: { done: row.progress_done, total: row.progress_total },
     });
     const advance = { cursor, progress, pauseSeconds: isDone ? null : (pauseSeconds ?? 0) };
-    await deps.database.batch([advanceJob(row.job_id, lease, advance), ...writes]);
+    await inSite(deps.database, row.site_id).batch([advanceJob(row.job_id, lease, advance), ...writes]);
     if (isDone) deps.log({ level: 'info', event: 'job.done', ...described(row), count: progress.done });
     return true;
   } catch (error) {
     const fault = codeOf(error);
     const retrySeconds = row.attempts < MAX_ATTEMPTS ? retryAfter(row.attempts) : null;
-    const [handedBack] = await deps.database.run(failJob(row.job_id, lease, fault, retrySeconds));
+    const [handedBack] = await inSite(deps.database, row.site_id).run(failJob(row.job_id, lease, fault, retrySeconds));
     const event = handedBack?.held !== true ? 'job.lost' : retrySeconds === null ? 'job.failed' : 'job.step-failed';
     const level = event === 'job.failed' ? 'error' : 'warn';
     deps.log({ level, event, ...described(row), fault, count: row.attempts, error });

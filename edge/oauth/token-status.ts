@@ -2,9 +2,10 @@
  * Introspection (RFC 7662) and revocation (RFC 7009) of access tokens. The caller authenticates by a client assertion or
  * by an access token, and learns of, or ends, tokens of its own client only.
  */
-import type { Deps } from '../deps.ts';
+import type { Deps, Query } from '../deps.ts';
 import { oauthAddresses } from '../http/smart-configuration.ts';
 import { assertCaller, type CallerIdentity } from '../store/api-key.ts';
+import { enterSite } from '../store/in-site.ts';
 import { isTokenLive, revokeToken } from '../store/token.ts';
 import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
 import { authenticateClient } from './assertion/authenticate.ts';
@@ -26,6 +27,10 @@ const identityOf = (claims: AccessTokenClaims): CallerIdentity => ({
   clientId: claims.client_id,
   tokenId: claims.jti,
 });
+
+/** What a batch about a token of the asker's client begins with. */
+const openingOf = (bearer: CallerIdentity | undefined, { site }: AccessTokenClaims): Query =>
+  bearer === undefined ? enterSite(site) : assertCaller(bearer);
 
 async function authenticateAsker(
   deps: Deps,
@@ -82,11 +87,7 @@ export async function introspect(deps: Deps, clientKeys: ClientKeyring, attempt:
       if (bearer !== undefined) await deps.database.run(assertCaller(bearer));
       return { active: false };
     }
-    const isLive = isTokenLive(identityOf(claims));
-    const rows =
-      bearer === undefined
-        ? await deps.database.run(isLive)
-        : (await deps.database.batch([assertCaller(bearer), isLive]))[1];
+    const [, rows] = await deps.database.batch([openingOf(bearer, claims), isTokenLive(identityOf(claims))]);
     return rows[0]?.live === true ? { active: true, token_type: 'Bearer', ...claims } : { active: false };
   });
 }
@@ -100,11 +101,8 @@ export async function revoke(deps: Deps, clientKeys: ClientKeyring, attempt: Att
   const endpoint = oauthAddresses(deps.config).revocationEndpoint;
   return answerAsker(deps, clientKeys, attempt, endpoint, async ({ clientId, bearer }, claims) => {
     const isOwn = claims !== undefined && claims.client_id === clientId;
-    const statements = [
-      ...(bearer === undefined ? [] : [assertCaller(bearer)]),
-      ...(isOwn ? [revokeToken(identityOf(claims), claims.exp)] : []),
-    ];
-    if (statements.length > 0) await deps.database.batch(statements);
+    if (isOwn) await deps.database.batch([openingOf(bearer, claims), revokeToken(identityOf(claims), claims.exp)]);
+    else if (bearer !== undefined) await deps.database.run(assertCaller(bearer));
     if (claims === undefined || isOwn) return;
     throw refuse({ code: 'owner', reason: 'the token was issued to another client' });
   });

@@ -4,7 +4,7 @@
 create or replace function audit_forget(p_site uuid, p_before timestamptz, p_limit integer) returns integer
 language plpgsql
 security definer
-set search_path = 'public'
+set search_path = public, pg_temp
 as $$
 declare
   forgotten integer;

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { Client, Pool } from 'pg';
 
 import { toWrite, writeResources } from '../../edge/store/resource.ts';
-import { migrate } from '../../migrations/run.ts';
+import { prepareDatabase } from '../stack/services/application-login.ts';
 import { ASSERTION_TYPE, clientAssertion, getToken } from '../stack/services/client.ts';
 import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
 import { startPostgres } from '../stack/services/postgres.ts';
@@ -101,7 +101,7 @@ export async function bench(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-pg-'));
   const postgres = await startPostgres({ dataDir: folder });
   const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
-  await migrate(postgres.url);
+  const applicationUrl = await prepareDatabase(postgres.url);
   const client = new Client({ connectionString: postgres.url });
   await client.connect();
   const site = await createSite(client);
@@ -110,7 +110,7 @@ export async function bench(): Promise<Row[]> {
   const secrets = await makeSecrets();
   const worker = await serveWorker((url) => ({
     ...secrets.env,
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: applicationUrl,
     DATABASE_FETCH_ENDPOINT: endpoint.url,
     INTEGRATION_OAUTH_PUBLIC_BASE_URL: url,
     INTEGRATION_FHIR_PUBLIC_BASE_URL: url,

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 
 import { Client, Pool } from 'pg';
 
-import { migrate } from '../../migrations/run.ts';
+import { prepareDatabase } from '../stack/services/application-login.ts';
 import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
 import { startPostgres } from '../stack/services/postgres.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
@@ -144,7 +144,7 @@ async function socketToRow(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-mllp-'));
   const postgres = await startPostgres({ dataDir: folder });
   const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
-  await migrate(postgres.url);
+  const applicationUrl = await prepareDatabase(postgres.url);
   const client = new Client({ connectionString: postgres.url });
   await client.connect();
   const site = await createSite(client);
@@ -152,7 +152,7 @@ async function socketToRow(): Promise<Row[]> {
   const secrets = await makeSecrets();
   const worker = await serveWorker((url) => ({
     ...secrets.env,
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: applicationUrl,
     DATABASE_FETCH_ENDPOINT: endpoint.url,
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,
   }));

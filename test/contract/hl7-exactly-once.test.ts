@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 
-import { migrate } from '../../migrations/run.ts';
+import { prepareDatabase } from '../stack/services/application-login.ts';
 import { getToken } from '../stack/services/client.ts';
 import { RUNTIMES, startGateway, type Gateway, type Runtime } from '../stack/tools/gateway.ts';
 import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
@@ -36,7 +36,7 @@ describe.each(RUNTIMES)('on %s', (runtime: Runtime) => {
   test('killed and killed again', { timeout: sized(60_000, 300_000) }, async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'gateway-exactly-once-'));
     let postgres = await startPostgres({ dataDir, settings: UNSAFE_BUT_FAST });
-    await migrate(postgres.url);
+    const url = await prepareDatabase(postgres.url);
     const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
     const query = async <Row extends object>(sql: string): Promise<Row[]> => {
       const client = new Client({ connectionString: postgres.url });
@@ -51,7 +51,7 @@ describe.each(RUNTIMES)('on %s', (runtime: Runtime) => {
     const key = await createApiKey(seed, { site, protocols: ['hl7'] });
     await seed.end();
 
-    const database = { url: postgres.url, endpoint };
+    const database = { url, endpoint };
     let gateway: Gateway = await startGateway({ runtime, database });
     const { port, secrets } = gateway;
     const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });

@@ -31,7 +31,7 @@ interface Ended {
 
 const admin = (...args: string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], DATABASE_URL: db.url };
+    const env = { PATH: process.env['PATH'], DATABASE_URL: db.ownerUrl };
     execFile(
       process.execPath,
       ['edge/platform/node/admin-cli.ts', ...args],

@@ -27,7 +27,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-function start(args: readonly string[], env: Readonly<Record<string, string>> = { DATABASE_URL: db.url }) {
+function start(args: readonly string[], env: Readonly<Record<string, string>> = { DATABASE_URL: db.ownerUrl }) {
   const child = spawn(process.execPath, ['edge/platform/node/reindex-cli.ts', ...args], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], ...env },
@@ -74,7 +74,7 @@ test('does the named site and no other, then all', async () => {
 test('interrupted, it ends after its step, and run again it goes on from there', async () => {
   const { site, ids } = await damagedSite();
   // The second step waits for this, so that it is under way at the signal.
-  const holder = new Client({ connectionString: db.url });
+  const holder = new Client({ connectionString: db.ownerUrl });
   await holder.connect();
   await holder.query('begin');
   await holder.query('select from resource where site_id = $1 and id = $2 for update', [site, ids[300]]);

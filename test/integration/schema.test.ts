@@ -34,10 +34,7 @@ test('each function has the settings of its file, and those that must have some 
   expect(files.length).toBeGreaterThan(0);
   for (const file of files) {
     const [beforeBody = ''] = file.sql.split('$$');
-    const settings = Array.from(
-      beforeBody.matchAll(/\bset (\w+) = '?(\w+)'?/g),
-      ([, name, value]) => `${name}=${value}`,
-    );
+    const settings = Array.from(beforeBody.matchAll(/^set (\w+) = (.+)$/gm), ([, name, value]) => `${name}=${value}`);
     expect([file.function, inDatabase.get(file.function)]).toEqual([file.function, settings]);
   }
   for (const [name, settings] of Object.entries(MUST_HAVE)) expect(inDatabase.get(name)).toEqual(settings);

@@ -350,8 +350,8 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'sender: another site’s key by name',
     file: 'edge/hl7/sender/find-sender.ts',
-    find: 'rows.find(({ site_id: site }) => site === sender.site)',
-    replace: 'rows.find(({ site_id: site }) => site !== "" || site === sender.site)',
+    find: 'rows.find(({ site_id: id }) => id === site)',
+    replace: 'rows.find(({ site_id: id }) => id !== "" || id === site)',
     tests: SETTINGS,
   },
   {

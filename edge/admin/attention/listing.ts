@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Database } from '../../deps.ts';
+import { inSite } from '../../store/in-site.ts';
 import { ATTENTION_KINDS, type AttentionKind } from '../../store/attention.ts';
 import {
   ATTENTION_STATES,
@@ -41,7 +42,7 @@ export async function findAttention(
 ): Promise<List<AttentionRow>> {
   const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
   const kinds = kind === '' ? OTHERS : [kind];
-  const rows = await database.run(listAttention(site, kinds, state, after, limit + 1));
+  const rows = await inSite(database, site).run(listAttention(site, kinds, state, after, limit + 1));
   return toList(rows, limit, (row) => [row.created_at, row.attention_id]);
 }
 
@@ -52,7 +53,9 @@ export async function findAttention(
  */
 export async function dismiss(database: Database, actor: Actor, id: string): Promise<Dismissal> {
   requirePermission(actor, 'site.settings.update');
-  const [dismissed] = isUuid(id) ? await database.run(dismissAttention(actor.site, id, authorOf(actor))) : [];
+  const [dismissed] = isUuid(id)
+    ? await inSite(database, actor.site).run(dismissAttention(actor.site, id, authorOf(actor)))
+    : [];
   if (dismissed === undefined) throw new Fault('not-found', 'there is nothing of this id to look at');
   return dismissed;
 }

@@ -15,6 +15,7 @@ import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts
 import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from './record.ts';
 import { checkJwksOf, checkOneJwks, checkTogether, type JwksFindings, refusal, thumbprintsOf } from './rules.ts';
 import { type KeyRow, readKey, writeKey } from './statements.ts';
+import { inSite } from '../../store/in-site.ts';
 
 /** What creates a key: only what is required must be there. */
 export const newKey = newRecord(KEY_MEMBERS);
@@ -33,7 +34,7 @@ export const noSuchKey = () => new Fault('not-found', 'no such API key');
 
 /** A key of the site. @throws Fault `not-found` */
 export async function requireKey(database: Database, site: string, clientId: string): Promise<KeyRow> {
-  const [key] = await database.run(readKey(site, clientId));
+  const [key] = await inSite(database, site).run(readKey(site, clientId));
   if (key === undefined) throw noSuchKey();
   return key;
 }
@@ -125,7 +126,7 @@ async function save(
     ownedThumbprints: isLooked ? owned : null,
     foreignThumbprints: foreign,
   });
-  const [[written], [key]] = await deps.database
+  const [[written], [key]] = await inSite(deps.database, actor.site)
     .batch([write, readKey(actor.site, clientId)])
     .catch((error: unknown) => {
       throw takenKey(error, rules.jwks === null ? 'jwksUri' : 'jwks', names);

@@ -5,6 +5,7 @@ import type { Database } from '../../deps.ts';
 import { CLIENT_ID_PART, fromCursor, INSTANT_PART, type List, toList } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
 import { type KeyRow, listKeys } from './statements.ts';
+import { inSite } from '../../store/in-site.ts';
 
 export const keyQuery = z.strictObject({
   ...paging,
@@ -20,6 +21,6 @@ export async function findKeys(
   { limit, cursor, q, status, protocol }: z.infer<typeof keyQuery>,
 ): Promise<List<KeyRow>> {
   const after = fromCursor(cursor, INSTANT_PART, CLIENT_ID_PART);
-  const rows = await database.run(listKeys(site, { text: q, status, protocol }, after, limit + 1));
+  const rows = await inSite(database, site).run(listKeys(site, { text: q, status, protocol }, after, limit + 1));
   return toList(rows, limit, (row) => [row.created_at, row.client_id]);
 }

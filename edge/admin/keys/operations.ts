@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import type { Deps } from '../../deps.ts';
+import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
 import { etagOf, readIfMatch } from '../api/if-match.ts';
@@ -102,7 +103,7 @@ export function keyOperations(deps: Deps): Operation[] {
       async handle({ actor, param, query: { limit, cursor } }) {
         const { client_id: clientId } = await requireKey(database, actor.site, param('clientId'));
         const before = fromCursor(cursor, NUMBER_PART)?.[0];
-        const rows = await database.run(
+        const rows = await inSite(database, actor.site).run(
           changesOf(actor.site, clientId, before === undefined ? null : Number(before), limit + 1),
         );
         const changes = toList(rows, limit, (row) => [String(row.version)]);

@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { readJwks } from '../../../shared/oauth/jwks.ts';
 import type { Deps } from '../../deps.ts';
 import { fetchJwks } from '../../http/fetch-jwks.ts';
+import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { findRefusals } from '../../store/admin-refusal.ts';
 import type { Console } from '../web/console.ts';
@@ -47,7 +48,7 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
   const { config, database } = deps;
   const session = await access.page(c, 'site.api_keys.read');
   const { site, permissions } = session.actor;
-  const [[key], refusals, changes] = await database.batch([
+  const [[key], refusals, changes] = await inSite(database, site).batch([
     readKey(site, clientId),
     findRefusals(site, { clientId, surface: '', code: '', text: '' }, null, RECENT_REFUSALS),
     changesOf(site, clientId, null, RECENT_CHANGES),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import type { Database } from '../../deps.ts';
+import { inSite } from '../../store/in-site.ts';
 import { listMessages, type MessageRow } from '../../store/admin-message.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
@@ -39,7 +40,7 @@ export async function findMessages(
   { limit, cursor, q, unnamed, ...filter }: z.infer<typeof messageQuery>,
 ): Promise<List<MessageRow>> {
   const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
-  const rows = await database.run(
+  const rows = await inSite(database, site).run(
     listMessages(site, { ...filter, text: q, unnamed: readParameter(unnamed) }, after, limit + 1),
   );
   return toList(rows, limit, (row) => [row.received_at, row.message_id]);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
+import { inSite } from '../../store/in-site.ts';
 import { attemptsOfMessage, readStoredMessage, resourcesOfMessage } from '../../store/admin-message.ts';
 import { viewList } from '../api/cursor.ts';
 import { viewMessageDetail, viewMessageRow } from './view.ts';
@@ -89,7 +90,7 @@ const replayAnswer = z.object({
 export async function findMessage(deps: Deps, site: string, messageId: string) {
   const missing = () => new Fault('not-found', 'no such message');
   if (!isUuid(messageId)) throw missing();
-  const [[row], resources, attempts] = await deps.database.batch([
+  const [[row], resources, attempts] = await inSite(deps.database, site).batch([
     readStoredMessage(site, messageId),
     resourcesOfMessage(site, messageId),
     attemptsOfMessage(site, messageId),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import type { Database } from '../../deps.ts';
+import { inSite } from '../../store/in-site.ts';
 import { listUnnamedNames, MAX_COUNT, type UnnamedNameRow } from '../../store/admin-unnamed-name.ts';
 import { NAME_KINDS } from '../../store/unnamed-name.ts';
 import { fromCursor, type List, toList, viewList } from '../api/cursor.ts';
@@ -53,7 +54,10 @@ export async function findUnnamed(
   { limit, cursor }: z.infer<typeof unnamedQuery>,
 ): Promise<List<UnnamedView>> {
   const after = fromCursor(cursor, KIND_PART, NAME_PART);
-  const [rows, [settings]] = await database.batch([listUnnamedNames(site, after, limit + 1), readSettings(site)]);
+  const [rows, [settings]] = await inSite(database, site).batch([
+    listUnnamedNames(site, after, limit + 1),
+    readSettings(site),
+  ]);
   if (settings === undefined) throw noSuchSite();
   const list = toList(rows, limit, ({ kind, name }) => [kind, name]);
   return viewList(list, (row) => view(row, findSystem(settings, row)));

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import type { Deps } from '../../deps.ts';
 import { ENDPOINT_NAMES } from '../../config.ts';
+import { inSite } from '../../store/in-site.ts';
 import { sidecarsSeen, type SidecarRow } from '../../store/sidecar.ts';
 import { usageOf } from '../../store/usage.ts';
 import { toCharts } from './charts.ts';
@@ -53,7 +54,7 @@ export function overviewOperations(deps: Deps): Operation[] {
       query: z.strictObject({ span: z.enum(['24h', '30d']).default('24h') }),
       answer: charts,
       async handle({ actor, query: { span } }) {
-        const rows = await deps.database.run(usageOf(actor.site, span, deps.now()));
+        const rows = await inSite(deps.database, actor.site).run(usageOf(actor.site, span, deps.now()));
         return { body: toCharts(rows, span, deps.now()) };
       },
     }),

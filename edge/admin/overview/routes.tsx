@@ -1,4 +1,5 @@
 /** `/admin`: the overview, and where one comes after signing out. */
+import { inSite } from '../../store/in-site.ts';
 import { sidecarsSeen } from '../../store/sidecar.ts';
 import { summariseSite } from '../../store/site.ts';
 import { usageOf, type UsageSpan } from '../../store/usage.ts';
@@ -30,7 +31,7 @@ export function addOverview(app: Surface, { deps, access }: Console): void {
     }
     const span: UsageSpan = c.req.query('span') === '30d' ? '30d' : '24h';
     const now = deps.now();
-    const [[summary], usage, sidecars] = await database.batch([
+    const [[summary], usage, sidecars] = await inSite(database, site).batch([
       summariseSite(site),
       usageOf(site, span, now),
       sidecarsSeen(),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import type { Database } from '../../deps.ts';
+import { inSite } from '../../store/in-site.ts';
 import { findRefusals as refusalsFound, type FoundRefusal } from '../../store/admin-refusal.ts';
 import { fromCursor, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
@@ -26,6 +27,8 @@ export async function findRefusals(
   { limit, cursor, q, code, surface }: z.infer<typeof refusalQuery>,
 ): Promise<List<FoundRefusal>> {
   const before = fromCursor(cursor, UUID_PART)?.[0] ?? null;
-  const rows = await database.run(refusalsFound(site, { clientId, surface, code, text: q }, before, limit + 1));
+  const rows = await inSite(database, site).run(
+    refusalsFound(site, { clientId, surface, code, text: q }, before, limit + 1),
+  );
   return toList(rows, limit, (row) => [row.refusal_id]);
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
+import { inSite } from '../../store/in-site.ts';
 import { countMeant, type ReplayCursor, replayJob, type ReplayRow, replaysOf } from '../../store/hl7-replay.ts';
 import { addJob, resumeJob, stopJob } from '../../store/job.ts';
 import { type Operation, operation } from '../api/operation.ts';
@@ -55,7 +56,7 @@ export function viewReplay(row: ReplayRow): ReplayView {
 
 /** @throws Fault `not-found` */
 async function findReplay(deps: Deps, site: string, id: string): Promise<ReplayView> {
-  const [row] = isUuid(id) ? await deps.database.run(replaysOf(site, id)) : [];
+  const [row] = isUuid(id) ? await inSite(deps.database, site).run(replaysOf(site, id)) : [];
   if (row === undefined) throw new Fault('not-found', 'no such replay');
   return viewReplay(row);
 }
@@ -66,11 +67,11 @@ async function findReplay(deps: Deps, site: string, id: string): Promise<ReplayV
  * @throws Fault `conflict` where one is under way, `invalid` where it means no message
  */
 export async function startReplay(deps: Deps, actor: Actor, filter: z.infer<typeof replayFilter>): Promise<string> {
-  const [meant] = await deps.database.run(countMeant(actor.site, filter));
+  const [meant] = await inSite(deps.database, actor.site).run(countMeant(actor.site, filter));
   if (meant === undefined || meant.last === null) throw new Fault('invalid', 'no message is meant');
   const id = crypto.randomUUID();
   const job = replayJob(id, actor.site, filter, meant.count, meant.last, authorOf(actor));
-  const [added] = await deps.database.run(addJob(job));
+  const [added] = await inSite(deps.database, actor.site).run(addJob(job));
   if (added?.id !== id) throw new Fault('conflict', 'a replay is under way: stop it, or wait for its end');
   return id;
 }
@@ -78,7 +79,7 @@ export async function startReplay(deps: Deps, actor: Actor, filter: z.infer<type
 /** @throws Fault `not-found`, `conflict` where it is in no state for that */
 export async function endReplay(deps: Deps, site: string, id: string, change: 'stop' | 'resume'): Promise<void> {
   await findReplay(deps, site, id);
-  const [changed] = await deps.database.run(change === 'stop' ? stopJob(id) : resumeJob(id));
+  const [changed] = await inSite(deps.database, site).run(change === 'stop' ? stopJob(id) : resumeJob(id));
   if (changed?.changed !== true) throw new Fault('conflict', `the replay cannot ${change} any more`);
 }
 
@@ -91,7 +92,7 @@ export function replayOperations(deps: Deps): Operation[] {
       summary: 'Replays of many messages, the newest first',
       answer: z.object({ items: z.array(replayItem) }),
       handle: async ({ actor }) => ({
-        body: { items: (await deps.database.run(replaysOf(actor.site, null))).map(viewReplay) },
+        body: { items: (await inSite(deps.database, actor.site).run(replaysOf(actor.site, null))).map(viewReplay) },
       }),
     }),
     operation({
@@ -106,7 +107,7 @@ export function replayOperations(deps: Deps): Operation[] {
       answer: z.object({ count: z.number().int().optional(), replay: replayItem.optional() }),
       async handle({ actor, body: { apply, ...filter } }) {
         if (apply === 'nothing') {
-          const [meant] = await deps.database.run(countMeant(actor.site, filter));
+          const [meant] = await inSite(deps.database, actor.site).run(countMeant(actor.site, filter));
           return { body: { count: meant?.count ?? 0 } };
         }
         return { body: { replay: await findReplay(deps, actor.site, await startReplay(deps, actor, filter)) } };

@@ -1,5 +1,6 @@
 /** `/admin/replays`: replays of many messages. */
 import type { Surface } from '../../http/surface.ts';
+import { inSite } from '../../store/in-site.ts';
 import { countMeant, replaysOf } from '../../store/hl7-replay.ts';
 import type { Console } from '../web/console.ts';
 import { instantOfLocal, readForm, readQuery } from '../web/form.ts';
@@ -23,8 +24,8 @@ export function addReplayPages(app: Surface, { deps, access }: Console): void {
     const { site } = session.actor;
     const query = c.req.query();
     const isCounting = query['count'] !== undefined;
-    const [meant] = isCounting ? await database.run(countMeant(site, filterOf(query))) : [];
-    const replays = (await database.run(replaysOf(site, null))).map(viewReplay);
+    const [meant] = isCounting ? await inSite(database, site).run(countMeant(site, filterOf(query))) : [];
+    const replays = (await inSite(database, site).run(replaysOf(site, null))).map(viewReplay);
     const page = (
       <Page title="Replays" config={config} session={session} place={PLACE}>
         <ReplaysPage {...{ query, path, replays }} count={meant?.count} />

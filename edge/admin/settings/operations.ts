@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import type { Deps } from '../../deps.ts';
+import { inSite } from '../../store/in-site.ts';
 import { changesOfSite, type SettingsRow } from '../../store/site.ts';
 import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
 import { etagOf, readIfMatch } from '../api/if-match.ts';
@@ -45,7 +46,7 @@ export function settingsOperations({ database }: Deps): Operation[] {
       answer: listOf(changeItem),
       async handle({ actor, query: { limit, cursor } }) {
         const before = fromCursor(cursor, NUMBER_PART)?.[0];
-        const rows = await database.run(
+        const rows = await inSite(database, actor.site).run(
           changesOfSite(actor.site, before === undefined ? null : Number(before), limit + 1),
         );
         const changes = toList(rows, limit, (row) => [String(row.version)]);

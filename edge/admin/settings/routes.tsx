@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 
 import type { Fault } from '../../../shared/fault.ts';
 import type { Surface } from '../../http/surface.ts';
+import { inSite } from '../../store/in-site.ts';
 import { changesOfSite } from '../../store/site.ts';
 import { RecordFacts } from '../record/fields.tsx';
 import { isOfForm, RecordForm, statusOfForm, versionOf } from '../record/form.tsx';
@@ -29,7 +30,10 @@ export function addSettingsPages(app: Surface, console: Console): void {
 async function show({ deps: { config, database }, access }: Console, c: Context): Promise<Response> {
   const session = await access.page(c, 'site.settings.read');
   const { site, permissions } = session.actor;
-  const [[row], changes] = await database.batch([readSettings(site), changesOfSite(site, null, RECENT_CHANGES)]);
+  const [[row], changes] = await inSite(database, site).batch([
+    readSettings(site),
+    changesOfSite(site, null, RECENT_CHANGES),
+  ]);
   if (row === undefined) throw noSuchSite();
   const page = (
     <Page title="Settings" config={config} session={session} place={PLACE}>

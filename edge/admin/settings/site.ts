@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { Fault } from '../../../shared/fault.ts';
 import { NEVER_IDENTIFYING } from '../../../shared/hl7/identifier-type.ts';
 import type { Database } from '../../deps.ts';
+import { inSite } from '../../store/in-site.ts';
 import { authoritiesNamed, siteStatements, type SettingsRow } from '../../store/site.ts';
 import { changedMeanwhile } from '../api/if-match.ts';
 import { parse } from '../api/parse.ts';
@@ -37,7 +38,7 @@ export const noSuchSite = () => new Fault('forbidden', 'the site of your account
 
 /** The settings of a site. @throws Fault `forbidden` for a site that is not known */
 export async function requireSite(database: Database, site: string): Promise<SettingsRow> {
-  const [row] = await database.run(readSettings(site));
+  const [row] = await inSite(database, site).run(readSettings(site));
   if (row === undefined) throw noSuchSite();
   return row;
 }
@@ -48,7 +49,10 @@ export async function requireSite(database: Database, site: string): Promise<Set
  */
 export async function createSite(database: Database, site: string, by: string, body: unknown): Promise<SettingsRow> {
   const record = toRecord(SITE_MEMBERS, parse(newSite, body, 'invalid', 'the site'));
-  const [, [row]] = await database.batch([writeSite({ site, expected: null, by, record }), readSettings(site)]);
+  const [, [row]] = await inSite(database, site).batch([
+    writeSite({ site, expected: null, by, record }),
+    readSettings(site),
+  ]);
   if (row === undefined) throw noSuchSite();
   return row;
 }
@@ -67,7 +71,7 @@ export async function changeSite(
   const record = toColumns(SITE_MEMBERS, parse(siteChange, body, 'invalid', 'the change'));
   const write = writeSite({ site: actor.site, expected, by: authorOf(actor), record });
   const meeting = 'assigning_authorities' in record ? [authoritiesNamed(actor.site, [...NEVER_IDENTIFYING])] : [];
-  const [[written], [row]] = await database.batch([write, readSettings(actor.site), ...meeting]);
+  const [[written], [row]] = await inSite(database, actor.site).batch([write, readSettings(actor.site), ...meeting]);
   if (written?.outcome === 'version') throw changedMeanwhile('the settings were', written.version);
   if (row === undefined) throw noSuchSite();
   return row;

@@ -8,6 +8,7 @@ import * as oauth from 'oauth4webapi';
 import { Fault } from '../../../shared/fault.ts';
 import type { Deps } from '../../deps.ts';
 import type { Surface } from '../../http/surface.ts';
+import { inSite } from '../../store/in-site.ts';
 import { readSite } from '../../store/site.ts';
 import type { Access } from './access.ts';
 import { type ClaimNames, lacksOwnClaims, toActor } from './permissions.ts';
@@ -103,7 +104,7 @@ export function addSignIn(
       });
       const { claimNames } = oidcSettings(deps.config);
       const actor = toActor(await claimsOf(provider, claimNames, answer), claimNames);
-      const [site] = await deps.database.run(readSite(actor.site));
+      const [site] = await inSite(deps.database, actor.site).run(readSite(actor.site));
       if (site === undefined) throw new Fault('forbidden', 'the site of your account is not known to this gateway');
       return { actor, siteName: site.name, idToken: answer.id_token };
     } catch (error) {

@@ -12,6 +12,7 @@ import { ackErrorItem, segmentItem } from '../messages/operations.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { viewAck, viewMessage } from '../messages/segments.ts';
 import type { DryRunResult, Workbench } from './workbench.ts';
+import { inSite } from '../../store/in-site.ts';
 
 const text = z.string();
 
@@ -75,7 +76,7 @@ export function requireClientId(clientId: string): void {
 /** @throws Fault `not-found` where the site has no key that may send messages */
 async function newestSender(deps: Deps, site: string): Promise<string> {
   const active = (protocol: string) => ({ text: '', status: 'active', protocol });
-  const [[http], [mllp]] = await deps.database.batch([
+  const [[http], [mllp]] = await inSite(deps.database, site).batch([
     listKeys(site, active('hl7'), null, 1),
     listKeys(site, active('hl7-mllp'), null, 1),
   ]);

@@ -14,6 +14,7 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { type Bench, BENCHES, DryRun, Explanation, Validation, WorkbenchPage } from './page.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
+import { inSite } from '../../store/in-site.ts';
 
 const { path: PLACE } = PLACES.workbench;
 const MAX_KEYS = 200;
@@ -38,7 +39,8 @@ export function addWorkbench(app: Surface, { deps, workbench, access }: Console)
     const { site, permissions } = session.actor;
     const benches = BENCHES.filter(({ permission }) => permissions.has(permission)).map(({ name }) => name);
     const filter = { text: '', status: '', protocol: '' };
-    const keys = bench === 'message' ? await deps.database.run(listKeys(site, filter, null, MAX_KEYS)) : undefined;
+    const keys =
+      bench === 'message' ? await inSite(deps.database, site).run(listKeys(site, filter, null, MAX_KEYS)) : undefined;
     const senders = keys?.filter(({ protocols }) => protocols.some((protocol) => protocol.startsWith('hl7')));
     const page = (
       <Page title="Workbench" config={config} session={session} place={PLACE}>

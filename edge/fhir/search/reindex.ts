@@ -5,6 +5,7 @@
 import { z } from 'zod';
 
 import { jobKind } from '../../jobs/kind.ts';
+import { inSite } from '../../store/in-site.ts';
 import type { NewJob } from '../../store/job.ts';
 import { toPage } from '../../store/page.ts';
 import { INDEX_FINGERPRINT } from '../../store/search/parameters.ts';
@@ -20,7 +21,7 @@ export const REINDEX = jobKind({
   cursor: z.object({ type: z.string(), id: z.uuid() }),
   step: async ({ database }, { site, cursor, progress }) => {
     if (site === null) throw new TypeError('a reindexing is of one site');
-    const rows = await database.run(resourcesAfter(site, cursor, STEP_RESOURCES, STEP_BYTES));
+    const rows = await inSite(database, site).run(resourcesAfter(site, cursor, STEP_RESOURCES, STEP_BYTES));
     const { resources, more } = toPage(rows, STEP_RESOURCES);
     const last = resources.at(-1);
     const done = progress.done + resources.length;

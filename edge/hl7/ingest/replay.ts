@@ -2,6 +2,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
+import { inSite } from '../../store/in-site.ts';
 import { bytesOfHex, storedMessage } from '../../store/hl7.ts';
 import { parseStored } from '../../store/resource.ts';
 import { sha256Of } from '../../http/crypto.ts';
@@ -78,7 +79,7 @@ async function requestOf(
   messageId: string,
   requestId: string,
 ): Promise<IngestRequest> {
-  const [message] = await database.run(storedMessage(site, messageId));
+  const [message] = await inSite(database, site).run(storedMessage(site, messageId));
   if (message === undefined) throw new Fault('not-found', 'no such message');
   return {
     sender: { kind: 'key', site, clientId: message.client_id },

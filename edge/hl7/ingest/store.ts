@@ -1,7 +1,7 @@
 /** The second of a message's two round trips: it is stored with its answer and all its effects, or nothing is. */
 import { Fault } from '../../../shared/fault.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
-import type { Database, Query } from '../../deps.ts';
+import type { Database } from '../../deps.ts';
 import { bytesOfHex, FAILED, storeMessage, type AttemptReason, type NewMessage } from '../../store/hl7.ts';
 import type { Decision } from './decide.ts';
 import type { Located } from './locate.ts';
@@ -44,7 +44,7 @@ const MAX_KEPT_FINDINGS = 1000;
 export async function store(
   database: Database,
   { bytes, source, requestId }: StoreRequest,
-  { reading, identity, settings, state, check }: Located,
+  { reading, identity, settings, state, opening }: Located,
   { outcome, findings, effects, ack }: Decision,
   { messageId, why, actor, jobId }: Entry,
 ): Promise<Stored | undefined> {
@@ -66,20 +66,9 @@ export async function store(
     authorities: settings.authoritiesState,
   };
   const query = storeMessage(settings.site, message, bytes, ack, reading.lookup, state, effects);
-  const [row] = (await unlessPassed(() => rowsOf(database, check, query))) ?? [];
+  const [, [row]] = (await unlessPassed(() => database.batch([opening, query]))) ?? [[], []];
   if (row === undefined || row.outcome === 'retry' || row.decided === null) return undefined;
   return { status: row.outcome, outcome: row.decided, ack: row.ack === null ? null : bytesOfHex(row.ack) };
-}
-
-/** The rows of a query behind the check of the caller. */
-async function rowsOf<Row extends object>(
-  database: Database,
-  check: Query | undefined,
-  query: Query<Row>,
-): Promise<Row[]> {
-  if (check === undefined) return database.run(query);
-  const [, rows] = await database.batch([check, query]);
-  return rows;
 }
 
 /** A FHIR client changed one of the resources between the check and the write: another turn. */

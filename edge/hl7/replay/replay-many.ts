@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { jobKind, type JobKind } from '../../jobs/kind.ts';
+import { inSite } from '../../store/in-site.ts';
 import { nextMeant, REPLAY_KIND } from '../../store/hl7-replay.ts';
 import type { IngestDeps } from '../ingest/ingest.ts';
 import { reprocess } from '../ingest/replay.ts';
@@ -28,7 +29,7 @@ export const replayMany = (config: IngestDeps['config']): JobKind =>
     cursor,
     step: async (deps, { id, site, cursor: at, progress }) => {
       if (site === null) throw new TypeError('a replay is of one site');
-      const rows = await deps.database.run(nextMeant(site, at, STEP_MESSAGES));
+      const rows = await inSite(deps.database, site).run(nextMeant(site, at, STEP_MESSAGES));
       for (const { message_id: messageId } of rows) {
         const attempt = { why: 'replayed', actor: at.actor, jobId: id } as const;
         // A step that is run again finds the attempts that it has made.

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { jobKind, type JobKind } from '../../jobs/kind.ts';
+import { inSite } from '../../store/in-site.ts';
 import { addRetryIfWaiting, dueForRetry, isAnyWaiting, RETRY_KIND } from '../../store/hl7-replay.ts';
 import type { IngestDeps } from '../ingest/ingest.ts';
 import { reprocess } from '../ingest/replay.ts';
@@ -16,12 +17,12 @@ export const retryFailed = (config: IngestDeps['config']): JobKind =>
     cursor: z.object({}),
     step: async (deps, { id, site, progress }) => {
       if (site === null) throw new TypeError('messages are of one site');
-      const rows = await deps.database.run(dueForRetry(site, STEP_MESSAGES));
+      const rows = await inSite(deps.database, site).run(dueForRetry(site, STEP_MESSAGES));
       for (const { message_id: messageId } of rows) {
         const attempt = { why: 'retried', actor: null, jobId: null } as const;
         await reprocess({ ...deps, config }, site, messageId, attempt, `retry-${id}`);
       }
-      const [left] = await deps.database.run(isAnyWaiting(site));
+      const [left] = await inSite(deps.database, site).run(isAnyWaiting(site));
       const isDone = left?.waiting !== true;
       return {
         cursor: {},

@@ -6,6 +6,7 @@ import type { Header } from '../../../shared/hl7/header.ts';
 import { plainAddress } from '../../../shared/ip.ts';
 import type { Database, Query } from '../../deps.ts';
 import { assertCaller, type CallerIdentity } from '../../store/api-key.ts';
+import { enterSite } from '../../store/in-site.ts';
 import {
   bytesOfHex,
   EMPTY_STATE,
@@ -47,8 +48,8 @@ export interface FoundSender {
   readonly patients: readonly FoundPatient[];
   /** Of what was found; it must still hold when the effects are stored. */
   readonly state: string;
-  /** What every batch for an access token begins with. */
-  readonly check: Query | undefined;
+  /** What the next batch about it begins with: the check of the caller, or which site it is. */
+  readonly opening: Query;
 }
 
 /** A message as far as it was read. */
@@ -64,18 +65,24 @@ export async function findSender(
   sender: Sender,
   message: SoughtMessage,
 ): Promise<FoundSender | NoKey> {
-  const { identity, lookup } = message;
   if (sender.kind === 'address') return findByAddress(database, sender.address, message);
   if (sender.kind === 'caller') {
-    const check = assertCaller(sender.caller);
-    const choice: SenderChoice = { clientId: sender.caller.clientId };
-    const [, [row], matches] = await database.batch([check, sendersOf(choice, identity), matchesOf(choice, lookup)]);
-    return row === undefined ? DELETED : foundSender(row, matches, check);
+    return findKnown(database, assertCaller(sender.caller), sender.caller, message);
   }
-  const choice: SenderChoice = { clientId: sender.clientId };
-  const [rows, matches] = await database.batch([sendersOf(choice, identity), matchesOf(choice, lookup)]);
-  const row = rows.find(({ site_id: site }) => site === sender.site);
-  return row === undefined ? DELETED : foundSender(row, matches);
+  return findKnown(database, enterSite(sender.site), sender, message);
+}
+
+/** By its Client ID. @param opening of the same site */
+async function findKnown(
+  database: Database,
+  opening: Query,
+  { site, clientId }: { readonly site: string; readonly clientId: string },
+  { identity, lookup }: SoughtMessage,
+): Promise<FoundSender | NoKey> {
+  const choice: SenderChoice = { clientId };
+  const [, rows, matches] = await database.batch([opening, sendersOf(choice, identity), matchesOf(choice, lookup)]);
+  const row = rows.find(({ site_id: id }) => id === site);
+  return row === undefined ? DELETED : foundSender(row, matches, opening);
 }
 
 const DELETED: NoKey = { refused: 'no-key', reason: 'there is no such API key', explainTo: [] };
@@ -95,9 +102,11 @@ async function findByAddress(
   });
   if ('refused' in selected) return selected;
   const { row } = selected.key;
-  if (row.is_allowed) return foundSender(row, matches);
+  const opening = enterSite(row.site_id);
+  if (row.is_allowed) return foundSender(row, matches, opening);
   // A range that PostgreSQL reads otherwise than we do: ask again, by name.
-  return foundSender(row, await database.run(matchesOf({ clientId: row.client_id }, lookup)));
+  const [, matchesAgain] = await database.batch([opening, matchesOf({ clientId: row.client_id }, lookup)]);
+  return foundSender(row, matchesAgain, opening);
 }
 
 interface Candidate extends MllpKey {
@@ -115,7 +124,7 @@ const candidateOf = (row: SenderRow): Candidate => ({
   senderFacility: row.hl7_sender_facility,
 });
 
-function foundSender(row: SenderRow, matches: readonly MatchRow[], check?: Query): FoundSender {
+function foundSender(row: SenderRow, matches: readonly MatchRow[], opening: Query): FoundSender {
   const own = matches.filter((match) => match.client_id === row.client_id);
   return {
     settings: settingsOf(row),
@@ -124,7 +133,7 @@ function foundSender(row: SenderRow, matches: readonly MatchRow[], check?: Query
     found: own.flatMap(foundIn),
     patients: patientsIn(own),
     state: own[0]?.state ?? EMPTY_STATE,
-    check,
+    opening,
   };
 }
 

@@ -8,8 +8,10 @@ import type { Query } from '../../../edge/deps.ts';
 import { type Job, type JobDeps, jobKind, type Step } from '../../../edge/jobs/kind.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
 import { addJob, findJob, type JobRow, type NewJob, resumeJob, stopJob } from '../../../edge/store/job.ts';
 import { sql } from '../../../edge/store/sql.ts';
+import { APPLICATION_ROLE } from '../../../migrations/role.ts';
 import type { LogEntry } from '../../../shared/log.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
@@ -22,7 +24,7 @@ let logged: LogEntry[];
 beforeAll(async () => {
   db = await createTestDatabase();
   site = await createSite(db.client);
-  await db.client.query('create table counted (n integer not null)');
+  await db.client.query(`create table counted (n integer not null); grant insert on counted to ${APPLICATION_ROLE}`);
 });
 afterAll(() => db.drop());
 beforeEach(async () => {
@@ -60,7 +62,7 @@ function counts(before: (job: Job<Counter>) => Promise<void> | void = () => unde
 
 async function ask(job: Partial<NewJob> = {}): Promise<string> {
   const id = randomUUID();
-  const [added] = await deps.database.run(
+  const [added] = await inSite(deps.database, site).run(
     addJob({
       id,
       kind: 'count',
@@ -76,7 +78,7 @@ async function ask(job: Partial<NewJob> = {}): Promise<string> {
 }
 
 async function jobOf(id: string): Promise<JobRow | undefined> {
-  const [row] = await deps.database.run(findJob(id));
+  const [row] = await inSite(deps.database, site).run(findJob(id));
   return row;
 }
 

@@ -12,7 +12,7 @@ let command: CommandDatabase;
 let edge: Database;
 beforeAll(async () => {
   db = await createTestDatabase();
-  command = await connectDatabase(db.url);
+  command = await connectDatabase(db.ownerUrl);
   edge = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
 });
 afterAll(async () => {

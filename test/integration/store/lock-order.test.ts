@@ -24,7 +24,7 @@ const run = async (client: Client, { text, params }: Query) => client.query(text
 beforeAll(async () => {
   db = await createTestDatabase();
   site = await createSite(db.client);
-  writer = new Client({ connectionString: db.url });
+  writer = new Client({ connectionString: db.ownerUrl });
   await writer.connect();
 });
 afterAll(async () => {

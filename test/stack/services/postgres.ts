@@ -25,7 +25,7 @@ export interface PostgresOptions {
 }
 
 export interface Postgres {
-  /** Of the database `gateway`, as the role `gateway`, which owns it, may create databases and is no superuser. */
+  /** Of the database `gateway`, as the role `gateway`, which owns it, may create databases and roles, and is no superuser. */
   readonly url: string;
   readonly port: number;
   /** Ends the server in good order: open transactions are rolled back, the data is on disk. */
@@ -145,6 +145,9 @@ async function createGatewayDatabase(superuserUrl: string, password: string): Pr
     if (rows[0]?.role !== true) {
       await client.query(`create role gateway login createdb password ${client.escapeLiteral(password)}`);
     }
+    // As Neon's owner: it makes the application's login, and sees and ends what that does.
+    await client.query('alter role gateway createrole');
+    await client.query('grant pg_monitor, pg_signal_backend to gateway');
     if (rows[0]?.database !== true) await client.query('create database gateway owner gateway');
   } finally {
     await client.end();

@@ -7,7 +7,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
 import { helpOn } from '../../../edge/platform/node/program.ts';
-import { migrate } from '../../../migrations/run.ts';
+import { asApplication, prepareDatabase } from '../services/application-login.ts';
 import { demoData, demoKeys } from './demo.ts';
 import { startDenoEdge } from '../services/edge-deno.ts';
 import { startWranglerEdge } from './edge-wrangler.ts';
@@ -90,7 +90,7 @@ async function start(): Promise<void> {
   );
   await part('Neon endpoint', () => startNeonEndpoint({ databaseUrl: postgres.url, port: ports.NEON_PORT }));
   await part('Migrations', async () => {
-    await migrate(postgres.url);
+    await prepareDatabase(postgres.url);
     return {};
   });
   const demo = await demoKeys(postgres.url, `${LOCAL_FOLDER}/demo.json`);
@@ -102,7 +102,7 @@ async function start(): Promise<void> {
   const env = {
     ...secrets.env,
     ...oidc.env,
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: asApplication(postgres.url),
     DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${ports.NEON_PORT}`,
     INTEGRATION_OAUTH_PUBLIC_BASE_URL: edgeUrl,
     INTEGRATION_FHIR_PUBLIC_BASE_URL: edgeUrl,

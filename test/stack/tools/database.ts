@@ -5,15 +5,18 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
+import { asApplication } from '../services/application-login.ts';
 import { type NeonEndpoint, type NeonEndpointOptions, startNeonEndpoint } from '../services/neon-endpoint.ts';
 
 export interface TestDatabase {
-  /** For `neon(url)`, `DATABASE_URL` of the edge, or any PostgreSQL client. */
+  /** The application's: for `neon(url)` and `DATABASE_URL` of the edge. */
   readonly url: string;
+  /** The owner's: for migrations, commands and what a test does past the gateway. */
+  readonly ownerUrl: string;
   readonly name: string;
   /** `endpoint.url` is `neonConfig.fetchEndpoint`, or `DATABASE_FETCH_ENDPOINT` of the edge. */
   readonly endpoint: NeonEndpoint;
-  /** A connection of the test's own, past the endpoint: it is not counted. */
+  /** A connection of the owner's, past the endpoint: it is not counted. */
   readonly client: Client;
   /** Removes the database; whoever is still connected is thrown out. */
   drop(): Promise<void>;
@@ -26,20 +29,20 @@ export type TestDatabaseOptions = Pick<NeonEndpointOptions, 'onRequest' | 'conne
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const template = new URL(inject('templateDatabaseUrl'));
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const url = withDatabase(template, name);
+  const ownerUrl = withDatabase(template, name);
   const administrationUrl = withDatabase(template, 'postgres');
   await administer(administrationUrl, `create database ${name} template ${template.pathname.slice(1)}`);
 
-  const client = new Client({ connectionString: url });
+  const client = new Client({ connectionString: ownerUrl });
   client.on('error', () => undefined);
   await client.connect();
-  const endpoint = await startNeonEndpoint({ databaseUrl: url, ...options });
+  const endpoint = await startNeonEndpoint({ databaseUrl: ownerUrl, ...options });
   const drop = async () => {
     await client.end();
     await endpoint.close();
     await administer(administrationUrl, `drop database ${name} with (force)`);
   };
-  return { url, name, endpoint, client, drop };
+  return { url: asApplication(ownerUrl), ownerUrl, name, endpoint, client, drop };
 }
 
 async function administer(url: string, statement: string): Promise<void> {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 import { Client } from 'pg';
 
-import { migrate } from '../../../migrations/run.ts';
+import { prepareDatabase } from '../services/application-login.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
 import { freePort } from '../services/free-port.ts';
 import { startGateway, type Runtime } from './gateway.ts';
@@ -84,11 +84,11 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
     startPostgres({ dataDir: `${folder}/postgres`, ...(port === undefined ? {} : { port }) });
   let postgres = await startDatabase();
   const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
-  await migrate(postgres.url);
+  const url = await prepareDatabase(postgres.url);
   const seeded = await seed(postgres.url);
 
   const startEdge = (port: number) => {
-    const database = { url: postgres.url, endpoint };
+    const database = { url, endpoint };
     return startGateway({ runtime, database, port, secrets, persistDir: `${folder}/edge` });
   };
   let edge = await startEdge(await freePort());

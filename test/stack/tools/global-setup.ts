@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { TestProject } from 'vitest/node';
-import { migrate } from '../../../migrations/run.ts';
+import { prepareDatabase } from '../services/application-login.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../services/postgres.ts';
 
 declare module 'vitest' {
@@ -22,7 +22,7 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await startPostgres({ settings: UNSAFE_BUT_FAST });
   try {
-    await migrate(postgres.url);
+    await prepareDatabase(postgres.url);
   } catch (error) {
     await postgres.stop();
     throw error;
