@@ -12,6 +12,10 @@ export type Param = string | number | boolean | null | Uint8Array | readonly str
 export interface Query<Row extends object = object> {
   readonly text: string;
   readonly params: readonly Param[];
+  /** It only reads, and may be asked again when an answer failed to come. The database is told so, and holds it to that. */
+  readonly reads?: true;
+  /** It only notes that something was read: asked again it notes that twice, which is true. */
+  readonly notes?: true;
   /** Phantom: carries the row's type, never a value. */
   readonly row?: Row;
 }
@@ -39,6 +43,17 @@ export interface Database {
   batch<const Queries extends readonly Query[]>(queries: Queries, limits?: TimeLimits): Promise<Results<Queries>>;
 }
 
+/** What a piece of work asked of the database: HTTP requests that have ended, and their milliseconds together. */
+export interface DatabaseUse {
+  readonly requests: number;
+  readonly ms: number;
+}
+
+export interface Measured<T> {
+  readonly result: T;
+  readonly database: DatabaseUse;
+}
+
 /** Single use of a client assertion's `jti` (RFC 7523 §3 rule 7). */
 export interface JtiStore {
   /**
@@ -63,6 +78,8 @@ export interface RateLimiter {
 export interface Deps {
   readonly config: Config;
   readonly database: Database;
+  /** Does a piece of work and tells what it asked of the database, beside all other work. */
+  readonly measured: <T>(work: () => Promise<T>) => Promise<Measured<T>>;
   readonly jtiStore: JtiStore;
   readonly rateLimiter: RateLimiter;
   /** Milliseconds since the epoch. */

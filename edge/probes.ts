@@ -9,7 +9,7 @@ import { createSurface, type Surface } from './http/surface.ts';
 import { SCHEMA_VERSION, schemaVersion } from './store/schema-version.ts';
 import { PROBE_LIMITS } from './store/time-limits.ts';
 
-type Probed = Pick<Deps, 'database' | 'log' | 'now'>;
+type Probed = Pick<Deps, 'database' | 'log' | 'now' | 'measured'>;
 
 /** 200 when ready; 503 with what is missing, in words, when not. */
 async function readiness({ database, log }: Probed): Promise<Response> {

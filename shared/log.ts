@@ -20,6 +20,9 @@ export interface LogEntry {
   readonly route?: string | undefined;
   readonly status?: number | undefined;
   readonly durationMs?: number | undefined;
+  /** HTTP requests to the database, and their milliseconds together. */
+  readonly databaseRequests?: number | undefined;
+  readonly databaseMs?: number | undefined;
   readonly clientId?: string | undefined;
   readonly site?: string | undefined;
   /** Who of the staff: the subject at their OpenID provider. */
@@ -38,7 +41,7 @@ export interface LogEntry {
   readonly result?: string | undefined;
   /** Of a network error, or its class; MSA-1 of an answer. */
   readonly code?: string | undefined;
-  /** The length of a message. */
+  /** The length of a message, or of a request's body as it was declared. */
   readonly bytes?: number | undefined;
   /** Of a message, under which it is stored. */
   readonly sha256?: string | undefined;
@@ -62,6 +65,8 @@ const FIELDS = [
   'route',
   'status',
   'durationMs',
+  'databaseRequests',
+  'databaseMs',
   'clientId',
   'site',
   'actor',

@@ -31,6 +31,10 @@ export function pathPrefix(baseUrl: string | undefined): string {
  */
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
+/** Content-Length (RFC 9110 §8.6); undefined where there is none, or the body comes in chunks. */
+const bodyLength = (given: string | undefined): number | undefined =>
+  given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined;
+
 /**
  * @param name for the log: `oauth`, `fhir`, `hl7`, `admin`
  * @param baseUrl the surface's public base URL, whose path is the prefix to take off; `undefined` is not configured, and
@@ -38,7 +42,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
  * @param countUse counts the requests whose site is known, where this surface has charts
  */
 export function createSurface(
-  deps: Pick<Deps, 'now' | 'log'>,
+  deps: Pick<Deps, 'now' | 'log' | 'measured'>,
   name: string,
   baseUrl: string | undefined,
   countUse?: CountUse,
@@ -56,7 +60,7 @@ export function createSurface(
     const given = c.req.header('x-request-id') ?? '';
     const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID();
     c.set('requestId', requestId);
-    await next();
+    const { database } = await deps.measured(next);
     c.header('X-Request-Id', requestId);
     const durationMs = deps.now() - started;
     const use = c.get('use');
@@ -70,6 +74,9 @@ export function createSurface(
       route: matchedRoutes(c).findLast((route) => route.path !== '/*')?.path ?? 'none',
       status: c.res.status,
       durationMs,
+      databaseRequests: database.requests,
+      databaseMs: database.ms,
+      bytes: bodyLength(c.req.header('content-length')),
       clientId: use?.clientId,
       site: use?.site,
       actor: use?.actor,

@@ -53,7 +53,7 @@ const Reference = ({ path }: { path: string }) => (
 );
 
 export function createReference(
-  deps: Pick<Deps, 'config' | 'now' | 'log' | 'asset'>,
+  deps: Pick<Deps, 'config' | 'now' | 'log' | 'asset' | 'measured'>,
   operations: readonly Operation[],
 ): Surface {
   const { config } = deps;

@@ -9,6 +9,7 @@ import { ConfigError } from '../../shared/environment.ts';
 import { readConfig } from '../config.ts';
 import { durableJtiStore, type JtiStore } from './cloudflare/jti-store.ts';
 import { bindingRateLimiter } from './cloudflare/rate-limiter.ts';
+import { createDatabaseMeter } from './database-meter.ts';
 import { neonDatabase } from './neon.ts';
 
 export { JtiStore } from './cloudflare/jti-store.ts';
@@ -30,9 +31,11 @@ let app: App | undefined;
 function start(): App {
   const bindings = env as unknown as Bindings & Record<string, unknown>;
   const config = readConfig(bindings);
+  const meter = createDatabaseMeter();
   return createApp({
     config,
-    database: neonDatabase(config),
+    database: neonDatabase(config, { requested: meter.note }),
+    measured: meter.measured,
     jtiStore: durableJtiStore(bindings.JTI_STORE),
     rateLimiter: bindingRateLimiter(bindings),
     now: () => Date.now(),

@@ -2,6 +2,7 @@
 import { logLine, type Log } from '../../shared/log.ts';
 import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
+import { createDatabaseMeter } from './database-meter.ts';
 import { createSourceAddress } from './forwarded-for.ts';
 import { postgresJtiStore } from './postgres-jti-store.ts';
 import { memoryRateLimiter } from './memory-rate-limiter.ts';
@@ -11,7 +12,8 @@ import { neonDatabase } from './neon.ts';
 const log: Log = (entry) => console.log(logLine(new Date(), entry));
 
 const config = readConfig(Deno.env.toObject());
-const database = neonDatabase(config);
+const meter = createDatabaseMeter();
+const database = neonDatabase(config, { requested: meter.note });
 const now = () => Date.now();
 const sourceAddress = createSourceAddress(config.TRUSTED_PROXIES);
 /** The peer of each request under way: Deno tells it beside the request, not in it. */
@@ -20,6 +22,7 @@ const peers = new WeakMap<Request, string>();
 const app = createApp({
   config,
   database,
+  measured: meter.measured,
   jtiStore: postgresJtiStore(database),
   rateLimiter: memoryRateLimiter(config, now),
   now,

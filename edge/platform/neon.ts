@@ -1,7 +1,8 @@
 /**
  * The database over Neon's HTTP driver, whose errors become Faults here. A batch is one transaction and one HTTP
  * request, and so is a single statement: its transaction begins and ends with a limit of its time, which costs no round trip.
- * The driver retries nothing, and neither do we, but for what a wrong clock refused: a caller knows what may be repeated.
+ * What a wrong clock refused is asked again, and so is, within the same deadline, what failed for a moment (a database that
+ * wakes up, a pooler that starts anew): a transaction that reads only, or one that PostgreSQL says it has not begun.
  */
 import { neon, neonConfig, NeonDbError } from '@neondatabase/serverless';
 
@@ -18,6 +19,22 @@ import { createDatabaseClock } from './database-clock.ts';
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
 
 const unreachable = (cause: unknown): Fault => new Fault('unavailable', 'the database cannot be reached', { cause });
+
+/** PostgreSQL lets nobody in at this moment (57P03, 53300), or its proxy found no way to it (08001, 08004). */
+const NOT_BEGUN = new Set(['57P03', '53300', '08001', '08004']);
+
+/** Pauses before the second and the third attempt, in milliseconds. */
+const PAUSES_MS = [100, 500];
+
+/** Whether the same may be asked again: nothing of it was done, or there was nothing to do. */
+function mayRepeat(error: unknown, isHarmless: boolean): boolean {
+  // An answer that is not JSON, as a proxy gives it whose database is away.
+  if (error instanceof SyntaxError) return isHarmless;
+  if (!(error instanceof NeonDbError) || lateAt(error) !== undefined) return false;
+  const state = error.code ?? '';
+  if (NOT_BEGUN.has(state)) return true;
+  return isHarmless && (state === '' || /^(?:08|57P0)/.test(state));
+}
 
 function toFault(error: unknown): unknown {
   // An answer that is not JSON: something stands where the endpoint should.
@@ -61,6 +78,11 @@ async function fetchWhole(url: string, init: RequestInit) {
   };
 }
 
+/** Whether all of it may be asked again, whatever became of it. */
+const repeats = (queries: readonly Query[]): boolean =>
+  queries.every(({ reads, notes }) => reads === true || notes === true);
+const readsOnly = (queries: readonly Query[]): boolean => queries.every(({ reads }) => reads === true);
+
 interface TimeRow {
   /** The database's clock, milliseconds since the epoch. */
   readonly at: string;
@@ -85,13 +107,17 @@ function lateAt({ code, message }: NeonDbError): number | undefined {
   return at === undefined ? undefined : Number(at);
 }
 
-/**
- * @param config the connection string, and the endpoint to post to when it is not Neon's own
- * @param now milliseconds since the epoch
- */
+export interface NeonOptions {
+  /** Milliseconds since the epoch; default the machine's clock. */
+  readonly now?: () => number;
+  /** Told of each HTTP request that has ended, and how many milliseconds it took. */
+  readonly requested?: (ms: number) => void;
+}
+
+/** @param config the connection string, and the endpoint to post to when it is not Neon's own */
 export function neonDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATABASE_FETCH_ENDPOINT'>,
-  now: () => number = Date.now,
+  { now = Date.now, requested = () => undefined }: NeonOptions = {},
 ): Database {
   const endpoint = config.DATABASE_FETCH_ENDPOINT;
   if (endpoint !== undefined) neonConfig.fetchEndpoint = endpoint;
@@ -105,23 +131,35 @@ export function neonDatabase(
     const limit = limitTime(deadline + clock.aheadMs(), limits);
     const statements = [limit, ...queries, limit].map(prepare);
     const askedAt = now();
-    const results = (await connect.transaction(statements, { fetchOptions: { signal } })) as object[][];
+    const asked = connect.transaction(statements, { fetchOptions: { signal }, readOnly: readsOnly(queries) });
+    const results = (await asked.finally(() => requested(now() - askedAt))) as object[][];
     const [first, last] = [results[0], results.at(-1)] as readonly (TimeRow[] | undefined)[];
     clock.learn(Number(first?.[0]?.at), askedAt, Number(last?.[0]?.at), now());
     return results.slice(1, -1);
   };
+
+  /** Once more, with the database's clock known, where only the difference of the clocks was the reason. */
+  const transactInTime: typeof transact = (queries, limits, deadline, signal) =>
+    transact(queries, limits, deadline, signal).catch((error: unknown) => {
+      const at = error instanceof NeonDbError ? lateAt(error) : undefined;
+      if (at === undefined || !clock.learnFromRefusal(at, now())) throw error;
+      return transact(queries, limits, deadline, signal);
+    });
 
   const ask = async (queries: readonly Query[], limits: TimeLimits): Promise<object[][]> => {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), limits.answerMs);
     const deadline = now() + limits.workMs;
     try {
-      return await transact(queries, limits, deadline, abort.signal).catch((error: unknown) => {
-        // Nothing was committed: with the database's clock known, the same is asked once more, for the same deadline.
-        const at = error instanceof NeonDbError ? lateAt(error) : undefined;
-        if (at === undefined || !clock.learnFromRefusal(at, now())) throw error;
-        return transact(queries, limits, deadline, abort.signal);
-      });
+      for (const pauseMs of PAUSES_MS) {
+        try {
+          return await transactInTime(queries, limits, deadline, abort.signal);
+        } catch (error) {
+          if (!mayRepeat(error, repeats(queries)) || now() + pauseMs >= deadline) throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+      return await transactInTime(queries, limits, deadline, abort.signal);
     } catch (error) {
       throw toFault(error);
     } finally {

@@ -1,7 +1,7 @@
 /** What administrators should look at, as they see it: with the patients as they are now. It is written by hl7_store. */
 import type { Query } from '../deps.ts';
 import type { AttentionKind } from './attention.ts';
-import { instantOf, raw, sql } from './sql.ts';
+import { instantOf, raw, read, sql } from './sql.ts';
 
 export const ATTENTION_STATES = ['open', 'merged', 'dismissed'] as const;
 /** `merged`: one of the two patients has become the other since, so that nothing is left to do. */
@@ -50,7 +50,7 @@ export function listAttention(
   after: readonly string[] | null,
   limit: number,
 ): Query<AttentionRow> {
-  return sql<AttentionRow>`select t.attention_id, t.kind, s.state, t.detail::text as detail,
+  return read<AttentionRow>`select t.attention_id, t.kind, s.state, t.detail::text as detail,
       ${raw(instantOf('t.created_at', 'microsecond'))} as created_at, ${raw(instantOf('t.dismissed_at'))} as dismissed_at,
       t.dismissed_by, t.message_id, m.message_type, m.control_id, t.patient_a, t.patient_b,
       ${raw(personOf('a'))} as person_a, ${raw(personOf('b'))} as person_b

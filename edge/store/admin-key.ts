@@ -4,7 +4,7 @@
  */
 import type { Query } from '../deps.ts';
 import type { ChangeRow } from './change.ts';
-import { instantOf, raw, sql } from './sql.ts';
+import { instantOf, raw, read, sql } from './sql.ts';
 
 /** What a row has beside the members of the record. */
 export interface StoredKey {
@@ -56,6 +56,7 @@ export function keyStatements<Row extends object>(columns: readonly (keyof Row &
     readKey: (site: string, clientId: string): Query<StoredKey & Row> => ({
       text: `select ${selected} from api_key k where k.site_id = $1::uuid and k.client_id = $2`,
       params: [site, clientId],
+      reads: true,
     }),
 
     /**
@@ -76,6 +77,7 @@ export function keyStatements<Row extends object>(columns: readonly (keyof Row &
        and ($5::timestamptz is null or (k.created_at, k.client_id) < ($5::timestamptz, $6))
      order by k.created_at desc, k.client_id desc limit $7::int`,
       params: [site, filter.text, filter.status, filter.protocol, after?.[0] ?? null, after?.[1] ?? '', limit],
+      reads: true,
     }),
 
     /**
@@ -93,7 +95,7 @@ export function keyStatements<Row extends object>(columns: readonly (keyof Row &
 
 /** The changes of a key, the newest first. */
 export function changesOf(site: string, clientId: string, before: number | null, limit: number): Query<ChangeRow> {
-  return sql<ChangeRow>`select version, ${raw(instantOf('at'))} as at, by,
+  return read<ChangeRow>`select version, ${raw(instantOf('at'))} as at, by,
       before::text as before, after::text as after
     from api_key_change
     where site_id = ${site}::uuid and client_id = ${clientId} and (${before}::int is null or version < ${before}::int)

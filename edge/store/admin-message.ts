@@ -1,7 +1,7 @@
 /** HL7 messages as administrators see them: the log, and one message with what became of it. */
 import type { Query } from '../deps.ts';
 import type { AttemptReason } from './hl7.ts';
-import { instantOf, raw, sql } from './sql.ts';
+import { instantOf, raw, read } from './sql.ts';
 import type { UnnamedName } from './unnamed-name.ts';
 
 export interface MessageFilter {
@@ -87,6 +87,7 @@ export function listMessages(
       limit,
       ...(unnamed === undefined ? [] : [unnamed.kind, unnamed.name]),
     ],
+    reads: true,
   };
 }
 
@@ -110,6 +111,7 @@ export function readStoredMessage(site: string, messageId: string): Query<Messag
       join site s on s.site_id = m.site_id
      where m.site_id = $1::uuid and m.message_id = $2::uuid`,
     params: [site, messageId],
+    reads: true,
   };
 }
 
@@ -123,7 +125,7 @@ export interface MessageResourceRow {
 
 /** The resources that a message made or changed. */
 export function resourcesOfMessage(site: string, messageId: string): Query<MessageResourceRow> {
-  return sql<MessageResourceRow>`select m.type, m.id, m.version, r.version as current_version
+  return read<MessageResourceRow>`select m.type, m.id, m.version, r.version as current_version
     from hl7_message_resource m join resource r on r.site_id = m.site_id and r.type = m.type and r.id = m.id
     where m.site_id = ${site}::uuid and m.message_id = ${messageId}::uuid order by m.type <> 'Patient', m.type, m.id
     limit 1000`;
@@ -144,7 +146,7 @@ export interface AttemptRow {
 
 /** What was decided about a message each time, in order: of very many, the first ten and the newest hundred. */
 export function attemptsOfMessage(site: string, messageId: string): Query<AttemptRow> {
-  return sql<AttemptRow>`select a.number, ${raw(instantOf('a.at'))} as at, a.why, a.actor, a.request_id, a.outcome,
+  return read<AttemptRow>`select a.number, ${raw(instantOf('a.at'))} as at, a.why, a.actor, a.request_id, a.outcome,
       encode(a.ack, 'base64') as ack, a.errors::text as errors
     from hl7_attempt a
     where a.site_id = ${site}::uuid and a.message_id = ${messageId}::uuid

@@ -1,7 +1,7 @@
 /** Refusals as administrators search them; they are written by edge/store/refusal.ts. */
 import type { Query } from '../deps.ts';
 import type { RefusalRow } from './refusal.ts';
-import { instantOf, raw, sql } from './sql.ts';
+import { instantOf, raw, read } from './sql.ts';
 
 export interface RefusalFilter {
   /** '' for those of every key. */
@@ -26,7 +26,7 @@ export function findRefusals(
   before: string | null,
   limit: number,
 ): Query<FoundRefusal> {
-  return sql<FoundRefusal>`select r.refusal_id, ${raw(instantOf('r.at'))} as at,
+  return read<FoundRefusal>`select r.refusal_id, ${raw(instantOf('r.at'))} as at,
       r.surface, r.request_id, r.source_address, r.code, r.reason, r.client_id, k.name as key_name
     from refusal r join api_key k on k.site_id = r.site_id and k.client_id = r.client_id
     where r.site_id = ${site}::uuid and r.at > now() - interval '90 days'

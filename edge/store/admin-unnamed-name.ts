@@ -47,5 +47,6 @@ export function listUnnamedNames(site: string, after: readonly string[] | null, 
       join api_key k on k.site_id = l.site_id and k.client_id = l.client_id
      order by n.kind, n.name`,
     params: [site, kind, name, limit],
+    reads: true,
   };
 }

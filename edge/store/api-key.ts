@@ -1,6 +1,6 @@
 /** API keys (edge/README.md, Administration): the statements that read them. */
 import type { Query } from '../deps.ts';
-import { sql } from './sql.ts';
+import { read } from './sql.ts';
 
 /** Who an access token speaks for, as far as the database needs to know. */
 export interface CallerIdentity {
@@ -15,5 +15,5 @@ export interface CallerIdentity {
  * the key was disabled or the token revoked, so that neither needs a round trip of its own.
  */
 export function assertCaller(caller: CallerIdentity): Query {
-  return sql`select assert_caller(${caller.site}::uuid, ${caller.clientId}, ${caller.tokenId})`;
+  return read`select assert_caller(${caller.site}::uuid, ${caller.clientId}, ${caller.tokenId})`;
 }

@@ -57,7 +57,7 @@ export function addAudit(
   { action, searched }: AuditedRequest,
 ): Query {
   const entry = { actorKind: kind, actor: name, clientId, address, requestId, action, searched };
-  return sql`select audit_add(${site}::uuid, ${JSON.stringify(entry)}::json)`;
+  return { ...sql`select audit_add(${site}::uuid, ${JSON.stringify(entry)}::json)`, notes: true };
 }
 
 /** What a statement that reads notes of each row; writes are noted where they are done (`resource_write`). */

@@ -1,6 +1,6 @@
 /** API keys as the token endpoint sees them (edge/README.md, Administration): all it needs, in one statement. */
 import type { Query } from '../deps.ts';
-import { sql } from './sql.ts';
+import { read } from './sql.ts';
 
 export interface ClientRow {
   readonly site_id: string;
@@ -15,7 +15,7 @@ export interface ClientRow {
 }
 
 export function findClient(clientId: string): Query<ClientRow> {
-  return sql<ClientRow>`select site_id, client_id, status, jwks_uri, jwks, token_ttl_seconds, allowed_scopes,
+  return read<ClientRow>`select site_id, client_id, status, jwks_uri, jwks, token_ttl_seconds, allowed_scopes,
       allowed_audiences, protocols
     from api_key where client_id = ${clientId}`;
 }

@@ -1,7 +1,7 @@
 /** Replays of many messages, and the messages that a fault of the gateway kept back, as jobs and in the database. */
 import type { Query } from '../deps.ts';
 import type { JobState, NewJob } from './job.ts';
-import { instantOf, raw, sql } from './sql.ts';
+import { instantOf, raw, read } from './sql.ts';
 
 /** The kind of the jobs that replay many messages. */
 export const REPLAY_KIND = 'hl7-replay';
@@ -104,7 +104,7 @@ export interface ReplayRow {
 
 /** The replays of a site, the newest first. @param id of one; null for all that are remembered, 100 at most */
 export function replaysOf(site: string, id: string | null): Query<ReplayRow> {
-  return sql<ReplayRow>`select j.job_id, j.state, j.cursor::text as cursor, j.progress_done::integer as progress_done,
+  return read<ReplayRow>`select j.job_id, j.state, j.cursor::text as cursor, j.progress_done::integer as progress_done,
       j.progress_total::integer as progress_total, j.last_error, j.asked_by, ${raw(instantOf('j.created_at'))} as created_at,
       ${raw(instantOf('j.ended_at'))} as ended_at, a.accepted, a.errors, a.rejected
     from job j

@@ -9,7 +9,7 @@ import type { NewAttention } from './attention.ts';
 import type { ResultRow } from './hl7-result.ts';
 import type { ResourceWrite, StoredResource } from './resource.ts';
 import type { IdentityCheck, UnsupportedTypes } from './sender-choice.ts';
-import { instantOf, raw, sql } from './sql.ts';
+import { instantOf, raw, read, sql } from './sql.ts';
 import type { UnnamedName } from './unnamed-name.ts';
 
 /** What tells a message from others of its sender; with the hash, a retransmission from a reused control id. */
@@ -149,7 +149,7 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
    where ${isConcerned}
    order by k.client_id`;
   const { application, facility, controlId, sha256 } = message;
-  return { text, params: [...params, application, facility, controlId, sha256] };
+  return { text, params: [...params, application, facility, controlId, sha256], reads: true };
 }
 
 /** What each of the keys' sites has for a message, with the state it was found in. */
@@ -161,7 +161,7 @@ export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<Match
    cross join lateral hl7_match(k.site_id, $4::text[], $5::text[], $6::text[]) m
    where ${isAllowed}
    order by k.client_id, m.role desc, m.id`;
-  return { text, params: [...params, ...lookupParams(lookup)] };
+  return { text, params: [...params, ...lookupParams(lookup)], reads: true };
 }
 
 const lookupParams = ({ identifierValues, keys }: LookupKeys) => [
@@ -263,13 +263,13 @@ export interface StoredMessageRow {
 
 /** A stored message, for replay. */
 export function storedMessage(site: string, messageId: string): Query<StoredMessageRow> {
-  return sql<StoredMessageRow>`select client_id, source, source_address, encode(raw, 'hex') as raw
+  return read<StoredMessageRow>`select client_id, source, source_address, encode(raw, 'hex') as raw
     from hl7_message where site_id = ${site}::uuid and message_id = ${messageId}::uuid`;
 }
 
 /** The Allowed IPs of all keys that take MLLP messages. */
 export function allowedIps(): Query<{ readonly range: string }> {
-  return sql<{ range: string }>`select distinct a as range from api_key k cross join unnest(k.allowed_ips) a
+  return read<{ range: string }>`select distinct a as range from api_key k cross join unnest(k.allowed_ips) a
     where ${raw(TAKES_MLLP)} order by 1`;
 }
 

@@ -29,6 +29,7 @@ export function readResource(site: string, type: ResourceType, id: string, shown
   return {
     text: `select ${READ}, ${noted('$4', '$5')} from resource where site_id = $1::uuid and type = $2 and id = $3::uuid`,
     params: [site, type, id, shownIf.version, shownIf.unmodifiedSince],
+    reads: true,
   };
 }
 
@@ -45,6 +46,7 @@ export function readVersion(
   return {
     text: `select ${read} from resource where ${key} union all select ${read} from resource_history where ${key}`,
     params: [site, type, id, version, shownIf.version, shownIf.unmodifiedSince],
+    reads: true,
   };
 }
 
@@ -71,7 +73,7 @@ export function historyPage({ site, type, id, below, since, limit }: HistorySele
       select ${COLUMNS} from resource where ${where}
       union all (select ${COLUMNS} from resource_history where ${where} order by version desc limit ${bind(limit + 1)}::integer)
     ) v order by version desc limit ${bind(limit + 1)}::integer`;
-  return { text: withinBudget(rows, 'p.version desc', { action: 'history', limit }), params };
+  return { text: withinBudget(rows, 'p.version desc', { action: 'history', limit }), params, reads: true };
 }
 
 /** The newest version's number; no row when the site has no such resource. */
@@ -79,5 +81,6 @@ export function currentVersion(site: string, type: ResourceType, id: string): Qu
   return {
     text: 'select version from resource where site_id = $1::uuid and type = $2 and id = $3::uuid',
     params: [site, type, id],
+    reads: true,
   };
 }

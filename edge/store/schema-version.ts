@@ -3,7 +3,7 @@
  * `migrations/`, so both stand here, and a test holds them against the folder.
  */
 import type { Query } from '../deps.ts';
-import { sql } from './sql.ts';
+import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
 export const SCHEMA_VERSION = 17;
@@ -73,7 +73,7 @@ export interface SchemaRow {
  * code follows, and in between the older code still serves.
  */
 export function schemaVersion(): Query<SchemaRow> {
-  return sql<SchemaRow>`select (select coalesce(max(version), 0) from schema_migration) as version,
+  return read<SchemaRow>`select (select coalesce(max(version), 0) from schema_migration) as version,
       array(select n from unnest(${FUNCTIONS}::text[]) n
              where not exists (select from schema_function f where f.name = n) order by n) as missing`;
 }

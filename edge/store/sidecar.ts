@@ -1,6 +1,6 @@
 /** The MLLP sidecars that called lately. They serve every site, so this is the one thing here that is no site's. */
 import type { Query } from '../deps.ts';
-import { instantOf, raw, sql } from './sql.ts';
+import { instantOf, raw, read, sql } from './sql.ts';
 
 /** @param issuer the `iss` of the sidecar's token; cheap enough for every call, written at most once in 30 s */
 export function noteSidecar(issuer: string): Query {
@@ -14,7 +14,7 @@ export interface SidecarRow {
 }
 
 export function sidecarsSeen(): Query<SidecarRow> {
-  return sql<SidecarRow>`select issuer, ${raw(instantOf('first_seen', 'second'))} as first_seen,
+  return read<SidecarRow>`select issuer, ${raw(instantOf('first_seen', 'second'))} as first_seen,
       ${raw(instantOf('last_seen', 'second'))} as last_seen
     from sidecar_seen where last_seen > now() - interval '7 days' order by last_seen desc limit 50`;
 }

@@ -4,7 +4,7 @@
  */
 import type { Query } from '../deps.ts';
 import type { ChangeRow } from './change.ts';
-import { sql } from './sql.ts';
+import { read, sql } from './sql.ts';
 
 export interface SiteRow {
   readonly site_id: string;
@@ -13,11 +13,11 @@ export interface SiteRow {
 }
 
 export function readSite(site: string): Query<SiteRow> {
-  return sql<SiteRow>`select site_id, name, time_zone from site where site_id = ${site}::uuid`;
+  return read<SiteRow>`select site_id, name, time_zone from site where site_id = ${site}::uuid`;
 }
 
 export function listSites(): Query<SiteRow> {
-  return sql<SiteRow>`select site_id, name, time_zone from site order by name, site_id`;
+  return read<SiteRow>`select site_id, name, time_zone from site order by name, site_id`;
 }
 
 /** A site with its settings, which stand beside these by their columns' names. */
@@ -50,6 +50,7 @@ export function siteStatements<Settings extends object>(columns: readonly (keyof
     readSettings: (site: string): Query<SettingsRow> => ({
       text: `select ${selected} from site s where s.site_id = $1::uuid`,
       params: [site],
+      reads: true,
     }),
 
     /** Makes a site or changes its settings (migrations/functions/site_write.sql). */
@@ -72,7 +73,7 @@ export function authoritiesNamed(site: string, never: readonly string[]): Query 
 
 /** The changes of a site's settings, the newest first. */
 export function changesOfSite(site: string, before: number | null, limit: number): Query<ChangeRow> {
-  return sql<ChangeRow>`select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, by,
+  return read<ChangeRow>`select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, by,
       before::text as before, after::text as after
     from site_change
     where site_id = ${site}::uuid and (${before}::int is null or version < ${before}::int)
@@ -88,7 +89,7 @@ export interface SiteSummary {
 }
 
 export function summariseSite(site: string): Query<SiteSummary> {
-  return sql<SiteSummary>`select
+  return read<SiteSummary>`select
       (select count(*)::int from api_key where site_id = ${site}::uuid and status = 'active') as active_keys,
       (select count(*)::int from api_key where site_id = ${site}::uuid and status = 'disabled') as disabled_keys,
       (select count(*)::int from hl7_message

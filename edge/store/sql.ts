@@ -17,6 +17,12 @@ export function sql<Row extends object = object>(strings: TemplateStringsArray, 
   return { text: `${strings[0] ?? ''}${text.join('')}`, params };
 }
 
+/** `sql` of a statement that changes nothing: it is asked again after a fault that passes. */
+export const read = <Row extends object = object>(
+  strings: TemplateStringsArray,
+  ...parts: (Param | Raw)[]
+): Query<Row> => ({ ...sql<Row>(strings, ...parts), reads: true });
+
 /** Adds a parameter and returns its placeholder. */
 export type Bind = (value: Param) => string;
 

@@ -1,7 +1,7 @@
 /** Access tokens in the database: only what was revoked before it expired (RFC 7009), and single use where Postgres keeps it. */
 import type { Query } from '../deps.ts';
 import type { CallerIdentity } from './api-key.ts';
-import { sql } from './sql.ts';
+import { read, sql } from './sql.ts';
 
 /** @param expires seconds since the epoch: the token's `exp` */
 export function revokeToken(token: CallerIdentity, expires: number): Query {
@@ -10,7 +10,7 @@ export function revokeToken(token: CallerIdentity, expires: number): Query {
 
 /** Whether a token would be let in now: its key is active and it was not revoked. */
 export function isTokenLive(token: CallerIdentity): Query<{ live: boolean }> {
-  return sql<{
+  return read<{
     live: boolean;
   }>`select caller_refusal(${token.site}::uuid, ${token.clientId}, ${token.tokenId}) is null as live`;
 }

@@ -1,6 +1,6 @@
 /** Requests counted for charts: a quarter of an hour, a surface and an outcome of one site; nothing about whom or what. */
 import type { Query } from '../deps.ts';
-import { sql } from './sql.ts';
+import { read, sql } from './sql.ts';
 
 export const USAGE_SURFACES = ['token', 'fhir', 'hl7', 'mllp'] as const;
 export type UsageSurface = (typeof USAGE_SURFACES)[number];
@@ -47,7 +47,7 @@ export type UsageSpan = keyof typeof USAGE_SPANS;
 export function usageOf(site: string, span: UsageSpan, nowMs: number): Query<UsageRow> {
   const { seconds, stepSeconds } = USAGE_SPANS[span];
   const from = Math.floor(nowMs / 1000) - seconds;
-  return sql<UsageRow>`with u as (
+  return read<UsageRow>`with u as (
       select floor(extract(epoch from x.bucket) / ${stepSeconds}::int)::bigint * ${stepSeconds}::int as bucket, x.surface,
              x.outcome, x.requests, x.latency
         from usage x where x.site_id = ${site}::uuid and x.bucket >= to_timestamp(${from}::float8)

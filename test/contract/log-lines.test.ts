@@ -50,7 +50,11 @@ describe.each(RUNTIMES)('the log on %s', (runtime) => {
   test('a request of a client has its id and its site', async () => {
     const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
     const { clientId } = key;
-    expect(await linesOf('/fhir/Patient', token)).toMatchObject([{ event: 'http.request', clientId, site }]);
+    const [line, ...more] = await linesOf('/fhir/Patient', token);
+    expect(line).toMatchObject({ event: 'http.request', clientId, site, databaseRequests: 1 });
+    expect(line?.['databaseMs']).toEqual(expect.any(Number));
+    expect(Number(line?.['databaseMs'])).toBeLessThanOrEqual(Number(line?.['durationMs']));
+    expect([more, line?.['bytes']]).toEqual([[], undefined]);
   });
 
   test('so has a message from a sidecar, whose token names neither', async () => {
@@ -58,8 +62,15 @@ describe.each(RUNTIMES)('the log on %s', (runtime) => {
     const { clientId } = key;
     expect(await linesOf('/internal/mllp/messages', sidecarToken(stack.gateway, message), message)).toMatchObject([
       { event: 'hl7.message', clientId, site, detail: 'AA' },
-      { event: 'http.request', clientId, site },
+      { event: 'http.request', clientId, site, bytes: message.length },
     ]);
+  });
+
+  test('requests at the same time are each told their own database requests', async () => {
+    const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+    const together = Array.from({ length: 10 }, () => linesOf('/fhir/Patient', token));
+    const lines = await Promise.all(together);
+    expect(lines.map(([line]) => line?.['databaseRequests'])).toEqual(lines.map(() => 1));
   });
 
   test('a request of the staff has who it was', async () => {

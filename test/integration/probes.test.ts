@@ -1,6 +1,7 @@
 /** `/readyz` on a database that is as this build needs it, ahead of it, or behind. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { createDatabaseMeter } from '../../edge/platform/database-meter.ts';
 import { neonDatabase } from '../../edge/platform/neon.ts';
 import { createProbes } from '../../edge/probes.ts';
 import { SCHEMA_VERSION } from '../../edge/store/schema-version.ts';
@@ -15,8 +16,9 @@ afterEach(() => db.drop());
 /** Status and what is told, once the database has been changed. */
 async function readyAfter(change: string): Promise<[number, unknown]> {
   await db.client.query(change);
+  const { measured } = createDatabaseMeter();
   const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
-  const probes = createProbes({ database, log: () => undefined, now: () => Date.now() }, ['']);
+  const probes = createProbes({ database, measured, log: () => undefined, now: () => Date.now() }, ['']);
   const response = await probes.fetch(new Request('http://edge.example/readyz'));
   const { status, detail, schemaVersion } = (await response.json()) as Record<string, unknown>;
   return [response.status, detail ?? [status, schemaVersion]];

@@ -97,6 +97,27 @@ export const PLATFORM: readonly Mutant[] = [
     tests: STORE,
   },
   {
+    name: 'a write is asked again whatever became of it',
+    file: 'edge/platform/neon.ts',
+    find: "return isHarmless && (state === ''",
+    replace: "return (state === ''",
+    tests: ['test/integration/platform/passing-fault.test.ts'],
+  },
+  {
+    name: 'what says that it reads may write',
+    file: 'edge/platform/neon.ts',
+    find: 'readOnly: readsOnly(queries)',
+    replace: 'readOnly: false',
+    tests: ['test/integration/platform/passing-fault.test.ts'],
+  },
+  {
+    name: 'one request is told the database requests of another',
+    file: 'edge/platform/database-meter.ts',
+    find: 'const result = await context.run(spent, work);',
+    replace: 'context.enterWith(spent);\n      const result = await work();',
+    tests: ['test/unit/platform/database-meter.test.ts'],
+  },
+  {
     name: 'a deadline is told by our own clock',
     file: 'edge/platform/neon.ts',
     find: 'limitTime(deadline + clock.aheadMs(), limits)',

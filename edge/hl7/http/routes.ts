@@ -42,7 +42,7 @@ export function createHl7(deps: Deps, countUse?: CountUse): Surface {
       // The key of a token that was checked cannot be missing: it was deleted in between.
       if (ingested.status === 'no-sender')
         throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
-      deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, detail: ingested.outcome });
+      deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: ingested.outcome });
       return ingested;
     };
     if (!isBatch(body)) return replyTo(await take(body), type);

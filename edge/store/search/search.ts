@@ -59,7 +59,7 @@ export function searchPage(selection: PageSelection): Query<PageRow> {
    cross join lateral (
      select x.* from resource x where x.site_id = ${scope.site} and x.type = '${scope.type}' and x.id = k.id limit 1) r`;
   const order = `p.sort_key collate "C" ${direction}, p.id ${direction}`;
-  return { text: withinBudget(rows, order, { action: 'search', limit: selection.limit }), params };
+  return { text: withinBudget(rows, order, { action: 'search', limit: selection.limit }), params, reads: true };
 }
 
 export function searchCount(
@@ -72,6 +72,7 @@ export function searchCount(
   return {
     text: `select count(${repeats ? 'distinct ' : ''}${id})::integer as total from ${from} where ${where}`,
     params,
+    reads: true,
   };
 }
 

@@ -13,7 +13,7 @@ afterAll(() => db.drop());
 
 describe.each([3_600_000, -3_600_000, 0])('ours is %d ms off', (offMs) => {
   const database = () =>
-    neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url }, () => Date.now() + offMs);
+    neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url }, { now: () => Date.now() + offMs });
   const timeout = sql<{ ms: number }>`select setting::int as ms from pg_settings where name = 'statement_timeout'`;
 
   test('statements run, within the time they have', async () => {

@@ -23,6 +23,7 @@ export function testDeps({ signingKeys, allow, env, ...given }: TestDeps): Deps 
       ...env,
     }),
     database: { run: unexpected('a query'), batch: unexpected('a batch') },
+    measured: async (work) => ({ result: await work(), database: { requests: 0, ms: 0 } }),
     jtiStore: { claim: unexpected('a claim') },
     rateLimiter: { allow: async (bucket, key) => allow?.(bucket, key) ?? true },
     now: unexpected('the time'),

@@ -1,0 +1,117 @@
+/** What failed for a moment is asked again, where that can do no harm; all else is told at once. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import type { Database, Query } from '../../../edge/deps.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { read, sql } from '../../../edge/store/sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+
+type Failure = (response: ServerResponse) => void;
+
+const pgError =
+  (code: string): Failure =>
+  (response) =>
+    void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ message: 'no', code }));
+
+const FAILURES = {
+  'a connection that is cut': (response) => void response.destroy(),
+  'a proxy whose database is away': (response) => void response.writeHead(503).end('upstream is away'),
+  'a page where an answer should be': (response) => void response.writeHead(200).end('<html>'),
+  'a server that was shut down': pgError('57P01'),
+  'a connection that was lost behind the proxy': pgError('08006'),
+  'a database that starts up': pgError('57P03'),
+  'a database with no connection left': pgError('53300'),
+} as const satisfies Record<string, Failure>;
+
+const NOT_BEGUN: readonly string[] = ['a database that starts up', 'a database with no connection left'];
+
+let db: TestDatabase;
+let server: ReturnType<typeof createServer>;
+let database: Database;
+/** What the next requests get, before any is let through. */
+let failures: Failure[] = [];
+let asked = 0;
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await buffer(request);
+  asked += 1;
+  const failure = failures.shift();
+  if (failure !== undefined) return failure(response);
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  delete headers['host'];
+  delete headers['connection'];
+  delete headers['content-length'];
+  const answered = await fetch(db.endpoint.url, { method: 'POST', headers, body: Uint8Array.from(body) });
+  response.writeHead(answered.status, { 'content-type': 'application/json' }).end(await answered.text());
+}
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  await db.client.query('create table note (id int)');
+  server = createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${port}/sql` });
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await db.drop();
+});
+beforeEach(() => {
+  failures = [];
+  asked = 0;
+});
+
+const one = read<{ n: number }>`select 1 as n`;
+const write = sql`insert into note values (1)`;
+const unavailable = expect.objectContaining({ kind: 'unavailable' });
+const told = (queries: readonly Query[]): Promise<unknown> => database.batch(queries).catch((error: unknown) => error);
+
+const cases = Object.entries(FAILURES);
+
+test.each(cases)('%s: a read succeeds once it has passed', async (_, failure) => {
+  failures = [failure, failure];
+  expect([await database.run(one), asked]).toEqual([[{ n: 1 }], 3]);
+});
+
+test.each(cases)('%s that lasts is told', async (_, failure) => {
+  failures = [failure, failure, failure];
+  expect([await told([one]), asked]).toEqual([unavailable, 3]);
+});
+
+test.each(cases)('%s: a write is asked again only where it cannot have begun', async (name, failure) => {
+  failures = [failure];
+  const isAskedAgain = NOT_BEGUN.includes(name);
+  expect([await told([one, write]), asked]).toEqual(isAskedAgain ? [expect.any(Array), 2] : [unavailable, 1]);
+});
+
+test('a read that is noted is asked again too, and a write with it is not', async () => {
+  const note = { ...sql`insert into note values (3)`, notes: true } as const;
+  failures = [FAILURES['a connection that is cut']];
+  expect([await told([one, note]), asked]).toEqual([[[{ n: 1 }], []], 2]);
+  failures = [FAILURES['a connection that is cut']];
+  expect([await told([write, note]), asked]).toEqual([unavailable, 3]);
+});
+
+test('what PostgreSQL refuses is not asked again', async () => {
+  expect(await told([read`select 1/0`])).toMatchObject({ code: '22012' });
+  expect(asked).toBe(1);
+});
+
+test('nothing is begun anew when its time is over', async () => {
+  failures = [FAILURES['a connection that is cut']];
+  const limits = { answerMs: 200, workMs: 90, lockMs: 50 };
+  await expect(database.run(one, limits)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(asked).toBe(1);
+});
+
+test('what says that it reads cannot write', async () => {
+  expect(await told([read`insert into note values (2)`])).toMatchObject({ code: '25006' });
+});
