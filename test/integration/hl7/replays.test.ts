@@ -7,7 +7,7 @@ import { replayMany } from '../../../edge/hl7/replay/replay-many.ts';
 import { retryFailed } from '../../../edge/hl7/replay/retry-failed.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
 import { countMeant, replayJob, type ReplayFilter, replaysOf } from '../../../edge/store/hl7-replay.ts';
-import { addJob, stopJob } from '../../../edge/store/job.ts';
+import { addJob, resumeJob, stopJob } from '../../../edge/store/job.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from './site.ts';
@@ -91,11 +91,13 @@ describe('many', () => {
         where job_id = $1`,
       [id],
     );
-    await work();
+    // The attempt that it finds is its answer: nothing fails on it, and the job comes to its end.
+    expect(await work()).toEqual({ advanced: 1, failed: 0 });
+    expect(await replay(id)).toMatchObject({ state: 'done', accepted: 1, last_error: null });
     expect(await attempts('S-1')).toEqual(['received AR', 'replayed AA']);
   });
 
-  test('what comes while it runs is not meant; stopped, it does nothing more', async () => {
+  test('what comes while it runs is not meant; stopped, it does nothing more until it goes on', async () => {
     for (let at = 0; at < 11; at += 1) await site.send(trial(`U-${at}`, `U${at}`));
     const id = await ask(ANY);
     await site.send(trial('U-late', 'U-late'));
@@ -104,6 +106,10 @@ describe('many', () => {
     await work();
     expect(await replay(id)).toMatchObject({ state: 'stopped', progress_done: 10, rejected: 10 });
     expect(await attempts('U-10')).toEqual(['received AR']);
+    await site.deps.database.run(resumeJob(id));
+    await work();
+    expect(await replay(id)).toMatchObject({ state: 'done', progress_done: 11, rejected: 11 });
+    expect(await attempts('U-10')).toEqual(['received AR', 'replayed AR']);
     expect(await attempts('U-late')).toEqual(['received AR']);
   });
 });
