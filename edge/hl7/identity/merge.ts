@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../shared/json.ts';
 import { domainOfIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
-import { contributionsOf, fixed } from '../mapping/field-map.ts';
+import { contributionsOf } from '../mapping/field-map.ts';
 import { timed } from '../order/clock.ts';
 import { ADDED } from '../order/order.ts';
 import { MRG } from '../segments/mrg.ts';
@@ -114,11 +114,15 @@ function unheld(numbers: readonly ReadNumber[], identity: IdentityContext): Read
   );
 }
 
-/** The survivor has the identifiers of the one who is gone as old ones. */
+/**
+ * The survivor has the identifiers of the one who is gone as old ones, as that record says them: it grows when a late
+ * message with the old number says more of them. What the survivor has in use itself stays so.
+ */
 export function keepAsOld(survivor: Draft, identifiers: readonly JsonObject[], { drafts }: IdentityContext): void {
-  const own = itemsOf(survivor.content['identifier']);
-  const isOwn = (item: JsonObject): boolean =>
-    own.some((other) => other['value'] === item['value'] && domainOfIdentifier(other) === domainOfIdentifier(item));
-  const old = identifiers.filter((item) => !isOwn(item)).map((item) => ({ ...item, use: 'old' }));
-  if (old.length > 0) drafts.apply(survivor, [{ ...fixed('identifier', old), adds: true }], ADDED);
+  const isOf = (item: JsonObject, items: readonly JsonObject[]): boolean =>
+    items.some((other) => other['value'] === item['value'] && domainOfIdentifier(other) === domainOfIdentifier(item));
+  const stored = itemsOf(survivor.content['identifier']);
+  const own = stored.filter((item) => item['use'] !== 'old' || !isOf(item, identifiers));
+  const old = identifiers.filter((item) => !isOf(item, own)).map((item) => ({ ...item, use: 'old' }));
+  drafts.rewrite(survivor, { ...survivor.content, identifier: [...own, ...old] });
 }

@@ -14,9 +14,10 @@ import type { Timing } from '../order/clock.ts';
 import { noteStale } from '../order/stale.ts';
 import { PATIENT_SEGMENTS } from '../segments/registry.ts';
 import type { IdentityContext } from './identity-context.ts';
-import { losersOf, mergeAway, numbersOfMrg, type Merge } from './merge.ts';
+import { keepAsOld, losersOf, mergeAway, numbersOfMrg, type Merge } from './merge.ts';
 import { isSame, markOld, renumbering } from './renumber.ts';
 import { resolve, type MovedNumber, type Resolution } from './resolve.ts';
+import { itemsOf } from './survivor.ts';
 import type { Person } from './person.ts';
 import { isItemOf, leadingOf, numbersOfField, personOf, rowsOf, type ReadNumber } from './sent.ts';
 
@@ -117,6 +118,7 @@ function byPid(
   const record = (old === undefined ? undefined : drafts.byId('Patient', old)) ?? patient;
   const state = known === undefined ? 'new' : old === undefined ? 'known' : 'merged';
   describe({ segments, action, record, state, numbers, foreign: resolution.foreign }, identity);
+  if (record !== patient) keepAsOld(patient, itemsOf(record.content['identifier']), identity);
   if (action === 'not-moved') noteNotMoved(segments, rule.isExternal === true, patient, said.person, identity);
 
   const merges =

@@ -100,11 +100,11 @@ const keyOfResult = ({ patientId, what, at, place, numbers }: ResultRow): string
   JSON.stringify([patientId, what, at, place, JSON.parse(numbers)]);
 
 /** The order of extensions, and of what is only added, means nothing. */
-function withSets(content: Json): Json {
+export function withSets(content: Json): Json {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content;
   return Object.fromEntries(
     Object.entries(content).map(([name, value]) => {
-      const isSet = ['extension', 'result', 'relatesTo'].includes(name);
+      const isSet = ['extension', 'result', 'relatesTo', 'link'].includes(name);
       return [name, isSet && Array.isArray(value) ? value.map(sortedJson).sort() : value];
     }),
   );
