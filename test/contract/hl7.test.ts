@@ -4,12 +4,13 @@ import { describe } from 'vitest';
 import { onRuntimes } from './on-runtimes.ts';
 import { answerCases } from './hl7/answer-cases.ts';
 import { againCases } from './hl7/again-cases.ts';
-import { chartsOf } from './hl7/charts.ts';
+import { chartsOf, orderOf } from './hl7/charts.ts';
 import { identityCases } from './hl7/identity-cases.ts';
 import { batchCases } from './hl7/batch-cases.ts';
 import { httpCases } from './hl7/http-cases.ts';
 import { mergeCases } from './hl7/merge-cases.ts';
 import { mllpCases } from './hl7/mllp-cases.ts';
+import { orderCases } from './hl7/order-cases.ts';
 import { resultCases } from './hl7/result-cases.ts';
 import { startSubject } from './hl7/subject.ts';
 
@@ -20,6 +21,7 @@ onRuntimes(startSubject, (subject) => {
   describe('the same message again', () => againCases(subject));
   describe('which result is meant', () => resultCases(subject));
   describe('results that meet', () => mergeCases(subject));
+  describe('whatever comes first', () => orderCases(() => orderOf(subject())));
   describe('from the sidecar', () => mllpCases(subject));
   describe('which chart', () => identityCases(() => chartsOf(subject())));
 });

@@ -6,6 +6,7 @@ import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
+import { orderCases } from '../../contract/hl7/order-cases.ts';
 import { createHl7Site, type Hl7Site, type Sent } from './site.ts';
 
 let site: Hl7Site;
@@ -228,4 +229,19 @@ describe('documents', () => {
       relatesTo: [{ code: 'replaces', target: { reference: `DocumentReference/${old?.id}` } }],
     });
   });
+});
+
+describe('whatever comes first', () => {
+  let own: Hl7Site;
+  beforeAll(async () => {
+    own = await createHl7Site({ database: site.db, timeZone: 'Europe/Vienna' });
+  });
+
+  orderCases(() => ({
+    db: own.db,
+    send: (message) => own.send(message),
+    update: async (resource) => {
+      await own.deps.database.run(writeResources(own.site, [toWrite(resource, resource.id, 'update')]));
+    },
+  }));
 });

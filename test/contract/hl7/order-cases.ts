@@ -1,0 +1,438 @@
+/**
+ * Any order of arrival ends in the same chart: what an old message meets that comes late, from a queue, a second connection or
+ * a resend. Each history is told in every order of its messages, about a patient of its own.
+ */
+import { describe, expect, test } from 'vitest';
+
+import { isJsonObject, parseJson, type JsonObject } from '../../../shared/json.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import type { TestDatabase } from '../../stack/tools/database.ts';
+
+/** A site in the zone of Vienna. */
+export interface OrderSubject {
+  readonly db: TestDatabase;
+  readonly send: (message: string) => Promise<Answer>;
+  /** As a FHIR client updates a resource. */
+  readonly update: (
+    resource: JsonObject & { readonly resourceType: ResourceType; readonly id: string },
+  ) => Promise<void>;
+}
+
+interface Answer {
+  readonly outcome: string;
+  readonly errors: readonly string[];
+}
+
+let control = 0;
+let patients = 0;
+const newPatient = (): string => `T${(patients += 1)}`;
+
+const msh = (type: string, sent: string): string =>
+  `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|${sent}||${type}|T-${(control += 1)}|P|2.5.1`;
+const pid = (id: string, rest = 'Doe^Jane||19800229|F'): string => `PID|1||${id}^^^&1.2.40.8&ISO^MR||${rest}`;
+/** An instant as MSH-7. */
+const soon = (seconds: number): string =>
+  `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}+0000`;
+
+interface Result {
+  /** OBR-22. */
+  readonly at?: string;
+  /** MSH-7. */
+  readonly sent?: string;
+  /** OBX-11. */
+  readonly status: string;
+  /** OBX-5. */
+  readonly value: string;
+  /** OBR-25, else the same. */
+  readonly report?: string;
+  /** OBX-7. */
+  readonly range?: string;
+  /** OBX-17. */
+  readonly method?: string;
+  /** OBX-19. */
+  readonly analyzed?: string;
+  /** OBX-3. */
+  readonly code?: string;
+}
+
+const oru = (id: string, result: Result): string => {
+  const { at = '', sent = at, status, value, report = status, range = '', method = '', analyzed = '' } = result;
+  return `${msh('ORU^R01^ORU_R01', sent)}
+    ${pid(id)}
+    OBR|1||F-${id}|P^Panel^L|||202601010700+0100|||||||||||||||${at}|||${report}
+    OBX|1|ST|${result.code ?? 'GLU'}^Glucose^L||${value}||${range}||||${status}||||||${method}||${analyzed}`;
+};
+
+type History = readonly ((id: string) => string)[];
+
+/** Every order of a list. */
+function ordersOf<T>(list: readonly T[]): readonly (readonly T[])[] {
+  if (list.length < 2) return [list];
+  return list.flatMap((item, at) => ordersOf(list.toSpliced(at, 1)).map((rest) => [item, ...rest]));
+}
+
+export function orderCases(subject: () => OrderSubject): void {
+  const accepted = async (message: string): Promise<readonly string[]> => {
+    const { outcome, errors } = await subject().send(message);
+    expect(outcome, errors.join()).toBe('AA');
+    return errors;
+  };
+
+  interface Row {
+    readonly id: string;
+    readonly version: number;
+    readonly content: JsonObject;
+  }
+  const stored = async (id: string, type: ResourceType): Promise<readonly Row[]> => {
+    const { rows } = await subject().db.client.query<{ id: string; version: number; body: string }>(
+      `select r.id, r.version, r.body from resource r
+         join resource_identifier i on i.site_id = r.site_id and i.type = 'Patient' and i.id = coalesce(r.patient_id, r.id)
+        where i.value = $1 and r.type = $2 order by r.id`,
+      [id, type],
+    );
+    return rows.map(({ body, ...row }) => {
+      const content = parseJson(`{${body}}`);
+      if (!isJsonObject(content)) throw new Error('not an object');
+      return { ...row, content };
+    });
+  };
+  const only = async (id: string, type: ResourceType): Promise<Row> => {
+    const [row, ...more] = await stored(id, type);
+    if (row === undefined || more.length > 0) throw new Error(`${type} of ${id}: ${more.length + 1} found, or none`);
+    return row;
+  };
+  /** `5.4 corrected, corrected` of the one result and its report. */
+  const result = async (id: string): Promise<string> => {
+    const { content } = await only(id, 'Observation');
+    return `${content['valueString']} ${content['status']}, ${(await only(id, 'DiagnosticReport')).content['status']}`;
+  };
+  const update = async (patientId: string, resourceType: ResourceType, members: JsonObject): Promise<void> => {
+    const { id, content } = await only(patientId, resourceType);
+    await subject().update({ ...content, ...members, resourceType, id });
+  };
+
+  describe('results', () => {
+    const P: Result = { at: '202601010730', status: 'P', value: '4.9' };
+    const F: Result = { at: '202601010800', status: 'F', value: '5.2' };
+    const C: Result = { at: '202601020800', status: 'C', value: '5.4' };
+
+    test.each<[name: string, results: readonly Result[], end: string]>([
+      ['preliminary, final, corrected', [P, F, C], '5.4 corrected, corrected'],
+      ['final, and preliminary by a later clock', [F, { ...P, at: '202601010900' }], '5.2 final, final'],
+      ['final twice: the later one', [F, { ...F, at: '202601010801', value: '5.3' }], '5.3 final, final'],
+      ['of one time the correction', [F, { ...C, at: F.at ?? '' }], '5.4 corrected, corrected'],
+      [
+        'of one time and status the one that was sent later',
+        [
+          { ...F, sent: '202601010801' },
+          { ...F, sent: '202601010802', value: '5.3' },
+        ],
+        '5.3 final, final',
+      ],
+      [
+        'withdrawn, and then a value of its own time',
+        [
+          F,
+          { ...F, at: '202601010900', status: 'W', report: 'C' },
+          { ...F, at: '202601011000', value: '5.5', report: 'C' },
+        ],
+        '5.5 final, corrected',
+      ],
+      [
+        'withdrawn after all of them',
+        [F, C, { ...F, at: '202601030800', status: 'W', value: '', report: 'C' }],
+        '5.4 entered-in-error, corrected',
+      ],
+      [
+        'an empty status is none',
+        [F, { ...F, at: '202601010900', status: '', report: '', value: '5.2' }],
+        '5.2 final, final',
+      ],
+      [
+        'when it was analyzed is not when it was said',
+        [
+          { ...F, analyzed: '202601050800' },
+          { ...C, analyzed: '202601010800' },
+        ],
+        '5.4 corrected, corrected',
+      ],
+    ])('%s', async (_name, results, end) => {
+      for (const order of ordersOf(results)) {
+        const id = newPatient();
+        for (const each of order) await accepted(oru(id, each));
+        expect(await result(id)).toBe(end);
+      }
+    });
+
+    test('what is late is AA with W 205, changes nothing, and a late correction is listed', async () => {
+      const id = newPatient();
+      for (const each of [{ ...C, at: '202601030800' }, F]) await accepted(oru(id, each));
+      expect((await only(id, 'Observation')).version).toBe(1);
+      expect(await accepted(oru(id, P))).toEqual(['W 205 OBX^1', 'W 205 OBR^1']);
+      expect(await accepted(oru(id, { ...C, value: '6.0' }))).toEqual(['W 205 OBX^1', 'W 205 OBR^1']);
+      const { id: about } = await only(id, 'Observation');
+      const { rows } = await subject().db.client.query(`select kind from attention where detail ->> 'id' = $1`, [
+        about,
+      ]);
+      expect(rows).toEqual([{ kind: 'stale-correction' }]);
+      expect((await only(id, 'Observation')).version).toBe(1);
+    });
+
+    test('what is late fills what nobody newer has valued, and adds its results to the report', async () => {
+      for (const order of ordersOf([
+        { ...F, range: '1-5', method: 'M1^Method^L' },
+        { ...C, method: '' },
+        { ...F, at: '202601010801', code: 'NA' },
+      ])) {
+        const id = newPatient();
+        for (const each of order) await accepted(oru(id, each));
+        const glucose = (await stored(id, 'Observation')).find(({ content }) => content['valueString'] === '5.4');
+        // The range came beside another value.
+        expect(glucose?.content).not.toHaveProperty('referenceRange');
+        expect(glucose?.content).toHaveProperty('method');
+        expect((await only(id, 'DiagnosticReport')).content['result']).toHaveLength(2);
+      }
+    });
+
+    test('a clock that is an hour ahead does not have the last word', async () => {
+      const id = newPatient();
+      await accepted(oru(id, { ...F, at: soon(3600), sent: soon(3600), value: 'ahead' }));
+      await accepted(oru(id, { ...F, at: soon(60), sent: soon(60), value: 'now' }));
+      expect(await result(id)).toBe('now final, final');
+    });
+
+    test('a FHIR client stamps what it changed, at its time, and nothing else', async () => {
+      const id = newPatient();
+      await accepted(oru(id, F));
+      await update(id, 'Observation', { valueString: 'by hand' });
+      await accepted(oru(id, C));
+      expect(await result(id)).toBe('by hand corrected, corrected');
+      await accepted(oru(id, { ...C, at: soon(60), value: '7.0' }));
+      expect(await result(id)).toBe('7.0 corrected, corrected');
+    });
+  });
+
+  describe('patients and what an admission brings', () => {
+    interface Admission {
+      /** EVN-2. */
+      readonly at: string;
+      readonly rest: string;
+      readonly sent?: string;
+      readonly lines?: readonly string[];
+      readonly event?: string;
+    }
+    const adt =
+      ({ at, rest, sent = '202601050800', lines = [], event = 'A08' }: Admission) =>
+      (id: string): string =>
+        [msh(`ADT^${event}`, sent), `EVN||${at}`, pid(id, rest), ...lines].join('\n');
+    const told = async (messages: History): Promise<string> => {
+      const id = newPatient();
+      for (const message of messages) await accepted(message(id));
+      return id;
+    };
+    const patient = async (id: string): Promise<string> => {
+      const { content } = await only(id, 'Patient');
+      return `${JSON.stringify(content['name'])} ${content['birthDate']} ${content['gender']} ${content['active']}`;
+    };
+
+    test.each<[name: string, messages: History, family: string, rest: string]>([
+      [
+        'an admission of last year does not bring the old name back, and fills the birth date',
+        [
+          adt({ at: '202601010800', rest: 'New^Jane' }),
+          adt({ at: '202501010800', rest: 'Old^Jane||19800229', event: 'A04' }),
+        ],
+        'New',
+        '1980-02-29 undefined true',
+      ],
+      [
+        '"" is a value, empty is none',
+        [
+          adt({ at: '202601010800', rest: 'Doe^Jane||19800229|F' }),
+          adt({ at: '202601020800', rest: 'Doe^Jane||""|' }),
+          adt({ at: '202512310800', rest: 'Doe^Jane||19810101|F' }),
+        ],
+        'Doe',
+        'undefined female true',
+      ],
+      [
+        'a day is no time: MSH-7 stands in its place',
+        [
+          adt({ at: '20260109', sent: '202601010800', rest: 'Old^Jane' }),
+          adt({ at: '202601020800', rest: 'New^Jane' }),
+        ],
+        'New',
+        'undefined undefined true',
+      ],
+      [
+        'what a result says of its patient is the least',
+        [
+          adt({ at: '202501010800', rest: 'Adt^Jane||19800229' }),
+          (id) => oru(id, { at: '202601020800', status: 'F', value: '1' }),
+        ],
+        'Adt',
+        '1980-02-29 female true',
+      ],
+      [
+        'who was deleted and admitted again is in use',
+        [
+          adt({ at: '202601010800', rest: 'Doe^Jane' }),
+          adt({ at: '202601020800', rest: 'Doe^Jane', event: 'A29' }),
+          adt({ at: '202601030800', rest: 'Doe^Jane', event: 'A04' }),
+        ],
+        'Doe',
+        'undefined undefined true',
+      ],
+    ])('%s', async (_name, messages, family, rest) => {
+      for (const order of ordersOf(messages)) {
+        const said = await patient(await told(order));
+        expect(said).toContain(`"family":"${family}"`);
+        expect(said.endsWith(`] ${rest}`), said).toBe(true);
+      }
+    });
+
+    test.each<[type: ResourceType, newer: string, older: string, has: JsonObject]>([
+      [
+        'AllergyIntolerance',
+        'AL1|1|DA|PEN^Penicillin^L|SV|Rash',
+        'AL1|1|DA|PEN^Penicillin^L|MO|Cough',
+        { criticality: 'high', reaction: [{ manifestation: [{ text: 'Rash' }] }] },
+      ],
+      [
+        'Condition',
+        `DG1|1||I10^Hypertension^I10|Severe|20260101||A${'|'.repeat(13)}DG-1`,
+        `DG1|1||I10^Hypertension^I10|Mild|20260101||A${'|'.repeat(13)}DG-1`,
+        { code: { text: 'Severe' } },
+      ],
+      [
+        'Procedure',
+        `PR1|1||1^Appendectomy^L|By laparoscopy|20260101|C${'|'.repeat(13)}PR-1`,
+        `PR1|1||1^Appendectomy^L|Open|20260101|C${'|'.repeat(13)}PR-1`,
+        { code: { text: 'By laparoscopy' } },
+      ],
+    ])('%s: the older admission changes nothing', async (type, newer, older, has) => {
+      const rest = 'Doe^Jane';
+      for (const order of ordersOf([
+        adt({ at: '202601020800', rest, lines: [newer] }),
+        adt({ at: '202601010800', rest, lines: [older] }),
+      ])) {
+        const id = await told(order);
+        expect((await only(id, type)).content).toMatchObject(has);
+      }
+    });
+
+    test('a late message with the number of a record that was merged away ends where an early one does', async () => {
+      const states: string[] = [];
+      for (const order of ordersOf<'late' | 'result' | 'merge'>(['late', 'result', 'merge'])) {
+        const [survivor, loser] = [newPatient(), newPatient()];
+        const messages = {
+          late: adt({ at: '202601010800', rest: 'Doe^Jane||19800229|F' })(loser).replace(
+            '^MR||',
+            `^MR~L-${loser}^^^LAB2^PI||`,
+          ),
+          result: oru(loser, { at: '202601010900', status: 'F', value: '5.2' }),
+          merge: `${adt({ at: '202601020800', rest: 'Doe^Jane||19800229|F', event: 'A40' })(survivor)}\nMRG|${loser}^^^&1.2.40.8&ISO^MR`,
+        };
+        await accepted(adt({ at: '202512010800', rest: 'Doe^Jane||19800229|F' })(survivor));
+        for (const name of order) await accepted(messages[name]);
+        const [kept] = await stored(survivor, 'Patient');
+        const observations = await stored(survivor, 'Observation');
+        const identifiers = kept?.content['identifier'];
+        const numbers = (Array.isArray(identifiers) ? identifiers.filter(isJsonObject) : []).map(
+          ({ use, value }) => `${use} ${value}`,
+        );
+        states.push(`${numbers.join()} ${observations.length}`.replaceAll(survivor, 'S').replaceAll(loser, 'L'));
+      }
+      expect(new Set(states)).toEqual(new Set(['undefined S,old L,old L-L 1']));
+    });
+  });
+
+  describe('documents', () => {
+    interface Document {
+      readonly event: string;
+      readonly number: string;
+      /** TXA-8. */
+      readonly at: string;
+      readonly parent?: string;
+      readonly text?: string;
+      /** EVN-2. */
+      readonly recorded?: string;
+      /** TXA-6. */
+      readonly originated?: string;
+      /** TXA-19. */
+      readonly availability?: string;
+    }
+    const mdm =
+      ({
+        event,
+        number,
+        at,
+        parent = '',
+        text = number,
+        recorded = '',
+        originated = '',
+        availability = 'AV',
+      }: Document) =>
+      (id: string): string =>
+        `${msh(`MDM^${event}`, '202601050800')}
+        EVN||${recorded}
+        ${pid(id)}
+        TXA|1|OP|TX|||${originated}||${at}||||${number}-${id}|${parent === '' ? '' : `${parent}-${id}`}||||AU||${availability}
+        OBX|1|TX|a^A^L||${text}`;
+    /** `A superseded one` of each document, by number. */
+    const documents = async (id: string): Promise<readonly string[]> => {
+      const rows = await stored(id, 'DocumentReference');
+      return rows
+        .map(({ content }) => {
+          const { masterIdentifier, status, content: attached } = content;
+          const number = isJsonObject(masterIdentifier) ? String(masterIdentifier['value']).split('-')[0] : '';
+          const data = /"data":"([^"]*)"/.exec(JSON.stringify(attached))?.[1] ?? '';
+          return `${number} ${status} ${Buffer.from(data, 'base64').toString()}`;
+        })
+        .toSorted();
+    };
+
+    test.each<[name: string, messages: History, end: readonly string[]]>([
+      [
+        'one that was replaced stays superseded, whatever comes again of it',
+        [
+          mdm({ event: 'T02', number: 'A', at: '202601010800' }),
+          mdm({ event: 'T10', number: 'B', at: '202601020800', parent: 'A' }),
+          mdm({ event: 'T02', number: 'A', at: '202601010700', text: 'draft' }),
+        ],
+        ['A superseded A', 'B current B'],
+      ],
+      [
+        'by TXA-8, else by EVN-2',
+        [
+          mdm({ event: 'T02', number: 'A', at: '', recorded: '202601010800', text: 'old' }),
+          mdm({ event: 'T08', number: 'A', at: '202601020800', recorded: '202512010800', text: 'new' }),
+        ],
+        ['A current new'],
+      ],
+      [
+        'when it was dictated is not when it was said',
+        [
+          mdm({ event: 'T02', number: 'A', at: '202601010800', originated: '202601040800', text: 'old' }),
+          mdm({ event: 'T08', number: 'A', at: '202601020800', originated: '202512010800', text: 'new' }),
+        ],
+        ['A current new'],
+      ],
+      [
+        'one that was replaced twice',
+        [
+          mdm({ event: 'T02', number: 'A', at: '202601010800' }),
+          mdm({ event: 'T10', number: 'B', at: '202601020800', parent: 'A' }),
+          mdm({ event: 'T10', number: 'C', at: '202601030800', parent: 'B' }),
+        ],
+        ['A superseded A', 'B superseded B', 'C current C'],
+      ],
+    ])('%s', async (_name, messages, end) => {
+      for (const order of ordersOf(messages)) {
+        const id = newPatient();
+        for (const message of order) await accepted(message(id));
+        expect(await documents(id)).toEqual(end);
+      }
+    });
+  });
+}
