@@ -12,6 +12,10 @@ const adt = (control: string, mrn: string, processing = 'P'): string =>
   `MSH|^~\\&|ADT|EAST|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|${processing}|2.5.1\r` +
   `EVN|A04|20261101083000+0100\rPID|1||${mrn}^^^EAST^MR||Lovelace^Ada||19701231|F\r`;
 
+/** `20261101083000Z`: so many seconds from now. */
+const zulu = (seconds: number): string =>
+  new Date(Date.now() + seconds * 1000).toISOString().replaceAll(/[-:T]|\.\d+/g, '');
+
 interface MessageItem {
   readonly messageId: string;
   readonly controlId: string;
@@ -294,5 +298,78 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     // Six messages of this site came in; one more is another site's.
     expect(totals).toMatchObject({ ok: 3, refused: 3 });
     expect(totals.tokens).toBeGreaterThanOrEqual(3);
+  });
+
+  test('a message that newer data contradict: shown element by element, applied in a second step, all of it kept', async () => {
+    const result = (control: string, status: string, at: string, value: string): string =>
+      `MSH|^~\\&|LAB|EAST|GW|GW|${at}+0100||ORU^R01^ORU_R01|${control}|P|2.5.1\rPID|1||P-9^^^EAST^MR||Lovelace^Ada\r` +
+      `OBR|1||F-9|PANEL^Panel^L|||20261101080000+0100|||||||||||||||${at}+0100|||${status}\r` +
+      `OBX|1|ST|K^Potassium^L||${value}||||||${status}\r`;
+    const final = result('M-9', 'F', '20261101083000', '4.0');
+    const first = await (await send(key, final)).text();
+    expect((await send(key, result('M-10', 'C', '20261101093000', '4.4'))).status).toBe(200);
+    const { messageId } = await find('M-9');
+    const detail = () => call<{ attempts: object[]; ack: string }>(`/messages/${messageId}`);
+    const observation = async () => {
+      const { rows } = await db.client.query<{ body: string; version: number }>(
+        `select body, version from resource where type = 'Observation' and body like '%"Potassium"%'`,
+      );
+      expect(rows).toHaveLength(1);
+      const [{ body, version }] = rows as [{ body: string; version: number }];
+      const { status, valueString } = JSON.parse(`{${body}}`) as Record<string, unknown>;
+      return `${String(valueString)} ${String(status)} ${version}`;
+    };
+
+    const preview = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
+    expect(preview).toMatchObject({
+      applied: 'nothing',
+      outcome: 'AA',
+      errors: [
+        { severity: 'W', code: '205', at: 'OBX^1' },
+        { severity: 'W', code: '205', at: 'OBR^1' },
+      ],
+      changes: expect.arrayContaining([
+        { reference: expect.stringContaining('Observation/'), change: 'unchanged', elements: [] },
+        { reference: expect.stringContaining('DiagnosticReport/'), change: 'unchanged', elements: [] },
+      ]),
+    });
+    expect(preview['stale']).toEqual(
+      expect.arrayContaining([
+        {
+          reference: expect.stringContaining('Observation/'),
+          change: 'changed',
+          elements: expect.arrayContaining([
+            { element: 'status', before: '"corrected"', after: '"final"' },
+            { element: 'valueString', before: '"4.4"', after: '"4.0"' },
+          ]),
+        },
+        {
+          reference: expect.stringContaining('DiagnosticReport/'),
+          change: 'changed',
+          elements: expect.arrayContaining([{ element: 'status', before: '"corrected"', after: '"final"' }]),
+        },
+      ]),
+    );
+    // Looking changes nothing, and is no attempt.
+    expect([await observation(), (await detail()).attempts.length]).toEqual(['4.4 corrected 2', 1]);
+
+    await call(`/messages/${messageId}/replay`, { apply: 'newest' });
+    expect(await observation()).toBe('4.4 corrected 2');
+    const forced = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, { apply: 'everything' });
+    expect(forced).toMatchObject({ applied: 'everything', outcome: 'AA' });
+    expect(await observation()).toBe('4.0 final 3');
+
+    const by = { actor: expect.stringMatching(/\(.+\)$/), outcome: 'AA' };
+    const lines = first.replaceAll('\r', '\n').trim();
+    expect((await detail()).attempts).toMatchObject([
+      { number: 1, why: 'received', actor: null, outcome: 'AA', errors: [], ack: expect.stringContaining(lines) },
+      { number: 2, why: 'replayed', errors: [{ code: '205' }, { code: '205' }], ...by },
+      { number: 3, why: 'forced', errors: [], ...by },
+    ]);
+    // The sender is told what it was told, and what it sends later than that holds again.
+    expect(await (await send(key, final)).text()).toBe(first);
+    expect(await observation()).toBe('4.0 final 3');
+    expect((await send(key, result('M-11', 'C', zulu(60), '4.5').replaceAll('Z+0100', '+0000'))).status).toBe(200);
+    expect(await observation()).toBe('4.5 corrected 4');
   });
 });
