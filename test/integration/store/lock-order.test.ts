@@ -13,7 +13,10 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
+import { sized } from '../../stack/tools/size.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+
+const ROUNDS = sized(6, 200);
 
 let db: TestDatabase;
 let site: string;
@@ -97,4 +100,57 @@ test('a message about a patient waits for whoever holds the patient’s number, 
   await writerWaits();
   await db.client.query('rollback');
   expect((await sent).outcome).toBe('AA');
+});
+
+/** A FHIR client's update of a patient, as it is run: numbers are held first, those that it brings and those that it takes. */
+async function updatePatient(client: Client, at: string, id: string, identifiers: readonly string[]): Promise<void> {
+  const resource = { resourceType: 'Patient', identifier: identifiers.map((value) => ({ system: 'urn:mrn', value })) };
+  await client.query('begin');
+  await run(
+    client,
+    lockKeys(
+      at,
+      identifiers.map((value) => `Patient|${value}`),
+      [id],
+    ),
+  );
+  await run(client, writeResources(at, [toWrite(resource, id, 'update')]));
+  await client.query('commit');
+}
+
+test('who takes a number from a patient waits for whoever holds it, and then takes what stands there by then', async () => {
+  const hl7 = await createHl7Site({ database: db });
+  const [one, two] = [uuidv7(Date.now()), uuidv7(Date.now() + 1)];
+  const patient = (id: string, value: string) =>
+    toWrite({ resourceType: 'Patient', identifier: [{ system: 'urn:mrn', value }] }, id, 'create');
+  await run(db.client, writeResources(hl7.site, [patient(one, 'L1'), patient(two, 'L2')]));
+
+  await db.client.query('begin');
+  await run(db.client, lockKeys(hl7.site, ['Patient|L1']));
+  // It names only the number that it brings.
+  const taking = updatePatient(writer, hl7.site, one, ['L3']);
+  await writerWaits();
+  await db.client.query('rollback');
+  await taking;
+
+  // One takes a number away and the other brings it, both ways at once: nobody waits for ever, and each number has one patient.
+  const other = new Client({ connectionString: db.url });
+  await other.connect();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [a, b] = round % 2 === 0 ? ['L2', 'L3'] : ['L3', 'L2'];
+    const result = hl7.send(
+      `${msh('ORU^R01')}\nPID|1||${a}^^^&urn:mrn&URI\nOBR|1||R${round}|1^T^L|||20260101\nOBX|1|NM|r${round}^T^L||5||||||F`,
+    );
+    await Promise.all([updatePatient(writer, hl7.site, one, [a]), updatePatient(other, hl7.site, two, [b])]);
+    // Before, between or after the two: it is of somebody who had the number, or was told that two had it.
+    expect(['AA', 'AE']).toContain((await result).outcome);
+    const { rows } = await db.client.query('select value, id from patient_identity where site_id = $1 order by value', [
+      hl7.site,
+    ]);
+    expect(rows).toEqual([
+      { value: 'L2', id: a === 'L2' ? one : two },
+      { value: 'L3', id: a === 'L3' ? one : two },
+    ]);
+  }
+  await other.end();
 });

@@ -16,6 +16,8 @@ import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
+import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
 
 let db: TestDatabase;
 let database: ReturnType<typeof neonDatabase>;
@@ -103,6 +105,10 @@ const INDEX = [
           (select array_agg(x.report_id order by 1) from report x where x.site_id = o.site_id and x.study_id = o.study_id) as together
      from report o join study s using (site_id, study_id) where o.site_id = $1 order by 1`,
   'select type, id, patient_id from resource where site_id = $1 order by 1, 2',
+];
+const ROWS_OF_KNOWN = [
+  'select xmin, ctid from patient_identity where site_id = $1 order by id, domain, value, number_type',
+  'select xmin, ctid from patient_trait where site_id = $1 order by id, trait',
 ];
 const CONTENT = [
   'select type, id, version, last_updated, meta, body from resource where site_id = $1 order by 1, 2',
@@ -202,6 +208,76 @@ describe('a site reindexed', () => {
     const id = await ask();
     await runAll();
     expect(await jobOf(id)).toMatchObject({ state: 'done', progress_done: 0 });
+  });
+});
+
+describe('by which numbers patients are known', () => {
+  const KNOWN = [
+    'select id, domain, value, number_type, led, is_assumed, is_taught from patient_identity where site_id = $1 order by 1, 2, 3, 4',
+    'select id, trait from patient_trait where site_id = $1 order by 1, 2',
+  ];
+  const adt = (numbers: string, family: string) => `${msh('ADT^A08')}\nPID|1||${numbers}||${family}^Ann||19800203|F`;
+  /** A patient of messages, with a number that was only listed and one without an authority, and one of a FHIR client. */
+  async function people(): Promise<Hl7Site> {
+    const hl7 = await createHl7Site({ database: db });
+    for (const numbers of ['K1^^^HOSP^MR~K2^^^LAB^PI', 'K1^^^HOSP^MR']) await hl7.send(adt(numbers, 'Known'));
+    await hl7.send(adt('K3', 'Bare'));
+    await write(hl7.site, [[newId(), patient('K4')]]);
+    return hl7;
+  }
+
+  test('stays as it is where it is whole: what messages taught too', async () => {
+    const hl7 = await people();
+    const [known, rowVersions] = [await rowsOf(hl7.site, KNOWN), await rowsOf(hl7.site, ROWS_OF_KNOWN)];
+    await ask(hl7.site);
+    await runAll();
+    expect(await rowsOf(hl7.site, KNOWN)).toEqual(known);
+    expect(await rowsOf(hl7.site, ROWS_OF_KNOWN)).toEqual(rowVersions);
+  });
+
+  test('is made anew of what is stored where it is lost: the next message finds its patient, of this site only', async () => {
+    const [hl7, other] = [await people(), await people()];
+    await db.client.query('delete from patient_identity where site_id = any ($1)', [[hl7.site, other.site]]);
+    await db.client.query('delete from patient_trait where site_id = any ($1)', [[hl7.site, other.site]]);
+    await ask(hl7.site);
+    await runAll();
+    const { rows } = await db.client.query<{ value: string; domain: string; led: boolean }>(
+      'select value, domain, led from patient_identity where site_id = $1 order by value, domain',
+      [hl7.site],
+    );
+    expect(rows).toEqual([
+      { value: 'K1', domain: 'name:HOSP', led: true },
+      { value: 'K2', domain: 'name:LAB', led: true },
+      { value: 'K3', domain: 'name:', led: true },
+      { value: 'K4', domain: 'urn:mrn', led: true },
+      { value: 'K4-b', domain: 'name:', led: true },
+    ]);
+    const count = (await hl7.resources('Patient')).length;
+    for (const [numbers, family] of [
+      ['K1^^^HOSP^MR', 'Known'],
+      ['K2^^^LAB^PI', 'Known'],
+      ['K3', 'Bare'],
+    ] as const) {
+      expect(await hl7.send(adt(numbers, family))).toMatchObject({ outcome: 'AA' });
+    }
+    expect(await hl7.resources('Patient')).toHaveLength(count);
+    // A result of somebody else is refused again: what the chart has said of the person is known.
+    const stranger = `${msh('ORU^R01')}\nPID|1||K1^^^HOSP^MR||Other^Bob||19600506|M\nOBR|1||R1|1^T^L|||20260101\nOBX|1|NM|1^T^L||5||||||F`;
+    expect(await hl7.send(stranger)).toMatchObject({ outcome: 'AE', errors: ['E 205 PID^1^3^1^1'] });
+    expect(await rowsOf(other.site, KNOWN)).toEqual([[], []]);
+  });
+
+  test('loses a number that the content does not have and no message taught', async () => {
+    const hl7 = await people();
+    const known = await rowsOf(hl7.site, KNOWN);
+    await db.client.query(
+      `insert into patient_identity (site_id, domain, value, number_type, id, led, is_assumed, is_taught)
+         select site_id, 'urn:stray', 'STRAY', '', id, true, false, false from resource where site_id = $1 and type = 'Patient'`,
+      [hl7.site],
+    );
+    await ask(hl7.site);
+    await runAll();
+    expect(await rowsOf(hl7.site, KNOWN)).toEqual(known);
   });
 });
 
