@@ -62,6 +62,12 @@ const STAFF = {
   /** The claims of the provider that say which site somebody sees and what they may do there. */
   ADMIN_OIDC_SITE_CLAIM: z.string().min(1).default('site'),
   ADMIN_OIDC_PERMISSIONS_CLAIM: z.string().min(1).default('permissions'),
+  /** What a sign-in asks the provider for; some give a refresh token only for `offline_access`. */
+  ADMIN_OIDC_SCOPE: z
+    .string()
+    .regex(/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/, 'must be scopes with one space between')
+    .refine((scope) => scope.split(' ').includes('openid'), 'must contain openid')
+    .default('openid profile'),
 };
 
 const LIMITS = {

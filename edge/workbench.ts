@@ -9,11 +9,15 @@ import type { ClientKeyring } from './oauth/client-keys.ts';
 
 export function createWorkbench(deps: Deps, clientKeys: ClientKeyring): Workbench {
   return {
-    explainAssertion: (site, assertion) => explainAssertion(deps, clientKeys, site, assertion),
-    dryRun: (key, bytes, requestId) => dryRun(deps, key, bytes, requestId),
-    previewReplay: (site, messageId, requestId) => previewReplay(deps, site, messageId, requestId),
-    replay: (site, messageId, { actor, isForced }, requestId) =>
-      reprocess(deps, site, messageId, { why: isForced ? 'forced' : 'replayed', actor, jobId: null }, requestId),
+    explainAssertion: (database, site, assertion) =>
+      explainAssertion({ ...deps, database }, clientKeys, site, assertion),
+    dryRun: (database, key, bytes, requestId) => dryRun({ ...deps, database }, key, bytes, requestId),
+    previewReplay: (database, site, messageId, requestId) =>
+      previewReplay({ ...deps, database }, site, messageId, requestId),
+    replay: (database, site, messageId, { actor, isForced }, requestId) => {
+      const attempt = { why: isForced ? 'forced' : 'replayed', actor, jobId: null } as const;
+      return reprocess({ ...deps, database }, site, messageId, attempt, requestId);
+    },
     validate: (resource) => validate(resource),
   };
 }

@@ -24,27 +24,35 @@ import { settingsOperations } from './settings/operations.ts';
 import { addSettingsPages } from './settings/routes.tsx';
 import { replayOperations } from './replays/operations.ts';
 import { addReplayPages } from './replays/routes.tsx';
+import { addSessionPages } from './sessions/routes.tsx';
+import { sessionOperations } from './sessions/operations.ts';
 import { createAccess } from './staff/access.ts';
+import { addBackChannelLogout, LOGOUT_PATH } from './staff/back-channel-logout.ts';
+import { createBearer } from './staff/bearer-token.ts';
 import { createProvider } from './staff/provider.ts';
+import { createProviderKeys } from './staff/provider-keys.ts';
+import { createRenew } from './staff/renew.ts';
 import { createSessions } from './staff/session.ts';
 import { addSignIn } from './staff/sign-in.ts';
-import type { Console } from './web/console.ts';
+import { createTokenSeal } from './staff/token-seal.ts';
+import type { AdminDeps, Console } from './web/console.ts';
 import { errorPage } from './web/error.tsx';
 import { workbenchOperations } from './workbench/operations.ts';
 import { addWorkbench } from './workbench/routes.tsx';
 import type { Workbench } from './workbench/workbench.ts';
 
 /** Everything of `/admin/api`, also for the OpenAPI document. */
-export function adminOperations(deps: Deps, workbench: Workbench): Operation[] {
+export function adminOperations(deps: AdminDeps, workbench: Workbench): Operation[] {
   return [
     ...keyOperations(deps),
     ...overviewOperations(deps),
-    ...messageOperations(deps, workbench),
-    ...replayOperations(deps),
-    ...attentionOperations(deps),
-    ...nameOperations(deps),
+    ...messageOperations(workbench),
+    ...replayOperations(),
+    ...attentionOperations(),
+    ...nameOperations(),
     ...workbenchOperations(deps, workbench),
-    ...settingsOperations(deps),
+    ...settingsOperations(),
+    ...sessionOperations(),
   ];
 }
 
@@ -52,9 +60,18 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   const app = createSurface(deps, 'admin', deps.config.ADMIN_PUBLIC_BASE_URL);
   const findProvider = createProvider(deps);
   const sessions = createSessions(deps);
-  const access = createAccess(deps, findProvider, sessions);
+  const tokens = createTokenSeal(deps);
+  const keysOf = createProviderKeys(deps);
+  const bearer = createBearer(deps, findProvider, keysOf);
+  const access = createAccess(deps, bearer, sessions, createRenew(deps, findProvider, sessions, tokens));
 
-  addSignIn(app, deps, findProvider, sessions, access);
+  // What is answered without the database is answered to sessions that have not ended all the same.
+  app.use(async (c, next) => {
+    await next();
+    if (c.error === undefined) await c.get('settle')?.();
+  });
+  addSignIn(app, deps, findProvider, sessions, tokens, access);
+  addBackChannelLogout(app, deps, findProvider, keysOf);
   addOperations(app, access, adminOperations(deps, workbench));
   addAssets(app, deps, '/admin/assets');
   const console: Console = { deps, workbench, access };
@@ -67,8 +84,9 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addNamePages(app, console);
   addWorkbench(app, console);
   addSettingsPages(app, console);
+  addSessionPages(app, console);
 
-  const isApi = (path: string) => path === API_PATH || path.startsWith(`${API_PATH}/`);
+  const isApi = (path: string) => [API_PATH, LOGOUT_PATH].includes(path) || path.startsWith(`${API_PATH}/`);
 
   app.notFound((c) => {
     const fault = new Fault('not-found', 'there is nothing at this address');

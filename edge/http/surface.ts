@@ -15,6 +15,8 @@ export interface GatewayEnv {
     requestId: string;
     /** Set by whoever finds out whose the request is, so that it is counted and logged. */
     use?: Use;
+    /** Set where a session is asserted by what the request asks the database: for a request that asks it nothing. */
+    settle?: () => Promise<void>;
   };
 }
 

@@ -6,12 +6,13 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 17;
+export const SCHEMA_VERSION = 18;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
   'api_key_write',
   'assert_caller',
+  'assert_session',
   'attention_add',
   'audit_add',
   'audit_forget',
@@ -19,6 +20,10 @@ export const FUNCTIONS: readonly string[] = [
   'authorities_named',
   'authority_alias_add',
   'caller_refusal',
+  'console_session_ask',
+  'console_session_is_live',
+  'console_session_logout',
+  'console_session_start',
   'hl7_accepted',
   'hl7_authorities',
   'hl7_body_write',

@@ -15,6 +15,7 @@ const OWN = {
   GW410: { kind: 'conflict', message: 'another has taken the job over', code: 'lease-lost' },
   GW412: { kind: 'precondition-failed', message: 'the resource has another version' },
   GW422: { kind: 'invalid', message: 'a referenced resource is not in the site', code: 'not-found' },
+  GW440: { kind: 'unauthenticated', message: 'your session has ended: sign in again', code: 'session_ended' },
 } as const satisfies Readonly<Record<string, Meaning>>;
 
 export type OwnState = keyof typeof OWN;

@@ -5,6 +5,7 @@ const SESSION = ['test/unit/admin/session.test.ts'];
 const RULES = ['test/unit/admin/key-rules.test.ts'];
 const API = ['test/contract/admin-api.test.ts'];
 const BEARER = ['test/unit/admin/bearer-token.test.ts'];
+const SESSIONS = ['test/contract/admin-sessions.test.ts'];
 const SITE = ['test/contract/admin-site.test.ts'];
 const SIGN_IN = ['test/contract/admin-sign-in.test.ts'];
 const STORE = ['test/integration/store/oauth-store.test.ts'];
@@ -15,6 +16,173 @@ const NAMES = ['test/integration/admin/naming.test.ts'];
 const SIGN_IN_OR_MESSAGES = ['test/contract/admin-sign-in.test.ts', 'test/contract/admin-messages.test.ts'];
 
 export const ADMIN: readonly Mutant[] = [
+  {
+    name: 'a session that has ended reads on',
+    file: 'migrations/functions/assert_session.sql',
+    find: "raise exception 'the session has ended' using errcode = 'GW440';",
+    replace: 'null;',
+    tests: SESSIONS,
+    only: 'on deno.*copied cookie',
+  },
+  {
+    name: 'what asks the database nothing is shown to a session that has ended',
+    file: 'edge/admin/routes.ts',
+    find: "if (c.error === undefined) await c.get('settle')?.();",
+    replace: '',
+    tests: SESSIONS,
+    only: 'on deno.*copied cookie',
+  },
+  {
+    name: 'signing out leaves the session',
+    file: 'edge/admin/staff/sign-in.ts',
+    find: 'run(endSession(identityOf(session)));',
+    replace: 'run(endSession({ ...identityOf(session), site: session.id }));',
+    tests: SESSIONS,
+    only: 'on deno.*copied cookie',
+  },
+  {
+    name: 'a session never idles',
+    file: 'migrations/functions/console_session_is_live.sql',
+    find: "     and s.seen_at > now() - interval '30 minutes'\n",
+    replace: '',
+    tests: SESSIONS,
+    only: 'on deno.*ends',
+  },
+  {
+    name: 'a session lasts for ever',
+    file: 'migrations/functions/console_session_is_live.sql',
+    find: "s.started_at > now() - interval '8 hours'",
+    replace: 'true',
+    tests: SESSIONS,
+    only: 'on deno.*ends',
+  },
+  {
+    name: 'permissions are never too old',
+    file: 'migrations/functions/console_session_is_live.sql',
+    find: "     and s.asked_at > now() - interval '1 hour'\n",
+    replace: '',
+    tests: SESSIONS,
+    only: 'on deno.*ends',
+  },
+  {
+    name: 'a session in use idles',
+    file: 'migrations/functions/assert_session.sql',
+    find: 'set seen_at = now()',
+    replace: 'set seen_at = seen_at',
+    tests: SESSIONS,
+    only: 'on deno.*stays alive',
+  },
+  {
+    name: 'requests of one session wait for each other',
+    file: 'migrations/functions/assert_session.sql',
+    find: 'for update skip locked',
+    replace: 'for update',
+    tests: SESSIONS,
+    only: 'on deno.*stays alive',
+  },
+  {
+    name: 'permissions are not asked anew',
+    file: 'edge/admin/staff/renew.ts',
+    find: 'if (!session.mayAsk || seconds() - session.askedAt < ASK_AFTER_SECONDS) return session;',
+    replace: 'if (!session.mayAsk) throw sessionEnded();\n    if (seconds() > 0) return session;',
+    tests: SESSIONS,
+    only: 'on deno.*permissions are asked anew',
+  },
+  {
+    name: 'a locked account goes on',
+    file: 'edge/admin/staff/renew.ts',
+    find: "if (isRefused || (error instanceof Fault && error.kind === 'forbidden')) return 'refused';",
+    replace: "if (isRefused && error instanceof Fault) return 'refused';",
+    tests: SESSIONS,
+    only: 'on deno.*locked',
+  },
+  {
+    name: 'everybody asks the provider at once',
+    file: 'migrations/functions/console_session_ask.sql',
+    find: "when cur.asking_until > now() then 'asking'",
+    replace: "when cur.asking_until is null and false then 'asking'",
+    tests: SESSIONS,
+    only: 'on deno.*of many requests',
+  },
+  {
+    name: 'the refresh token of before is used again',
+    file: 'edge/admin/staff/renew.ts',
+    find: 'refreshToken: answer.refresh_token ?? refreshToken',
+    replace: 'refreshToken',
+    tests: SESSIONS,
+    only: 'on deno.*permissions are asked anew',
+  },
+  {
+    name: 'sessions of another site are seen',
+    file: 'edge/store/console-session.ts',
+    find: 'where s.site_id = ${site}::uuid and console_session_is_live(s)',
+    replace: "where ${site} <> '' and console_session_is_live(s)",
+    tests: SESSIONS,
+    only: 'on deno.*another site',
+  },
+  {
+    name: 'sessions of every site are ended',
+    file: 'edge/store/console-session.ts',
+    find: 'delete from console_session where site_id = ${site}::uuid returning session_id`;',
+    replace: "delete from console_session where ${site} <> '' returning session_id`;",
+    tests: SESSIONS,
+    only: 'on deno.*another site',
+  },
+  {
+    name: 'an ID token signs people out',
+    file: 'edge/admin/staff/back-channel-logout.ts',
+    find: '    nonce: z.undefined().optional(),\n',
+    replace: '',
+    tests: SESSIONS,
+    only: 'on deno.*nothing but a logout token',
+  },
+  {
+    name: 'a logout token without its event',
+    file: 'edge/admin/staff/back-channel-logout.ts',
+    find: '    events: z.looseObject({ [EVENT]: z.looseObject({}) }),\n',
+    replace: '',
+    tests: SESSIONS,
+    only: 'on deno.*nothing but a logout token',
+  },
+  {
+    name: 'a logout token of another client',
+    file: 'edge/admin/staff/back-channel-logout.ts',
+    find: '      audience: clientId,\n',
+    replace: '',
+    tests: SESSIONS,
+    only: 'on deno.*nothing but a logout token',
+  },
+  {
+    name: 'a logout token of any age',
+    file: 'edge/admin/staff/back-channel-logout.ts',
+    find: '      maxTokenAge: MAX_AGE_SECONDS,\n',
+    replace: '',
+    tests: SESSIONS,
+    only: 'on deno.*nothing but a logout token',
+  },
+  {
+    name: 'a logout token is used twice',
+    file: 'migrations/functions/console_session_logout.sql',
+    find: '    return null;',
+    replace: '    null;',
+    tests: SESSIONS,
+    only: 'on deno.*works once',
+  },
+  {
+    name: 'signing out of one session ends all',
+    file: 'migrations/functions/console_session_logout.sql',
+    find: '(p_provider_session is null or s.provider_session = p_provider_session)',
+    replace: 'true',
+    tests: SESSIONS,
+    only: 'on deno.*by sid',
+  },
+  {
+    name: 'a token of the provider is good for every session',
+    file: 'edge/admin/staff/token-seal.ts',
+    find: "opened?.sub === session && typeof opened['token']",
+    replace: "session !== '' && typeof opened?.['token']",
+    tests: SESSION,
+  },
   {
     name: 'what to look at of another site',
     file: 'edge/store/admin-attention.ts',
@@ -111,23 +279,22 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'the API asks for no permission',
     file: 'edge/admin/staff/access.ts',
-    find: `      requirePermission(actor, permission);
-      return actor;`,
-    replace: '      return actor;',
+    find: `      requirePermission(caller.actor, permission);
+`,
+    replace: '',
     tests: API,
   },
   {
     name: 'pages ask for no permission',
     file: 'edge/admin/staff/access.ts',
-    find: 'if (permission !== undefined) requirePermission(session.actor, permission);',
+    find: 'if (permission !== undefined) requirePermission(visitor.actor, permission);',
     replace: '',
     tests: SIGN_IN_OR_MESSAGES,
   },
   {
     name: 'another site’s page may act',
     file: 'edge/admin/staff/access.ts',
-    find: `    refuseCrossSite(c.req.raw, origin);
-`,
+    find: 'if (session !== undefined) refuseCrossSite(c.req.raw, origin);',
     replace: '',
     tests: SIGN_IN,
   },
@@ -162,7 +329,7 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'an admin token of another issuer',
     file: 'edge/admin/staff/bearer-token.ts',
-    find: `        issuer: server.issuer,
+    find: `        issuer: provider.server.issuer,
 `,
     replace: '',
     tests: BEARER,
@@ -199,8 +366,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'a site that the gateway does not know',
     file: 'edge/admin/staff/sign-in.ts',
-    find: "if (site === undefined) throw new Fault('forbidden', 'the site of your account is not known to this gateway');",
-    replace: "if (site === undefined) return { actor, siteName: '', idToken: answer.id_token };",
+    find: "if (started === undefined) throw new Fault('forbidden', 'the site of your account is not known to this gateway');",
+    replace: '',
     tests: SIGN_IN,
   },
   {

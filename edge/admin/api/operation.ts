@@ -6,7 +6,8 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
-import type { Surface } from '../../http/surface.ts';
+import type { Database } from '../../deps.ts';
+import type { GatewayEnv, Surface } from '../../http/surface.ts';
 import type { Access } from '../staff/access.ts';
 import { parse, readJson } from './parse.ts';
 import type { Actor, Permission } from '../staff/permissions.ts';
@@ -16,6 +17,8 @@ export type Method = 'get' | 'post' | 'patch';
 /** What an operation is called with: everything parsed. */
 export interface Call<Query, Body> {
   readonly actor: Actor;
+  /** As the caller may use it. */
+  readonly database: Database;
   readonly query: Query;
   readonly body: Body;
   /** A parameter of the path. */
@@ -50,7 +53,7 @@ interface Described<Query extends z.ZodType, Body extends z.ZodType> {
 
 /** The same with its handler's types closed over. */
 export interface Operation extends Omit<Described<z.ZodType, z.ZodType>, 'handle'> {
-  readonly run: (c: Context, access: Access, requestId: string) => Promise<Response>;
+  readonly run: (c: Context<GatewayEnv>, access: Access, requestId: string) => Promise<Response>;
 }
 
 const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
@@ -63,7 +66,7 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
   return {
     ...rest,
     async run(c, access, requestId) {
-      const actor = await access.api(c, described.permission);
+      const { actor, database } = await access.api(c, described.permission);
       const query = parse(described.query ?? noQuery, c.req.query(), 'malformed', 'the query');
       const given =
         described.body === undefined
@@ -72,6 +75,7 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
       const body = described.body === undefined ? undefined : parse(described.body, given);
       const answer = await handle({
         actor,
+        database,
         // What the schemas of this operation gave is what its handler was declared to take.
         query: query as z.infer<Query>,
         body: body as z.infer<Body>,

@@ -1,13 +1,12 @@
 /** What an administrator should look at, over JSON. It shows patients: nothing of it goes to the log. */
 import { z } from 'zod';
 
-import type { Deps } from '../../deps.ts';
 import { viewList } from '../api/cursor.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import { attentionQuery, dismiss, duplicateQuery, findAttention } from './listing.ts';
 import { attentionItem, viewAttention } from './view.ts';
 
-export function attentionOperations({ database }: Deps): Operation[] {
+export function attentionOperations(): Operation[] {
   return [
     operation({
       method: 'get',
@@ -17,7 +16,7 @@ export function attentionOperations({ database }: Deps): Operation[] {
       description: 'Merging is the hospital’s: by ADT A40, or by a FHIR client that links one Patient to the other.',
       query: duplicateQuery,
       answer: listOf(attentionItem),
-      async handle({ actor, query }) {
+      async handle({ actor, database, query }) {
         return {
           body: viewList(await findAttention(database, actor.site, 'possible-duplicate', query), viewAttention),
         };
@@ -30,7 +29,7 @@ export function attentionOperations({ database }: Deps): Operation[] {
       summary: 'What messages asked for and was not done, or not as they asked, the newest first',
       query: attentionQuery,
       answer: listOf(attentionItem),
-      async handle({ actor, query }) {
+      async handle({ actor, database, query }) {
         return { body: viewList(await findAttention(database, actor.site, query.kind, query), viewAttention) };
       },
     }),
@@ -41,7 +40,7 @@ export function attentionOperations({ database }: Deps): Operation[] {
       summary: 'Take a possible duplicate, or anything else that is listed, off the list',
       description: 'It stays dismissed when later messages show the same. Dismissing it again changes nothing.',
       answer: z.object({ id: z.uuid(), dismissedAt: z.iso.datetime(), dismissedBy: z.string() }),
-      async handle({ actor, param }) {
+      async handle({ actor, database, param }) {
         const {
           attention_id: id,
           dismissed_at: dismissedAt,

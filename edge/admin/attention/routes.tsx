@@ -18,14 +18,14 @@ const { path: PLACE } = PLACES.attention;
 const kindShown = z.enum(ATTENTION_KINDS).default('possible-duplicate');
 const pageQuery = duplicateQuery.extend({ kind: kindShown });
 
-export function addAttentionPages(app: Surface, { deps: { config, database }, access }: Console): void {
+export function addAttentionPages(app: Surface, { deps: { config }, access }: Console): void {
   const path = linkTo(config, PLACE);
 
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.messages.read');
     const query = readQuery(pageQuery, c.req.query());
     const { dismissed, ...asked } = c.req.query();
-    const list = viewList(await findAttention(database, session.actor.site, query.kind, query), viewAttention);
+    const list = viewList(await findAttention(session.database, session.actor.site, query.kind, query), viewAttention);
     const page = (
       <Page title={KIND_WORDS[query.kind].title} config={config} session={session} place={PLACE}>
         {dismissed === undefined ? null : <Notice tone="good">It is dismissed.</Notice>}
@@ -42,7 +42,7 @@ export function addAttentionPages(app: Surface, { deps: { config, database }, ac
   });
 
   app.post(`${PLACE}/:id/dismiss`, async (c) => {
-    const { actor } = await access.page(c, 'site.settings.update');
+    const { actor, database } = await access.page(c, 'site.settings.update');
     const kind = kindShown.catch('possible-duplicate').parse((await readForm(c.req.raw)).get('kind') ?? undefined);
     await dismiss(database, actor, c.req.param('id'));
     return c.redirect(`${path}?kind=${kind}&dismissed=1`, 303);

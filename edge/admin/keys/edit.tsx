@@ -61,7 +61,7 @@ export async function create(console: Console, c: Context): Promise<Response> {
   const session = await access.page(c, 'site.api_keys.create');
   const texts = textsOfForm(KEY_MEMBERS, await readForm(c.req.raw));
   try {
-    const { key } = await createKey(deps, session.actor, toBody(KEY_MEMBERS, texts));
+    const { key } = await createKey({ ...deps, database: session.database }, session.actor, toBody(KEY_MEMBERS, texts));
     return c.redirect(`${linkTo(deps.config, PLACE)}/${key.client_id}?saved=created&look=1`, 303);
   } catch (error) {
     if (!isOfForm(error)) throw error;
@@ -71,7 +71,7 @@ export async function create(console: Console, c: Context): Promise<Response> {
 
 export async function changeForm(console: Console, c: Context, clientId: string): Promise<Response> {
   const session = await console.access.page(c, 'site.api_keys.update');
-  const row = await requireKey(console.deps.database, session.actor.site, clientId);
+  const row = await requireKey(session.database, session.actor.site, clientId);
   const key = { clientId, name: row.name, version: row.version };
   return formPage(console, session, { texts: textsOfRecord(KEY_MEMBERS, viewKey(row)), key });
 }
@@ -83,11 +83,12 @@ export async function change(console: Console, c: Context, clientId: string): Pr
   const texts = textsOfForm(KEY_MEMBERS, form);
   const version = versionOf(form);
   try {
-    await changeKey(deps, session.actor, clientId, [version], toBody(KEY_MEMBERS, texts));
+    const body = toBody(KEY_MEMBERS, texts);
+    await changeKey({ ...deps, database: session.database }, session.actor, clientId, [version], body);
     return c.redirect(`${linkTo(deps.config, PLACE)}/${clientId}?saved=changed&look=1`, 303);
   } catch (error) {
     if (!isOfForm(error)) throw error;
-    const { name } = await requireKey(deps.database, session.actor.site, clientId);
+    const { name } = await requireKey(session.database, session.actor.site, clientId);
     // The version stays the one that was read, so that saving again cannot overwrite what nobody has seen.
     return formPage(console, session, { texts, fault: error, key: { clientId, name, version } });
   }

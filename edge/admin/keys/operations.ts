@@ -1,7 +1,6 @@
 /** API keys over JSON: list, create, read, change, why they were refused, what was changed. */
 import { z } from 'zod';
 
-import type { Deps } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
@@ -12,6 +11,7 @@ import { documented } from '../record/member.ts';
 import { findRefusals, refusalQuery } from '../refusals/listing.ts';
 import { refusalItem, viewRefusal } from '../refusals/view.ts';
 import { changeKey, createKey, keyChange, newKey, requireKey, type SavedKey } from './keys.ts';
+import type { AdminDeps } from '../web/console.ts';
 import { findKeys, keyQuery } from './listing.ts';
 import { KEY_MEMBERS } from './record.ts';
 import { apiKey, jwksFindings, viewFindings, viewKey } from './view.ts';
@@ -23,8 +23,7 @@ const answerSaved = ({ key, findings }: SavedKey, location: string) => ({
   headers: { ETag: etagOf(key.version), Location: location },
 });
 
-export function keyOperations(deps: Deps): Operation[] {
-  const { database } = deps;
+export function keyOperations(deps: AdminDeps): Operation[] {
   const locationOf = (clientId: string) => `${deps.config.ADMIN_PUBLIC_BASE_URL ?? ''}${API_PATH}/api-keys/${clientId}`;
 
   return [
@@ -35,7 +34,9 @@ export function keyOperations(deps: Deps): Operation[] {
       summary: 'List the API keys of the site, the newest first',
       query: keyQuery,
       answer: listOf(apiKey),
-      handle: async ({ actor, query }) => ({ body: viewList(await findKeys(database, actor.site, query), viewKey) }),
+      handle: async ({ actor, database, query }) => ({
+        body: viewList(await findKeys(database, actor.site, query), viewKey),
+      }),
     }),
     operation({
       method: 'post',
@@ -46,8 +47,8 @@ export function keyOperations(deps: Deps): Operation[] {
       body: documented(newKey),
       answer: savedKey,
       status: 201,
-      async handle({ actor, body }) {
-        const saved = await createKey(deps, actor, body);
+      async handle({ actor, database, body }) {
+        const saved = await createKey({ ...deps, database }, actor, body);
         return answerSaved(saved, locationOf(saved.key.client_id));
       },
     }),
@@ -57,7 +58,7 @@ export function keyOperations(deps: Deps): Operation[] {
       permission: 'site.api_keys.read',
       summary: 'Read an API key',
       answer: apiKey,
-      async handle({ actor, param }) {
+      async handle({ actor, database, param }) {
         const key = await requireKey(database, actor.site, param('clientId'));
         return { body: viewKey(key), headers: { ETag: etagOf(key.version) } };
       },
@@ -74,10 +75,13 @@ export function keyOperations(deps: Deps): Operation[] {
       body: documented(keyChange),
       answer: savedKey,
       needsIfMatch: true,
-      async handle({ actor, body, param, header }) {
+      async handle({ actor, database, body, param, header }) {
         const clientId = param('clientId');
         const expected = readIfMatch(header('if-match'));
-        return answerSaved(await changeKey(deps, actor, clientId, expected, body), locationOf(clientId));
+        return answerSaved(
+          await changeKey({ ...deps, database }, actor, clientId, expected, body),
+          locationOf(clientId),
+        );
       },
     }),
     operation({
@@ -88,7 +92,7 @@ export function keyOperations(deps: Deps): Operation[] {
       description: 'The newest 500 of each key are kept, for 90 days.',
       query: refusalQuery,
       answer: listOf(refusalItem),
-      async handle({ actor, param, query }) {
+      async handle({ actor, database, param, query }) {
         const { client_id: clientId } = await requireKey(database, actor.site, param('clientId'));
         return { body: viewList(await findRefusals(database, actor.site, clientId, query), viewRefusal) };
       },
@@ -100,7 +104,7 @@ export function keyOperations(deps: Deps): Operation[] {
       summary: 'Who changed this API key when, before and after, the newest first',
       query: z.strictObject(paging),
       answer: listOf(changeItem),
-      async handle({ actor, param, query: { limit, cursor } }) {
+      async handle({ actor, database, param, query: { limit, cursor } }) {
         const { client_id: clientId } = await requireKey(database, actor.site, param('clientId'));
         const before = fromCursor(cursor, NUMBER_PART)?.[0];
         const rows = await inSite(database, actor.site).run(

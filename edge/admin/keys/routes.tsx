@@ -25,9 +25,9 @@ export function addKeyPages(app: Surface, console: Console): void {
   app.post(`${PLACE}/:clientId/status`, (c) => switchStatus(console, c, c.req.param('clientId')));
 }
 
-async function list({ deps: { config, database }, access }: Console, c: Context): Promise<Response> {
+async function list({ deps: { config }, access }: Console, c: Context): Promise<Response> {
   const session = await access.page(c, 'site.api_keys.read');
-  const found = await findKeys(database, session.actor.site, readQuery(keyQuery, c.req.query()));
+  const found = await findKeys(session.database, session.actor.site, readQuery(keyQuery, c.req.query()));
   const mayCreate = session.actor.permissions.has('site.api_keys.create');
   const page = (
     <Page title="API keys" config={config} session={session} place={PLACE}>
@@ -41,6 +41,6 @@ async function switchStatus({ deps, access }: Console, c: Context, clientId: str
   const session = await access.page(c, 'site.api_keys.read');
   const form = await readForm(c.req.raw);
   const status = form.get('status') ?? '';
-  await changeKey(deps, session.actor, clientId, [versionOf(form)], { status });
+  await changeKey({ ...deps, database: session.database }, session.actor, clientId, [versionOf(form)], { status });
   return c.redirect(`${linkTo(deps.config, PLACE)}/${clientId}?saved=${status}`, 303);
 }

@@ -2,8 +2,7 @@
 import type { Context } from 'hono';
 
 import { readJwks } from '../../../shared/oauth/jwks.ts';
-import type { Deps } from '../../deps.ts';
-import { fetchJwks } from '../../http/fetch-jwks.ts';
+import { fetchJwks, type JwksFetching } from '../../http/fetch-jwks.ts';
 import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { findRefusals } from '../../store/admin-refusal.ts';
@@ -33,7 +32,7 @@ interface Looked {
 }
 
 /** The keys as far as they can be known without asking anyone, or, asked for, as the JWKS URI has them now. */
-async function lookAt(deps: Deps, key: KeyRow, isAsked: boolean): Promise<Looked> {
+async function lookAt(deps: JwksFetching, key: KeyRow, isAsked: boolean): Promise<Looked> {
   if (key.jwks !== null) {
     const { keys, problems } = readJwks(key.jwks);
     return { findings: { keys }, problems };
@@ -45,10 +44,10 @@ async function lookAt(deps: Deps, key: KeyRow, isAsked: boolean): Promise<Looked
 }
 
 export async function show({ deps, access }: Console, c: Context, clientId: string): Promise<Response> {
-  const { config, database } = deps;
+  const { config } = deps;
   const session = await access.page(c, 'site.api_keys.read');
   const { site, permissions } = session.actor;
-  const [[key], refusals, changes] = await inSite(database, site).batch([
+  const [[key], refusals, changes] = await inSite(session.database, site).batch([
     readKey(site, clientId),
     findRefusals(site, { clientId, surface: '', code: '', text: '' }, null, RECENT_REFUSALS),
     changesOf(site, clientId, null, RECENT_CHANGES),

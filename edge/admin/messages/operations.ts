@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
-import type { Deps } from '../../deps.ts';
+import type { Database } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';
 import { attemptsOfMessage, readStoredMessage, resourcesOfMessage } from '../../store/admin-message.ts';
 import { viewList } from '../api/cursor.ts';
@@ -87,10 +87,10 @@ const replayAnswer = z.object({
 });
 
 /** A message with its resources, of the site. @throws Fault `not-found` */
-export async function findMessage(deps: Deps, site: string, messageId: string) {
+export async function findMessage(database: Database, site: string, messageId: string) {
   const missing = () => new Fault('not-found', 'no such message');
   if (!isUuid(messageId)) throw missing();
-  const [[row], resources, attempts] = await inSite(deps.database, site).batch([
+  const [[row], resources, attempts] = await inSite(database, site).batch([
     readStoredMessage(site, messageId),
     resourcesOfMessage(site, messageId),
     attemptsOfMessage(site, messageId),
@@ -99,7 +99,7 @@ export async function findMessage(deps: Deps, site: string, messageId: string) {
   return viewMessageDetail(row, resources, attempts);
 }
 
-export function messageOperations(deps: Deps, workbench: Workbench): Operation[] {
+export function messageOperations(workbench: Workbench): Operation[] {
   return [
     operation({
       method: 'get',
@@ -108,8 +108,8 @@ export function messageOperations(deps: Deps, workbench: Workbench): Operation[]
       summary: 'HL7 messages of the site, the newest first',
       query: messageQuery,
       answer: listOf(messageItem),
-      async handle({ actor, query }) {
-        return { body: viewList(await findMessages(deps.database, actor.site, query), viewMessageRow) };
+      async handle({ actor, database, query }) {
+        return { body: viewList(await findMessages(database, actor.site, query), viewMessageRow) };
       },
     }),
     operation({
@@ -118,7 +118,7 @@ export function messageOperations(deps: Deps, workbench: Workbench): Operation[]
       permission: 'site.messages.read',
       summary: 'One message: its segments, the resources it made, its ACK and errors',
       answer: messageDetail,
-      handle: async ({ actor, param }) => ({ body: await findMessage(deps, actor.site, param('id')) }),
+      handle: async ({ actor, database, param }) => ({ body: await findMessage(database, actor.site, param('id')) }),
     }),
     operation({
       method: 'post',
@@ -130,18 +130,18 @@ export function messageOperations(deps: Deps, workbench: Workbench): Operation[]
         'contradict, `everything` also the rest. Outcome and ACK hold from then on; each attempt is kept. A retransmission gets the first AA.',
       body: z.strictObject({ apply: z.enum(['nothing', 'newest', 'everything']).default('nothing') }),
       answer: replayAnswer,
-      async handle({ actor, param, body: { apply }, requestId }) {
+      async handle({ actor, database, param, body: { apply }, requestId }) {
         const messageId = param('id');
         if (!isUuid(messageId)) throw new Fault('not-found', 'no such message');
         if (apply === 'nothing') {
-          const preview = await workbench.previewReplay(actor.site, messageId, requestId);
+          const preview = await workbench.previewReplay(database, actor.site, messageId, requestId);
           const { outcome: decided, ack, findings, ...would } = preview;
           return {
             body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack), errors: findings, ...would },
           };
         }
         const by = { actor: authorOf(actor), isForced: apply === 'everything' };
-        const { outcome: decided, ack } = await workbench.replay(actor.site, messageId, by, requestId);
+        const { outcome: decided, ack } = await workbench.replay(database, actor.site, messageId, by, requestId);
         return { body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack) } };
       },
     }),

@@ -24,7 +24,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     const session = await access.page(c, 'site.messages.read');
     const query = c.req.query();
     const asked = { ...query, from: instantOfLocal(query['from']), to: instantOfLocal(query['to']) };
-    const list = await findMessages(deps.database, session.actor.site, readQuery(messageQuery, asked));
+    const list = await findMessages(session.database, session.actor.site, readQuery(messageQuery, asked));
     const page = (
       <Page title="Messages" config={config} session={session} place={PLACE}>
         <MessageList {...{ list, query, path }} />
@@ -35,7 +35,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
 
   app.get(`${PLACE}/:id`, async (c) => {
     const session = await access.page(c, 'site.messages.read');
-    const message = await findMessage(deps, session.actor.site, c.req.param('id'));
+    const message = await findMessage(session.database, session.actor.site, c.req.param('id'));
     const page = (
       <Page title={`Message ${message.controlId}`} config={config} session={session} place={PLACE}>
         {c.req.query('replayed') === undefined ? null : (
@@ -54,7 +54,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
   app.get(`${PLACE}/:id/replay`, async (c) => {
     const session = await access.page(c, 'site.messages.replay');
     const id = messageId(c.req.param('id'));
-    const preview = await workbench.previewReplay(session.actor.site, id, c.get('requestId'));
+    const preview = await workbench.previewReplay(session.database, session.actor.site, id, c.get('requestId'));
     const page = (
       <Page title="What a replay would change" config={config} session={session} place={PLACE}>
         <ReplayPage preview={preview} path={`${path}/${id}`} />
@@ -67,7 +67,8 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     const session = await access.page(c, 'site.messages.replay');
     const id = messageId(c.req.param('id'));
     const isForced = (await readForm(c.req.raw)).get('apply') === 'everything';
-    await workbench.replay(session.actor.site, id, { actor: authorOf(session.actor), isForced }, c.get('requestId'));
+    const by = { actor: authorOf(session.actor), isForced };
+    await workbench.replay(session.database, session.actor.site, id, by, c.get('requestId'));
     return c.redirect(`${path}/${id}?replayed=1`, 303);
   });
 }

@@ -1,9 +1,8 @@
 /** Names that messages use and nobody has given a URI, over JSON. */
-import type { Deps } from '../../deps.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import { findUnnamed, unnamedItem, unnamedQuery } from './listing.ts';
 
-export function nameOperations({ database }: Deps): Operation[] {
+export function nameOperations(): Operation[] {
   return [
     operation({
       method: 'get',
@@ -16,7 +15,7 @@ export function nameOperations({ database }: Deps): Operation[] {
         '`GET /messages?unnamed=authority:HOSP` lists, keep a name here until they are processed again.',
       query: unnamedQuery,
       answer: listOf(unnamedItem),
-      handle: async ({ actor, query }) => ({ body: await findUnnamed(database, actor.site, query) }),
+      handle: async ({ actor, database, query }) => ({ body: await findUnnamed(database, actor.site, query) }),
     }),
   ];
 }

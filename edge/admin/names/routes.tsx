@@ -7,7 +7,7 @@ import type { Surface } from '../../http/surface.ts';
 import { NAME_KINDS } from '../../store/unnamed-name.ts';
 import { parse } from '../api/parse.ts';
 import { isOfForm, statusOfForm } from '../record/form.tsx';
-import type { Session } from '../staff/session.ts';
+import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
@@ -26,13 +26,13 @@ export function addNamePages(app: Surface, console: Console): void {
 }
 
 async function show(
-  { deps: { config, database } }: Console,
+  { deps: { config } }: Console,
   c: Context,
-  session: Session,
+  session: Visitor,
   failed?: { readonly refused: Refused; readonly fault: Fault },
 ): Promise<Response> {
   const { named, ...query } = c.req.query();
-  const list = await findUnnamed(database, session.actor.site, readQuery(unnamedQuery, query));
+  const list = await findUnnamed(session.database, session.actor.site, readQuery(unnamedQuery, query));
   const path = linkTo(config, PLACE);
   const page = (
     <Page title="Names without a URI" config={config} session={session} place={PLACE}>
@@ -59,11 +59,11 @@ async function show(
 }
 
 async function name(console: Console, c: Context): Promise<Response> {
-  const { config, database } = console.deps;
+  const { config } = console.deps;
   const session = await console.access.page(c, 'site.settings.update');
   const given = parse(naming, Object.fromEntries(await readForm(c.req.raw)), 'malformed', 'the form');
   try {
-    await giveUri(database, session.actor, given, given.system);
+    await giveUri(session.database, session.actor, given, given.system);
     return c.redirect(`${linkTo(config, PLACE)}?${new URLSearchParams({ named: given.name }).toString()}`, 303);
   } catch (error) {
     if (!isOfForm(error) || !session.actor.permissions.has('site.messages.read')) throw error;

@@ -1,13 +1,13 @@
 /** Endpoints, charts and sidecars over JSON. */
 import { z } from 'zod';
 
-import type { Deps } from '../../deps.ts';
 import { ENDPOINT_NAMES } from '../../config.ts';
 import { inSite } from '../../store/in-site.ts';
 import { sidecarsSeen, type SidecarRow } from '../../store/sidecar.ts';
 import { usageOf } from '../../store/usage.ts';
 import { toCharts } from './charts.ts';
 import { endpointsOf } from './endpoints.ts';
+import type { AdminDeps } from '../web/console.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
 
 const endpoint = z.object({
@@ -36,7 +36,7 @@ export const viewSidecar = ({ issuer, first_seen, last_seen }: SidecarRow) => ({
   lastSeenAt: last_seen,
 });
 
-export function overviewOperations(deps: Deps): Operation[] {
+export function overviewOperations(deps: AdminDeps): Operation[] {
   return [
     operation({
       method: 'get',
@@ -53,8 +53,8 @@ export function overviewOperations(deps: Deps): Operation[] {
       summary: 'Requests, refusals and latency of the site, for charts',
       query: z.strictObject({ span: z.enum(['24h', '30d']).default('24h') }),
       answer: charts,
-      async handle({ actor, query: { span } }) {
-        const rows = await inSite(deps.database, actor.site).run(usageOf(actor.site, span, deps.now()));
+      async handle({ actor, database, query: { span } }) {
+        const rows = await inSite(database, actor.site).run(usageOf(actor.site, span, deps.now()));
         return { body: toCharts(rows, span, deps.now()) };
       },
     }),
@@ -64,8 +64,8 @@ export function overviewOperations(deps: Deps): Operation[] {
       permission: 'site.endpoints.read',
       summary: 'The MLLP sidecars seen in the last seven days; they serve every site',
       answer: listOf(sidecar),
-      async handle() {
-        const rows = await deps.database.run(sidecarsSeen());
+      async handle({ database }) {
+        const rows = await database.run(sidecarsSeen());
         return { body: { items: rows.map(viewSidecar), next: null } };
       },
     }),

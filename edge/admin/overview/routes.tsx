@@ -12,7 +12,7 @@ import { PLACES } from '../web/places.ts';
 import { Overview } from './page.tsx';
 
 export function addOverview(app: Surface, { deps, access }: Console): void {
-  const { config, database } = deps;
+  const { config } = deps;
 
   app.get('/admin', async (c) => {
     const session = await access.page(c);
@@ -31,7 +31,7 @@ export function addOverview(app: Surface, { deps, access }: Console): void {
     }
     const span: UsageSpan = c.req.query('span') === '30d' ? '30d' : '24h';
     const now = deps.now();
-    const [[summary], usage, sidecars] = await inSite(database, site).batch([
+    const [[summary], usage, sidecars] = await inSite(session.database, site).batch([
       summariseSite(site),
       usageOf(site, span, now),
       sidecarsSeen(),

@@ -12,11 +12,11 @@ import { findRefusals, refusalQuery } from './listing.ts';
 const { path: PLACE } = PLACES.refusals;
 const pageQuery = refusalQuery.extend({ clientId: z.string().max(40).default('') });
 
-export function addRefusalPages(app: Surface, { deps: { config, database }, access }: Console): void {
+export function addRefusalPages(app: Surface, { deps: { config }, access }: Console): void {
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.api_keys.read');
     const query = readQuery(pageQuery, c.req.query());
-    const list = await findRefusals(database, session.actor.site, query.clientId, query);
+    const list = await findRefusals(session.database, session.actor.site, query.clientId, query);
     const page = (
       <Page title="Why was I refused?" config={config} session={session} place={PLACE}>
         <RefusalPage

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
-import type { Deps } from '../../deps.ts';
+import type { Database } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';
 import { countMeant, type ReplayCursor, replayJob, type ReplayRow, replaysOf } from '../../store/hl7-replay.ts';
 import { addJob, resumeJob, stopJob } from '../../store/job.ts';
@@ -55,8 +55,8 @@ export function viewReplay(row: ReplayRow): ReplayView {
 }
 
 /** @throws Fault `not-found` */
-async function findReplay(deps: Deps, site: string, id: string): Promise<ReplayView> {
-  const [row] = isUuid(id) ? await inSite(deps.database, site).run(replaysOf(site, id)) : [];
+async function findReplay(database: Database, site: string, id: string): Promise<ReplayView> {
+  const [row] = isUuid(id) ? await inSite(database, site).run(replaysOf(site, id)) : [];
   if (row === undefined) throw new Fault('not-found', 'no such replay');
   return viewReplay(row);
 }
@@ -66,24 +66,33 @@ async function findReplay(deps: Deps, site: string, id: string): Promise<ReplayV
  *
  * @throws Fault `conflict` where one is under way, `invalid` where it means no message
  */
-export async function startReplay(deps: Deps, actor: Actor, filter: z.infer<typeof replayFilter>): Promise<string> {
-  const [meant] = await inSite(deps.database, actor.site).run(countMeant(actor.site, filter));
+export async function startReplay(
+  database: Database,
+  actor: Actor,
+  filter: z.infer<typeof replayFilter>,
+): Promise<string> {
+  const [meant] = await inSite(database, actor.site).run(countMeant(actor.site, filter));
   if (meant === undefined || meant.last === null) throw new Fault('invalid', 'no message is meant');
   const id = crypto.randomUUID();
   const job = replayJob(id, actor.site, filter, meant.count, meant.last, authorOf(actor));
-  const [added] = await inSite(deps.database, actor.site).run(addJob(job));
+  const [added] = await inSite(database, actor.site).run(addJob(job));
   if (added?.id !== id) throw new Fault('conflict', 'a replay is under way: stop it, or wait for its end');
   return id;
 }
 
 /** @throws Fault `not-found`, `conflict` where it is in no state for that */
-export async function endReplay(deps: Deps, site: string, id: string, change: 'stop' | 'resume'): Promise<void> {
-  await findReplay(deps, site, id);
-  const [changed] = await inSite(deps.database, site).run(change === 'stop' ? stopJob(id) : resumeJob(id));
+export async function endReplay(
+  database: Database,
+  site: string,
+  id: string,
+  change: 'stop' | 'resume',
+): Promise<void> {
+  await findReplay(database, site, id);
+  const [changed] = await inSite(database, site).run(change === 'stop' ? stopJob(id) : resumeJob(id));
   if (changed?.changed !== true) throw new Fault('conflict', `the replay cannot ${change} any more`);
 }
 
-export function replayOperations(deps: Deps): Operation[] {
+export function replayOperations(): Operation[] {
   return [
     operation({
       method: 'get',
@@ -91,8 +100,8 @@ export function replayOperations(deps: Deps): Operation[] {
       permission: 'site.messages.replay',
       summary: 'Replays of many messages, the newest first',
       answer: z.object({ items: z.array(replayItem) }),
-      handle: async ({ actor }) => ({
-        body: { items: (await inSite(deps.database, actor.site).run(replaysOf(actor.site, null))).map(viewReplay) },
+      handle: async ({ actor, database }) => ({
+        body: { items: (await inSite(database, actor.site).run(replaysOf(actor.site, null))).map(viewReplay) },
       }),
     }),
     operation({
@@ -105,12 +114,12 @@ export function replayOperations(deps: Deps): Operation[] {
         'in which they came; what newer data contradict stays. One at a time.',
       body: replayFilter.extend({ apply: z.enum(['nothing', 'newest']).default('nothing') }),
       answer: z.object({ count: z.number().int().optional(), replay: replayItem.optional() }),
-      async handle({ actor, body: { apply, ...filter } }) {
+      async handle({ actor, database, body: { apply, ...filter } }) {
         if (apply === 'nothing') {
-          const [meant] = await inSite(deps.database, actor.site).run(countMeant(actor.site, filter));
+          const [meant] = await inSite(database, actor.site).run(countMeant(actor.site, filter));
           return { body: { count: meant?.count ?? 0 } };
         }
-        return { body: { replay: await findReplay(deps, actor.site, await startReplay(deps, actor, filter)) } };
+        return { body: { replay: await findReplay(database, actor.site, await startReplay(database, actor, filter)) } };
       },
     }),
     operation({
@@ -119,7 +128,7 @@ export function replayOperations(deps: Deps): Operation[] {
       permission: 'site.messages.replay',
       summary: 'How far a replay is, and what became of the messages',
       answer: replayItem,
-      handle: async ({ actor, param }) => ({ body: await findReplay(deps, actor.site, param('id')) }),
+      handle: async ({ actor, database, param }) => ({ body: await findReplay(database, actor.site, param('id')) }),
     }),
     ...(['stop', 'resume'] as const).map((change) =>
       operation({
@@ -128,9 +137,9 @@ export function replayOperations(deps: Deps): Operation[] {
         permission: 'site.messages.replay',
         summary: change === 'stop' ? 'Stop a replay: what is done stays' : 'Let a stopped replay go on where it was',
         answer: replayItem,
-        async handle({ actor, param }) {
-          await endReplay(deps, actor.site, param('id'), change);
-          return { body: await findReplay(deps, actor.site, param('id')) };
+        async handle({ actor, database, param }) {
+          await endReplay(database, actor.site, param('id'), change);
+          return { body: await findReplay(database, actor.site, param('id')) };
         },
       }),
     ),

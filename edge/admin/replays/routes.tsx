@@ -16,12 +16,13 @@ const filterOf = (given: Readonly<Record<string, string>>) =>
   readQuery(replayFilter, { ...given, from: instantOfLocal(given['from']), to: instantOfLocal(given['to']) });
 
 export function addReplayPages(app: Surface, { deps, access }: Console): void {
-  const { config, database } = deps;
+  const { config } = deps;
   const path = linkTo(config, PLACE);
 
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.messages.replay');
-    const { site } = session.actor;
+    const { actor, database } = session;
+    const { site } = actor;
     const query = c.req.query();
     const isCounting = query['count'] !== undefined;
     const [meant] = isCounting ? await inSite(database, site).run(countMeant(site, filterOf(query))) : [];
@@ -36,14 +37,14 @@ export function addReplayPages(app: Surface, { deps, access }: Console): void {
 
   app.post(PLACE, async (c) => {
     const session = await access.page(c, 'site.messages.replay');
-    await startReplay(deps, session.actor, filterOf(Object.fromEntries(await readForm(c.req.raw))));
+    await startReplay(session.database, session.actor, filterOf(Object.fromEntries(await readForm(c.req.raw))));
     return c.redirect(path, 303);
   });
 
   for (const change of ['stop', 'resume'] as const) {
     app.post(`${PLACE}/:id/${change}`, async (c) => {
       const session = await access.page(c, 'site.messages.replay');
-      await endReplay(deps, session.actor.site, c.req.param('id'), change);
+      await endReplay(session.database, session.actor.site, c.req.param('id'), change);
       return c.redirect(path, 303);
     });
   }

@@ -1,7 +1,6 @@
 /** The settings of the caller's site over JSON. */
 import { z } from 'zod';
 
-import type { Deps } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';
 import { changesOfSite, type SettingsRow } from '../../store/site.ts';
 import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
@@ -14,7 +13,7 @@ import { changeSite, requireSite, siteAnswer, siteChange, viewSite } from './sit
 
 const answer = (row: SettingsRow) => ({ body: viewSite(row), headers: { ETag: etagOf(row.version) } });
 
-export function settingsOperations({ database }: Deps): Operation[] {
+export function settingsOperations(): Operation[] {
   return [
     operation({
       method: 'get',
@@ -22,7 +21,7 @@ export function settingsOperations({ database }: Deps): Operation[] {
       permission: 'site.settings.read',
       summary: 'Read the settings of the site',
       answer: siteAnswer,
-      handle: async ({ actor }) => answer(await requireSite(database, actor.site)),
+      handle: async ({ actor, database }) => answer(await requireSite(database, actor.site)),
     }),
     operation({
       method: 'patch',
@@ -34,7 +33,7 @@ export function settingsOperations({ database }: Deps): Operation[] {
       body: documented(siteChange),
       answer: siteAnswer,
       needsIfMatch: true,
-      handle: async ({ actor, body, header }) =>
+      handle: async ({ actor, database, body, header }) =>
         answer(await changeSite(database, actor, readIfMatch(header('if-match')), body)),
     }),
     operation({
@@ -44,7 +43,7 @@ export function settingsOperations({ database }: Deps): Operation[] {
       summary: 'Who changed the settings when, before and after, the newest first',
       query: z.strictObject(paging),
       answer: listOf(changeItem),
-      async handle({ actor, query: { limit, cursor } }) {
+      async handle({ actor, database, query: { limit, cursor } }) {
         const before = fromCursor(cursor, NUMBER_PART)?.[0];
         const rows = await inSite(database, actor.site).run(
           changesOfSite(actor.site, before === undefined ? null : Number(before), limit + 1),

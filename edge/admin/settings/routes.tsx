@@ -27,10 +27,10 @@ export function addSettingsPages(app: Surface, console: Console): void {
   app.get(`${PLACE}/edit`, (c) => changeForm(console, c));
 }
 
-async function show({ deps: { config, database }, access }: Console, c: Context): Promise<Response> {
+async function show({ deps: { config }, access }: Console, c: Context): Promise<Response> {
   const session = await access.page(c, 'site.settings.read');
   const { site, permissions } = session.actor;
-  const [[row], changes] = await inSite(database, site).batch([
+  const [[row], changes] = await inSite(session.database, site).batch([
     readSettings(site),
     changesOfSite(site, null, RECENT_CHANGES),
   ]);
@@ -93,18 +93,18 @@ function formPage(
 
 async function changeForm(console: Console, c: Context): Promise<Response> {
   const session = await console.access.page(c, 'site.settings.update');
-  const row = await requireSite(console.deps.database, session.actor.site);
+  const row = await requireSite(session.database, session.actor.site);
   return formPage(console, session, { texts: textsOfRecord(SITE_MEMBERS, viewSite(row)), version: row.version });
 }
 
 async function change(console: Console, c: Context): Promise<Response> {
-  const { config, database } = console.deps;
+  const { config } = console.deps;
   const session = await console.access.page(c, 'site.settings.update');
   const form = await readForm(c.req.raw);
   const texts = textsOfForm(SITE_MEMBERS, form);
   const version = versionOf(form);
   try {
-    await changeSite(database, session.actor, [version], toBody(SITE_MEMBERS, texts));
+    await changeSite(session.database, session.actor, [version], toBody(SITE_MEMBERS, texts));
     return c.redirect(`${linkTo(config, PLACE)}?saved=1`, 303);
   } catch (error) {
     if (!isOfForm(error)) throw error;

@@ -1,12 +1,25 @@
 /** Who calls, and whether they may: the first step of every route of the console and of its API. */
 import type { Context } from 'hono';
 
-import type { Deps } from '../../deps.ts';
-import { type ReadBearer, createBearer, noCredentials } from './bearer-token.ts';
+import type { Fault } from '../../../shared/fault.ts';
+import type { Database, Deps } from '../../deps.ts';
+import { assertSession } from '../../store/console-session.ts';
+import type { GatewayEnv } from '../../http/surface.ts';
+import { noCredentials, type ReadBearer } from './bearer-token.ts';
 import { refuseCrossSite } from './cross-site.ts';
+import { guard } from './guard.ts';
 import { type Actor, type Permission, requirePermission } from './permissions.ts';
-import { type FindProvider, oidcSettings } from './provider.ts';
-import type { Session, Sessions } from './session.ts';
+import { oidcSettings } from './provider.ts';
+import { type Renew, sessionEnded } from './renew.ts';
+import { identityOf, type Session, type Sessions } from './session.ts';
+
+/** Who calls, and the database as they may use it: with a session, as long as it lasts. */
+export interface Caller {
+  readonly actor: Actor;
+  readonly database: Database;
+}
+
+export type Visitor = Caller & Session;
 
 export interface Access {
   /**
@@ -14,34 +27,47 @@ export interface Access {
    *
    * @throws Fault 401 without either, 403 without the permission or from another site's page
    */
-  api(c: Context, permission: Permission | readonly Permission[]): Promise<Actor>;
+  api(c: Context<GatewayEnv>, permission: Permission | readonly Permission[]): Promise<Caller>;
   /** Who looks at a page: sessions only. */
-  page(c: Context, permission?: Permission): Promise<Session>;
+  page(c: Context<GatewayEnv>, permission?: Permission): Promise<Visitor>;
+  /** What the cookie says of whoever wants to sign out, whether or not the session is still one. */
+  leaving(c: Context<GatewayEnv>): Promise<Session | undefined>;
 }
 
-export function createAccess(deps: Deps, findProvider: FindProvider, sessions: Sessions): Access {
-  const readBearer: ReadBearer = createBearer(deps, findProvider);
-
-  const bySession = async (c: Context): Promise<Session> => {
+export function createAccess(deps: Deps, readBearer: ReadBearer, sessions: Sessions, renew: Renew): Access {
+  const cookieOf = async (c: Context<GatewayEnv>): Promise<Session | undefined> => {
     const origin = new URL(oidcSettings(deps.config).baseUrl).origin;
     const session = await sessions.read(c);
-    if (session === undefined) throw noCredentials();
-    refuseCrossSite(c.req.raw, origin);
+    if (session !== undefined) refuseCrossSite(c.req.raw, origin);
     return session;
   };
 
+  const bySession = async (c: Context<GatewayEnv>, missing: () => Fault): Promise<Visitor> => {
+    const read = await cookieOf(c);
+    if (read === undefined) throw missing();
+    const session = await renew(c, read);
+    const { database, settle } = guard(deps.database, assertSession(identityOf(session)));
+    c.set('settle', settle);
+    return { ...session, database };
+  };
+
+  const countFor = (c: Context<GatewayEnv>, { site, subject }: Actor) => c.set('use', { site, actor: subject });
+
   return {
     async api(c, permission) {
-      const actor = (await readBearer(c.req.raw)) ?? (await bySession(c)).actor;
-      c.set('use', { site: actor.site, actor: actor.subject });
-      requirePermission(actor, permission);
-      return actor;
+      const byToken = await readBearer(c.req.raw);
+      const caller =
+        byToken === undefined ? await bySession(c, noCredentials) : { actor: byToken, database: deps.database };
+      countFor(c, caller.actor);
+      requirePermission(caller.actor, permission);
+      return caller;
     },
     async page(c, permission) {
-      const session = await bySession(c);
-      c.set('use', { site: session.actor.site, actor: session.actor.subject });
-      if (permission !== undefined) requirePermission(session.actor, permission);
-      return session;
+      const visitor = await bySession(c, sessionEnded);
+      countFor(c, visitor.actor);
+      if (permission !== undefined) requirePermission(visitor.actor, permission);
+      return visitor;
     },
+    leaving: cookieOf,
   };
 }

@@ -2,28 +2,15 @@
  * Bearer tokens of the staff's provider on `/admin/api`: JWT access tokens (RFC 9068), verified by the provider's
  * published keys. An ID token is not one: its `aud` is the console, not the API.
  */
-import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { errors, jwtVerify } from 'jose';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Deps } from '../../deps.ts';
 import { type Actor, toActor } from './permissions.ts';
 import { type FindProvider, oidcSettings } from './provider.ts';
+import { CLOCK_TOLERANCE_SECONDS, keysAway, type KeysOf, PROVIDER_ALGORITHMS } from './provider-keys.ts';
 
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
 const REALM = 'Bearer realm="integration-gateway-admin"';
-const CLOCK_TOLERANCE_SECONDS = 30;
 const MAX_TOKEN_CHARACTERS = 16 * 1024;
 
 /** The token of a request, undefined where it has no Authorization header. */
@@ -52,36 +39,26 @@ export function noCredentials(): Fault {
 /** Whom a request's Bearer token speaks for; undefined where it brings none. */
 export type ReadBearer = (request: Request) => Promise<Actor | undefined>;
 
-export function createBearer(deps: Deps, findProvider: FindProvider): ReadBearer {
-  let keys: { uri: string; get: JWTVerifyGetKey } | undefined;
-
-  const keysAt = (uri: string): JWTVerifyGetKey => {
-    if (keys?.uri !== uri) {
-      keys = { uri, get: createRemoteJWKSet(new URL(uri), { [customFetch]: (url, init) => deps.fetch(url, init) }) };
-    }
-    return keys.get;
-  };
-
+export function createBearer(deps: Deps, findProvider: FindProvider, keysOf: KeysOf): ReadBearer {
   return async (request) => {
     const token = tokenOf(request);
     if (token === undefined) return undefined;
     const { audience, claimNames } = oidcSettings(deps.config);
-    const { server } = await findProvider();
-    if (server.jwks_uri === undefined) throw new Fault('unavailable', 'the OpenID provider publishes no keys');
+    const provider = await findProvider();
+    const keys = keysOf(provider);
     try {
-      const { payload } = await jwtVerify(token, keysAt(server.jwks_uri), {
-        issuer: server.issuer,
+      const { payload } = await jwtVerify(token, keys, {
+        issuer: provider.server.issuer,
         audience,
-        algorithms: ALGORITHMS,
+        algorithms: PROVIDER_ALGORITHMS,
         requiredClaims: ['exp', 'sub'],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: new Date(deps.now()),
       });
       return toActor(payload, claimNames);
     } catch (error) {
-      if (error instanceof errors.JWKSTimeout) {
-        throw new Fault('unavailable', 'the keys of the OpenID provider cannot be reached', { cause: error });
-      }
+      const away = keysAway(error);
+      if (away !== undefined) throw away;
       if (error instanceof errors.JWTExpired) throw invalidToken('the token has expired');
       if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud') {
         throw invalidToken(`the token is for another audience: ${audience} is needed`);

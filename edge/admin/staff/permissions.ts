@@ -14,10 +14,15 @@ export const PERMISSIONS = {
   'site.settings.read': 'see the settings of the site',
   'site.settings.update': 'change the settings of the site',
   'site.endpoints.read': 'see the endpoints and charts',
+  'site.sessions.end': 'see who is signed in to the console, and end sessions',
 } as const;
 export type Permission = keyof typeof PERMISSIONS;
 
 const isPermission = (value: string): value is Permission => Object.hasOwn(PERMISSIONS, value);
+
+/** Those that mean something here; a provider may send others. */
+export const knownPermissions = (names: readonly string[]): ReadonlySet<Permission> =>
+  new Set(names.filter(isPermission));
 
 /** Whoever signed in or brought a token. An administrator sees one site. */
 export interface Actor {
@@ -72,7 +77,7 @@ export function toActor(given: Readonly<Record<string, unknown>>, names = USUAL_
     subject: data.sub,
     name: data.name ?? data.preferred_username ?? data.email ?? data.sub,
     site: data.site,
-    permissions: new Set(data.permissions.filter(isPermission)),
+    permissions: knownPermissions(data.permissions),
   };
 }
 

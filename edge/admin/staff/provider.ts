@@ -48,6 +48,8 @@ export interface OidcSettings {
   /** The `aud` of Bearer tokens for `/admin/api`. */
   readonly audience: string;
   readonly claimNames: ClaimNames;
+  /** What a sign-in asks for. */
+  readonly scope: string;
 }
 
 /** @throws Fault `unavailable` naming what is not configured */
@@ -66,6 +68,7 @@ export function oidcSettings(config: Config): OidcSettings {
     clientSecret: config.ADMIN_OIDC_CLIENT_SECRET,
     audience: config.ADMIN_OIDC_AUDIENCE ?? `${ADMIN_PUBLIC_BASE_URL}/admin/api`,
     claimNames: { site: config.ADMIN_OIDC_SITE_CLAIM, permissions: config.ADMIN_OIDC_PERMISSIONS_CLAIM },
+    scope: config.ADMIN_OIDC_SCOPE,
   };
 }
 

@@ -1,19 +1,20 @@
 /**
- * The console's session: all of it in one encrypted cookie, so that no store has to be asked and nothing has to be
- * forgotten. It lasts 8 hours; what it says of permissions is as old as the sign-in.
+ * The console's session as its cookie knows it: who, of which site, what they may do. The cookie is sealed, so that a page
+ * knows whom it is for before it asks the database, which says in the same round trip whether the session is still one
+ * (edge/README.md, Administration).
  */
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { z } from 'zod';
 
 import type { Deps } from '../../deps.ts';
+import type { SessionIdentity } from '../../store/console-session.ts';
 import { type Actor, toActor } from './permissions.ts';
 import { createSeal } from './seal.ts';
 
-const SESSION_SECONDS = 8 * 3600;
+/** As console_session_is_live has it: a cookie outlives no session. */
+export const SESSION_SECONDS = 8 * 3600;
 const TRANSACTION_SECONDS = 10 * 60;
-/** Browsers keep cookies up to 4 KiB; a larger ID token is left out, and the provider then asks before it signs out. */
-const MAX_ID_TOKEN_CHARACTERS = 2000;
 
 // `__Host-`: this host only, every path, never without `Secure` (RFC 6265bis §4.1.3.2).
 const ATTRIBUTES = { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax' } as const;
@@ -24,38 +25,50 @@ const TRANSACTION = 'gateway-sign-in';
 const transaction = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), returnTo: z.string() });
 export type Transaction = z.infer<typeof transaction>;
 
-const session = z.object({
+const cookie = z.object({
+  session: z.uuid(),
   sub: z.string(),
   name: z.string(),
   site: z.string(),
   permissions: z.array(z.string()),
   siteName: z.string(),
-  idToken: z.string().optional(),
+  endsAt: z.number(),
+  askedAt: z.number(),
+  mayAsk: z.boolean(),
 });
 
 export interface Session {
+  readonly id: string;
   readonly actor: Actor;
   readonly siteName: string;
-  readonly idToken: string | undefined;
+  /** Seconds since the epoch. */
+  readonly endsAt: number;
+  /** When the provider last said what somebody may do, in seconds since the epoch. */
+  readonly askedAt: number;
+  /** The provider gave a token to ask it anew with. */
+  readonly mayAsk: boolean;
 }
+
+export const identityOf = ({ id, actor }: Session): SessionIdentity => ({ site: actor.site, session: id });
 
 export interface Sessions {
   begin(c: Context, started: Transaction): Promise<void>;
   /** The sign-in under way; it is used up. */
   finish(c: Context): Promise<Transaction | undefined>;
-  open(c: Context, session: Session): Promise<void>;
+  keep(c: Context, session: Session): Promise<void>;
+  /** What the cookie says; whether the session has ended meanwhile only the database knows. */
   read(c: Context): Promise<Session | undefined>;
-  close(c: Context): void;
+  drop(c: Context): void;
 }
 
 export function createSessions(deps: Deps): Sessions {
   const sessions = createSeal(deps.config.GATEWAY_SECRET, 'admin session');
   const transactions = createSeal(deps.config.GATEWAY_SECRET, 'admin sign-in');
-  const inSeconds = (seconds: number) => Math.floor(deps.now() / 1000) + seconds;
+  const seconds = () => Math.floor(deps.now() / 1000);
 
   return {
     async begin(c, started) {
-      const sealed = await transactions.seal({ ...started }, inSeconds(TRANSACTION_SECONDS));
+      const sealed = await transactions.seal({ ...started }, seconds() + TRANSACTION_SECONDS);
       setCookie(c, TRANSACTION, sealed, { ...ATTRIBUTES, maxAge: TRANSACTION_SECONDS });
     },
     async finish(c) {
@@ -64,20 +77,30 @@ export function createSessions(deps: Deps): Sessions {
       if (sealed === undefined) return undefined;
       return transaction.safeParse(await transactions.open(sealed, deps.now())).data;
     },
-    async open(c, { actor, siteName, idToken }) {
+    async keep(c, { id, actor, siteName, endsAt, askedAt, mayAsk }) {
       const { subject: sub, name, site, permissions } = actor;
-      const kept = idToken !== undefined && idToken.length <= MAX_ID_TOKEN_CHARACTERS ? { idToken } : {};
-      const payload = { sub, name, site, permissions: [...permissions], siteName, ...kept };
-      const sealed = await sessions.seal(payload, inSeconds(SESSION_SECONDS));
+      const payload: z.infer<typeof cookie> = {
+        session: id,
+        sub,
+        name,
+        site,
+        permissions: [...permissions],
+        siteName,
+        endsAt,
+        askedAt,
+        mayAsk,
+      };
+      const sealed = await sessions.seal(payload, endsAt);
       setCookie(c, SESSION, sealed, { ...ATTRIBUTES, maxAge: SESSION_SECONDS });
     },
     async read(c) {
       const sealed = getCookie(c, SESSION, 'host');
       if (sealed === undefined) return undefined;
-      const { data } = session.safeParse(await sessions.open(sealed, deps.now()));
+      const { data } = cookie.safeParse(await sessions.open(sealed, deps.now()));
       if (data === undefined) return undefined;
-      return { actor: toActor(data), siteName: data.siteName, idToken: data.idToken };
+      const { session: id, siteName, endsAt, askedAt, mayAsk } = data;
+      return { id, actor: toActor(data), siteName, endsAt, askedAt, mayAsk };
     },
-    close: (c) => void deleteCookie(c, SESSION, ATTRIBUTES),
+    drop: (c) => void deleteCookie(c, SESSION, ATTRIBUTES),
   };
 }

@@ -7,15 +7,15 @@ import * as oauth from 'oauth4webapi';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Deps } from '../../deps.ts';
-import type { Surface } from '../../http/surface.ts';
+import type { GatewayEnv, Surface } from '../../http/surface.ts';
+import { endSession, startSession } from '../../store/console-session.ts';
 import { inSite } from '../../store/in-site.ts';
-import { readSite } from '../../store/site.ts';
 import type { Access } from './access.ts';
-import { type ClaimNames, lacksOwnClaims, toActor } from './permissions.ts';
-import { type FindProvider, oidcSettings, type Provider } from './provider.ts';
-import type { Session, Sessions } from './session.ts';
-
-const SCOPE = 'openid profile';
+import { claimsOf } from './claims.ts';
+import { toActor } from './permissions.ts';
+import { type FindProvider, oidcSettings } from './provider.ts';
+import { identityOf, SESSION_SECONDS, type Session, type Sessions } from './session.ts';
+import type { TokenSeal } from './token-seal.ts';
 
 /** Only paths of the console itself: never an address that someone else put into a link. */
 const safeReturn = (path: string | undefined): string =>
@@ -23,28 +23,20 @@ const safeReturn = (path: string | undefined): string =>
     ? path
     : '/admin';
 
+/** Shown to whoever may end the session, so that they know which browser it is. */
+const MAX_USER_AGENT_CHARACTERS = 300;
+
+type Claims = Readonly<Record<string, unknown>>;
+
 const refused = (cause?: unknown) =>
   new Fault('forbidden', 'the sign-in did not succeed: begin again', { code: 'sign_in', cause });
-
-/** The claims of the ID token, with those of the userinfo endpoint where the former lack ours. */
-async function claimsOf(
-  provider: Provider,
-  names: ClaimNames,
-  answer: oauth.TokenEndpointResponse,
-): Promise<Record<string, unknown>> {
-  const { server, client, http } = provider;
-  const idToken = oauth.getValidatedIdTokenClaims(answer);
-  if (idToken === undefined) throw refused();
-  if (!lacksOwnClaims(idToken, names) || server.userinfo_endpoint === undefined) return { ...idToken };
-  const response = await oauth.userInfoRequest(server, client, answer.access_token, http);
-  return { ...(await oauth.processUserInfoResponse(server, client, idToken.sub, response)), ...idToken };
-}
 
 export function addSignIn(
   app: Surface,
   deps: Deps,
   findProvider: FindProvider,
   sessions: Sessions,
+  tokens: TokenSeal,
   access: Access,
 ): void {
   const redirectUri = () => `${oidcSettings(deps.config).baseUrl}/admin/callback`;
@@ -66,7 +58,7 @@ export function addSignIn(
       response_type: 'code',
       client_id: clientId,
       redirect_uri: redirectUri(),
-      scope: SCOPE,
+      scope: oidcSettings(deps.config).scope,
       state: started.state,
       nonce: started.nonce,
       code_challenge: await oauth.calculatePKCECodeChallenge(started.verifier),
@@ -80,7 +72,7 @@ export function addSignIn(
     const started = await sessions.finish(c);
     if (started === undefined) throw refused();
     const session = await exchange(c, started.state, started.nonce, started.verifier);
-    await sessions.open(c, session);
+    await sessions.keep(c, session);
     return c.redirect(own(started.returnTo));
   });
 
@@ -102,20 +94,53 @@ export function addSignIn(
         expectedNonce: nonce,
         requireIdToken: true,
       });
-      const { claimNames } = oidcSettings(deps.config);
-      const actor = toActor(await claimsOf(provider, claimNames, answer), claimNames);
-      const [site] = await inSite(deps.database, actor.site).run(readSite(actor.site));
-      if (site === undefined) throw new Fault('forbidden', 'the site of your account is not known to this gateway');
-      return { actor, siteName: site.name, idToken: answer.id_token };
+      return await begin(c, answer, await claimsOf(provider, oidcSettings(deps.config).claimNames, answer));
     } catch (error) {
       if (error instanceof Fault) throw error;
       throw refused(error);
     }
   }
 
+  /** @throws Fault `forbidden` for whoever has no site, or one that is not known here */
+  async function begin(c: Context, answer: oauth.TokenEndpointResponse, claims: Claims | undefined): Promise<Session> {
+    if (claims === undefined) throw refused();
+    const actor = toActor(claims, oidcSettings(deps.config).claimNames);
+    const id = crypto.randomUUID();
+    const { refresh_token: refreshToken, id_token: idToken } = answer;
+    const sealed = (token: string | undefined) => (token === undefined ? null : tokens.seal(id, token));
+    const startedAt = Math.floor(deps.now() / 1000);
+    const [started] = await deps.database.run(
+      startSession({
+        site: actor.site,
+        session: id,
+        subject: actor.subject,
+        name: actor.name,
+        providerSession: typeof claims['sid'] === 'string' ? claims['sid'] : null,
+        sourceAddress: deps.sourceAddress(c.req.raw),
+        userAgent: (c.req.header('user-agent') ?? '').slice(0, MAX_USER_AGENT_CHARACTERS),
+        permissions: [...actor.permissions],
+        refreshToken: await sealed(refreshToken),
+        idToken: await sealed(idToken),
+      }),
+    );
+    if (started === undefined) throw new Fault('forbidden', 'the site of your account is not known to this gateway');
+    const mayAsk = refreshToken !== undefined;
+    const times = { endsAt: startedAt + SESSION_SECONDS, askedAt: startedAt };
+    return { id, actor, siteName: started.site_name, ...times, mayAsk };
+  }
+
+  /** Ends the session. @returns the ID token that it began with, to tell the provider who signs out */
+  async function leave(c: Context<GatewayEnv>): Promise<string | undefined> {
+    const session = await access.leaving(c);
+    sessions.drop(c);
+    if (session === undefined) return undefined;
+    const [ended] = await inSite(deps.database, session.actor.site).run(endSession(identityOf(session)));
+    if (ended === undefined || ended.id_token === null) return undefined;
+    return tokens.open(session.id, ended.id_token);
+  }
+
   app.post('/admin/sign-out', async (c) => {
-    const { idToken } = await access.page(c);
-    sessions.close(c);
+    const idToken = await leave(c);
     const { server, clientId } = await findProvider();
     const signedOut = own('/admin/signed-out');
     const end = server.end_session_endpoint;

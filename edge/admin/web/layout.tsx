@@ -22,6 +22,9 @@ interface PageProps {
 /** Paths of links: below the console's own path prefix. */
 export const linkTo = (config: Config, path: string): string => `${pathPrefix(config.ADMIN_PUBLIC_BASE_URL)}${path}`;
 
+/** Found by one's own name rather than in the row of places. */
+export const SESSIONS_PATH = '/admin/sessions';
+
 const Navigation = ({ config, session, place }: { config: Config; session: Session; place: PlacePath | undefined }) => (
   <header class="bar">
     <a class="brand" href={linkTo(config, '/admin')}>
@@ -42,7 +45,13 @@ const Navigation = ({ config, session, place }: { config: Config; session: Sessi
       {config.INTEGRATION_DOCS_URL === undefined ? null : <a href={config.INTEGRATION_DOCS_URL}>API reference</a>}
     </nav>
     <form class="who" method="post" action={linkTo(config, '/admin/sign-out')}>
-      <span>{session.actor.name}</span>
+      {session.actor.permissions.has('site.sessions.end') ? (
+        <a href={linkTo(config, SESSIONS_PATH)} title="Who is signed in">
+          {session.actor.name}
+        </a>
+      ) : (
+        <span>{session.actor.name}</span>
+      )}
       <button class="small secondary">Sign out</button>
     </form>
   </header>

@@ -5,7 +5,8 @@ import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { AssertionExplanation } from '../../assertion-explanation.ts';
-import type { Deps } from '../../deps.ts';
+import type { Database } from '../../deps.ts';
+import type { AdminDeps } from '../web/console.ts';
 import { listKeys } from '../keys/statements.ts';
 import { noSuchKey } from '../keys/keys.ts';
 import { ackErrorItem, segmentItem } from '../messages/operations.ts';
@@ -74,9 +75,9 @@ export function requireClientId(clientId: string): void {
 }
 
 /** @throws Fault `not-found` where the site has no key that may send messages */
-async function newestSender(deps: Deps, site: string): Promise<string> {
+async function newestSender(database: Database, site: string): Promise<string> {
   const active = (protocol: string) => ({ text: '', status: 'active', protocol });
-  const [[http], [mllp]] = await inSite(deps.database, site).batch([
+  const [[http], [mllp]] = await inSite(database, site).batch([
     listKeys(site, active('hl7'), null, 1),
     listKeys(site, active('hl7-mllp'), null, 1),
   ]);
@@ -85,7 +86,7 @@ async function newestSender(deps: Deps, site: string): Promise<string> {
   return found.client_id;
 }
 
-export function workbenchOperations(deps: Deps, workbench: Workbench): Operation[] {
+export function workbenchOperations({ config }: AdminDeps, workbench: Workbench): Operation[] {
   return [
     operation({
       method: 'post',
@@ -100,8 +101,8 @@ export function workbenchOperations(deps: Deps, workbench: Workbench): Operation
         claims: z.looseObject({}).nullable(),
         checks: z.array(check),
       }),
-      async handle({ actor, body: { assertion } }) {
-        return { body: viewExplanation(await workbench.explainAssertion(actor.site, assertion.trim())) };
+      async handle({ actor, database, body: { assertion } }) {
+        return { body: viewExplanation(await workbench.explainAssertion(database, actor.site, assertion.trim())) };
       },
     }),
     operation({
@@ -115,7 +116,7 @@ export function workbenchOperations(deps: Deps, workbench: Workbench): Operation
           .meta({ description: 'The key whose settings and scopes hold; left out: the newest active key for HL7.' }),
         message: text.meta({ description: 'Segments separated by carriage return or line feed.' }),
       }),
-      maxBodyBytes: 2 * deps.config.HL7_MAX_MESSAGE_BYTES,
+      maxBodyBytes: 2 * config.HL7_MAX_MESSAGE_BYTES,
       answer: z.object({
         outcome: z.enum(['AA', 'AE', 'AR']),
         ack: text.nullable(),
@@ -124,11 +125,11 @@ export function workbenchOperations(deps: Deps, workbench: Workbench): Operation
         problem: text.nullable(),
         resources: z.array(z.looseObject({ resourceType: text })),
       }),
-      async handle({ actor, body: { clientId, message }, requestId }) {
-        const sender = clientId ?? (await newestSender(deps, actor.site));
+      async handle({ actor, database, body: { clientId, message }, requestId }) {
+        const sender = clientId ?? (await newestSender(database, actor.site));
         requireClientId(sender);
         const bytes = messageBytes(message);
-        const result = await workbench.dryRun({ site: actor.site, clientId: sender }, bytes, requestId);
+        const result = await workbench.dryRun(database, { site: actor.site, clientId: sender }, bytes, requestId);
         return { body: viewDryRun(result, bytes) };
       },
     }),
@@ -138,7 +139,7 @@ export function workbenchOperations(deps: Deps, workbench: Workbench): Operation
       permission: 'site.api_keys.read',
       summary: 'Validate a FHIR resource: every fault, each at its place',
       body: z.unknown().meta({ type: 'object', description: 'The resource, or `{ "resource": … }`.' }),
-      maxBodyBytes: deps.config.FHIR_MAX_BODY_BYTES,
+      maxBodyBytes: config.FHIR_MAX_BODY_BYTES,
       answer: z.object({
         valid: z.boolean(),
         issues: z.array(z.object({ code: text, message: text, at: text.optional() })),

@@ -6,7 +6,7 @@ import { parseJson } from '../../../shared/json.ts';
 import type { Surface } from '../../http/surface.ts';
 import { listKeys } from '../keys/statements.ts';
 import { requirePermission } from '../staff/permissions.ts';
-import type { Session } from '../staff/session.ts';
+import type { Visitor } from '../staff/access.ts';
 import { messageBytes, requireClientId, viewDryRun, viewExplanation } from './operations.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
@@ -30,7 +30,7 @@ export function addWorkbench(app: Surface, { deps, workbench, access }: Console)
   const benchOf = (name: string | undefined) => BENCHES.find((bench) => bench.name === name);
 
   const show = async (
-    session: Session,
+    session: Visitor,
     bench: Bench,
     pasted: Pasted,
     result: Child,
@@ -40,7 +40,9 @@ export function addWorkbench(app: Surface, { deps, workbench, access }: Console)
     const benches = BENCHES.filter(({ permission }) => permissions.has(permission)).map(({ name }) => name);
     const filter = { text: '', status: '', protocol: '' };
     const keys =
-      bench === 'message' ? await inSite(deps.database, site).run(listKeys(site, filter, null, MAX_KEYS)) : undefined;
+      bench === 'message'
+        ? await inSite(session.database, site).run(listKeys(site, filter, null, MAX_KEYS))
+        : undefined;
     const senders = keys?.filter(({ protocols }) => protocols.some((protocol) => protocol.startsWith('hl7')));
     const page = (
       <Page title="Workbench" config={config} session={session} place={PLACE}>
@@ -57,14 +59,16 @@ export function addWorkbench(app: Surface, { deps, workbench, access }: Console)
     return respond(config, page, status);
   };
 
-  const results: Readonly<Record<Bench, (session: Session, pasted: Pasted, requestId: string) => Promise<Child>>> = {
-    async assertion({ actor }, { text }) {
-      return <Explanation explained={viewExplanation(await workbench.explainAssertion(actor.site, text.trim()))} />;
+  const results: Readonly<Record<Bench, (session: Visitor, pasted: Pasted, requestId: string) => Promise<Child>>> = {
+    async assertion({ actor, database }, { text }) {
+      return (
+        <Explanation explained={viewExplanation(await workbench.explainAssertion(database, actor.site, text.trim()))} />
+      );
     },
-    async message({ actor }, { text, clientId }, requestId) {
+    async message({ actor, database }, { text, clientId }, requestId) {
       requireClientId(clientId);
       const bytes = messageBytes(text);
-      const run = await workbench.dryRun({ site: actor.site, clientId }, bytes, requestId);
+      const run = await workbench.dryRun(database, { site: actor.site, clientId }, bytes, requestId);
       return <DryRun run={viewDryRun(run, bytes)} />;
     },
     // Not a promise by itself, but a fault of parseJson must be one.

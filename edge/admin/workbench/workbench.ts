@@ -6,6 +6,7 @@ import type { Issue } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { AssertionExplanation } from '../../assertion-explanation.ts';
+import type { Database } from '../../deps.ts';
 
 /** Whether a message was accepted, and what it made. */
 export interface DryRunResult {
@@ -37,19 +38,22 @@ export interface ReplayPreviewResult {
   readonly stale: readonly ResourceDifferenceResult[];
 }
 
+/** Each is given the database as the caller may use it. */
 export interface Workbench {
   /** Checks an assertion as if it came now, for a key of the site; nothing is used up. */
-  explainAssertion(site: string, assertion: string): Promise<AssertionExplanation>;
+  explainAssertion(database: Database, site: string, assertion: string): Promise<AssertionExplanation>;
   /** Runs a message as if the key had sent it now; nothing is stored. @throws Fault `not-found` for another site's key */
   dryRun(
+    database: Database,
     key: { readonly site: string; readonly clientId: string },
     bytes: Uint8Array,
     requestId: string,
   ): Promise<DryRunResult>;
   /** What a replay would change. @throws Fault `not-found` */
-  previewReplay(site: string, messageId: string, requestId: string): Promise<ReplayPreviewResult>;
+  previewReplay(database: Database, site: string, messageId: string, requestId: string): Promise<ReplayPreviewResult>;
   /** Maps a stored message again; what newer messages said stays, unless it is forced. @throws Fault `not-found` */
   replay(
+    database: Database,
     site: string,
     messageId: string,
     by: { readonly actor: string; readonly isForced: boolean },

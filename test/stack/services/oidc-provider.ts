@@ -25,6 +25,8 @@ export interface OidcOptions {
   readonly path?: string;
   /** What the claims of site and permissions are called. */
   readonly claimNames?: { readonly site: string; readonly permissions: string };
+  /** As a provider that gives none. */
+  readonly withoutRefreshTokens?: boolean;
 }
 
 export interface OidcProvider {
@@ -33,10 +35,14 @@ export interface OidcProvider {
   readonly env: Readonly<Record<'ADMIN_OIDC_ISSUER' | 'ADMIN_OIDC_CLIENT_ID' | 'ADMIN_OIDC_CLIENT_SECRET', string>>;
   readonly admin: Account;
   readonly reader: Account;
+  /** What an account may do from now on; null: it is locked. */
+  change(username: string, permissions: readonly string[] | null): void;
   /** A Bearer token for `/admin/api` with every permission, as a script gets it. */
   adminToken(): Promise<string>;
   /** A token with any claims and header, signed by the provider's key: what adminToken has, these put over. */
   signToken(claims: Readonly<Record<string, unknown>>, header?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** From now on it answers nobody, as when it is away. */
+  setAway(isAway: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -55,6 +61,8 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
   const scriptSecret = randomBytes(24).toString('base64url');
   const accounts = localAccounts(site, randomBytes(9).toString('base64url'));
   const everyone = [accounts.admin, accounts.reader];
+  const changed = new Map<string, readonly string[] | null>();
+  let isAway = false;
   const { privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
   const kid = randomUUID();
   const jwk = { ...(await exportJWK(privateKey)), kid, alg: SIGNING_ALGORITHM, use: 'sig' };
@@ -71,6 +79,9 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
         redirect_uris: [`${adminBaseUrl}/admin/callback`],
         post_logout_redirect_uris: [`${adminBaseUrl}/admin/signed-out`],
         id_token_signed_response_alg: SIGNING_ALGORITHM,
+        ...(options.withoutRefreshTokens === true ? {} : { grant_types: ['authorization_code', 'refresh_token'] }),
+        backchannel_logout_uri: `${adminBaseUrl}/admin/back-channel-logout`,
+        backchannel_logout_session_required: true,
       },
       {
         client_id: 'script',
@@ -85,6 +96,12 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
     scopes: ['openid', 'profile'],
     claims: { openid: ['sub'], profile: ['name', names.site, names.permissions] },
     conformIdTokenClaims: false,
+    // As Keycloak: without the scope offline_access, and a new one at each use.
+    issueRefreshToken: async (_context: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
+      client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    // Its own way out of requests to loopback, which is where the console is here, is left out.
+    fetch: (url: string, { method, headers, body }: Required<RequestInit>) => fetch(url, { method, headers, body }),
     pkce: { required: () => true },
     ttl: {
       AccessToken: 3600,
@@ -93,12 +110,14 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
       Grant: 86400,
       IdToken: 3600,
       Interaction: 3600,
+      RefreshToken: 86400,
       Session: 86400,
     },
     interactions: { url: (_context: unknown, interaction: { uid: string }) => `/interaction/${interaction.uid}` },
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
+      backchannelLogout: { enabled: true },
       rpInitiatedLogout: { enabled: true, logoutSource, postLogoutSuccessSource: logoutSource },
       resourceIndicators: {
         enabled: true,
@@ -113,8 +132,9 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
     },
     findAccount: (_context: unknown, accountId: string) => {
       const account = everyone.find(({ username }) => username === accountId);
-      if (account === undefined) return undefined;
-      const { name, permissions } = account;
+      const permissions = changed.get(accountId) ?? account?.permissions;
+      if (account === undefined || changed.get(accountId) === null) return undefined;
+      const { name } = account;
       return {
         accountId,
         claims: () => ({ sub: accountId, name, [names.site]: account.site, [names.permissions]: permissions }),
@@ -133,6 +153,10 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
 
   const callback = provider.callback();
   const server = createServer((request, response) => {
+    if (isAway) {
+      response.writeHead(503).end();
+      return;
+    }
     const isSignIn = request.url?.startsWith('/interaction/') === true;
     // As Express does where it mounts something: the provider finds its own path by the difference.
     if (request.url?.startsWith(`${mount}/`) === true && !isSignIn) {
@@ -152,6 +176,10 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
     issuer,
     env: { ADMIN_OIDC_ISSUER: issuer, ADMIN_OIDC_CLIENT_ID: 'console', ADMIN_OIDC_CLIENT_SECRET: clientSecret },
     ...accounts,
+    change: (username, permissions) => void changed.set(username, permissions),
+    setAway: (away) => {
+      isAway = away;
+    },
     async adminToken() {
       const response = await fetch(`${base}${mount}/token`, {
         method: 'POST',

@@ -17,7 +17,7 @@ export interface ConsoleOptions {
   /** A path before `/admin`, as behind a proxy. */
   readonly prefix?: string;
   readonly caCertificate?: string;
-  readonly provider?: Pick<OidcOptions, 'path' | 'claimNames'>;
+  readonly provider?: Pick<OidcOptions, 'path' | 'claimNames' | 'withoutRefreshTokens'>;
 }
 
 export async function startConsole(

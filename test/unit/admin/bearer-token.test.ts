@@ -3,6 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 import { expect, test } from 'vitest';
 
 import { createBearer } from '../../../edge/admin/staff/bearer-token.ts';
+import { createProviderKeys } from '../../../edge/admin/staff/provider-keys.ts';
 import type { Provider } from '../../../edge/admin/staff/provider.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
@@ -36,7 +37,7 @@ async function read(claims: Readonly<Record<string, unknown>>, key = pair.privat
   const request = new Request('https://console.example.com/admin/api', {
     headers: { authorization: `Bearer ${token}` },
   });
-  return createBearer(deps, async () => provider)(request);
+  return createBearer(deps, async () => provider, createProviderKeys(deps))(request);
 }
 
 test('a good one says who calls', async () => {
@@ -60,6 +61,6 @@ test('one that a stranger signed is refused', async () => {
 });
 
 test('without a header there is nobody', async () => {
-  const bearer = createBearer(deps, async () => provider);
+  const bearer = createBearer(deps, async () => provider, createProviderKeys(deps));
   expect(await bearer(new Request('https://console.example.com/admin/api'))).toBeUndefined();
 });

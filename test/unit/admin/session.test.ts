@@ -6,6 +6,8 @@ import { fromCursor, toCursor, toList, UUID_PART } from '../../../edge/admin/api
 import { readIfMatch } from '../../../edge/admin/api/if-match.ts';
 import { toActor } from '../../../edge/admin/staff/permissions.ts';
 import { createSeal } from '../../../edge/admin/staff/seal.ts';
+import { createTokenSeal } from '../../../edge/admin/staff/token-seal.ts';
+import type { Config } from '../../../edge/config.ts';
 import { securityHeaders } from '../../../edge/http/security-headers.ts';
 import { Fault } from '../../../shared/fault.ts';
 
@@ -36,6 +38,15 @@ describe('a sealed value', () => {
     for (const forged of ['', 'x', 'a.b.c', 'a.b.c.d.e', `${sealed}.`])
       expect(await seal.open(forged, NOW)).toBeUndefined();
   });
+});
+
+test('a token of the provider is opened for its own session only', async () => {
+  const tokens = createTokenSeal({ config: { GATEWAY_SECRET: SECRET } as Config, now: () => NOW });
+  const sealed = await tokens.seal('one', 'refresh');
+  expect(sealed).not.toContain('refresh');
+  expect(await tokens.open('one', sealed)).toBe('refresh');
+  expect(await tokens.open('another', sealed)).toBeUndefined();
+  expect(await tokens.open('one', 'x')).toBeUndefined();
 });
 
 describe('a request of another site', () => {

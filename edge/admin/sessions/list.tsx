@@ -1,0 +1,52 @@
+/** The list of who is signed in. */
+import type { List } from '../api/cursor.ts';
+import { Badge, Pager, Table, When } from '../web/ui.tsx';
+import type { SessionView } from './listing.ts';
+
+interface SessionListProps {
+  readonly list: List<SessionView>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly path: string;
+  /** The session that looks. */
+  readonly own: string;
+}
+
+export const SessionList = ({ list, query, path, own }: SessionListProps) => (
+  <>
+    <p class="lead">
+      A session ends by signing out, after 30 minutes without a request, after 8 hours in all, when the OpenID provider
+      says so, or here. Whoever may sign in at the provider can sign in again: lock the account there too.
+    </p>
+    <Table label="Sessions" head={['Who', 'Since', 'Last request', 'From', 'Browser', '']}>
+      {list.items.map((item) => (
+        <tr>
+          <td>
+            {item.name} <small class="quiet">{item.subject}</small>{' '}
+            {item.sessionId === own ? <Badge tone="plain">you, here</Badge> : null}
+          </td>
+          <td>
+            <When at={item.startedAt} />
+          </td>
+          <td>
+            <When at={item.seenAt} />
+          </td>
+          <td>
+            <code>{item.sourceAddress}</code>
+          </td>
+          <td class="quiet">{item.userAgent}</td>
+          <td>
+            <form method="post" action={`${path}/${item.sessionId}/end`}>
+              <button class="small secondary" aria-label={`End the session of ${item.name}`}>
+                End
+              </button>
+            </form>
+          </td>
+        </tr>
+      ))}
+    </Table>
+    <Pager {...{ path, query }} next={list.next} />
+    <form class="actions" method="post" action={`${path}/end`}>
+      <button class="secondary">End all, yours too</button>
+    </form>
+  </>
+);

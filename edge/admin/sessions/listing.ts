@@ -1,0 +1,58 @@
+/** Who is signed in, for the JSON API and the page alike. */
+import { z } from 'zod';
+
+import { Fault } from '../../../shared/fault.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import type { Database } from '../../deps.ts';
+import { endSession, endSessions, listSessions, type SessionRow } from '../../store/console-session.ts';
+import { inSite } from '../../store/in-site.ts';
+import { fromCursor, INSTANT_PART, type List, toList, UUID_PART, viewList } from '../api/cursor.ts';
+import { paging } from '../api/operation.ts';
+
+export const sessionQuery = z.strictObject(paging);
+
+export const sessionItem = z.object({
+  sessionId: z.uuid(),
+  subject: z.string().meta({ description: 'At the OpenID provider.' }),
+  name: z.string(),
+  startedAt: z.iso.datetime(),
+  seenAt: z.iso.datetime().meta({ description: 'The last request, to the minute.' }),
+  sourceAddress: z.string(),
+  userAgent: z.string().meta({ description: 'What the browser called itself when the session began.' }),
+});
+export type SessionView = z.infer<typeof sessionItem>;
+
+const view = (row: SessionRow): SessionView => ({
+  sessionId: row.session_id,
+  subject: row.subject,
+  name: row.name,
+  startedAt: row.started_at,
+  seenAt: row.seen_at,
+  sourceAddress: row.source_address,
+  userAgent: row.user_agent,
+});
+
+/** Sessions of the site, the newest first. @throws Fault `malformed` for a cursor that is not ours */
+export async function findSessions(
+  database: Database,
+  site: string,
+  { limit, cursor }: z.infer<typeof sessionQuery>,
+): Promise<List<SessionView>> {
+  const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
+  const rows = await inSite(database, site).run(listSessions(site, after, limit + 1));
+  return viewList(
+    toList(rows, limit, (row) => [row.started_at, row.session_id]),
+    view,
+  );
+}
+
+/** Ends all sessions of the site. @returns how many */
+export async function endAll(database: Database, site: string): Promise<number> {
+  return (await inSite(database, site).run(endSessions(site))).length;
+}
+
+/** @throws Fault `not-found` for what is no session of the site, or has ended by itself */
+export async function endOne(database: Database, site: string, session: string): Promise<void> {
+  const [ended] = isUuid(session) ? await inSite(database, site).run(endSession({ site, session })) : [];
+  if (ended === undefined) throw new Fault('not-found', 'there is no such session');
+}

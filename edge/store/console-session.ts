@@ -1,0 +1,111 @@
+/**
+ * Sessions of the console (migrations/functions/assert_session.sql and console_session_*.sql). What a row has of the
+ * provider's tokens is sealed by whoever writes it.
+ */
+import type { Query } from '../deps.ts';
+import { instantOf, raw, sql } from './sql.ts';
+
+/** Which session: its id is found in its site only. */
+export interface SessionIdentity {
+  readonly site: string;
+  readonly session: string;
+}
+
+export interface NewSession extends SessionIdentity {
+  readonly subject: string;
+  readonly name: string;
+  /** `sid` of the OpenID provider, where it tells one. */
+  readonly providerSession: string | null;
+  readonly sourceAddress: string;
+  readonly userAgent: string;
+  readonly permissions: readonly string[];
+  readonly refreshToken: string | null;
+  readonly idToken: string | null;
+}
+
+/** Begins a session. No row: there is no such site. */
+export function startSession(begun: NewSession): Query<{ site_name: string }> {
+  return sql<{ site_name: string }>`select site_name from console_session_start(${begun.site}::uuid,
+      ${begun.session}::uuid, ${begun.subject}, ${begun.name}, ${begun.providerSession}, ${begun.sourceAddress},
+      ${begun.userAgent}, ${begun.permissions}::text[], ${begun.refreshToken}, ${begun.idToken})`;
+}
+
+/** The first statement of a request with a session: fails the batch with Fault `unauthenticated` when it has ended. */
+export function assertSession({ site, session }: SessionIdentity): Query {
+  return sql`select assert_session(${site}::uuid, ${session}::uuid)`;
+}
+
+export interface AskRow {
+  readonly outcome: 'ask' | 'asking' | 'known';
+  /** Sealed; only of `ask`. */
+  readonly refresh_token: string | null;
+  readonly permissions: readonly string[];
+  /** Seconds since the provider said so. */
+  readonly asked_ago: number;
+}
+
+/** Whether the provider is to be asked anew. Fails with Fault `unauthenticated` when the session has ended. */
+export function askAnew({ site, session }: SessionIdentity): Query<AskRow> {
+  return sql<AskRow>`select outcome, refresh_token, permissions, asked_ago
+    from console_session_ask(${site}::uuid, ${session}::uuid)`;
+}
+
+/** Keeps what the provider said. No row: the session has ended meanwhile. */
+export function keepAnswer(
+  { site, session }: SessionIdentity,
+  permissions: readonly string[],
+  refreshToken: string,
+): Query<{ session_id: string }> {
+  return sql<{ session_id: string }>`update console_session set permissions = ${permissions}::text[],
+      refresh_token = ${refreshToken}, asked_at = now(), asking_until = null
+    where site_id = ${site}::uuid and session_id = ${session}::uuid returning session_id`;
+}
+
+/** Ends a session. No row: there was none. */
+export function endSession({ site, session }: SessionIdentity): Query<{ session_id: string; id_token: string | null }> {
+  return sql<{ session_id: string; id_token: string | null }>`delete from console_session
+    where site_id = ${site}::uuid and session_id = ${session}::uuid returning session_id, id_token`;
+}
+
+/** Ends all sessions of a site; one row for each. */
+export function endSessions(site: string): Query<{ session_id: string }> {
+  return sql<{ session_id: string }>`delete from console_session where site_id = ${site}::uuid returning session_id`;
+}
+
+export interface SessionRow {
+  readonly session_id: string;
+  readonly subject: string;
+  readonly name: string;
+  readonly source_address: string;
+  readonly user_agent: string;
+  readonly started_at: string;
+  readonly seen_at: string;
+}
+
+/** Who is signed in to a site, the newest session first. @param after started_at and session_id of the last one before */
+export function listSessions(site: string, after: readonly string[] | null, limit: number): Query<SessionRow> {
+  return sql<SessionRow>`select s.session_id, s.subject, s.name, s.source_address, s.user_agent,
+      ${raw(instantOf('s.started_at', 'microsecond'))} as started_at, ${raw(instantOf('s.seen_at'))} as seen_at
+    from console_session s
+    where s.site_id = ${site}::uuid and console_session_is_live(s)
+      and (${after?.[0] ?? null}::timestamptz is null
+        or (s.started_at, s.session_id) < (${after?.[0] ?? null}::timestamptz, ${after?.[1] ?? null}::uuid))
+    order by s.started_at desc, s.session_id desc limit ${limit}::int`;
+}
+
+export interface LogoutToken {
+  /** SHA-256, base64url. */
+  readonly jtiHash: string;
+  /** Seconds since the epoch, after which the token is refused by its own time. */
+  readonly expires: number;
+  readonly subject: string | null;
+  readonly providerSession: string | null;
+}
+
+/** Ends what a logout token names, in every site. `ended` is how many sessions; null for a token that was used before. */
+export function endByProvider({ jtiHash, expires, subject, providerSession }: LogoutToken): Query<{
+  ended: number | null;
+}> {
+  return sql<{ ended: number | null }>`select console_session_logout(${jtiHash}, to_timestamp(${expires}::float8),
+      ${subject}, ${providerSession}) as ended`;
+}

@@ -1,0 +1,18 @@
+-- The first statement of every request with a session of the console: from here on the batch is about the session's site.
+-- Raises GW440 when the session has ended, which rolls the whole batch back; so a copy of a cookie is dead at the next
+-- request, without a second trip.
+create or replace function assert_session(p_site uuid, p_session uuid) returns void language plpgsql as $$
+begin
+  perform set_config('gateway.site', p_site::text, true);
+  if not exists (select from console_session s
+                  where s.site_id = p_site and s.session_id = p_session and console_session_is_live(s)) then
+    raise exception 'the session has ended' using errcode = 'GW440';
+  end if;
+  -- Written once a minute. Whoever of the same session writes it at the same time need not be waited for: a long request
+  -- holds up no other.
+  update console_session t set seen_at = now()
+   where (t.site_id, t.session_id) in (
+     select s.site_id, s.session_id from console_session s
+      where s.site_id = p_site and s.session_id = p_session and s.seen_at < now() - interval '1 minute'
+        for update skip locked);
+end $$;

@@ -1,0 +1,24 @@
+-- What a logout token of the OpenID provider ends (OpenID Connect Back-Channel Logout 1.0 §2.7): the sessions of one
+-- session there, or all of a subject, in every site. A token counts once, as long as its claim is remembered; a claim and
+-- what it ends are one transaction, so that a token that failed may be sent again.
+-- It belongs to no site, so it runs with the rights of its owner.
+-- The number of sessions that ended; null for a token that was used before.
+create or replace function console_session_logout(p_jti_hash text, p_expires timestamptz, p_subject text,
+  p_provider_session text) returns integer
+language plpgsql
+security definer
+set search_path = public, pg_temp
+as $$
+declare
+  ended integer;
+begin
+  if not jti_claim_add('console logout', p_jti_hash, gen_random_uuid()::text, p_expires) then
+    return null;
+  end if;
+  delete from console_session s
+   where (p_provider_session is null or s.provider_session = p_provider_session)
+     and (p_subject is null or s.subject = p_subject)
+     and coalesce(p_provider_session, p_subject) is not null;
+  get diagnostics ended = row_count;
+  return ended;
+end $$;

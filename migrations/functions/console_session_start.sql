@@ -1,0 +1,17 @@
+-- Begins a session, and forgets those of the site that are over. The name of the site; no row where there is no such site.
+create or replace function console_session_start(p_site uuid, p_session uuid, p_subject text, p_name text,
+  p_provider_session text, p_source_address text, p_user_agent text, p_permissions text[], p_refresh_token text,
+  p_id_token text) returns table (site_name text)
+language plpgsql as $$
+begin
+  perform set_config('gateway.site', p_site::text, true);
+  delete from console_session t where (t.site_id, t.session_id) in (
+    select s.site_id, s.session_id from console_session s
+     where s.site_id = p_site and not console_session_is_live(s) limit 100 for update skip locked);
+  insert into console_session (site_id, session_id, subject, name, provider_session, source_address, user_agent,
+      permissions, refresh_token, id_token)
+    select s.site_id, p_session, p_subject, p_name, p_provider_session, p_source_address, p_user_agent, p_permissions,
+        p_refresh_token, p_id_token
+      from site s where s.site_id = p_site;
+  return query select s.name from site s where s.site_id = p_site;
+end $$;

@@ -1,0 +1,411 @@
+/** How a session of the console ends, and how what somebody may do is asked anew, on both runtimes, with a real provider. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createSeal } from '../../edge/admin/staff/seal.ts';
+import type { Account } from '../stack/services/oidc-accounts.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
+
+const COOKIE = '__Host-gateway-session';
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+describe.each(RUNTIMES)('a session on %s', (runtime) => {
+  let db: TestDatabase;
+  let site: string;
+  let stack: TestConsole;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client);
+    stack = await startConsole(runtime, db, site);
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  const url = (path: string) => `${stack.baseUrl}${path}`;
+  const jarOf = (browser: HttpBrowser) => browser.cookies.get(new URL(stack.baseUrl).host) ?? new Map<string, string>();
+  const post = (browser: HttpBrowser, path: string, fields: Record<string, string> = {}) =>
+    browser.ask(url(path), {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers: { origin: new URL(stack.baseUrl).origin },
+    });
+
+  const signIn = async ({ username, password }: Account = stack.oidc.admin): Promise<HttpBrowser> => {
+    const browser = createHttpBrowser();
+    const form = await browser.go(url('/admin'));
+    const body = new URLSearchParams({ username, password });
+    expect((await browser.go(form.url, { method: 'POST', body })).status).toBe(200);
+    return browser;
+  };
+  /** Another browser with the same session. */
+  const copyOf = (browser: HttpBrowser): HttpBrowser => {
+    const copy = createHttpBrowser();
+    copy.cookies.set(new URL(stack.baseUrl).host, new Map(jarOf(browser)));
+    return copy;
+  };
+  const status = async (browser: HttpBrowser, path = '/admin/api/api-keys') => (await browser.ask(url(path))).status;
+  const seal = () => createSeal(stack.gateway.secrets.env.GATEWAY_SECRET, 'admin session');
+  const idOf = async (browser: HttpBrowser) =>
+    String((await seal().open(jarOf(browser).get(COOKIE) ?? '', Date.now()))?.['session']);
+
+  /** What asks the database nothing must be dead too. */
+  const EVERYWHERE = [
+    '/admin/api/api-keys',
+    '/admin/api/endpoints',
+    '/admin/keys',
+    '/admin/keys/new',
+    '/admin/workbench',
+    '/admin/messages',
+    '/admin/sessions',
+  ];
+
+  test('a copied cookie is dead everywhere once its owner has signed out, and nobody else is', async () => {
+    const [browser, other] = [await signIn(), await signIn()];
+    const copy = copyOf(browser);
+    for (const path of EVERYWHERE) expect(await status(copy, path), path).toBe(200);
+    expect((await post(browser, '/admin/sign-out')).status).toBe(303);
+    for (const path of EVERYWHERE) {
+      expect(await status(copy, path), path).toBe(path.startsWith('/admin/api') ? 401 : 302);
+    }
+    expect(await status(other)).toBe(200);
+  });
+
+  test('with one that has ended nothing is written, and the page says what to do with the form', async () => {
+    const browser = await signIn();
+    const { clientId } = await createApiKey(db.client, { site });
+    const copy = copyOf(browser);
+    await post(browser, '/admin/sign-out');
+    const refused = await post(copy, `/admin/keys/${clientId}/status`, { status: 'disabled', version: '1' });
+    expect([refused.status, await refused.text()]).toEqual([
+      401,
+      expect.stringContaining('what you typed is still in the form'),
+    ]);
+    const validated = await copy.ask(url('/admin/api/workbench/resource'), {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json', origin: new URL(stack.baseUrl).origin },
+    });
+    expect(validated.status).toBe(401);
+    const { rows } = await db.client.query('select status from api_key where client_id = $1', [clientId]);
+    expect(rows).toEqual([{ status: 'active' }]);
+  });
+
+  test('a page is still one round trip', async () => {
+    const browser = await signIn();
+    for (const path of EVERYWHERE) {
+      const before = db.endpoint.requests();
+      expect(await status(browser, path), path).toBe(200);
+      expect(db.endpoint.requests() - before, path).toBe(1);
+    }
+  });
+
+  test.each([
+    ['8 hours after it began', "started_at = now() - interval '8 hours 1 second'"],
+    ['after 30 minutes without a request', "seen_at = now() - interval '30 minutes 1 second'"],
+    ['an hour after the provider answered last', "asked_at = now() - interval '61 minutes'"],
+  ])('ends %s', async (_, change) => {
+    const browser = await signIn();
+    await db.client.query(`update console_session set ${change} where session_id = $1`, [await idOf(browser)]);
+    expect(await status(browser)).toBe(401);
+    // Who begins another one leaves no trace of it.
+    await signIn();
+    const { rows } = await db.client.query('select 1 from console_session where session_id = $1', [
+      await idOf(browser),
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  test('stays alive while it is used, also by a request that is held up', async () => {
+    const browser = await signIn();
+    const id = await idOf(browser);
+    const setSeen = () =>
+      db.client.query("update console_session set seen_at = now() - interval '29 minutes' where session_id = $1", [id]);
+    const seen = async () => {
+      const { rows } = await db.client.query<{ ago: number }>(
+        'select extract(epoch from now() - seen_at)::int as ago from console_session where session_id = $1',
+        [id],
+      );
+      return rows[0]?.ago ?? Infinity;
+    };
+    await setSeen();
+    expect(await status(browser)).toBe(200);
+    expect(await seen()).toBeLessThan(60);
+    await setSeen();
+    await db.client.query('begin');
+    await db.client.query('select 1 from console_session where session_id = $1 for update', [id]);
+    try {
+      // Another request of the session that takes long.
+      expect(await status(browser)).toBe(200);
+    } finally {
+      await db.client.query('rollback');
+    }
+  });
+
+  test('an administrator sees who is signed in since when from where, and ends one, or all', async () => {
+    const [admin, reader] = [await signIn(), await signIn(stack.oidc.reader)];
+    const list = async () =>
+      (await (await admin.ask(url('/admin/api/sessions'))).json()) as { items: Record<string, string>[] };
+    const { items } = await list();
+    expect(items.slice(0, 2)).toMatchObject([
+      { subject: 'reader', name: 'Robin Reader', sourceAddress: '127.0.0.1' },
+      { subject: 'admin', name: 'Alex Admin' },
+    ]);
+    expect(await (await admin.ask(url('/admin/sessions'))).text()).toContain('Robin Reader');
+    expect(await status(reader, '/admin/sessions')).toBe(403);
+    const end = (browser: HttpBrowser, path: string) =>
+      browser.ask(url(`/admin/api/sessions${path}`), {
+        method: 'POST',
+        headers: { origin: new URL(stack.baseUrl).origin },
+      });
+    expect((await end(reader, `/${items[1]?.['sessionId']}/end`)).status).toBe(403);
+    expect((await end(admin, `/${randomUUID()}/end`)).status).toBe(404);
+    expect((await end(admin, `/${items[0]?.['sessionId']}/end`)).status).toBe(200);
+    expect([await status(reader), await status(admin)]).toEqual([401, 200]);
+    const another = await signIn(stack.oidc.reader);
+    expect((await post(admin, '/admin/sessions/end')).status).toBe(303);
+    expect([await status(another), await status(admin)]).toEqual([401, 401]);
+  });
+
+  test("another site's sessions are neither seen nor ended", async () => {
+    const admin = await signIn();
+    const other = await createSite(db.client);
+    const foreign = randomUUID();
+    await db.client.query(
+      `select console_session_start($1, $2, 'eve', 'Eve', 'sid', '192.0.2.1', 'x', '{}', null, null)`,
+      [other, foreign],
+    );
+    expect(await (await admin.ask(url('/admin/api/sessions'))).text()).not.toContain('eve');
+    const ended = await admin.ask(url(`/admin/api/sessions/${foreign}/end`), {
+      method: 'POST',
+      headers: { origin: new URL(stack.baseUrl).origin },
+    });
+    expect(ended.status).toBe(404);
+    await post(admin, '/admin/sessions/end');
+    const { rows } = await db.client.query('select 1 from console_session where site_id = $1', [other]);
+    expect(rows).toHaveLength(1);
+  });
+
+  /** As if the provider had answered last so many minutes ago. */
+  const age = async (browser: HttpBrowser, minutes: number) => {
+    const jar = jarOf(browser);
+    const payload = await seal().open(jar.get(COOKIE) ?? '', Date.now());
+    const askedAt = Math.floor(Date.now() / 1000) - minutes * 60;
+    jar.set(COOKIE, await seal().seal({ ...payload, askedAt }, Number(payload?.exp)));
+    await db.client.query(
+      "update console_session set asked_at = now() - $2 * interval '1 minute' where session_id = $1",
+      [payload?.['session'], minutes],
+    );
+  };
+
+  test('permissions are asked anew after 15 minutes: what was taken away is gone, and again', async () => {
+    const browser = await signIn(stack.oidc.reader);
+    try {
+      stack.oidc.change('reader', ['site.endpoints.read']);
+      expect(await status(browser)).toBe(200);
+      await age(browser, 16);
+      const copy = copyOf(browser);
+      expect([await status(browser), await status(browser, '/admin/api/endpoints')]).toEqual([403, 200]);
+      // A cookie from before learns from what was kept, without asking again.
+      stack.oidc.setAway(true);
+      expect(await status(copy)).toBe(403);
+      stack.oidc.setAway(false);
+      // What the provider gave for the next time is kept: a refresh token of this provider works once.
+      stack.oidc.change('reader', stack.oidc.reader.permissions);
+      await age(browser, 16);
+      expect(await status(browser)).toBe(200);
+    } finally {
+      stack.oidc.setAway(false);
+      stack.oidc.change('reader', stack.oidc.reader.permissions);
+    }
+  });
+
+  test('of many requests at once one asks the provider', async () => {
+    const browser = await signIn();
+    await age(browser, 20);
+    const copies = Array.from({ length: 6 }, () => copyOf(browser));
+    // Were the refresh token sent twice, this provider would take it for stolen and end everything.
+    expect(new Set(await Promise.all(copies.map((copy) => status(copy))))).toEqual(new Set([200]));
+    await age(browser, 16);
+    expect(await status(browser)).toBe(200);
+  });
+
+  test('an account that is locked at the provider ends with the next asking', async () => {
+    const browser = await signIn(stack.oidc.reader);
+    try {
+      stack.oidc.change('reader', null);
+      await age(browser, 16);
+      expect(await status(browser)).toBe(401);
+    } finally {
+      stack.oidc.change('reader', stack.oidc.reader.permissions);
+    }
+    expect(await status(browser)).toBe(401);
+  });
+
+  test('while the provider is away, what it said last holds, for an hour', async () => {
+    const browser = await signIn();
+    try {
+      stack.oidc.setAway(true);
+      await age(browser, 50);
+      expect([await status(browser), await status(browser)]).toEqual([200, 200]);
+      await age(browser, 61);
+      expect(await status(browser)).toBe(401);
+    } finally {
+      stack.oidc.setAway(false);
+    }
+  });
+
+  test('the provider’s tokens are sealed where they are kept', async () => {
+    const browser = await signIn();
+    const { rows } = await db.client.query<{ refresh_token: string; id_token: string }>(
+      'select refresh_token, id_token from console_session where session_id = $1',
+      [await idOf(browser)],
+    );
+    for (const sealed of [rows[0]?.refresh_token, rows[0]?.id_token]) {
+      // JWE, direct encryption: the second part is empty.
+      expect(sealed).toMatch(/^[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
+    }
+  });
+
+  describe('back-channel logout', () => {
+    const logOut = (fields: Record<string, string> | string[][]) =>
+      fetch(url('/admin/back-channel-logout'), { method: 'POST', body: new URLSearchParams(fields) });
+    /** Of the provider, for the console; `undefined` takes a claim away. */
+    const token = (claims: Readonly<Record<string, unknown>>, header: Readonly<Record<string, unknown>> = {}) =>
+      stack.oidc.signToken(
+        {
+          aud: 'console',
+          sub: undefined,
+          site: undefined,
+          permissions: undefined,
+          jti: randomUUID(),
+          events: { [EVENT]: {} },
+          ...claims,
+        },
+        { typ: 'logout+jwt', ...header },
+      );
+
+    test('whoever signs out in one browser window is signed out in the others, by the provider’s own request', async () => {
+      const [browser, other] = [await signIn(), await signIn()];
+      // A second session of the gateway in one session of the provider.
+      const window = createHttpBrowser();
+      for (const [host, jar] of browser.cookies) window.cookies.set(host, new Map(jar));
+      jarOf(window).delete(COOKIE);
+      expect((await window.go(url('/admin'))).status).toBe(200);
+      expect(await idOf(window)).not.toBe(await idOf(browser));
+
+      const out = await post(browser, '/admin/sign-out');
+      const page = await browser.go(out.headers.get('location') ?? '');
+      const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(await page.text()) ?? [];
+      const confirmed = await browser.ask(new URL('/session/end/confirm', stack.oidc.issuer).href, {
+        method: 'POST',
+        body: new URLSearchParams({ xsrf, logout: 'yes' }),
+      });
+      expect(confirmed.status).toBe(303);
+      await until('the other window to be signed out', async () => (await status(window)) === 401);
+      expect(await status(other)).toBe(200);
+    });
+
+    test('by sid ends that session, by sub all of somebody, and no other', async () => {
+      const [first, second, reader] = [await signIn(), await signIn(), await signIn(stack.oidc.reader)];
+      const { rows } = await db.client.query<{ provider_session: string }>(
+        'select provider_session from console_session where session_id = $1',
+        [await idOf(first)],
+      );
+      const sid = rows[0]?.provider_session;
+      expect(sid).toMatch(/./);
+      const answer = await logOut({ logout_token: await token({ sid }) });
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect([await status(first), await status(second)]).toEqual([401, 200]);
+      // A sid of somebody else ends nothing.
+      expect((await logOut({ logout_token: await token({ sid: 'other', sub: 'admin' }) })).status).toBe(200);
+      expect(await status(second)).toBe(200);
+      expect((await logOut({ logout_token: await token({ sub: 'admin' }) })).status).toBe(200);
+      expect([await status(second), await status(reader)]).toEqual([401, 200]);
+    });
+
+    test('a token works once', async () => {
+      const once = await token({ sub: 'admin' });
+      expect((await logOut({ logout_token: once })).status).toBe(200);
+      const browser = await signIn();
+      expect((await logOut({ logout_token: once })).status).toBe(400);
+      expect(await status(browser)).toBe(200);
+    });
+
+    test('nothing but a logout token of the provider, for this console, of now, ends anything', async () => {
+      const browser = await signIn();
+      const seconds = Math.floor(Date.now() / 1000);
+      const sub = 'admin';
+      const refused: [string, Promise<string>][] = [
+        ['iss', token({ sub, iss: 'https://elsewhere.example' })],
+        ['aud', token({ sub, aud: 'script' })],
+        ['no aud', token({ sub, aud: undefined })],
+        ['no iat', token({ sub, iat: undefined })],
+        ['an old iat', token({ sub, iat: seconds - 3700 })],
+        ['an iat to come', token({ sub, iat: seconds + 300 })],
+        ['no exp', token({ sub, exp: undefined })],
+        ['its time over', token({ sub, iat: seconds - 300, exp: seconds - 60 })],
+        ['no events', token({ sub, events: undefined })],
+        ['another event', token({ sub, events: { 'https://schemas.example/other': {} } })],
+        ['an event that is no object', token({ sub, events: { [EVENT]: true } })],
+        ['neither sid nor sub', token({})],
+        ['a nonce', token({ sub, nonce: 'n' })],
+        ['no jti', token({ sub, jti: undefined })],
+        ['typ', token({ sub }, { typ: 'at+jwt' })],
+        ['alg none', Promise.resolve(`${btoa('{"alg":"none"}')}.${btoa(JSON.stringify({ sub }))}.`)],
+        ['no token at all', Promise.resolve('x')],
+      ];
+      for (const [what, made] of refused) {
+        const answer = await logOut({ logout_token: await made });
+        expect([answer.status, await answer.json()], what).toEqual([
+          400,
+          expect.objectContaining({ error: 'invalid_request' }),
+        ]);
+      }
+      expect((await logOut({})).status).toBe(400);
+      const twice = await token({ sub });
+      const both = [
+        ['logout_token', twice],
+        ['logout_token', twice],
+      ];
+      expect((await logOut(both)).status).toBe(400);
+      expect(await status(browser)).toBe(200);
+    });
+  });
+});
+
+describe.each(RUNTIMES)('with a provider that gives no refresh token, on %s', (runtime) => {
+  test('a session goes on without asking, for an hour', async () => {
+    const db = await createTestDatabase();
+    const stack = await startConsole(runtime, db, await createSite(db.client), {
+      provider: { withoutRefreshTokens: true },
+      env: { ADMIN_OIDC_SCOPE: 'openid profile email' },
+    });
+    try {
+      const browser = createHttpBrowser();
+      const signIn = await browser.ask(`${stack.baseUrl}/admin/sign-in`);
+      expect(new URL(signIn.headers.get('location') ?? '').searchParams.get('scope')).toBe('openid profile email');
+      const form = await browser.go(`${stack.baseUrl}/admin`);
+      const { username, password } = stack.oidc.admin;
+      await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+      const setAge = (minutes: number) =>
+        db.client.query("update console_session set asked_at = now() - $1 * interval '1 minute'", [minutes]);
+      const status = async () => (await browser.ask(`${stack.baseUrl}/admin/api/api-keys`)).status;
+      await setAge(59);
+      expect(await status()).toBe(200);
+      await setAge(61);
+      expect(await status()).toBe(401);
+    } finally {
+      await stack.stop();
+      await db.drop();
+    }
+  });
+});
