@@ -136,6 +136,7 @@ export interface AttemptRow {
   readonly at: string;
   readonly why: AttemptReason;
   readonly actor: string | null;
+  readonly comment: string | null;
   readonly request_id: string;
   readonly outcome: 'AA' | 'AE' | 'AR';
   /** Base64. */
@@ -144,9 +145,9 @@ export interface AttemptRow {
   readonly errors: string;
 }
 
-/** What was decided about a message each time, in order: of very many, the first ten and the newest hundred. */
+/** What was decided about a message each time, in order: of very many, the first ten and the newest hundred, as they are kept. */
 export function attemptsOfMessage(site: string, messageId: string): Query<AttemptRow> {
-  return read<AttemptRow>`select a.number, ${raw(instantOf('a.at'))} as at, a.why, a.actor, a.request_id, a.outcome,
+  return read<AttemptRow>`select a.number, ${raw(instantOf('a.at'))} as at, a.why, a.actor, a.comment, a.request_id, a.outcome,
       encode(a.ack, 'base64') as ack, a.errors::text as errors
     from hl7_attempt a
     where a.site_id = ${site}::uuid and a.message_id = ${messageId}::uuid

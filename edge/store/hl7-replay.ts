@@ -2,6 +2,7 @@
 import type { Query } from '../deps.ts';
 import type { JobState, NewJob } from './job.ts';
 import { instantOf, raw, read } from './sql.ts';
+import type { UnnamedName } from './unnamed-name.ts';
 
 /** The kind of the jobs that replay many messages. */
 export const REPLAY_KIND = 'hl7-replay';
@@ -18,12 +19,16 @@ export interface ReplayFilter {
   /** Instants. */
   readonly from: string;
   readonly to: string;
+  /** Only those that have it without a URI. */
+  readonly unnamed: UnnamedName | null;
 }
 
 /** Where a replay is. */
 export interface ReplayCursor {
   readonly filter: ReplayFilter;
   readonly actor: string;
+  /** Why, in the words of who asked; '' for nothing said. */
+  readonly comment: string;
   /** The last message that was done, and the last that there was when it was asked for: ids are in the order of receipt. */
   readonly after: string;
   readonly last: string;
@@ -32,10 +37,16 @@ export interface ReplayCursor {
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /** SQL over `hl7_message m`. */
-const isMeant = (site: string, { outcome, reason, clientId, from, to }: ReplayFilter) => ({
+const isMeant = (site: string, { outcome, reason, clientId, from, to, unnamed }: ReplayFilter) => ({
   text: `m.site_id = $1::uuid and ($2 = '' or m.outcome = $2) and ($3 = '' or strpos(m.errors::text, $3) > 0)
        and ($4 = '' or m.client_id = $4) and ($5::timestamptz is null or m.received_at >= $5::timestamptz)
-       and ($6::timestamptz is null or m.received_at < $6::timestamptz)`,
+       and ($6::timestamptz is null or m.received_at < $6::timestamptz)
+       ${
+         // Added only where a name is asked for, so that the plan is made for it.
+         unnamed === null
+           ? 'and $7::text is null and $8::text is null'
+           : 'and m.message_id in (select u.message_id from unnamed_name u where u.site_id = $1::uuid and u.kind = $7 and u.name = $8)'
+       }`,
   params: [
     site,
     outcome,
@@ -43,6 +54,8 @@ const isMeant = (site: string, { outcome, reason, clientId, from, to }: ReplayFi
     clientId,
     from === '' ? null : from,
     to === '' ? null : to,
+    unnamed?.kind ?? null,
+    unnamed?.name ?? null,
   ],
 });
 
@@ -66,13 +79,13 @@ export function nextMeant(
 ): Query<{ message_id: string }> {
   const { text, params } = isMeant(site, filter);
   return {
-    text: `select m.message_id from hl7_message m where ${text} and m.message_id > $7::uuid and m.message_id <= $8::uuid
-      order by m.message_id limit $9::integer`,
+    text: `select m.message_id from hl7_message m where ${text} and m.message_id > $9::uuid and m.message_id <= $10::uuid
+      order by m.message_id limit $11::integer`,
     params: [...params, after, last, limit],
   };
 }
 
-/** @param id a new UUID @param last as `countMeant` found it */
+/** @param id a new UUID @param last as `countMeant` found it @param comment why, in the words of who asks */
 export function replayJob(
   id: string,
   site: string,
@@ -80,8 +93,9 @@ export function replayJob(
   total: number,
   last: string,
   actor: string,
+  comment: string,
 ): NewJob {
-  const cursor: ReplayCursor = { filter, actor, after: FIRST, last };
+  const cursor: ReplayCursor = { filter, actor, comment, after: FIRST, last };
   return { id, kind: REPLAY_KIND, site, exclusiveKey: 'site', cursor, total, askedBy: actor };
 }
 

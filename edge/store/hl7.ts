@@ -45,7 +45,9 @@ export interface SenderRow {
   readonly assigning_authorities: string;
   /** JSON object: namespace to the URI that messages of this key taught. */
   readonly taught_authorities: string;
-  /** Of both. */
+  /** JSON list of `[namespace, URI]`: what an administrator said the namespace does not stand for. */
+  readonly rejected_authorities: string;
+  /** Of the three. */
   readonly authorities_state: string;
   readonly default_charset: string | null;
   readonly processing_ids: readonly string[];
@@ -125,6 +127,7 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
   const text = `select k.site_id, k.client_id, k.status, k.protocols, ${isAllowed} as is_allowed, k.allowed_scopes, k.allowed_ips, k.hl7_sender_application,
       k.hl7_sender_facility, coalesce(k.hl7_time_zone, s.time_zone) as time_zone,
       s.assigning_authorities::text as assigning_authorities, a.text::json ->> 'taught' as taught_authorities,
+      a.text::json ->> 'rejected' as rejected_authorities,
       md5(a.text) as authorities_state,
       coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
       coalesce(k.hl7_processing_ids, s.processing_ids) as processing_ids,
@@ -194,6 +197,8 @@ export interface NewMessage extends MessageIdentity {
   readonly why: AttemptReason;
   /** Who asked for a replay; null where nobody did. */
   readonly actor: string | null;
+  /** Why, in the words of who asked for it. */
+  readonly comment: string | null;
   /** The job that it is a part of. */
   readonly jobId: string | null;
   /** A fault of ours kept it from being processed. */

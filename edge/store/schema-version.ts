@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 18;
+export const SCHEMA_VERSION = 19;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -19,6 +19,7 @@ export const FUNCTIONS: readonly string[] = [
   'audit_note',
   'authorities_named',
   'authority_alias_add',
+  'authority_alias_decide',
   'caller_refusal',
   'console_session_ask',
   'console_session_is_live',
@@ -47,6 +48,7 @@ export const FUNCTIONS: readonly string[] = [
   'lock_keys',
   'lock_patients',
   'mllp_networks_of',
+  'namespaces_meet',
   'order_elements',
   'order_stamp',
   'patient_rows_write',

@@ -3,8 +3,11 @@
 create or replace function hl7_body_write(p_site uuid, p_message uuid, p_type text, p_id uuid, p_body text) returns void
 language plpgsql as $$
 begin
-  insert into resource_history (site_id, type, id, version, last_updated, meta, body)
-    select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body
+  perform audit_note(array(
+    select concat_ws(' ', 'update', r.type, r.id, r.patient_id)
+      from resource r where r.site_id = p_site and r.type = p_type and r.id = p_id));
+  insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
+    select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
       from resource r where r.site_id = p_site and r.type = p_type and r.id = p_id;
   update resource r
      set version = r.version + 1, body = p_body,

@@ -1,6 +1,6 @@
 -- Stores a message and all its effects, or nothing.
 --   p_message { messageId, clientId, source, sourceAddress, requestId, application, facility, controlId, sha256, type,
---     outcome, errors, why, actor, jobId, hasFailed, authorities: of what hl7_authorities said, as MD5 }; why is that of
+--     outcome, errors, why, actor, comment, jobId, hasFailed, authorities: of what hl7_authorities said, as MD5 }; why is that of
 --     hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
 --     orders: [{ type, id, fields }], attention: [as attention_add], unnamed: [as unnamed_name_write],
@@ -24,10 +24,11 @@ declare
   g record;
   known bigint;
   stored uuid;
+  attempt integer;
 begin
   select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
     "sourceAddress" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
-    outcome text, errors json, why text, actor text, "jobId" uuid, "hasFailed" boolean, authorities text);
+    outcome text, errors json, why text, actor text, comment text, "jobId" uuid, "hasFailed" boolean, authorities text);
 
   -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
   -- client's conditional create (edge/store/lock.ts).
@@ -78,10 +79,16 @@ begin
     update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors, has_failed = m."hasFailed"
      where x.site_id = p_site and x.message_id = m."messageId";
   end if;
-  insert into hl7_attempt (site_id, message_id, number, why, actor, job_id, request_id, outcome, ack, errors)
-    select p_site, m."messageId", coalesce(max(a.number), 0) + 1, m.why, m.actor, m."jobId", m."requestId", m.outcome, p_ack,
-           m.errors
-      from hl7_attempt a where a.site_id = p_site and a.message_id = m."messageId";
+  insert into hl7_attempt (site_id, message_id, number, why, actor, comment, job_id, request_id, outcome, ack, errors)
+    select p_site, m."messageId", coalesce(max(a.number), 0) + 1, m.why, m.actor, m.comment, m."jobId", m."requestId",
+           m.outcome, p_ack, m.errors
+      from hl7_attempt a where a.site_id = p_site and a.message_id = m."messageId"
+    returning number into attempt;
+  -- A sender that is stuck on one message sends it for ever: of its own attempts the first ten and the newest hundred stay.
+  -- Those of people and of the gateway are few, and stay all.
+  delete from hl7_attempt a
+   where a.site_id = p_site and a.message_id = m."messageId" and a.number = attempt - 100 and a.number > 10
+     and a.why = 'resent' and a.outcome <> 'AA';
 
   if m."hasFailed" then
     -- It is tried again by itself (edge/hl7/replay/retry-failed.ts).

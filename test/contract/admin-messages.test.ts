@@ -135,14 +135,33 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(preview['changes']).toMatchObject([{ reference: 'Patient', change: 'created' }]);
     expect(await find('M-3')).toMatchObject({ outcome: 'AR' });
 
-    const replayed = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, { apply: 'newest' });
+    const replayed = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {
+      apply: 'newest',
+      comment: 'X is taken',
+    });
     expect(replayed).toMatchObject({ messageId, outcome: 'AA', ack: expect.stringContaining('MSA|AA|M-3') });
     expect(await find('M-3')).toMatchObject({ outcome: 'AA' });
-    const { attempts, ack } = await call<Record<string, unknown>>(`/messages/${messageId}`);
+    const { attempts, attemptCount, ack } = await call<Record<string, unknown>>(`/messages/${messageId}`);
     expect(attempts).toMatchObject([
-      { number: 1, why: 'received', actor: null, outcome: 'AR', ack: expect.stringContaining('MSA|AR|M-3') },
-      { number: 2, why: 'replayed', actor: expect.stringMatching(/\(.+\)$/), outcome: 'AA', ack },
+      {
+        number: 1,
+        why: 'received',
+        actor: null,
+        comment: null,
+        outcome: 'AR',
+        ack: expect.stringContaining('MSA|AR|M-3'),
+      },
+      {
+        number: 2,
+        why: 'replayed',
+        actor: expect.stringMatching(/\(.+\)$/),
+        comment: 'X is taken',
+        outcome: 'AA',
+        ack,
+      },
     ]);
+    expect(attemptCount).toBe(2);
+    await call(`/messages/${messageId}/replay`, { apply: 'newest', comment: 'x'.repeat(501) }, 422);
     // A later message, and this one again: what would change is said element by element.
     expect((await send(key, adt('M-3b', 'P-3').replace('Lovelace^Ada', 'King^Ada'))).status).toBe(200);
     const again = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {});

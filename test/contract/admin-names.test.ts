@@ -113,6 +113,124 @@ describe.each(RUNTIMES)('names without a URI on %s', (runtime) => {
     expect((await list()).items.map(({ name }) => name)).toEqual(['EAST', '99LAB']);
   });
 
+  test('are processed again by one replay of all of them, with its preview and its reason', async () => {
+    const replay = async (body: object) => {
+      const response = await call('/replays', PERMISSIONS, { method: 'POST', body: JSON.stringify(body) });
+      expect(response.status, await response.clone().text()).toBe(200);
+      return (await response.json()) as { count?: number; replay?: { replayId: string } };
+    };
+    expect(await replay({ unnamed: 'authority:east' })).toEqual({ count: 2 });
+    expect(await replay({ unnamed: 'authority:NOBODY' })).toEqual({ count: 0 });
+    const body = JSON.stringify({ assigningAuthorities: [{ namespace: 'East', system: 'urn:oid:1.2.4' }] });
+    expect((await call('/site', PERMISSIONS, { method: 'PATCH', body })).status).toBe(200);
+    const { replay: asked } = await replay({
+      unnamed: 'authority:EAST',
+      apply: 'newest',
+      comment: ' EAST has its OID ',
+    });
+    expect(asked).toMatchObject({ filter: { unnamed: 'authority:EAST' }, comment: 'EAST has its OID', total: 2 });
+    expect((await call('/replays', PERMISSIONS, { method: 'POST', body: '{"unnamed":"EAST"}' })).status).toBe(422);
+  });
+
+  describe('what messages say that namespaces stand for', () => {
+    interface Alias {
+      readonly namespace: string;
+      readonly uri: string;
+      readonly state: string;
+      readonly decidedBy: string | null;
+      readonly decisions: readonly { readonly state: string }[];
+    }
+    const admit = async (pid3: string, family: string): Promise<void> => {
+      const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+      const answer = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'text/plain' },
+        body: `MSH|^~\\&|ADT|X|GW|GW|20260701093000+0000||ADT^A04^ADT_A01|${randomUUID().slice(0, 20)}|P|2.5.1\rPID|1||${pid3}||${family}^Jane||19800101|F\r`,
+      });
+      expect(answer.status, await answer.clone().text()).toBe(200);
+    };
+    const aliases = async (query = '', of = site): Promise<Alias[]> => {
+      const response = await call(`/authority-aliases${query}`, READ, {}, of);
+      expect(response.status, await response.clone().text()).toBe(200);
+      return ((await response.json()) as { items: Alias[] }).items;
+    };
+    const decide = async (namespace: string, uri: string, decision: string, permissions = PERMISSIONS, of = site) => {
+      const body = JSON.stringify({ clientId: key.clientId, namespace, uri, decision });
+      return call('/authority-aliases/decide', permissions, { method: 'POST', body }, of);
+    };
+    const patients = async (family: string): Promise<number> => {
+      const { rows } = await db.client.query<{ count: number }>(
+        `select count(*)::int as count from resource where site_id = $1 and type = 'Patient' and body like '%' || $2 || '%'`,
+        [site, family],
+      );
+      return rows[0]?.count ?? -1;
+    };
+
+    test('is listed: the first is used, another is shown', async () => {
+      await admit('T1^^^TEACH&1.2.50&ISO^MR', 'Ashby');
+      await admit('T2^^^Teach&1.2.51&ISO^MR', 'Ashby');
+      const teach = (await aliases()).filter(({ namespace }) => namespace === 'TEACH');
+      expect(teach).toMatchObject([
+        { uri: 'urn:oid:1.2.50', state: 'taught', decidedBy: null },
+        { uri: 'urn:oid:1.2.51', state: 'shown', decidedBy: null },
+      ]);
+      expect((await aliases('?state=undecided')).length).toBeGreaterThanOrEqual(2);
+      expect(await aliases('?state=confirmed')).toEqual([]);
+      expect(await aliases('', otherSite)).toEqual([]);
+      const first = await aliases('?limit=1');
+      expect(first).toHaveLength(1);
+    });
+
+    test('confirmed, another URI holds from the next message on, and who decided is kept', async () => {
+      // T9 of the URI that is only shown is not found by the bare name …
+      await admit('T9^^^&1.2.51&ISO^MR', 'Before');
+      await admit('T9^^^TEACH^MR', 'Other');
+      expect(await patients('Other')).toBe(1);
+      expect((await decide('teach', 'urn:oid:1.2.51', 'confirmed')).status).toBe(200);
+      const teach = (await aliases()).filter(({ namespace }) => namespace === 'TEACH');
+      expect(teach).toMatchObject([
+        { uri: 'urn:oid:1.2.50', state: 'shown' },
+        {
+          uri: 'urn:oid:1.2.51',
+          state: 'confirmed',
+          decidedBy: expect.any(String),
+          decisions: [{ state: 'confirmed' }],
+        },
+      ]);
+      // … and the two are listed, since their numbers are one now.
+      const response = await call('/possible-duplicates', READ);
+      const { items } = (await response.json()) as { items: { why: string }[] };
+      expect(items.map(({ why }) => why)).toContainEqual(expect.stringContaining('confirmed'));
+      await admit('T8^^^&1.2.51&ISO^MR', 'Castle');
+      await admit('T8^^^TEACH^MR', 'Castle');
+      expect(await patients('Castle')).toBe(1);
+    });
+
+    test('rejected, it is not used, and no message teaches it again', async () => {
+      await admit('U1^^^FALSE&1.2.60&ISO^MR', 'Draper');
+      expect((await decide('FALSE', 'urn:oid:1.2.60', 'rejected')).status).toBe(200);
+      // The message that says it again does not use it itself.
+      await admit('U2^^^FALSE&1.2.60&ISO^MR~V2^^^FALSE^MR', 'Eames');
+      await admit('V2^^^&1.2.60&ISO^MR', 'Eames');
+      expect(await patients('Eames')).toBe(2);
+      await admit('U1^^^FALSE^MR', 'Draper');
+      expect(await patients('Draper')).toBe(2);
+      expect((await aliases('?state=rejected')).map(({ namespace }) => namespace)).toEqual(['FALSE']);
+      // A decision can be taken back, and the one before is kept.
+      expect((await decide('FALSE', 'urn:oid:1.2.60', 'confirmed')).status).toBe(200);
+      const [again] = (await aliases('?state=confirmed')).filter(({ namespace }) => namespace === 'FALSE');
+      expect(again?.decisions.map(({ state }) => state)).toEqual(['confirmed', 'rejected']);
+    });
+
+    test('is decided by who may change the settings, in its site', async () => {
+      expect((await decide('TEACH', 'urn:oid:1.2.50', 'rejected', READ as never)).status).toBe(403);
+      expect((await decide('TEACH', 'urn:oid:1.2.50', 'rejected', PERMISSIONS, otherSite)).status).toBe(404);
+      expect((await decide('TEACH', 'urn:oid:9.9.9', 'confirmed')).status).toBe(404);
+      expect((await decide('TEACH', 'urn:oid:1.2.50', 'taught')).status).toBe(422);
+      expect((await call('/authority-aliases', ['site.settings.update'])).status).toBe(403);
+    });
+  });
+
   test('are of the caller’s site, and for those who may see messages', async () => {
     expect(await list('', otherSite)).toEqual({ items: [], next: null });
     expect((await call('/unnamed-names', ['site.settings.update'])).status).toBe(403);

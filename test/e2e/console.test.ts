@@ -352,8 +352,15 @@ describe('the console in a browser', () => {
     await page.waitForSelector('text=CLINIC has its URI');
     expect(await row.textContent()).toContain('urn:oid:1.2.3.4');
     await row.locator('text=Process its messages again').click();
-    await page.waitForSelector('text=NAME-1');
-    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.waitForSelector('text=One message is meant.');
+    await lookAt(page);
+    await page.fill('input[name="comment"]', 'CLINIC has its OID');
+    await page.click('text=Replay them');
+    await page.waitForSelector('q:has-text("CLINIC has its OID")');
+    await lookAt(page);
+    await page.click('nav >> text=Names');
+    await page.click('text=what their namespaces stand for');
+    await page.waitForSelector('h1:has-text("What namespaces stand for")');
     await lookAt(page);
     const { rows } = await db.client.query('select assigning_authorities as named from site where site_id = $1', [
       site,

@@ -262,6 +262,21 @@ export const HL7: readonly Mutant[] = [
     tests: CHARTS,
   },
   {
+    name: 'identity: a message uses what it teaches, though it was rejected',
+    file: 'edge/hl7/identity/authorities.ts',
+    find: 'taught === undefined || settings.rejected.has(aliasKey(taught))',
+    replace: 'taught === undefined',
+    tests: ['test/contract/admin-names.test.ts'],
+    only: 'on deno',
+  },
+  {
+    name: 'identity: a rejected URI may be the namespace’s all the same',
+    file: 'edge/hl7/identity/resolve.ts',
+    find: 'if (alias !== undefined && rejected.has(aliasKey(alias))) return false;',
+    replace: '',
+    tests: ['test/unit/hl7/identity/resolve.test.ts'],
+  },
+  {
     name: 'identity: a merge that cannot be told is AA',
     file: 'edge/hl7/identity/resolve-loser.ts',
     find: "return candidates.length === 0 ? { kind: 'unknown' } : { kind: 'unclear', candidates };",

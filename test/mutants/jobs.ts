@@ -37,8 +37,8 @@ export const JOB_RUNNER: readonly Mutant[] = [
   {
     name: 'a replay means what came after it was asked for',
     file: 'edge/store/hl7-replay.ts',
-    find: 'and m.message_id <= $8::uuid',
-    replace: 'and $8::uuid is not null',
+    find: 'and m.message_id <= $10::uuid',
+    replace: 'and $10::uuid is not null',
     tests: REPLAYS,
   },
   {

@@ -41,6 +41,8 @@ export const KIND_WORDS: Readonly<Record<AttentionKind, Words>> = {
 
 /** Why two charts are listed, by the reason that the message’s finding has. */
 const REASONS: Readonly<Record<string, string>> = {
+  'authority-named': 'A namespace got its URI in the settings: both charts have the same number by it.',
+  'alias-confirmed': 'It was confirmed what a namespace stands for: both charts have the same number by it.',
   'identifiers-of-several': 'A message names numbers of both as one patient’s.',
   'possible-duplicate': 'The same number came from another issuer, and the persons could not be told to be one.',
   'merge-of-several': 'A merge names both, but they do not look like one person.',

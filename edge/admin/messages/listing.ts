@@ -6,7 +6,7 @@ import { inSite } from '../../store/in-site.ts';
 import { listMessages, type MessageRow } from '../../store/admin-message.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
-import { readParameter } from '../names/parameter.ts';
+import { readParameter, unnamedParameter } from '../names/parameter.ts';
 
 const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
 
@@ -22,15 +22,7 @@ export const messageQuery = z.strictObject({
     .meta({ description: 'The control id; where none has it, part of the sending application or facility.' }),
   from: instant,
   to: instant,
-  unnamed: z
-    .string()
-    .max(300)
-    .default('')
-    .refine(
-      (text) => text === '' || readParameter(text) !== undefined,
-      'must be like authority:HOSP or code-system:99LAB',
-    )
-    .meta({ description: 'A name that they have without a URI: `authority:HOSP`, `code-system:99LAB`.' }),
+  unnamed: unnamedParameter,
 });
 
 /** Messages of the site, the newest first. @throws Fault `malformed` for a cursor that is not ours */

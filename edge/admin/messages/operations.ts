@@ -48,6 +48,7 @@ const attemptItem = z.object({
   at: z.iso.datetime(),
   why: z.enum(['received', 'resent', 'replayed', 'forced', 'retried']),
   actor: text.nullable().meta({ description: 'Who asked for a replay.' }),
+  comment: text.nullable().meta({ description: 'Why, in their words.' }),
   requestId: text,
   outcome,
   ack: text.nullable(),
@@ -62,9 +63,21 @@ const messageDetail = messageItem.extend({
   problem: text.nullable(),
   ack: text.nullable(),
   errors: z.array(ackErrorItem),
+  attemptCount: z
+    .number()
+    .int()
+    .meta({ description: 'How often it was processed, those that are not kept among them.' }),
   attempts: z.array(attemptItem).meta({ description: 'The first ten, and the newest hundred, in order.' }),
   resources: z.array(z.object({ reference: text, version: z.number().int(), currentVersion: z.number().int() })),
 });
+
+/** A sentence of who asks for a replay; it is shown with the attempt. */
+export const replayComment = z
+  .string()
+  .trim()
+  .max(500, 'must have 500 characters at most')
+  .default('')
+  .meta({ description: 'Why it is replayed, for who looks at the message later. No patient data.' });
 
 const difference = z.object({
   reference: text.meta({ description: 'Of a resource that would be created its type alone.' }),
@@ -128,9 +141,12 @@ export function messageOperations(workbench: Workbench): Operation[] {
       description:
         'Without `apply` nothing is done, and the answer says what would change. `newest` applies what no newer data ' +
         'contradict, `everything` also the rest. Outcome and ACK hold from then on; each attempt is kept. A retransmission gets the first AA.',
-      body: z.strictObject({ apply: z.enum(['nothing', 'newest', 'everything']).default('nothing') }),
+      body: z.strictObject({
+        apply: z.enum(['nothing', 'newest', 'everything']).default('nothing'),
+        comment: replayComment,
+      }),
       answer: replayAnswer,
-      async handle({ actor, database, param, body: { apply }, requestId }) {
+      async handle({ actor, database, param, body: { apply, comment }, requestId }) {
         const messageId = param('id');
         if (!isUuid(messageId)) throw new Fault('not-found', 'no such message');
         if (apply === 'nothing') {
@@ -140,7 +156,7 @@ export function messageOperations(workbench: Workbench): Operation[] {
             body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack), errors: findings, ...would },
           };
         }
-        const by = { actor: authorOf(actor), isForced: apply === 'everything' };
+        const by = { actor: authorOf(actor), comment, isForced: apply === 'everything' };
         const { outcome: decided, ack } = await workbench.replay(database, actor.site, messageId, by, requestId);
         return { body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack) } };
       },

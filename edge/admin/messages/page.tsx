@@ -61,7 +61,7 @@ const REASONS = {
 
 const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
   <Table label="Attempts" head={['Attempt', 'When', 'Why', 'Outcome', 'Errors and warnings']}>
-    {attempts.map(({ number, at, why, actor, outcome, errors }) => (
+    {attempts.map(({ number, at, why, actor, comment, outcome, errors }) => (
       <tr>
         <th scope="row">{number}</th>
         <td>
@@ -70,6 +70,7 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
         <td>
           {REASONS[why]}
           {actor === null ? '' : ` by ${actor}`}
+          {comment === null ? null : <q class="quiet">{comment}</q>}
         </td>
         <td>
           <Outcome outcome={outcome} />
@@ -125,7 +126,12 @@ export const MessagePage = ({ message, path, keyPath, mayReplay }: MessagePagePr
     {message.attempts.length < 2 ? null : (
       <section aria-labelledby="attempts">
         <h2 id="attempts">Attempts</h2>
-        <p class="quiet">The sender gets the first AA whenever it sends these bytes again.</p>
+        <p class="quiet">
+          The sender gets the first AA whenever it sends these bytes again.
+          {message.attemptCount > message.attempts.length
+            ? ` It was processed ${message.attemptCount} times: the first ten and the newest hundred are kept.`
+            : ''}
+        </p>
         <Attempts attempts={message.attempts} />
       </section>
     )}

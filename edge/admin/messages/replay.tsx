@@ -20,6 +20,14 @@ const Differences = ({ label, resources }: { label: string; resources: readonly 
   </Table>
 );
 
+/** Why it is replayed: kept with the attempt. */
+export const CommentField = () => (
+  <label>
+    <span>Why (shown with the attempt; no patient data)</span>
+    <input name="comment" maxlength={500} autocomplete="off" />
+  </label>
+);
+
 export const ReplayPage = ({ preview, path }: { preview: ReplayPreviewResult; path: string }) => {
   const { outcome, findings, changes, merges, stale } = preview;
   const changed = changes.filter(({ change }) => change !== 'unchanged');
@@ -42,6 +50,7 @@ export const ReplayPage = ({ preview, path }: { preview: ReplayPreviewResult; pa
           <Differences label="What would change" resources={changed} />
         )}
         <form class="actions" method="post" action={`${path}/replay`}>
+          <CommentField />
           <button name="apply" value="newest">
             Apply
           </button>
@@ -57,6 +66,7 @@ export const ReplayPage = ({ preview, path }: { preview: ReplayPreviewResult; pa
           </p>
           <Differences label="What newer data contradict" resources={stale} />
           <form class="actions" method="post" action={`${path}/replay`}>
+            <CommentField />
             <button name="apply" value="everything" class="secondary">
               Apply although newer data exist
             </button>

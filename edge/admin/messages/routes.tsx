@@ -1,9 +1,12 @@
 /** `/admin/messages`: the log of HL7 messages, one of them, and replay. */
+import { z } from 'zod';
+
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Surface } from '../../http/surface.ts';
+import { parse } from '../api/parse.ts';
 import { findMessages, messageQuery } from './listing.ts';
-import { findMessage } from './operations.ts';
+import { findMessage, replayComment } from './operations.ts';
 import type { Console } from '../web/console.ts';
 import { authorOf } from '../staff/permissions.ts';
 import { instantOfLocal, readForm, readQuery } from '../web/form.ts';
@@ -15,6 +18,7 @@ import { ReplayPage } from './replay.tsx';
 import { Notice } from '../web/ui.tsx';
 
 const { path: PLACE } = PLACES.messages;
+const replayForm = z.object({ comment: replayComment });
 
 export function addMessagePages(app: Surface, { deps, workbench, access }: Console): void {
   const { config } = deps;
@@ -66,8 +70,10 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
   app.post(`${PLACE}/:id/replay`, async (c) => {
     const session = await access.page(c, 'site.messages.replay');
     const id = messageId(c.req.param('id'));
-    const isForced = (await readForm(c.req.raw)).get('apply') === 'everything';
-    const by = { actor: authorOf(session.actor), isForced };
+    const form = await readForm(c.req.raw);
+    const isForced = form.get('apply') === 'everything';
+    const { comment } = parse(replayForm, { comment: form.get('comment') ?? '' }, 'malformed', 'the form');
+    const by = { actor: authorOf(session.actor), comment, isForced };
     await workbench.replay(session.database, session.actor.site, id, by, c.get('requestId'));
     return c.redirect(`${path}/${id}?replayed=1`, 303);
   });

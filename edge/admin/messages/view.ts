@@ -26,13 +26,14 @@ export interface MessageError {
   readonly at?: string;
 }
 
-function viewAttempt({ number, at, why, actor, request_id: requestId, outcome, ack, errors }: AttemptRow) {
+function viewAttempt({ number, at, why, actor, comment, request_id: requestId, outcome, ack, errors }: AttemptRow) {
   const found: MessageError[] = JSON.parse(errors);
   return {
     number,
     at,
     why,
     actor,
+    comment,
     requestId,
     outcome,
     ack: viewAck(ack === null ? null : decodeBase64(ack)),
@@ -58,6 +59,7 @@ export function viewMessageDetail(
     problem,
     ack: viewAck(ack),
     errors,
+    attemptCount: attempts.at(-1)?.number ?? 0,
     attempts: attempts.map(viewAttempt),
     resources: resources.map(({ type, id, version, current_version: currentVersion }) => ({
       reference: `${type}/${id}`,

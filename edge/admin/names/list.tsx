@@ -19,6 +19,8 @@ interface NameProps {
   readonly item: UnnamedView;
   readonly path: string;
   readonly messagePath: string;
+  /** Of replays; undefined for who may not ask for one. */
+  readonly replayPath: string | undefined;
   readonly mayName: boolean;
   readonly refused?: Refused | undefined;
 }
@@ -45,8 +47,10 @@ const NameForm = ({ item, path, refused }: NameProps) => {
 };
 
 const Name = (props: NameProps) => {
-  const { item, messagePath, mayName } = props;
-  const concerned = `${messagePath}?${new URLSearchParams({ unnamed: toParameter(item) }).toString()}`;
+  const { item, messagePath, replayPath, mayName } = props;
+  const unnamed = toParameter(item);
+  const concerned = `${messagePath}?${new URLSearchParams({ unnamed }).toString()}`;
+  const again = `${replayPath}?${new URLSearchParams({ unnamed, count: '1' }).toString()}`;
   return (
     <tr>
       <th scope="row">
@@ -65,7 +69,12 @@ const Name = (props: NameProps) => {
       <td>
         {item.system === null ? null : (
           <>
-            <code>{item.system}</code> <a href={concerned}>Process its messages again</a>
+            <code>{item.system}</code>{' '}
+            {replayPath === undefined ? (
+              <span class="quiet">its messages are still to be processed again</span>
+            ) : (
+              <a href={again}>Process its messages again …</a>
+            )}
           </>
         )}
         {item.system === null && mayName ? <NameForm {...props} /> : null}
@@ -76,16 +85,22 @@ const Name = (props: NameProps) => {
 };
 
 interface NameListProps extends Omit<NameProps, 'item'> {
+  /** Of what messages say that namespaces stand for. */
+  readonly aliasPath: string;
   readonly list: List<UnnamedView>;
   readonly query: Readonly<Record<string, string>>;
 }
 
-export const NameList = ({ list, query, ...at }: NameListProps) => (
+export const NameList = ({ list, query, aliasPath, ...at }: NameListProps) => (
   <>
     <p class="lead">
       Messages name who issued a number, and which coding system a code is of, by short names that only this hospital
       knows. Without a URI two senders’ names cannot be told to mean the same, and FHIR clients do not find the codes by
       the URI they know. Choose for good: under another URI the same number is another patient.
+    </p>
+    <p>
+      Some senders write the URI beside the name: <a href={aliasPath}>what their namespaces stand for</a> is decided for
+      each API key.
     </p>
     {list.items.length === 0 ? (
       <Empty>Every name in the messages has a URI.</Empty>

@@ -1,4 +1,6 @@
 /** A name as a parameter of an address: `authority:HOSP`. */
+import { z } from 'zod';
+
 import { nameKey } from '../../store/patient-identity.ts';
 import { isNameKind, type UnnamedName } from '../../store/unnamed-name.ts';
 
@@ -11,3 +13,14 @@ export function readParameter(text: string): UnnamedName | undefined {
   const name = nameKey(text.slice(at + 1));
   return isNameKind(kind) && name !== '' ? { kind, name } : undefined;
 }
+
+/** In a query or a body; '' for any. */
+export const unnamedParameter = z
+  .string()
+  .max(300)
+  .default('')
+  .refine(
+    (text) => text === '' || readParameter(text) !== undefined,
+    'must be like authority:HOSP or code-system:99LAB',
+  )
+  .meta({ description: 'A name that they have without a URI: `authority:HOSP`, `code-system:99LAB`.' });

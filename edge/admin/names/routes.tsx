@@ -13,6 +13,7 @@ import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
+import { addAliasPages, ALIASES } from './alias-routes.tsx';
 import { NameList, type Refused } from './list.tsx';
 import { findUnnamed, unnamedQuery } from './listing.ts';
 import { giveUri } from './naming.ts';
@@ -23,6 +24,7 @@ const naming = z.object({ kind: z.enum(NAME_KINDS), name: z.string(), system: z.
 export function addNamePages(app: Surface, console: Console): void {
   app.get(PLACE, async (c) => show(console, c, await console.access.page(c, 'site.messages.read')));
   app.post(PLACE, (c) => name(console, c));
+  addAliasPages(app, console);
 }
 
 async function show(
@@ -51,6 +53,10 @@ async function show(
         {...{ list, query, path }}
         refused={failed?.refused}
         messagePath={linkTo(config, PLACES.messages.path)}
+        aliasPath={linkTo(config, ALIASES)}
+        replayPath={
+          session.actor.permissions.has('site.messages.replay') ? linkTo(config, PLACES.replays.path) : undefined
+        }
         mayName={session.actor.permissions.has('site.settings.update')}
       />
     </Page>

@@ -5,9 +5,18 @@ import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Database } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';
-import { countMeant, type ReplayCursor, replayJob, type ReplayRow, replaysOf } from '../../store/hl7-replay.ts';
+import {
+  countMeant,
+  type ReplayCursor,
+  type ReplayFilter,
+  replayJob,
+  type ReplayRow,
+  replaysOf,
+} from '../../store/hl7-replay.ts';
 import { addJob, resumeJob, stopJob } from '../../store/job.ts';
 import { type Operation, operation } from '../api/operation.ts';
+import { replayComment } from '../messages/operations.ts';
+import { readParameter, toParameter, unnamedParameter } from '../names/parameter.ts';
 import { authorOf, type Actor } from '../staff/permissions.ts';
 
 const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
@@ -22,13 +31,31 @@ export const replayFilter = z.strictObject({
   clientId: z.string().max(40).default(''),
   from: instant,
   to: instant,
+  unnamed: unnamedParameter,
 });
+
+/** As the store asks: the name, of its parameter. */
+const toStore = ({ unnamed, ...filter }: z.infer<typeof replayFilter>): ReplayFilter => ({
+  ...filter,
+  unnamed: readParameter(unnamed) ?? null,
+});
+
+/** How many messages a filter means. */
+export async function countReplay(
+  database: Database,
+  site: string,
+  filter: z.infer<typeof replayFilter>,
+): Promise<number> {
+  const [meant] = await inSite(database, site).run(countMeant(site, toStore(filter)));
+  return meant?.count ?? 0;
+}
 
 const replayItem = z.object({
   replayId: z.uuid(),
   state: z.enum(['open', 'done', 'failed', 'stopped']),
   filter: replayFilter,
   askedBy: z.string(),
+  comment: z.string(),
   createdAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   done: z.number().int(),
@@ -39,12 +66,14 @@ const replayItem = z.object({
 export type ReplayView = z.infer<typeof replayItem>;
 
 export function viewReplay(row: ReplayRow): ReplayView {
-  const { filter }: ReplayCursor = JSON.parse(row.cursor);
+  const { filter, comment }: ReplayCursor = JSON.parse(row.cursor);
+  const { unnamed, ...rest } = filter;
   return {
     replayId: row.job_id,
     state: row.state,
-    filter,
+    filter: { ...rest, unnamed: unnamed === null ? '' : toParameter(unnamed) },
     askedBy: row.asked_by,
+    comment,
     createdAt: row.created_at,
     endedAt: row.ended_at,
     done: row.progress_done,
@@ -69,12 +98,14 @@ async function findReplay(database: Database, site: string, id: string): Promise
 export async function startReplay(
   database: Database,
   actor: Actor,
-  filter: z.infer<typeof replayFilter>,
+  asked: z.infer<typeof replayFilter>,
+  comment: string,
 ): Promise<string> {
+  const filter = toStore(asked);
   const [meant] = await inSite(database, actor.site).run(countMeant(actor.site, filter));
   if (meant === undefined || meant.last === null) throw new Fault('invalid', 'no message is meant');
   const id = crypto.randomUUID();
-  const job = replayJob(id, actor.site, filter, meant.count, meant.last, authorOf(actor));
+  const job = replayJob(id, actor.site, filter, meant.count, meant.last, authorOf(actor), comment);
   const [added] = await inSite(database, actor.site).run(addJob(job));
   if (added?.id !== id) throw new Fault('conflict', 'a replay is under way: stop it, or wait for its end');
   return id;
@@ -112,14 +143,12 @@ export function replayOperations(): Operation[] {
       description:
         'Without `apply` nothing is done, and the answer says how many messages are meant. `newest` replays them in the order ' +
         'in which they came; what newer data contradict stays. One at a time.',
-      body: replayFilter.extend({ apply: z.enum(['nothing', 'newest']).default('nothing') }),
+      body: replayFilter.extend({ apply: z.enum(['nothing', 'newest']).default('nothing'), comment: replayComment }),
       answer: z.object({ count: z.number().int().optional(), replay: replayItem.optional() }),
-      async handle({ actor, database, body: { apply, ...filter } }) {
-        if (apply === 'nothing') {
-          const [meant] = await inSite(database, actor.site).run(countMeant(actor.site, filter));
-          return { body: { count: meant?.count ?? 0 } };
-        }
-        return { body: { replay: await findReplay(database, actor.site, await startReplay(database, actor, filter)) } };
+      async handle({ actor, database, body: { apply, comment, ...filter } }) {
+        if (apply === 'nothing') return { body: { count: await countReplay(database, actor.site, filter) } };
+        const id = await startReplay(database, actor, filter, comment);
+        return { body: { replay: await findReplay(database, actor.site, id) } };
       },
     }),
     operation({

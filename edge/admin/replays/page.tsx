@@ -1,5 +1,6 @@
 /** Replays of many messages: a filter, how many it means, and how far those are that were asked for. */
 import { Badge, Empty, Select, Table, When } from '../web/ui.tsx';
+import { CommentField } from '../messages/replay.tsx';
 import type { ReplayView } from './operations.ts';
 
 const TONES = { open: 'plain', done: 'good', failed: 'bad', stopped: 'warn' } as const;
@@ -10,6 +11,7 @@ const FILTER_MEMBERS = [
   ['clientId', 'API key'],
   ['from', 'from'],
   ['to', 'until'],
+  ['unnamed', 'without a URI for'],
 ] as const;
 
 const filterText = (filter: ReplayView['filter']): string => {
@@ -59,6 +61,12 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
         <span>To (UTC)</span>
         <input type="datetime-local" name="to" value={query['to'] ?? ''} />
       </label>
+      {(query['unnamed'] ?? '') === '' ? null : (
+        <label>
+          <span>Name without a URI</span>
+          <input name="unnamed" value={query['unnamed']} />
+        </label>
+      )}
       <button class="secondary" name="count" value="1">
         How many are they?
       </button>
@@ -69,20 +77,28 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
           <input type="hidden" name={name} value={query[name] ?? ''} />
         ))}
         <p>{count === 1 ? 'One message is meant.' : `${count} messages are meant.`}</p>
-        {count === 0 ? null : <button>Replay them</button>}
+        {count === 0 ? null : (
+          <>
+            <CommentField />
+            <button>Replay them</button>
+          </>
+        )}
       </form>
     )}
     {replays.length === 0 ? (
       <Empty>No replay was asked for.</Empty>
     ) : (
       <Table label="Replays" head={['Asked for', 'By', 'Which', 'State', 'Done', 'Outcomes', 'Change']}>
-        {replays.map(({ replayId, createdAt, askedBy, filter, state, done, total, outcomes, lastError }) => (
+        {replays.map(({ replayId, createdAt, askedBy, comment, filter, state, done, total, outcomes, lastError }) => (
           <tr>
             <th scope="row">
               <When at={createdAt} />
             </th>
             <td>{askedBy}</td>
-            <td>{filterText(filter)}</td>
+            <td>
+              {filterText(filter)}
+              {comment === '' ? null : <q class="quiet">{comment}</q>}
+            </td>
             <td>
               <Badge tone={TONES[state]}>{state === 'open' ? 'under way' : state}</Badge>
               {lastError === null ? null : ` ${lastError}`}

@@ -1,15 +1,19 @@
 /** `/admin/replays`: replays of many messages. */
+import { z } from 'zod';
+
 import type { Surface } from '../../http/surface.ts';
 import { inSite } from '../../store/in-site.ts';
-import { countMeant, replaysOf } from '../../store/hl7-replay.ts';
+import { replaysOf } from '../../store/hl7-replay.ts';
+import { replayComment } from '../messages/operations.ts';
 import type { Console } from '../web/console.ts';
 import { instantOfLocal, readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { endReplay, replayFilter, startReplay, viewReplay } from './operations.ts';
+import { countReplay, endReplay, replayFilter, startReplay, viewReplay } from './operations.ts';
 import { ReplaysPage } from './page.tsx';
 
 const { path: PLACE } = PLACES.replays;
+const replayForm = z.object({ comment: replayComment });
 
 /** What the form says, as the JSON API would. */
 const filterOf = (given: Readonly<Record<string, string>>) =>
@@ -25,11 +29,11 @@ export function addReplayPages(app: Surface, { deps, access }: Console): void {
     const { site } = actor;
     const query = c.req.query();
     const isCounting = query['count'] !== undefined;
-    const [meant] = isCounting ? await inSite(database, site).run(countMeant(site, filterOf(query))) : [];
+    const count = isCounting ? await countReplay(database, site, filterOf(query)) : undefined;
     const replays = (await inSite(database, site).run(replaysOf(site, null))).map(viewReplay);
     const page = (
       <Page title="Replays" config={config} session={session} place={PLACE}>
-        <ReplaysPage {...{ query, path, replays }} count={meant?.count} />
+        <ReplaysPage {...{ query, path, replays, count }} />
       </Page>
     );
     return respond(config, page);
@@ -37,7 +41,9 @@ export function addReplayPages(app: Surface, { deps, access }: Console): void {
 
   app.post(PLACE, async (c) => {
     const session = await access.page(c, 'site.messages.replay');
-    await startReplay(session.database, session.actor, filterOf(Object.fromEntries(await readForm(c.req.raw))));
+    const given = Object.fromEntries(await readForm(c.req.raw));
+    const { comment } = readQuery(replayForm, given);
+    await startReplay(session.database, session.actor, filterOf(given), comment);
     return c.redirect(path, 303);
   });
 

@@ -56,7 +56,7 @@ export interface Workbench {
     database: Database,
     site: string,
     messageId: string,
-    by: { readonly actor: string; readonly isForced: boolean },
+    by: { readonly actor: string; readonly comment: string; readonly isForced: boolean },
     requestId: string,
   ): Promise<{ readonly outcome: 'AA' | 'AE' | 'AR'; readonly ack: Uint8Array | null }>;
   /** Every fault of a FHIR resource, each at its place. */

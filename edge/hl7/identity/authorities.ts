@@ -4,7 +4,7 @@ import { componentOf, repetitions, type Part } from '../../../shared/hl7/value.t
 import type { NewAlias } from '../../store/hl7.ts';
 import { first, textOf } from '../mapping/datatypes/text.ts';
 import type { SenderSettings } from '../sender/settings.ts';
-import { taughtBy, uriOfName, type Authorities, type HierarchicDesignator, type Taught } from './domain.ts';
+import { aliasKey, taughtBy, uriOfName, type Authorities, type HierarchicDesignator, type Taught } from './domain.ts';
 
 /** An HD in a component of a CX. */
 export function designator(part: Part | undefined, component: number): HierarchicDesignator {
@@ -23,12 +23,15 @@ export interface MessageAuthorities {
  * @param fields of the message that hold patient identifiers: PID-3, MRG-1
  */
 export function authoritiesOf(
-  settings: Pick<SenderSettings, 'authorities' | 'taught' | 'defaultAuthority' | 'clientId'>,
+  settings: Pick<SenderSettings, 'authorities' | 'taught' | 'rejected' | 'defaultAuthority' | 'clientId'>,
   msh: Segment | undefined,
   fields: readonly { readonly segment: Segment; readonly field: number }[],
 ): MessageAuthorities {
   const parts = fields.flatMap(({ segment, field }) => repetitions(segment, field));
-  const said: Taught[] = parts.map((part) => taughtBy(designator(part, 4))).filter((taught) => taught !== undefined);
+  const said = parts.flatMap((part): Taught[] => {
+    const taught = taughtBy(designator(part, 4));
+    return taught === undefined || settings.rejected.has(aliasKey(taught)) ? [] : [taught];
+  });
   const news = said.filter(({ namespace, uri }) => settings.taught.get(namespace) !== uri);
   return {
     authorities: {
@@ -38,6 +41,7 @@ export function authoritiesOf(
         ...said.toReversed().map(({ namespace, uri }) => [namespace, uri] as const),
         ...settings.taught,
       ]),
+      rejected: settings.rejected,
       assumed: assumedBy(settings, msh),
     },
     aliases: news.map((alias) => ({ ...alias, isTaught: true })),

@@ -17,6 +17,8 @@ export interface Authorities {
   readonly named: ReadonlyMap<string, string>;
   /** Namespace to URI, as messages of this key taught it by sending both. */
   readonly taught: ReadonlyMap<string, string>;
+  /** What an administrator said a namespace does not stand for in the messages of this key (`aliasKey`). */
+  readonly rejected: ReadonlySet<string>;
   /** Of numbers that come without any: the key's default authority, else MSH-4, else the key itself. */
   readonly assumed: HierarchicDesignator;
 }
@@ -35,6 +37,9 @@ export interface Taught {
   readonly namespace: string;
   readonly uri: string;
 }
+
+/** Equal for what is equal. Names in capitals hold no line feed. */
+export const aliasKey = ({ namespace, uri }: Taught): string => `${namespace}\n${uri}`;
 
 const OID = /^(?:urn:oid:)?([0-2](?:\.(?:0|[1-9]\d*))+)$/i;
 const UUID = /^(?:urn:uuid:)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;

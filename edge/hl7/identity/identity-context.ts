@@ -19,7 +19,7 @@ export interface IdentityContext {
   /** Of a patient that is created. */
   readonly newId: () => string;
   /** The charts as they are now: a message that is about several patients finds what it made itself. */
-  readonly found: () => Pick<ResolveRequest, 'known' | 'charts' | 'namedUris' | 'placeholderDates'>;
+  readonly found: () => Pick<ResolveRequest, 'known' | 'charts' | 'namedUris' | 'rejected' | 'placeholderDates'>;
 }
 
 export function identityContext(parts: Omit<IdentityContext, 'found'>): IdentityContext {
@@ -31,6 +31,7 @@ export function identityContext(parts: Omit<IdentityContext, 'found'>): Identity
       known: knownNumbers(drafts, rules),
       charts: chartsOf(drafts),
       namedUris,
+      rejected: authorities.rejected,
       placeholderDates: rules.placeholderBirthDates,
     }),
   };

@@ -9,7 +9,7 @@ import { holdersOf, sameValueElsewhere, type ResolveRequest, type SentNumber } f
 
 export interface LoserRequest extends Pick<
   ResolveRequest,
-  'known' | 'charts' | 'namedUris' | 'placeholderDates' | 'person'
+  'known' | 'charts' | 'namedUris' | 'rejected' | 'placeholderDates' | 'person'
 > {
   /** Of MRG-1 (and MRG-4), in their order. */
   readonly numbers: readonly SentNumber[];

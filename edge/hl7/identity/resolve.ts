@@ -6,7 +6,7 @@
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import { isBareName, nameOfDomain } from '../../store/patient-identity.ts';
 import type { IdentityCheck } from '../../store/sender-choice.ts';
-import type { Domain, Taught } from './domain.ts';
+import { aliasKey, type Domain, type Taught } from './domain.ts';
 import { agree, contradict, type ChartPerson, type Person } from './person.ts';
 
 /** A number of PID-3 or MRG-1. */
@@ -55,6 +55,8 @@ export interface ResolveRequest {
   readonly placeholderDates: ReadonlySet<string>;
   /** URIs that a namespace stands for, by the site or by this key. */
   readonly namedUris: ReadonlySet<string>;
+  /** What an administrator said a namespace does not stand for (`aliasKey`). */
+  readonly rejected: ReadonlySet<string>;
 }
 
 /** A number that a message only listed before, and that is now the leading one of another patient. */
@@ -140,7 +142,9 @@ export function resolve(request: ResolveRequest): Resolution {
   if (moved.length === 0 && only !== undefined && more.length === 0 && agrees(only, request)) {
     const message = 'the domain of the number is not certain: the patient was told by name and birth date';
     const told = finding('W', leading.at, message, 'domain-assumed');
-    const proposed = elsewhere.flatMap(({ sent, known }) => aliasOf(sent, known) ?? []);
+    const proposed = elsewhere.flatMap(({ sent, known }) =>
+      sent.domain.isAssumed || known.isAssumed ? [] : (aliasOf(sent.domain.id, known.domain) ?? []),
+    );
     return found(only, leading, [], request, { findings: [told], proposed });
   }
   return unknown(leading, [...likely, ...moved.map(({ patient }) => patient)], moved, request);
@@ -273,11 +277,13 @@ export interface SameValue {
 
 export function sameValueElsewhere(
   sent: SentNumber,
-  { known, namedUris }: Pick<ResolveRequest, 'known' | 'namedUris'>,
+  { known, namedUris, rejected }: Pick<ResolveRequest, 'known' | 'namedUris' | 'rejected'>,
 ): readonly SameValue[] {
   const { value, domain } = sent;
   const mayBeSame = (number: KnownNumber): boolean => {
     if (number.value !== value || !number.identifies || domain.ids.includes(number.domain)) return false;
+    const alias = aliasOf(domain.id, number.domain);
+    if (alias !== undefined && rejected.has(aliasKey(alias))) return false;
     if (domain.isAssumed || number.isAssumed) return true;
     if (isBareName(domain.id) === isBareName(number.domain)) return false;
     const uri = isBareName(domain.id) ? number.domain : domain.id;
@@ -287,10 +293,10 @@ export function sameValueElsewhere(
 }
 
 /** What it would mean if the two were one: the namespace of the one stands for the URI of the other. */
-function aliasOf({ domain }: SentNumber, known: KnownNumber): Taught | undefined {
-  if (domain.isAssumed || known.isAssumed) return undefined;
-  const namespace = nameOfDomain(domain.id) ?? nameOfDomain(known.domain);
-  return namespace === undefined ? undefined : { namespace, uri: isBareName(domain.id) ? known.domain : domain.id };
+function aliasOf(one: string, other: string): Taught | undefined {
+  const [bare, uri] = isBareName(one) ? [one, other] : [other, one];
+  const namespace = nameOfDomain(bare);
+  return namespace === undefined || isBareName(uri) ? undefined : { namespace, uri };
 }
 
 const survivorOf = (patient: string, { charts }: ResolveRequest): string => charts.get(patient)?.survivor ?? patient;

@@ -24,6 +24,8 @@ export interface Entry {
   readonly why: AttemptReason;
   /** Who asked for a replay; null where nobody did. */
   readonly actor: string | null;
+  /** Why, in the words of who asked. */
+  readonly comment?: string;
   /** The job that it is a part of. */
   readonly jobId: string | null;
 }
@@ -46,7 +48,7 @@ export async function store(
   { bytes, source, requestId }: StoreRequest,
   { reading, identity, settings, state, opening }: Located,
   { outcome, findings, effects, ack }: Decision,
-  { messageId, why, actor, jobId }: Entry,
+  { messageId, why, actor, comment, jobId }: Entry,
 ): Promise<Stored | undefined> {
   const { messageType, triggerEvent } = reading.header;
   const message: NewMessage = {
@@ -61,6 +63,7 @@ export async function store(
     errors: findings.slice(0, MAX_KEPT_FINDINGS),
     why,
     actor,
+    comment: comment === undefined || comment === '' ? null : comment,
     jobId,
     hasFailed: findings.some(({ reason }) => reason === FAILED),
     authorities: settings.authoritiesState,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { jobKind, type JobKind } from '../../jobs/kind.ts';
 import { inSite } from '../../store/in-site.ts';
 import { nextMeant, REPLAY_KIND } from '../../store/hl7-replay.ts';
+import { NAME_KINDS } from '../../store/unnamed-name.ts';
 import type { IngestDeps } from '../ingest/ingest.ts';
 import { reprocess } from '../ingest/replay.ts';
 
@@ -17,8 +18,10 @@ const cursor = z.object({
     clientId: z.string(),
     from: z.string(),
     to: z.string(),
+    unnamed: z.object({ kind: z.enum(NAME_KINDS), name: z.string() }).nullable(),
   }),
   actor: z.string(),
+  comment: z.string(),
   after: z.uuid(),
   last: z.uuid(),
 });
@@ -31,7 +34,7 @@ export const replayMany = (config: IngestDeps['config']): JobKind =>
       if (site === null) throw new TypeError('a replay is of one site');
       const rows = await inSite(deps.database, site).run(nextMeant(site, at, STEP_MESSAGES));
       for (const { message_id: messageId } of rows) {
-        const attempt = { why: 'replayed', actor: at.actor, jobId: id } as const;
+        const attempt = { why: 'replayed', actor: at.actor, comment: at.comment, jobId: id } as const;
         // A step that is run again finds the attempts that it has made.
         await reprocess({ ...deps, config }, site, messageId, attempt, `replay-${id}`);
       }

@@ -1,7 +1,10 @@
 /** What the site and the key say about their messages (edge/README.md, HL7 v2): parsed from the row, with defaults. */
+import { z } from 'zod';
+
 import { charsetNamed, type Charset } from '../../../shared/hl7/charset.ts';
 import { nameKey } from '../../store/patient-identity.ts';
 import { isTimeZone } from '../../../shared/hl7/zone.ts';
+import { aliasKey } from '../identity/domain.ts';
 import type { SenderRow } from '../../store/hl7.ts';
 import type { IdentityCheck, UnsupportedTypes } from '../../store/sender-choice.ts';
 
@@ -15,6 +18,8 @@ export interface SenderSettings {
   readonly authorities: ReadonlyMap<string, string>;
   /** Namespace, in capitals, to URI, as messages of this key taught it. */
   readonly taught: ReadonlyMap<string, string>;
+  /** What an administrator said namespaces of this key do not stand for (`aliasKey`). */
+  readonly rejected: ReadonlySet<string>;
   /** Of both, which must still hold when a message is stored. */
   readonly authoritiesState: string;
   /** Of messages that name none. */
@@ -52,6 +57,7 @@ export function settingsOf(row: SenderRow): SenderSettings {
     timeZone: row.time_zone !== null && isTimeZone(row.time_zone) ? row.time_zone : undefined,
     authorities: new Map(namesOf(row.assigning_authorities)),
     taught: new Map(namesOf(row.taught_authorities)),
+    rejected: rejectedOf(row.rejected_authorities),
     authoritiesState: row.authorities_state,
     charset: charsetNamed(row.default_charset ?? '') ?? 'utf-8',
     processingIds: new Set(row.processing_ids),
@@ -77,3 +83,9 @@ function namesOf(stored: string): [string, string][] {
     .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
     .map(([name, uri]) => [nameKey(name), uri]);
 }
+
+const rejectedPairs = z.array(z.tuple([z.string(), z.string()]));
+
+/** @param stored a JSON list of `[namespace, URI]`, the namespaces in capitals */
+const rejectedOf = (stored: string): ReadonlySet<string> =>
+  new Set(rejectedPairs.parse(JSON.parse(stored)).map(([namespace, uri]) => aliasKey({ namespace, uri })));

@@ -72,25 +72,25 @@ export function mergeCases(subject: () => Subject): void {
       .toSorted();
 
   test('the newer result stays, whichever chart has it, digits and all; the other is entered-in-error', async () => {
-    await send({ patient: 'G1-old', day: '01', obx: ['K|1.50'] });
-    await send({ patient: 'G1', day: '02', obx: ['K|1.70||C'] });
-    await merge('G1', 'G1-old');
-    expect(await values('G1')).toEqual(['1.50 entered-in-error', '1.70 corrected']);
+    await send({ patient: 'MEET1-old', day: '01', obx: ['K|1.50'] });
+    await send({ patient: 'MEET1', day: '02', obx: ['K|1.70||C'] });
+    await merge('MEET1', 'MEET1-old');
+    expect(await values('MEET1')).toEqual(['1.50 entered-in-error', '1.70 corrected']);
 
-    await send({ patient: 'G2', day: '01', obx: ['K|1.50'] });
-    await send({ patient: 'G2-old', day: '02', obx: ['K|1.70||C'] });
-    await merge('G2', 'G2-old');
-    expect(await values('G2')).toEqual(['1.50 entered-in-error', '1.70 corrected']);
+    await send({ patient: 'MEET2', day: '01', obx: ['K|1.50'] });
+    await send({ patient: 'MEET2-old', day: '02', obx: ['K|1.70||C'] });
+    await merge('MEET2', 'MEET2-old');
+    expect(await values('MEET2')).toEqual(['1.50 entered-in-error', '1.70 corrected']);
   });
 
   test('a report is one, has the results of both that stay, and is found as completed once', async () => {
-    await send({ patient: 'G3-old', day: '02', obx: ['K|4.0', 'NA|140'] });
-    await send({ patient: 'G3', day: '01', obx: ['K|3.9', 'CL|100'] });
-    await merge('G3', 'G3-old');
-    expect(await values('G3')).toEqual(['100 final', '140 final', '3.9 entered-in-error', '4.0 final']);
-    const reports = await stored('G3', 'DiagnosticReport');
+    await send({ patient: 'MEET3-old', day: '02', obx: ['K|4.0', 'NA|140'] });
+    await send({ patient: 'MEET3', day: '01', obx: ['K|3.9', 'CL|100'] });
+    await merge('MEET3', 'MEET3-old');
+    expect(await values('MEET3')).toEqual(['100 final', '140 final', '3.9 entered-in-error', '4.0 final']);
+    const reports = await stored('MEET3', 'DiagnosticReport');
     expect(reports.map((each) => parsed(each).status).toSorted()).toEqual(['entered-in-error', 'final']);
-    const current = (await stored('G3', 'Observation')).filter((each) => parsed(each).status === 'final');
+    const current = (await stored('MEET3', 'Observation')).filter((each) => parsed(each).status === 'final');
     const kept = reports.map(parsed).find(({ status }) => status === 'final');
     expect(kept?.result?.map(({ reference }) => reference).toSorted()).toEqual(
       current.map(({ id }) => `Observation/${id}`).toSorted(),
@@ -103,60 +103,60 @@ export function mergeCases(subject: () => Subject): void {
   });
 
   test('a late correction under the old number corrects the one that stays', async () => {
-    await send({ patient: 'G4-old', day: '01', obx: ['K|1'] });
-    await send({ patient: 'G4', day: '02', obx: ['K|2'] });
-    await merge('G4', 'G4-old');
-    await send({ patient: 'G4-old', day: '03', obx: ['K|3||C'] });
-    expect(await values('G4')).toEqual(['1 entered-in-error', '3 corrected']);
+    await send({ patient: 'MEET4-old', day: '01', obx: ['K|1'] });
+    await send({ patient: 'MEET4', day: '02', obx: ['K|2'] });
+    await merge('MEET4', 'MEET4-old');
+    await send({ patient: 'MEET4-old', day: '03', obx: ['K|3||C'] });
+    expect(await values('MEET4')).toEqual(['1 entered-in-error', '3 corrected']);
     // What is older than both changes nothing.
-    await send({ patient: 'G4', day: '01', obx: ['K|9'] });
-    expect(await values('G4')).toEqual(['1 entered-in-error', '3 corrected']);
+    await send({ patient: 'MEET4', day: '01', obx: ['K|9'] });
+    expect(await values('MEET4')).toEqual(['1 entered-in-error', '3 corrected']);
   });
 
   test('results of other orders, laboratories, codes or times of collection do not meet', async () => {
-    const old = { patient: 'G5-old', day: '01' };
+    const old = { patient: 'MEET5-old', day: '01' };
     await send({ ...old, filler: 'B1', obx: ['K|1'] });
     await send({ ...old, filler: 'B2', sender: 'LAB_A|HOSP', obx: ['K|2'] });
     await send({ ...old, filler: 'B3', obx: ['NA|3'] });
     await send({ ...old, filler: 'B4', collected: '202601010800+0100', obx: ['K|4'] });
-    const other = { patient: 'G5', day: '02' };
+    const other = { patient: 'MEET5', day: '02' };
     await send({ ...other, filler: 'B9', obx: ['K|5'] });
     await send({ ...other, filler: 'B2', sender: 'LAB_B|HOSP', obx: ['K|6'] });
     await send({ ...other, filler: 'B3', obx: ['K|7'] });
     await send({ ...other, filler: 'B4', collected: '202501010800+0100', obx: ['K|8'] });
-    await merge('G5', 'G5-old');
-    expect(await values('G5')).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((value) => `${value} final`));
+    await merge('MEET5', 'MEET5-old');
+    expect(await values('MEET5')).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((value) => `${value} final`));
   });
 
   test('a result whose time of collection only one chart knows is one, and knows it from then on', async () => {
-    await send({ patient: 'G6-old', filler: 'D1', day: '01', obx: ['K|1'] });
-    await send({ patient: 'G6', filler: 'D1', day: '02', collected: '', obx: ['K|2'] });
-    await merge('G6', 'G6-old');
-    expect(await values('G6')).toEqual(['1 entered-in-error', '2 final']);
-    await send({ patient: 'G6', filler: 'D1', day: '03', collected: '202601020800+0100', obx: ['K|3'] });
-    expect(await values('G6')).toEqual(['1 entered-in-error', '2 final', '3 final']);
+    await send({ patient: 'MEET6-old', filler: 'D1', day: '01', obx: ['K|1'] });
+    await send({ patient: 'MEET6', filler: 'D1', day: '02', collected: '', obx: ['K|2'] });
+    await merge('MEET6', 'MEET6-old');
+    expect(await values('MEET6')).toEqual(['1 entered-in-error', '2 final']);
+    await send({ patient: 'MEET6', filler: 'D1', day: '03', collected: '202601020800+0100', obx: ['K|3'] });
+    expect(await values('MEET6')).toEqual(['1 entered-in-error', '2 final', '3 final']);
   });
 
   test('of several that nothing tells apart only equal ones meet, unless there are as many in both', async () => {
-    await send({ patient: 'G7-old', day: '01', obx: ['K|1', 'K|2'] });
-    await send({ patient: 'G7', day: '02', obx: ['K|2'] });
-    await merge('G7', 'G7-old');
-    expect(await values('G7')).toEqual(['1 final', '2 entered-in-error', '2 final']);
+    await send({ patient: 'MEET7-old', day: '01', obx: ['K|1', 'K|2'] });
+    await send({ patient: 'MEET7', day: '02', obx: ['K|2'] });
+    await merge('MEET7', 'MEET7-old');
+    expect(await values('MEET7')).toEqual(['1 final', '2 entered-in-error', '2 final']);
 
-    await send({ patient: 'G8-old', day: '01', obx: ['K|1', 'K|2'] });
-    await send({ patient: 'G8', day: '02', obx: ['K|3', 'K|4'] });
-    await merge('G8', 'G8-old');
-    expect(await values('G8')).toEqual(['1 entered-in-error', '2 entered-in-error', '3 final', '4 final']);
-    await send({ patient: 'G8', day: '03', obx: ['K|5||C', 'K|6||C'] });
-    expect(await values('G8')).toEqual(['1 entered-in-error', '2 entered-in-error', '5 corrected', '6 corrected']);
+    await send({ patient: 'MEET8-old', day: '01', obx: ['K|1', 'K|2'] });
+    await send({ patient: 'MEET8', day: '02', obx: ['K|3', 'K|4'] });
+    await merge('MEET8', 'MEET8-old');
+    expect(await values('MEET8')).toEqual(['1 entered-in-error', '2 entered-in-error', '3 final', '4 final']);
+    await send({ patient: 'MEET8', day: '03', obx: ['K|5||C', 'K|6||C'] });
+    expect(await values('MEET8')).toEqual(['1 entered-in-error', '2 entered-in-error', '5 corrected', '6 corrected']);
   });
 
   test('a merge that comes again changes nothing', async () => {
-    await send({ patient: 'G9-old', day: '01', obx: ['K|1'] });
-    await send({ patient: 'G9', day: '02', obx: ['K|2'] });
-    await merge('G9', 'G9-old');
-    const before = await stored('G9', 'Observation');
-    await merge('G9', 'G9-old');
-    expect(await stored('G9', 'Observation')).toEqual(before);
+    await send({ patient: 'MEET9-old', day: '01', obx: ['K|1'] });
+    await send({ patient: 'MEET9', day: '02', obx: ['K|2'] });
+    await merge('MEET9', 'MEET9-old');
+    const before = await stored('MEET9', 'Observation');
+    await merge('MEET9', 'MEET9-old');
+    expect(await stored('MEET9', 'Observation')).toEqual(before);
   });
 }

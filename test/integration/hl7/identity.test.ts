@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { NEVER_IDENTIFYING } from '../../../shared/hl7/identifier-type.ts';
-import { authoritiesNamed } from '../../../edge/store/site.ts';
+import { changeSite } from '../../../edge/admin/settings/site.ts';
+import { toActor } from '../../../edge/admin/staff/permissions.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
@@ -41,11 +41,9 @@ test('patients whose numbers meet when a namespace gets a URI are possible dupli
     ['Named', 'Numbered'].map(async (family) => (await charts.patients(family))[0]?.id ?? ''),
   );
   await named.db.client.query('delete from attention where site_id = $1', [named.site]);
-  await named.db.client.query(
-    `update site set assigning_authorities = '{"Hosp": "urn:oid:1.2.77"}' where site_id = $1`,
-    [named.site],
-  );
-  await named.deps.database.run(authoritiesNamed(named.site, [...NEVER_IDENTIFYING]));
+  const actor = toActor({ sub: 'ada', site: named.site, permissions: ['site.settings.update'] });
+  const assigningAuthorities = [{ namespace: 'Hosp', system: 'urn:oid:1.2.77' }];
+  await changeSite(named.deps.database, actor, [], { assigningAuthorities });
   expect(await charts.listed(ids)).toEqual(['possible-duplicate']);
   expect((await send('1002^^^&1.2.77&ISO', 'Alone', '19700101')).errors).toEqual([]);
   expect(await charts.patients('Alone')).toHaveLength(1);

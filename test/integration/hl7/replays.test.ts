@@ -23,7 +23,7 @@ beforeEach(async () => {
   site = await createHl7Site({ database: db });
 });
 
-const ANY: ReplayFilter = { outcome: '', reason: '', clientId: '', from: '', to: '' };
+const ANY: ReplayFilter = { outcome: '', reason: '', clientId: '', from: '', to: '', unnamed: null };
 const trial = (control: string, id: string, processing = 'T') =>
   `${msh('ADT^A04', control).replace('|P|2.5.1', `|${processing}|2.5.1`)}\nPID|1||${id}^^^HOSP^MR||Doe^Jane`;
 const take = (processing: string) =>
@@ -33,7 +33,7 @@ const work = () => tick(site.deps, [replayMany(site.deps.config), retryFailed(si
 
 const ask = async (filter: ReplayFilter): Promise<string> => {
   const [meant] = await site.deps.database.run(countMeant(site.site, filter));
-  const job = replayJob(randomUUID(), site.site, filter, meant?.count ?? 0, meant?.last ?? '', 'Ada (1)');
+  const job = replayJob(randomUUID(), site.site, filter, meant?.count ?? 0, meant?.last ?? '', 'Ada (1)', 'why not');
   const [added] = await site.deps.database.run(addJob(job));
   return added?.id ?? '';
 };
@@ -156,4 +156,32 @@ describe('what a fault of the gateway kept back', () => {
     const { rows } = await db.client.query(`select count(*)::int as open from job where state = 'open'`);
     expect(rows).toEqual([{ open: 0 }]);
   });
+});
+
+test('a sender that sends a refused message for ever leaves the first ten attempts, the newest hundred and a count', async () => {
+  const stuck = `${msh('ADT^A04', 'STUCK')}\nPID|1||||Doe^Jane`;
+  await site.send(stuck);
+  // As many as were made before, without the time that they take.
+  await db.client.query(
+    `insert into hl7_attempt (site_id, message_id, number, why, request_id, outcome)
+       select site_id, message_id, n, 'resent', 'r', 'AE' from hl7_message cross join generate_series(2, 109) n where site_id = $1`,
+    [site.site],
+  );
+  const numbers = async () =>
+    (
+      await db.client.query<{ number: number }>('select number from hl7_attempt where site_id = $1 order by 1', [
+        site.site,
+      ])
+    ).rows.map(({ number }) => number);
+  await site.send(stuck);
+  expect(await numbers()).toHaveLength(110);
+  await db.client.query(
+    `update hl7_attempt set why = 'replayed', actor = 'Ada (1)' where site_id = $1 and number = 12`,
+    [site.site],
+  );
+  for (let at = 0; at < 4; at += 1) await site.send(stuck);
+  const left = await numbers();
+  // What somebody asked for stays, whatever its number.
+  expect(left.slice(0, 13)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16]);
+  expect(left.at(-1)).toBe(114);
 });

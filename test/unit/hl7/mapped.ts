@@ -17,6 +17,7 @@ export const SETTINGS: SenderSettings = {
   timeZone: 'Europe/Vienna',
   authorities: new Map([['HOSP', 'urn:example:hosp']]),
   taught: new Map(),
+  rejected: new Set(),
   authoritiesState: '',
   charset: 'utf-8',
   processingIds: new Set(['P', 'T', 'D']),

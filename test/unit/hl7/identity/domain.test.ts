@@ -8,6 +8,7 @@ const none = { namespace: undefined, universalId: undefined };
 const NOBODY: Authorities = {
   named: new Map(),
   taught: new Map(),
+  rejected: new Set(),
   assumed: { namespace: 'FAC', universalId: undefined },
 };
 const named = (namespace: string | undefined, universalId?: string) => ({ namespace, universalId });
@@ -48,7 +49,12 @@ describe('the domain of a CX', () => {
       'the site wins over what was taught',
       named('hosp'),
       none,
-      { named: new Map([['HOSP', 'urn:a']]), taught: new Map([['HOSP', OID]]), assumed: none },
+      {
+        named: new Map([['HOSP', 'urn:a']]),
+        taught: new Map([['HOSP', OID]]),
+        rejected: new Set<string>(),
+        assumed: none,
+      },
       'urn:a',
       false,
     ],
@@ -60,7 +66,12 @@ describe('the domain of a CX', () => {
   });
 
   test('a URI is looked for under the names that stand for it as well', () => {
-    const authorities = { named: new Map([['HOSP', OID]]), taught: new Map([['H', OID]]), assumed: none };
+    const authorities = {
+      named: new Map([['HOSP', OID]]),
+      taught: new Map([['H', OID]]),
+      rejected: new Set<string>(),
+      assumed: none,
+    };
     expect(domainOf(named(undefined, '1.2.3.4'), none, authorities).ids.toSorted()).toEqual([
       'name:H',
       'name:HOSP',
@@ -69,7 +80,12 @@ describe('the domain of a CX', () => {
   });
 
   test('a namespace that the site gave another URI does not stand for the one that a message taught', () => {
-    const authorities = { named: new Map([['HOSP', 'urn:a']]), taught: new Map([['HOSP', OID]]), assumed: none };
+    const authorities = {
+      named: new Map([['HOSP', 'urn:a']]),
+      taught: new Map([['HOSP', OID]]),
+      rejected: new Set<string>(),
+      assumed: none,
+    };
     expect(domainOf(named('HOSP', '1.2.3.4'), none, authorities).ids).toEqual([OID]);
   });
 

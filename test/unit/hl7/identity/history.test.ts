@@ -39,6 +39,7 @@ function chartsAfter(history: readonly (readonly string[])[]): string[] {
       check: 'refuse-results',
       placeholderDates: new Set(),
       namedUris: new Set(),
+      rejected: new Set(),
     });
     if (resolution.kind === 'refused') throw new Error(resolution.findings[0]?.reason);
     const id = resolution.kind === 'known' ? resolution.patient : `chart-${charts.size + 1}`;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { aliasKey } from '../../../../edge/hl7/identity/domain.ts';
 import { isBareName } from '../../../../edge/store/patient-identity.ts';
 import type { Person } from '../../../../edge/hl7/identity/person.ts';
 import {
@@ -64,6 +65,7 @@ const request = (more: Partial<ResolveRequest>): ResolveRequest => ({
   check: 'refuse-results',
   placeholderDates: new Set(),
   namedUris: new Set(),
+  rejected: new Set(),
   ...more,
 });
 const reasons = (resolution: ReturnType<typeof resolve>) =>
@@ -190,6 +192,15 @@ describe('a domain that is not certain', () => {
     });
     expect(resolve(sent)).toMatchObject({ kind: 'new', duplicates: [] });
     expect(isBareName(HOSP)).toBe(true);
+  });
+
+  test('a bare name against a URI that an administrator said it does not stand for is another patient', () => {
+    const rejected = new Set([aliasKey({ namespace: 'HOSP', uri: OID })]);
+    const stored = { known: [known('a', '1', OID)], charts: charts({ a: ANN }) };
+    expect(resolve(request({ ...stored, rejected }))).toMatchObject({ kind: 'new', duplicates: [], proposed: [] });
+    const turned = { numbers: [number('1', OID)], known: [known('a', '1')], charts: charts({ a: ANN }) };
+    expect(resolve(request({ ...turned, rejected }))).toMatchObject({ kind: 'new', duplicates: [] });
+    expect(resolve(request(turned))).toMatchObject({ kind: 'known', patient: 'a' });
   });
 
   test('of a later repetition counts as well', () => {
