@@ -4,6 +4,7 @@ import type { Mutant } from './mutant.ts';
 const CLOCK = ['test/unit/hl7/order/clock.test.ts'];
 const APPLY = ['test/unit/hl7/order/apply.test.ts'];
 const ROWS = ['test/integration/hl7/order.test.ts'];
+const PREVIEW = ['test/contract/admin-messages.test.ts'];
 
 export const ORDER: readonly Mutant[] = [
   {
@@ -153,5 +154,104 @@ export const ORDER: readonly Mutant[] = [
     find: 'f.type, f.id, f.version, f.contributions)',
     replace: 'f.type, f.id, f.version)',
     tests: ROWS,
+  },
+  {
+    name: 'order: the time that was sent decides nothing',
+    file: 'edge/hl7/order/order.ts',
+    find: "[precedence, time(timeMs), String(rank).padStart(2, '0'), time(sentMs), messageId]",
+    replace: "[precedence, time(timeMs), String(rank).padStart(2, '0'), messageId]",
+    tests: CLOCK,
+  },
+  {
+    name: 'order: arrival decides nothing',
+    file: 'edge/hl7/order/order.ts',
+    find: "[precedence, time(timeMs), String(rank).padStart(2, '0'), time(sentMs), messageId]",
+    replace: "[precedence, time(timeMs), String(rank).padStart(2, '0'), time(sentMs)]",
+    tests: CLOCK,
+  },
+  {
+    name: 'order: the status of one time decides nothing',
+    file: 'edge/hl7/order/order.ts',
+    find: "[precedence, time(timeMs), String(rank).padStart(2, '0'), time(sentMs), messageId]",
+    replace: '[precedence, time(timeMs), time(sentMs), messageId]',
+    tests: CLOCK,
+  },
+  {
+    name: 'order: the status before the time',
+    file: 'edge/hl7/order/order.ts',
+    find: "[precedence, time(timeMs), String(rank).padStart(2, '0'), time(sentMs), messageId]",
+    replace: "[precedence, String(rank).padStart(2, '0'), time(timeMs), time(sentMs), messageId]",
+    tests: CLOCK,
+  },
+  {
+    name: 'order: a time of fewer digits is later',
+    file: 'edge/hl7/order/order.ts',
+    find: "String(Math.max(0, Math.trunc(ms))).padStart(15, '0')",
+    replace: 'String(Math.max(0, Math.trunc(ms)))',
+    tests: CLOCK,
+  },
+  {
+    name: 'order: what a result says of its patient is as good as an admission',
+    file: 'edge/hl7/order/clock.ts',
+    find: 'order(timing, 0)',
+    replace: 'order(timing, 1)',
+    tests: CLOCK,
+  },
+  {
+    name: 'order: the hour of one who sends ahead',
+    file: 'edge/hl7/order/clock.ts',
+    find: 'const MAX_AHEAD_MS = 15 * 60_000;',
+    replace: 'const MAX_AHEAD_MS = 90 * 60_000;',
+    tests: CLOCK,
+  },
+  {
+    name: 'order: a document is as old as its event',
+    file: 'edge/hl7/message/documents.ts',
+    find: 'timing: timed(fieldText(txa, 8), recorded),',
+    replace: 'timing: timed(recorded, fieldText(txa, 8)),',
+    tests: ROWS,
+  },
+  {
+    name: 'order: a document is as old as its dictation',
+    file: 'edge/hl7/message/documents.ts',
+    find: 'timing: timed(fieldText(txa, 8), recorded),',
+    replace: 'timing: timed(fieldText(txa, 6), recorded),',
+    tests: ROWS,
+  },
+  {
+    name: 'order: what an old number brings late stays away from the survivor',
+    file: 'edge/hl7/identity/patient.ts',
+    find: 'if (record !== patient) keepAsOld(',
+    replace: 'if (record === undefined) keepAsOld(',
+    tests: ROWS,
+  },
+  {
+    name: 'order: a forced replay of what was accepted does nothing',
+    file: 'edge/hl7/ingest/ingest.ts',
+    find: "why === 'replayed' || why === 'forced'",
+    replace: "why === 'replayed'",
+    tests: ROWS,
+  },
+  {
+    name: 'order: a forced replay is as old as its message',
+    file: 'edge/hl7/ingest/decide.ts',
+    find: 'input.isForced ? clockOfNow(',
+    replace: 'false ? clockOfNow(',
+    tests: ROWS,
+  },
+  {
+    name: 'order: a replay that nobody forced undoes what is newer',
+    file: 'edge/hl7/ingest/ingest.ts',
+    find: "isForced: why === 'forced',",
+    replace: "isForced: why !== 'received',",
+    tests: ROWS,
+  },
+  {
+    name: 'order: what a forced replay would undo is not shown',
+    file: 'edge/hl7/ingest/replay.ts',
+    find: 'const forced = isStale ?',
+    replace: 'const forced = !isStale ?',
+    tests: PREVIEW,
+    only: 'newer data contradict',
   },
 ];

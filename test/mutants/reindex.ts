@@ -46,4 +46,25 @@ export const REINDEXING: readonly Mutant[] = [
     replace: 'cursor,',
     tests: REINDEX,
   },
+  {
+    name: 'resource_reindex: numbers that are lost stay lost',
+    file: 'migrations/functions/resource_reindex.sql',
+    find: 'if r.known is not null then',
+    replace: 'if false then',
+    tests: REINDEX,
+  },
+  {
+    name: 'resource_reindex: what is stored counts as what a message has said',
+    file: 'migrations/functions/resource_reindex.sql',
+    find: "false, 'client', r.known",
+    replace: "false, 'message', r.known",
+    tests: REINDEX,
+  },
+  {
+    name: 'patient_rows_write: a number that was only listed leads once its patient is written again',
+    file: 'migrations/functions/patient_rows_write.sql',
+    find: 'where is_message or p_is_new or not exists (',
+    replace: 'where true or p_is_new or not exists (',
+    tests: REINDEX,
+  },
 ];

@@ -500,4 +500,25 @@ export const SQL: readonly Mutant[] = [
     replace: '',
     tests: JOBS,
   },
+  {
+    name: 'lock_patients: a number that is taken away is not held',
+    file: 'migrations/functions/lock_patients.sql',
+    find: 'where i.id = any (p_ids) and',
+    replace: 'where false and i.id = any (p_ids) and',
+    tests: LOCKS,
+  },
+  {
+    name: 'patient_rows_write: the number of another site’s patient goes',
+    file: 'migrations/functions/patient_rows_write.sql',
+    find: 'where i.site_id = p_site and i.id = p_id\n       and (i.value',
+    replace: 'where i.id = p_id\n       and (i.value',
+    tests: TWINS,
+  },
+  {
+    name: 'hl7_merge: what another site’s chart has said of the person',
+    file: 'migrations/functions/hl7_merge.sql',
+    find: 'where t.site_id = p_site and t.id = p_from',
+    replace: 'where t.id = p_from',
+    tests: TWINS,
+  },
 ];

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 
-import { isJsonObject, parseJson, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, parseJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { TestDatabase } from '../../stack/tools/database.ts';
 
@@ -63,6 +63,10 @@ const oru = (id: string, result: Result): string => {
     OBX|1|ST|${result.code ?? 'GLU'}^Glucose^L||${value}||${range}||||${status}||||||${method}||${analyzed}`;
 };
 
+/** `none` of what is not there. */
+const text = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? 'none').replaceAll('"', '');
+
 type History = readonly ((id: string) => string)[];
 
 /** Every order of a list. */
@@ -104,7 +108,7 @@ export function orderCases(subject: () => OrderSubject): void {
   /** `5.4 corrected, corrected` of the one result and its report. */
   const result = async (id: string): Promise<string> => {
     const { content } = await only(id, 'Observation');
-    return `${content['valueString']} ${content['status']}, ${(await only(id, 'DiagnosticReport')).content['status']}`;
+    return `${text(content['valueString'])} ${text(content['status'])}, ${text((await only(id, 'DiagnosticReport')).content['status'])}`;
   };
   const update = async (patientId: string, resourceType: ResourceType, members: JsonObject): Promise<void> => {
     const { id, content } = await only(patientId, resourceType);
@@ -232,7 +236,7 @@ export function orderCases(subject: () => OrderSubject): void {
     };
     const patient = async (id: string): Promise<string> => {
       const { content } = await only(id, 'Patient');
-      return `${JSON.stringify(content['name'])} ${content['birthDate']} ${content['gender']} ${content['active']}`;
+      return `${JSON.stringify(content['name'])} ${['birthDate', 'gender', 'active'].map((element) => text(content[element])).join(' ')}`;
     };
 
     test.each<[name: string, messages: History, family: string, rest: string]>([
@@ -243,7 +247,7 @@ export function orderCases(subject: () => OrderSubject): void {
           adt({ at: '202501010800', rest: 'Old^Jane||19800229', event: 'A04' }),
         ],
         'New',
-        '1980-02-29 undefined true',
+        '1980-02-29 none true',
       ],
       [
         '"" is a value, empty is none',
@@ -253,7 +257,7 @@ export function orderCases(subject: () => OrderSubject): void {
           adt({ at: '202512310800', rest: 'Doe^Jane||19810101|F' }),
         ],
         'Doe',
-        'undefined female true',
+        'none female true',
       ],
       [
         'a day is no time: MSH-7 stands in its place',
@@ -262,7 +266,7 @@ export function orderCases(subject: () => OrderSubject): void {
           adt({ at: '202601020800', rest: 'New^Jane' }),
         ],
         'New',
-        'undefined undefined true',
+        'none none true',
       ],
       [
         'what a result says of its patient is the least',
@@ -281,7 +285,7 @@ export function orderCases(subject: () => OrderSubject): void {
           adt({ at: '202601030800', rest: 'Doe^Jane', event: 'A04' }),
         ],
         'Doe',
-        'undefined undefined true',
+        'none none true',
       ],
     ])('%s', async (_name, messages, family, rest) => {
       for (const order of ordersOf(messages)) {
@@ -339,11 +343,11 @@ export function orderCases(subject: () => OrderSubject): void {
         const observations = await stored(survivor, 'Observation');
         const identifiers = kept?.content['identifier'];
         const numbers = (Array.isArray(identifiers) ? identifiers.filter(isJsonObject) : []).map(
-          ({ use, value }) => `${use} ${value}`,
+          ({ use, value }) => `${text(use)} ${text(value)}`,
         );
         states.push(`${numbers.join()} ${observations.length}`.replaceAll(survivor, 'S').replaceAll(loser, 'L'));
       }
-      expect(new Set(states)).toEqual(new Set(['undefined S,old L,old L-L 1']));
+      expect(new Set(states)).toEqual(new Set(['none S,old L,old L-L 1']));
     });
   });
 
@@ -385,9 +389,9 @@ export function orderCases(subject: () => OrderSubject): void {
       return rows
         .map(({ content }) => {
           const { masterIdentifier, status, content: attached } = content;
-          const number = isJsonObject(masterIdentifier) ? String(masterIdentifier['value']).split('-')[0] : '';
+          const number = isJsonObject(masterIdentifier) ? text(masterIdentifier['value']).split('-')[0] : '';
           const data = /"data":"([^"]*)"/.exec(JSON.stringify(attached))?.[1] ?? '';
-          return `${number} ${status} ${Buffer.from(data, 'base64').toString()}`;
+          return `${number} ${text(status)} ${Buffer.from(data, 'base64').toString()}`;
         })
         .toSorted();
     };

@@ -43,7 +43,7 @@ function night(clock: Clock, run: string): readonly string[] {
       'ORU^R01',
       pid(number, family),
       `OBR|1||${order}|P^Panel^L|||202601090700|||||||||||||||{at}|||${status}`,
-      `OBX|1|NM|K^Potassium^L||${value}|mmol/L|3.5-5.1|||${''}|${status}`,
+      `OBX|1|NM|K^Potassium^L||${value}|mmol/L|3.5-5.1||||${status}`,
       `OBX|2|ST|C^Comment^L||${status} of ${order}||||||${status}`,
     );
   for (const { own, family, n } of people) {

@@ -56,6 +56,7 @@ async function copySite(client: Client, from: string, to: string): Promise<void>
       if (column === 'version') return 'version + 40';
       if (column === 'body') return `body || ',"language":"${TWIN}"'`;
       if (column === 'fields') return `'{}'`;
+      if (column === 'trait') return `trait || '${TWIN}'`;
       return column;
     });
     await client.query(
@@ -112,9 +113,10 @@ beforeAll(async () => {
 });
 afterAll(() => site?.db.drop());
 
-/** Nothing of the other site has changed; whatever came back has nothing of it. */
+/** Nothing of the other site has changed; what came back, and what this site has, has nothing of it. */
 const expectApart = async (...answers: unknown[]): Promise<void> => {
   expect(JSON.stringify(answers)).not.toContain(TWIN);
+  expect(await dump(site.db.client, site.site)).not.toContain(TWIN);
   expect(await dump(site.db.client, twin)).toBe(before);
 };
 
