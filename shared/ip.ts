@@ -135,3 +135,10 @@ export function canonicalRange(text: string): string | undefined {
   if (prefix === ADDRESS_BITS) return address;
   return `${address}/${address.includes(':') ? prefix : prefix - MAPPED_PREFIX_BITS}`;
 }
+
+/** What counts as one address: an IPv6 host has a /64 to itself, from which it may take a new address each time. */
+export function addressKey(address: string): string {
+  const bytes = parseAddress(address);
+  const canonical = bytes === undefined ? address : printAddress(bytes);
+  return canonical.includes(':') ? (canonicalRange(`${canonical}/64`) ?? canonical) : canonical;
+}

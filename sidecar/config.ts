@@ -41,6 +41,8 @@ const environment = z.object({
 
   MLLP_MAX_CONNECTIONS: count(4096),
   MLLP_MAX_CONNECTIONS_PER_ADDRESS: count(512),
+  /** Of one address, in the middle of a frame: of more the one that was begun first is dropped. */
+  MLLP_MAX_UNFINISHED_FRAMES_PER_ADDRESS: count(128),
   MLLP_MAX_FRAME_BYTES: count(MAX_HL7_MESSAGE_BYTES),
   /** What all connections, and those of one address, may hold in memory before reads pause. */
   MLLP_MAX_HELD_BYTES: count(256 * 1024 * 1024),
@@ -93,6 +95,7 @@ export interface SidecarConfig {
   readonly proxyProtocolFrom: readonly string[];
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
+  readonly maxUnfinishedFramesPerAddress: number;
   readonly maxFrameBytes: number;
   readonly maxHeldBytes: number;
   readonly maxHeldBytesPerAddress: number;
@@ -136,6 +139,7 @@ export function readSidecarConfig(env: Readonly<Record<string, string | undefine
     proxyProtocolFrom: value.MLLP_PROXY_PROTOCOL_FROM,
     maxConnections: value.MLLP_MAX_CONNECTIONS,
     maxConnectionsPerAddress: value.MLLP_MAX_CONNECTIONS_PER_ADDRESS,
+    maxUnfinishedFramesPerAddress: value.MLLP_MAX_UNFINISHED_FRAMES_PER_ADDRESS,
     maxFrameBytes: value.MLLP_MAX_FRAME_BYTES,
     maxHeldBytes: value.MLLP_MAX_HELD_BYTES,
     maxHeldBytesPerAddress: value.MLLP_MAX_HELD_BYTES_PER_ADDRESS,

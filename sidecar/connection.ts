@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 
+import { addressKey } from '../shared/ip.ts';
 import { createAckWriter } from './ack-writer.ts';
 import type { WaitForTurn } from './address-rate-limit.ts';
 import type { Forward } from './forward.ts';
@@ -17,11 +18,13 @@ import type { MemoryBudget } from './memory-budget.ts';
 import type { Metrics, RefusalReason } from './metrics.ts';
 import { answerOversized } from './oversized-ack.ts';
 import { sha256Of, type PeerIdentity } from './token.ts';
+import type { UnfinishedFrames } from './unfinished-frames.ts';
 
 export interface ConnectionOptions {
   readonly forward: Forward;
   readonly waitForTurn: WaitForTurn;
   readonly memoryBudget: MemoryBudget;
+  readonly unfinishedFrames: UnfinishedFrames;
   readonly metrics: Metrics;
   readonly log: SidecarLog;
   readonly maxFrameBytes: number;
@@ -60,6 +63,14 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
   const share = options.memoryBudget.open(sourceAddress);
   const queue = createFrameQueue(share);
   const frameTimer = createFrameTimer(options.frameTimeoutMs, () => abort('frame-timeout'));
+  const unfinished = options.unfinishedFrames.open(addressKey(sourceAddress), () =>
+    abort('too-many-unfinished-frames'),
+  );
+  /** While we do not read, it is not the sender's fault that a frame does not end. */
+  const watchFrame = (isBegun: boolean): void => {
+    frameTimer.watch(isBegun);
+    unfinished.watch(isBegun);
+  };
   const writeAck = createAckWriter(socket, metrics, () => abort('ack-not-taken'));
 
   const finish = (): void => {
@@ -114,11 +125,11 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     switch (advice) {
       case 'read':
         socket.resume();
-        frameTimer.watch(reader.isBegun);
+        watchFrame(reader.isBegun);
         return;
       case 'pause':
         socket.pause();
-        frameTimer.stop();
+        watchFrame(false);
         return;
       case 'stuck':
         return abort('memory');
@@ -132,7 +143,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     if (typeof frames === 'string') return abort(frames);
     for (const frame of frames) queue.push(frame);
     // The time of the frame that follows begins with it.
-    if (frames.length > 0) frameTimer.stop();
+    if (frames.length > 0) watchFrame(false);
     readOrPause();
     void work();
   });
@@ -140,7 +151,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
   socket.on('end', () => {
     reader.end();
     isEnding = true;
-    frameTimer.stop();
+    watchFrame(false);
     if (!isWorking) void work();
   });
   socket.on('error', ({ code }: NodeJS.ErrnoException) =>
@@ -154,7 +165,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
 
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => {
-      frameTimer.stop();
+      watchFrame(false);
       isEnding = true;
       queue.clear();
       share.close();
@@ -167,7 +178,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     closed,
     drain() {
       isEnding = true;
-      frameTimer.stop();
+      watchFrame(false);
       if (!isWorking) finish();
     },
     abort,

@@ -3,6 +3,7 @@
  * else (no answer, 5xx, a proxy's page) means that nothing is known to be stored, and is tried again for a while; the
  * same bytes again are harmless, since the edge answers them with the stored ACK.
  */
+import { addressKey } from '../shared/ip.ts';
 import {
   MLLP_ACCEPT_LENGTH_HEADER,
   MLLP_CONNECTION_HEADER,
@@ -10,8 +11,8 @@ import {
   MLLP_MESSAGES_PATH,
 } from '../shared/mllp-contract.ts';
 import { createBackoff, type BackoffOptions } from './backoff.ts';
-import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { type EdgeClient, type EdgeReply, isNotRecognised } from './edge-request.ts';
+import { createFairQueue } from './fair-queue.ts';
 import { errorCode, type SidecarLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { PeerIdentity } from './token.ts';
@@ -48,7 +49,7 @@ const BACKOFF: BackoffOptions = { firstMs: 100, factor: 2, maxMs: 3_000 };
 
 export function createForward(options: ForwardOptions): Forward {
   const { edge, metrics, log } = options;
-  const places = createConcurrencyLimit(options.concurrency);
+  const places = createFairQueue(options.concurrency);
 
   const attempt = async (
     { bytes, requestId }: Forwarded,
@@ -83,18 +84,23 @@ export function createForward(options: ForwardOptions): Forward {
   };
 
   return async (message, peer, signal) => {
-    const tries = { deadline: performance.now() + options.retryMs, signal };
+    const source = addressKey(peer.address);
     const backoff = createBackoff(BACKOFF);
     const observe = metrics.forwardSeconds.startTimer();
+    let tries: Tries | undefined;
     for (;;) {
       // The place is given back between tries: while the edge is away, no connection waits for another's patience.
-      const outcome = await places.run(() => attempt(message, peer, tries));
+      const outcome = await places.run(source, signal, () => {
+        // What was waited for the first try is no fault of the edge's: the message has all its time.
+        tries ??= { deadline: performance.now() + options.retryMs, signal };
+        return attempt(message, peer, tries);
+      });
       if (outcome !== undefined) {
         observe();
         metrics.edgeReachable.set(1);
         return outcome;
       }
-      if (!(await backoff.wait(tries.deadline, signal))) return { kind: 'unavailable' };
+      if (tries === undefined || !(await backoff.wait(tries.deadline, signal))) return { kind: 'unavailable' };
     }
   };
 }

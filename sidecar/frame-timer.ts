@@ -4,24 +4,21 @@
  */
 
 export interface FrameTimer {
-  /** @param isBegun whether bytes have come that are no whole frame yet */
+  /** @param isBegun whether bytes have come that are no whole frame yet; after false the next one gets the whole time */
   watch(isBegun: boolean): void;
-  /** The next frame gets the whole time. */
-  stop(): void;
 }
 
 /** @param expired called when the time of one frame is over */
 export function createFrameTimer(timeoutMs: number, expired: () => void): FrameTimer {
   let timer: NodeJS.Timeout | undefined;
-  const stop = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-  };
   return {
     watch(isBegun) {
-      if (!isBegun) stop();
-      else timer ??= setTimeout(expired, timeoutMs);
+      if (isBegun) {
+        timer ??= setTimeout(expired, timeoutMs);
+        return;
+      }
+      clearTimeout(timer);
+      timer = undefined;
     },
-    stop,
   };
 }

@@ -15,6 +15,7 @@ export type RefusalReason =
   | 'http'
   | 'junk'
   | 'frame-timeout'
+  | 'too-many-unfinished-frames'
   | 'idle-timeout'
   | 'memory'
   | 'ack-not-taken'

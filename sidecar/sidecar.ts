@@ -14,6 +14,7 @@ import { createMemoryBudget } from './memory-budget.ts';
 import { createMetrics } from './metrics.ts';
 import { createTlsAcceptor } from './tls.ts';
 import { createSigner } from './token.ts';
+import { createUnfinishedFrames } from './unfinished-frames.ts';
 
 export interface Sidecar {
   readonly port: number;
@@ -42,6 +43,7 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
     forward: createForward({ ...config, edge, metrics, log }),
     waitForTurn: createAddressRateLimit(config.maxMessagesPerSecond, metrics),
     memoryBudget: createMemoryBudget(config, metrics),
+    unfinishedFrames: createUnfinishedFrames(config.maxUnfinishedFramesPerAddress),
     metrics,
     log,
   });
@@ -56,6 +58,9 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
   });
   void allowedRanges.start();
   if (isReadableOnTheWay(config.edgeUrl)) log({ level: 'warn', event: 'edge.not-encrypted' });
+  if (tls === undefined && !isLoopback(config.host ?? '::')) {
+    log({ level: 'warn', event: 'mllp.not-encrypted', detail: NOT_ENCRYPTED });
+  }
 
   return {
     port: listener.port,
@@ -79,10 +84,14 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
   };
 }
 
-const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
+const NOT_ENCRYPTED =
+  'messages with patient data come in plain text: set MLLP_TLS_CERT_FILE and MLLP_TLS_KEY_FILE, or let them come by an ' +
+  'encrypted network (VPN) only';
+
+const isLoopback = (host: string): boolean => /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
 
 /** Messages hold patient data: outside one machine they want https, or a network that is encrypted itself. */
 function isReadableOnTheWay(edgeUrl: string): boolean {
   const { protocol, hostname } = new URL(edgeUrl);
-  return protocol === 'http:' && !LOOPBACK.test(hostname);
+  return protocol === 'http:' && !isLoopback(hostname);
 }

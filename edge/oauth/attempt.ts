@@ -1,7 +1,7 @@
 /** One request to the token service that may be refused: who and whence, and how the refusal is kept for its key. */
 import type { Context } from 'hono';
 
-import { canonicalRange, parseAddress, printAddress } from '../../shared/ip.ts';
+import { addressKey } from '../../shared/ip.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import type { Deps } from '../deps.ts';
 import type { GatewayEnv } from '../http/surface.ts';
@@ -25,13 +25,6 @@ export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
     sourceAddress: deps.sourceAddress(request),
     countFor: (site, clientId) => c.set('use', { site, clientId }),
   };
-}
-
-/** What counts as one address: an IPv6 host has a /64 to itself, from which it may take a new address each time. */
-export function addressKey(address: string): string {
-  const bytes = parseAddress(address);
-  const canonical = bytes === undefined ? address : printAddress(bytes);
-  return canonical.includes(':') ? (canonicalRange(`${canonical}/64`) ?? canonical) : canonical;
 }
 
 const tooMany = (from: 'client' | 'address'): Reason => ({

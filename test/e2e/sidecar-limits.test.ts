@@ -247,3 +247,86 @@ test('1,000 idle connections and a scan of the port do not disturb a working sen
   for (const peer of idle) peer.destroy();
   await metric('mllp_connections', (value) => value === 1);
 });
+
+const HEAVY = `OBX|1|NM|X^Y||1.5|mmol/L|||||F\r`.repeat(1500);
+
+test('a sender that takes every place he can get does not hold up another', async () => {
+  const { edge, connect } = await setUpSidecar({ FORWARD_CONCURRENCY: '4' });
+  let release = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  edge.reply = async (received) => {
+    if (received.text.length > 10_000) await gate;
+    return acknowledge(received);
+  };
+  const ids = () => edge.received.map(({ text }) => controlIdOf(text));
+  const heavy = await Promise.all(Array.from({ length: 24 }, () => connect({ localAddress: '127.0.0.2' })));
+  const answers = heavy.map(async (peer, n) => peer.exchange(message(`H${n}`, HEAVY)));
+  await until('he has what he can get', () => edge.received.length === 3);
+  const other = await connect({ localAddress: '127.0.0.3' });
+  expect(msaOf(await other.exchange(message('ADT')))).toEqual({ code: 'AA', controlId: 'ADT' });
+  expect(ids()).toHaveLength(4);
+  expect(ids()[3]).toBe('ADT');
+  release();
+  expect((await Promise.all(answers)).map((ack) => msaOf(ack).code)).toEqual(Array<string>(24).fill('AA'));
+});
+
+test('senders who come when every place is taken have turns before the heavy one’s second', async () => {
+  const { edge, connect, metric } = await setUpSidecar({ FORWARD_CONCURRENCY: '4' });
+  const waiting: (() => void)[] = [];
+  edge.reply = async (received) => {
+    await new Promise<void>((resolve) => void waiting.push(resolve));
+    return acknowledge(received);
+  };
+  const ids = () => edge.received.map(({ text }) => controlIdOf(text));
+  const send = async (localAddress: string, id: string) => (await connect({ localAddress })).exchange(message(id));
+  const answers = Array.from({ length: 12 }, (_, n) => send('127.0.0.2', `H${n}`));
+  await until('he has what he can get', () => edge.received.length === 3);
+  answers.push(send('127.0.0.3', 'A'));
+  await until('no place is free', () => edge.received.length === 4);
+  for (const [at, id] of ['B', 'C', 'D'].entries()) answers.push(send(`127.0.0.${4 + at}`, id));
+  await metric('mllp_frames_total{kind="whole"}', (value) => value === 16);
+  for (let done = 0; done < 3; done += 1) {
+    waiting.shift()?.();
+    await until('the next one has his turn', () => edge.received.length === 5 + done);
+  }
+  expect(ids().slice(4).toSorted()).toEqual(['B', 'C', 'D']);
+  edge.reply = (received) => acknowledge(received);
+  for (const go of waiting) go();
+  expect((await Promise.all(answers)).map((ack) => msaOf(ack).code)).toEqual(Array<string>(16).fill('AA'));
+});
+
+test('what a message waited for its first try is not taken from its time', async () => {
+  const { edge, connect } = await setUpSidecar({ FORWARD_CONCURRENCY: '1', FORWARD_RETRY_SECONDS: '0.5' });
+  edge.reply = (received) => {
+    // The first one is never answered: it is given up after a second, when the other has waited for all of its time.
+    if (controlIdOf(received.text) === 'W1') return new Promise(() => undefined);
+    const tries = edge.received.filter(({ text }) => controlIdOf(text) === 'W2').length;
+    return tries === 1 ? { status: 503 } : acknowledge(received);
+  };
+  const [first, second] = [await connect(), await connect({ localAddress: '127.0.0.2' })];
+  first.write(frame(message('W1')));
+  await until('it is under way', () => edge.received.length === 1);
+  expect(msaOf(await second.exchange(message('W2')))).toEqual({ code: 'AA', controlId: 'W2' });
+  expect(await first.closed).toBe('');
+});
+
+test('frames that are left half sent take few of an address’s places: its other senders are served', async () => {
+  const { connect, metric } = await setUpSidecar({
+    MLLP_MAX_CONNECTIONS_PER_ADDRESS: '8',
+    MLLP_MAX_UNFINISHED_FRAMES_PER_ADDRESS: '3',
+  });
+  const begun = '\u000bMSH|';
+  for (let n = 1; n <= 12; n += 1) {
+    (await connect()).write(begun);
+    await metric('mllp_bytes_total{direction="in"}', (value) => value === n * begun.length);
+  }
+  await metric('mllp_refusals_total{reason="too-many-unfinished-frames"}', (value) => value === 9);
+  const good = await connect();
+  expect(msaOf(await good.exchange(message('G1')))).toEqual({ code: 'AA', controlId: 'G1' });
+  // In two pieces it is unfinished for a moment too.
+  const text = message('G2');
+  good.write(`\u000b${text.slice(0, 20)}`);
+  await metric('mllp_refusals_total{reason="too-many-unfinished-frames"}', (value) => value === 10);
+  good.write(`${text.slice(20)}\u001c\r`);
+  expect(msaOf(await good.next())).toEqual({ code: 'AA', controlId: 'G2' });
+});

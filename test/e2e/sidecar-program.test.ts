@@ -99,6 +99,8 @@ test('built into one file, it runs where there is nothing else, and SIGTERM ends
   expect(edge.received[0]?.claims.src).toBe('127.0.0.1');
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
+  // It listens for everybody, in plain text.
+  expect(events).toContain('mllp.not-encrypted');
   expect(events.slice(-2)).toEqual(['mllp.stopping', 'mllp.stopped']);
   expect(await peer.closed).toBe('');
 });

@@ -43,7 +43,7 @@ export const SIDECAR: readonly Mutant[] = [
   {
     name: 'tried once only',
     file: 'sidecar/forward.ts',
-    find: "if (!(await backoff.wait(tries.deadline, signal))) return { kind: 'unavailable' };",
+    find: "if (tries === undefined || !(await backoff.wait(tries.deadline, signal))) return { kind: 'unavailable' };",
     replace: "return { kind: 'unavailable' };",
     tests: SIDECAR_TEST,
     only: 'is no ACK',
@@ -137,34 +137,82 @@ export const SIDECAR: readonly Mutant[] = [
     tests: PARTS,
   },
   {
-    name: 'the limit of work under way is one too many',
-    file: 'sidecar/concurrency-limit.ts',
-    find: 'if (free > 0) {',
-    replace: 'if (free >= 0) {',
-    tests: PARTS,
-    only: 'in the order they came',
-  },
-  {
     name: 'a failure keeps its place',
-    file: 'sidecar/concurrency-limit.ts',
+    file: 'sidecar/fair-queue.ts',
     find: `      try {
         return await work();
       } finally {
-        leave();
+        leave(source);
       }`,
     replace: `      const done = await work();
-      leave();
+      leave(source);
       return done;`,
     tests: PARTS,
-    only: 'in the order they came',
+    only: 'in the order it came',
   },
   {
-    name: 'the sender who waits longest waits on',
-    file: 'sidecar/concurrency-limit.ts',
-    find: 'waiting.shift()',
-    replace: 'waiting.pop()',
+    name: 'of one source the last to come is the first to go',
+    file: 'sidecar/fair-queue.ts',
+    find: 'waiting.set(source, [...places, settle]);',
+    replace: 'waiting.set(source, [settle, ...places]);',
     tests: PARTS,
-    only: 'in the order they came',
+    only: 'in the order it came',
+  },
+  {
+    name: 'a source may hold all places while others wait',
+    file: 'sidecar/fair-queue.ts',
+    find: 'return isAlone && free > reserve;',
+    replace: 'return free > reserve;',
+    tests: PARTS,
+    only: 'beyond his quarter',
+  },
+  {
+    name: 'nothing is kept for the next one to come',
+    file: 'sidecar/fair-queue.ts',
+    find: 'const reserve = width === 1 ? 0 : share;',
+    replace: 'const reserve = 0;',
+    tests: LIMITS,
+    only: 'does not hold up another',
+  },
+  {
+    name: 'a source that has had its turn has the next one too',
+    file: 'sidecar/fair-queue.ts',
+    find: 'if ((held.get(source) ?? 0) < share) return free > 0;',
+    replace: 'if ((held.get(source) ?? 0) <= share) return free > 0;',
+    tests: PARTS,
+    only: 'beyond his quarter',
+  },
+  {
+    name: 'who went away has a turn',
+    file: 'sidecar/fair-queue.ts',
+    find: "signal.addEventListener('abort', giveUp, { once: true });",
+    replace: '',
+    tests: PARTS,
+    only: 'stops waiting',
+  },
+  {
+    name: 'waiting for the first try takes time from the tries',
+    file: 'sidecar/forward.ts',
+    find: 'let tries: Tries | undefined;',
+    replace: 'let tries: Tries | undefined = { deadline: performance.now() + options.retryMs, signal };',
+    tests: LIMITS,
+    only: 'waited for its first try',
+  },
+  {
+    name: 'half-sent frames take every place of an address',
+    file: 'sidecar/unfinished-frames.ts',
+    find: 'if (begun.size >= maxPerSource) oldest?.();',
+    replace: '',
+    tests: LIMITS,
+    only: 'left half sent',
+  },
+  {
+    name: 'the newest frame is dropped instead of the oldest',
+    file: 'sidecar/unfinished-frames.ts',
+    find: 'if (begun.size >= maxPerSource) oldest?.();',
+    replace: 'if (begun.size >= maxPerSource) return drop();',
+    tests: PARTS,
+    only: 'begun first is dropped',
   },
   {
     name: 'an address may send as fast as it likes',
@@ -249,7 +297,7 @@ export const SIDECAR: readonly Mutant[] = [
   {
     name: 'a frame has all the time',
     file: 'sidecar/connection.ts',
-    find: 'frameTimer.watch(reader.isBegun);',
+    find: 'watchFrame(reader.isBegun);',
     replace: 'frameTimer.stop();',
     tests: LIMITS,
     only: 'does not end in its time',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { addressKey } from '../../../edge/oauth/attempt.ts';
+import { addressKey } from '../../../shared/ip.ts';
 import { memoryRateLimiter } from '../../../edge/platform/memory-rate-limiter.ts';
 
 const limits = { RATE_LIMIT_TOKEN_PER_CLIENT: 2, RATE_LIMIT_TOKEN_PER_ADDRESS: 3, RATE_LIMIT_PER_KEY: 1 };

@@ -1,4 +1,5 @@
 /** The sidecar's small parts: its token, who may enter, what is held, waiting, and what it answers by itself. */
+import fc from 'fast-check';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
 
@@ -8,13 +9,14 @@ import { acknowledgmentCodeOf } from '../../../sidecar/ack-writer.ts';
 import { createConnectionLimits } from '../../../sidecar/connection-limits.ts';
 import { createBackoff } from '../../../sidecar/backoff.ts';
 import { readSidecarConfig } from '../../../sidecar/config.ts';
-import { createConcurrencyLimit } from '../../../sidecar/concurrency-limit.ts';
+import { createFairQueue } from '../../../sidecar/fair-queue.ts';
 import { createMemoryBudget } from '../../../sidecar/memory-budget.ts';
 import { createMetrics } from '../../../sidecar/metrics.ts';
 import { answerOversized } from '../../../sidecar/oversized-ack.ts';
 import { createAddressRateLimit } from '../../../sidecar/address-rate-limit.ts';
 import { otherProtocolOf } from '../../../sidecar/other-protocol.ts';
 import { createSigner, sha256Of } from '../../../sidecar/token.ts';
+import { createUnfinishedFrames } from '../../../sidecar/unfinished-frames.ts';
 import {
   SIDECAR_TOKEN_AUDIENCE,
   SIDECAR_TOKEN_MAX_LIFETIME_SECONDS,
@@ -22,6 +24,7 @@ import {
   sidecarClaims,
 } from '../../../shared/mllp-contract.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
+import { inputs } from '../../stack/tools/size.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
@@ -102,21 +105,112 @@ test('held bytes are over when everybody together, or one address, holds more th
   expect([first.isOver(), other.isOver()]).toEqual([false, false]);
 });
 
-test('the gate lets in so many, in the order they came, and a failure frees its place', async () => {
-  const gate = createConcurrencyLimit(2);
+test('the queue lets in so many, each source in the order it came, and a failure frees its place', async () => {
+  const queue = createFairQueue(8);
+  const { signal } = new AbortController();
   const order: number[] = [];
   let underWay = 0;
   const work = (n: number) => async (): Promise<void> => {
     underWay += 1;
-    expect(underWay).toBeLessThanOrEqual(2);
+    // A quarter is kept for whoever comes next.
+    expect(underWay).toBeLessThanOrEqual(6);
     order.push(n);
     await Promise.resolve();
     underWay -= 1;
     if (n % 3 === 0) throw new Error('failed');
   };
-  const results = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => gate.run(work(n))));
-  expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(4);
+  const results = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => queue.run('a', signal, work(n))));
+  expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n));
+  expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(7);
+});
+
+test('whoever stops waiting has no turn, and who stood beside him need not make room for him', async () => {
+  const queue = createFairQueue(4);
+  const [gone, { signal }] = [new AbortController(), new AbortController()];
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const begin = (name: string, until: AbortSignal) =>
+    queue.run(name.charAt(0), until, () => {
+      begun.push(name);
+      return new Promise<void>((end) => void ends.set(name, end));
+    });
+  const running = ['a1', 'b1', 'a2'].map((name) => begin(name, signal));
+  const waits = begin('a3', gone.signal);
+  void begin('b2', signal);
+  await Promise.resolve();
+  ends.get('a2')?.();
+  await running[2];
+  expect(begun).toEqual(['a1', 'b1', 'a2']);
+  gone.abort();
+  expect(await waits).toBeUndefined();
+  expect(await begin('a4', gone.signal)).toBeUndefined();
+  expect(begun).toEqual(['a1', 'b1', 'a2', 'b2']);
+});
+
+describe('any work of any sources', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('come' as const), source: fc.constantFrom(...names) }),
+    fc.record({ kind: fc.constant('end' as const), at: fc.nat() }),
+    fc.record({ kind: fc.constant('leave' as const), at: fc.nat() }),
+  );
+
+  test('nobody goes beyond his quarter while others wait, and nobody waits for a place he may have', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 12 }), fc.array(step, { maxLength: 60 }), async (width, steps) => {
+        const queue = createFairQueue(width);
+        const share = Math.max(1, Math.floor(width / 4));
+        const running: { source: string; end: () => void }[] = [];
+        let waiting: { source: string; gone: AbortController }[] = [];
+        const held = (source: string) => running.filter((each) => each.source === source).length;
+        const others = (source: string) => waiting.some((each) => each.source !== source);
+        for (const each of steps) {
+          if (each.kind === 'come') {
+            const entry = { source: each.source, gone: new AbortController() };
+            waiting.push(entry);
+            void queue.run(each.source, entry.gone.signal, () => {
+              waiting = waiting.filter((other) => other !== entry);
+              expect(running.length).toBeLessThan(width);
+              if (others(each.source)) expect(held(each.source)).toBeLessThan(share);
+              return new Promise<void>((end) => void running.push({ source: each.source, end }));
+            });
+          } else if (each.kind === 'end') {
+            running.splice(each.at % Math.max(running.length, 1), 1)[0]?.end();
+          } else {
+            const [left] = waiting.splice(each.at % Math.max(waiting.length, 1), 1);
+            left?.gone.abort();
+          }
+          // What settles of itself has done so a few turns later.
+          for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+          for (const { source } of running.length < width ? waiting : []) {
+            expect(held(source)).toBeGreaterThanOrEqual(share);
+          }
+        }
+        while (running.length > 0) {
+          running.pop()?.end();
+          for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+        }
+        expect(waiting).toEqual([]);
+      }),
+      { numRuns: inputs(300) },
+    );
+  });
+});
+
+test('of too many frames of one source that do not end, the one begun first is dropped; others are not concerned', () => {
+  const frames = createUnfinishedFrames(2);
+  const dropped: string[] = [];
+  const open = (source: string, name: string) => frames.open(source, () => void dropped.push(name));
+  const [first, second, third, other] = [open('a', '1'), open('a', '2'), open('a', '3'), open('b', '4')];
+  for (const each of [first, second, first, other]) each.watch(true);
+  expect(dropped).toEqual([]);
+  third.watch(true);
+  expect(dropped).toEqual(['1']);
+  second.watch(false);
+  first.watch(true);
+  expect(dropped).toEqual(['1']);
+  second.watch(true);
+  expect(dropped).toEqual(['1', '3']);
 });
 
 test('waits grow, never pass the deadline, and end when nobody waits any more', async () => {

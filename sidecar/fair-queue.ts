@@ -1,0 +1,101 @@
+/**
+ * So many pieces of work at one time, shared among those they come from: whoever sends much waits for himself, not
+ * others for him. Of one source in the order they came, of several in turns (edge/README.md, MLLP).
+ */
+export interface FairQueue {
+  /**
+   * Does the work when its turn comes.
+   *
+   * @param source whose it is; an IPv6 host counts as its /64
+   * @param signal ends the waiting; work that has begun goes on
+   * @returns undefined where the waiting was ended
+   */
+  run<T>(source: string, signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined>;
+}
+
+/** Starts what waits, or gives it up. */
+type Settle = (mayStart: boolean) => void;
+
+/** @param width places in all; while others wait, one source holds at most a quarter of them */
+export function createFairQueue(width: number): FairQueue {
+  const share = Math.max(1, Math.floor(width / 4));
+  /** Not taken by a source that has its share, also when it is alone: the next one to come begins at once. */
+  const reserve = width === 1 ? 0 : share;
+  let free = width;
+  const held = new Map<string, number>();
+  /** In the order of their turns. A source without waiting work is not in it. */
+  const waiting = new Map<string, Settle[]>();
+
+  const mayStart = (source: string): boolean => {
+    if ((held.get(source) ?? 0) < share) return free > 0;
+    const isAlone = waiting.size === (waiting.has(source) ? 1 : 0);
+    return isAlone && free > reserve;
+  };
+
+  const take = (source: string): void => {
+    free -= 1;
+    held.set(source, (held.get(source) ?? 0) + 1);
+  };
+
+  /** @param places those of the source, without one */
+  const wait = (source: string, places: readonly Settle[]): void => {
+    waiting.delete(source);
+    // Behind the others: it has had its turn.
+    if (places.length > 0) waiting.set(source, [...places]);
+  };
+
+  const startNext = (): void => {
+    for (;;) {
+      const next = [...waiting].find(([source]) => mayStart(source));
+      if (next === undefined) return;
+      const [source, [first, ...others]] = next;
+      wait(source, others);
+      take(source);
+      first?.(true);
+    }
+  };
+
+  const leave = (source: string): void => {
+    free += 1;
+    const left = (held.get(source) ?? 1) - 1;
+    if (left === 0) held.delete(source);
+    else held.set(source, left);
+    startNext();
+  };
+
+  const enter = (source: string, signal: AbortSignal): Promise<boolean> | boolean => {
+    if (signal.aborted) return false;
+    if (!waiting.has(source) && mayStart(source)) {
+      take(source);
+      return true;
+    }
+    return new Promise<boolean>((resolve) => {
+      const places = waiting.get(source) ?? [];
+      const giveUp = (): void => {
+        const still = waiting.get(source)?.filter((other) => other !== settle) ?? [];
+        if (still.length === 0) waiting.delete(source);
+        else waiting.set(source, still);
+        settle(false);
+        // Whoever was not alone with it may be now.
+        startNext();
+      };
+      const settle: Settle = (isStarted) => {
+        signal.removeEventListener('abort', giveUp);
+        resolve(isStarted);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      waiting.set(source, [...places, settle]);
+    });
+  };
+
+  return {
+    async run(source, signal, work) {
+      if (!(await enter(source, signal))) return undefined;
+      try {
+        return await work();
+      } finally {
+        leave(source);
+      }
+    },
+  };
+}
