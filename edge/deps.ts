@@ -82,6 +82,8 @@ export interface Deps {
   readonly measured: <T>(work: () => Promise<T>) => Promise<Measured<T>>;
   readonly jtiStore: JtiStore;
   readonly rateLimiter: RateLimiter;
+  /** Which deployed version this is, where the platform tells. */
+  readonly version?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Keeps the runtime alive until the work is done, off the response path. */

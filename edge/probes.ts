@@ -9,10 +9,10 @@ import { createSurface, type Surface } from './http/surface.ts';
 import { SCHEMA_VERSION, schemaVersion } from './store/schema-version.ts';
 import { PROBE_LIMITS } from './store/time-limits.ts';
 
-type Probed = Pick<Deps, 'database' | 'log' | 'now' | 'measured'>;
+type Probed = Pick<Deps, 'database' | 'log' | 'now' | 'measured' | 'version'>;
 
 /** 200 when ready; 503 with what is missing, in words, when not. */
-async function readiness({ database, log }: Probed): Promise<Response> {
+async function readiness({ database, log, version: deployed }: Probed): Promise<Response> {
   const notReady = (detail: string): Response => {
     log({ level: 'warn', event: 'not-ready', detail });
     return Response.json({ status: 'not ready', detail }, { status: 503, headers: WHILE_AWAY });
@@ -24,7 +24,7 @@ async function readiness({ database, log }: Probed): Promise<Response> {
       return notReady(`the database is at migration ${version}, this build needs ${SCHEMA_VERSION}`);
     }
     if (missing.length > 0) return notReady(`the database does not have the functions ${missing.join(', ')}`);
-    return Response.json({ status: 'ready', schemaVersion: version });
+    return Response.json({ status: 'ready', schemaVersion: version, version: deployed });
   } catch (error) {
     if (error instanceof Fault) return notReady(error.message);
     return notReady('the database has no migrations');

@@ -20,6 +20,8 @@ interface Bindings {
   TOKEN_ADDRESS_LIMIT: RateLimit;
   KEY_LIMIT: RateLimit;
   ASSETS: Fetcher;
+  /** Absent where the Worker runs without Wrangler. */
+  VERSION?: WorkerVersionMetadata;
 }
 
 /** Workers Logs takes a line of JSON from the console and indexes its fields. */
@@ -36,6 +38,7 @@ function start(): App {
     config,
     database: neonDatabase(config, { requested: meter.note }),
     measured: meter.measured,
+    version: bindings.VERSION?.id,
     jtiStore: durableJtiStore(bindings.JTI_STORE),
     rateLimiter: bindingRateLimiter(bindings),
     now: () => Date.now(),

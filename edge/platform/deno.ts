@@ -23,6 +23,8 @@ const app = createApp({
   config,
   database,
   measured: meter.measured,
+  // Deno Deploy; elsewhere whoever starts the program knows which it is.
+  version: Deno.env.get('DENO_DEPLOYMENT_ID'),
   jtiStore: postgresJtiStore(database),
   rateLimiter: memoryRateLimiter(config, now),
   now,

@@ -4,6 +4,7 @@
  * standard error.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
@@ -26,6 +27,10 @@ const USAGE = `usage: npm run -s keys -- new              > ring.json
        npm run -s keys -- sidecar            > sidecar.env
        npm run -s keys -- secret             > secret.txt
        npm run -s keys -- client FOLDER      makes FOLDER/private.pem and FOLDER/jwks.json
+       npm run -s keys -- deployment FOLDER  makes all secrets of a new deployment: FOLDER/edge.json, FOLDER/sidecar.env
+
+\`deployment\` takes DATABASE_URL and ADMIN_OIDC_CLIENT_SECRET from the environment where they are set. What is there already
+is never written over.
 
 The ring is read from TOKEN_SIGNING_KEYS where that is set, else from standard input. Then:
        npx wrangler secret put TOKEN_SIGNING_KEYS < ring.json
@@ -41,15 +46,18 @@ const made = ({ ring, next }: Step): Made => ({
   notes: [`keys: ${ring.keys.map(({ kid }, at) => (at === 0 ? `${kid} (signs)` : kid)).join(', ')}`, `next: ${next}`],
 });
 
-/** A sidecar's key pair, as the two lines of environment that the sidecar and the edge take. */
-async function newSidecarKey(): Promise<Made> {
+/** Both halves of a sidecar's key, each as the JSON that the sidecar and the edge take. */
+async function sidecarKey(): Promise<{ readonly ownKey: string; readonly knownKeys: string }> {
   const { privateKey } = await generateKeyPair(SIDECAR_TOKEN_ALGORITHM, { extractable: true });
   const privateJwk = { ...(await exportJWK(privateKey)), kid: `sidecar-${randomUUID().slice(0, 8)}` };
   const { d: _, ...publicJwk } = privateJwk;
-  const lines = [
-    `SIDECAR_PRIVATE_KEY='${JSON.stringify(privateJwk)}'`,
-    `MLLP_SIDECAR_KEYS='${JSON.stringify({ keys: [publicJwk] })}'`,
-  ];
+  return { ownKey: JSON.stringify(privateJwk), knownKeys: JSON.stringify({ keys: [publicJwk] }) };
+}
+
+/** The key as the two lines of environment. */
+async function newSidecarKey(): Promise<Made> {
+  const { ownKey, knownKeys } = await sidecarKey();
+  const lines = [`SIDECAR_PRIVATE_KEY='${ownKey}'`, `MLLP_SIDECAR_KEYS='${knownKeys}'`];
   return {
     output: lines.join('\n'),
     notes: ["next: the first line is the sidecar's environment, the value of the second a secret of the edge"],
@@ -57,34 +65,79 @@ async function newSidecarKey(): Promise<Made> {
 }
 
 /** 32 random bytes: the key of page cursors and of the console's sessions. */
+const gatewaySecret = (): string => randomBytes(32).toString('base64url');
+
 const newSecret = (): Made => ({
-  output: randomBytes(32).toString('base64url'),
+  output: gatewaySecret(),
   notes: ['next: store this as the secret GATEWAY_SECRET; another one ends sessions and pages under way'],
 });
 
+interface SecretFile {
+  readonly name: string;
+  readonly text: string;
+  readonly mode: number;
+}
+
+/** Where a command is called from: npm runs scripts in the repository, whoever calls from wherever. */
+const folderOf = (given: string): string => resolve(process.env['INIT_CWD'] ?? '', given);
+
+/** Files that are there already stay: nothing is written where one is. */
+async function writeNew(folder: string, files: readonly SecretFile[]): Promise<string> {
+  const paths = files.map(({ name }) => join(folder, name));
+  const present = paths.find((path) => existsSync(path));
+  if (present !== undefined) throw new Error(`${present} is there already: nothing was changed`);
+  await mkdir(folder, { recursive: true });
+  for (const { name, text: content, mode } of files) await writeFile(join(folder, name), content, { mode, flag: 'wx' });
+  return paths.join('\n');
+}
+
+/**
+ * All secrets of a deployment at once: those of the edge in one file that Wrangler takes, with the connection string and the
+ * OpenID provider's secret where the environment has them, and the sidecar's own.
+ */
+async function newDeployment(given = ''): Promise<Made> {
+  if (given === '') throw new Error('name a folder for the files: npm run -s keys -- deployment FOLDER');
+  const { DATABASE_URL, ADMIN_OIDC_CLIENT_SECRET } = process.env;
+  const { ownKey, knownKeys } = await sidecarKey();
+  const { ring } = await newRing(Date.now());
+  const edge = {
+    ...(DATABASE_URL ? { DATABASE_URL } : {}),
+    TOKEN_SIGNING_KEYS: JSON.stringify(ring),
+    GATEWAY_SECRET: gatewaySecret(),
+    MLLP_SIDECAR_KEYS: knownKeys,
+    ...(ADMIN_OIDC_CLIENT_SECRET ? { ADMIN_OIDC_CLIENT_SECRET } : {}),
+  };
+  const output = await writeNew(folderOf(given), [
+    { name: 'edge.json', text: `${JSON.stringify(edge, null, 2)}\n`, mode: 0o600 },
+    // Without quotes, which `docker run --env-file` would keep; systemd's EnvironmentFile takes either.
+    { name: 'sidecar.env', text: `SIDECAR_PRIVATE_KEY=${ownKey}\n`, mode: 0o600 },
+  ]);
+  const lacking = ['DATABASE_URL', 'ADMIN_OIDC_CLIENT_SECRET'].filter((name) => !Object.hasOwn(edge, name));
+  return {
+    output,
+    notes: [
+      ...(lacking.length === 0 ? [] : [`not in edge.json, since the environment has none: ${lacking.join(', ')}`]),
+      `next: npx wrangler deploy --secrets-file ${join(given, 'edge.json')}`,
+      '      then keep both files where your other secrets are, and nowhere else; sidecar.env is the sidecar’s environment',
+    ],
+  };
+}
+
 /**
  * A client's key pair, for a client that has no tool of its own: the private half in a file that only its owner reads,
- * the public half as the JWKS that is registered with an API key. A file that is there already stays.
+ * the public half as the JWKS that is registered with an API key.
  */
 async function newClientKey(folder = ''): Promise<Made> {
   if (folder === '') throw new Error('name a folder for the two files: npm run -s keys -- client FOLDER');
-  // npm runs scripts in the repository, whoever calls from wherever.
-  const path = resolve(process.env['INIT_CWD'] ?? '', folder);
   const { privateKey, publicKey } = await generateKeyPair(CLIENT_ALGORITHM, { extractable: true });
   const kid = `client-${randomUUID().slice(0, 8)}`;
   const jwk = { ...(await exportJWK(publicKey)), kid, alg: CLIENT_ALGORITHM, use: 'sig' };
-  const files = [
-    { name: join(path, 'private.pem'), text: await exportPKCS8(privateKey), mode: 0o600 },
-    { name: join(path, 'jwks.json'), text: `${JSON.stringify({ keys: [jwk] }, null, 2)}\n`, mode: 0o644 },
-  ];
-  await mkdir(path, { recursive: true });
-  for (const { name, text: content, mode } of files) {
-    await writeFile(name, content, { mode, flag: 'wx' }).catch((cause: unknown) => {
-      throw new Error(`${name} is there already, or cannot be written: nothing was changed`, { cause });
-    });
-  }
+  const output = await writeNew(folderOf(folder), [
+    { name: 'private.pem', text: await exportPKCS8(privateKey), mode: 0o600 },
+    { name: 'jwks.json', text: `${JSON.stringify({ keys: [jwk] }, null, 2)}\n`, mode: 0o644 },
+  ]);
   return {
-    output: files.map(({ name }) => name).join('\n'),
+    output,
     notes: [
       `kid: ${kid}, which the header of each assertion names, with alg ${CLIENT_ALGORITHM}`,
       'next: private.pem stays with the client and goes nowhere else; jwks.json is pasted into the console or given to',
@@ -111,6 +164,7 @@ const COMMANDS: Readonly<Record<string, (argument: string | undefined) => Promis
   sidecar: () => newSidecarKey(),
   secret: async () => newSecret(),
   client: newClientKey,
+  deployment: newDeployment,
 };
 
 helpOn(USAGE);

@@ -24,11 +24,16 @@ const TICK_MS = 60_000;
 /** Wrangler's own line for each request shows its whole query; the gateway's line shows the route. */
 const WRANGLER_REQUEST = /^\[wrangler:info\] [A-Z]+ \//;
 
+/** Variables as Wrangler reads them from a file, which only its owner reads. */
+export async function writeVariables(file: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
+  await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+}
+
 /** Resolves when the edge answers. @throws with its last lines when it ends before that */
 export async function startWranglerEdge(options: WranglerOptions): Promise<Edge & { exited: Promise<number | null> }> {
   const envFile = `${options.folder}/edge.env`;
-  const lines = Object.entries(options.env).map(([name, value]) => `${name}='${value}'`);
-  await writeFile(envFile, `${lines.join('\n')}\n`, { mode: 0o600 });
+  await writeVariables(envFile, options.env);
 
   const command = [process.execPath, `${ROOT}node_modules/wrangler/bin/wrangler.js`, 'dev'];
   command.push('--config', 'test/stack/start/wrangler.toml', '--env-file', envFile);

@@ -10,8 +10,10 @@ import { helpOn } from '../../../edge/platform/node/program.ts';
 import { asApplication, prepareDatabase } from '../services/application-login.ts';
 import { demoData, demoKeys } from './demo.ts';
 import { startDenoEdge } from '../services/edge-deno.ts';
-import { startWranglerEdge } from './edge-wrangler.ts';
-import { LOCAL_FOLDER, readPorts, STACK_FILE, type StackDescription } from './local.ts';
+import { startWranglerEdge, writeVariables } from './edge-wrangler.ts';
+import { ROOT } from '../services/build.ts';
+import { until } from '../services/until.ts';
+import { LOCAL_FOLDER, type Ports, readPorts, STACK_FILE, type StackDescription } from './local.ts';
 import { startNeonEndpoint } from '../services/neon-endpoint.ts';
 import { startOidcProvider } from '../services/oidc-provider.ts';
 import { assertPortsFree } from './ports.ts';
@@ -19,16 +21,23 @@ import { startPostgres } from '../services/postgres.ts';
 import { localSecrets } from '../services/secrets.ts';
 import { startSidecar } from '../services/sidecar.ts';
 
-helpOn(`usage: npm start -- [--edge workers|deno]
+helpOn(`usage: npm start -- [--edge workers|deno] [--without-edge]
 
 Starts the whole gateway on this machine. Ports: EDGE_PORT, OIDC_PORT, MLLP_PORT, SIDECAR_HEALTH_PORT, POSTGRES_PORT and
-NEON_PORT. LOCAL_FOLDER is where its data is kept, default .local; \`npm run reset\` forgets it.`);
+NEON_PORT. With --without-edge it waits for an edge that you start: \`npx wrangler dev\`, for which it writes .dev.vars, or another
+with the same environment. LOCAL_FOLDER is where its data is kept, default .local; \`npm run reset\` forgets it.`);
 
 const { values: options } = parseArgs({
-  options: { edge: { type: 'string', default: 'workers' } },
+  options: { edge: { type: 'string', default: 'workers' }, 'without-edge': { type: 'boolean', default: false } },
   allowPositionals: true,
 });
 if (options.edge !== 'workers' && options.edge !== 'deno') fail('--edge takes workers or deno');
+
+/** A person starts it. */
+const FOR_EVER_MS = 24 * 3600 * 1000;
+
+const isReady = async (url: string): Promise<boolean> =>
+  (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true;
 
 /** What is running, in the order it was started. */
 const running: { name: string; stop: () => Promise<void> }[] = [];
@@ -80,7 +89,8 @@ async function stopAll(code: number, why?: string): Promise<void> {
 
 async function start(): Promise<void> {
   const ports = readPorts(process.env);
-  await assertPortsFree(ports);
+  const { EDGE_PORT, ...others } = ports;
+  await assertPortsFree(options['without-edge'] ? others : { EDGE_PORT, ...others });
   await mkdir(LOCAL_FOLDER, { recursive: true });
   const edgeUrl = `http://127.0.0.1:${ports.EDGE_PORT}`;
 
@@ -112,16 +122,19 @@ async function start(): Promise<void> {
     INTEGRATION_DOCS_URL: `${edgeUrl}/docs`,
     ADMIN_PUBLIC_BASE_URL: edgeUrl,
   };
-  await part<Part>(options.edge === 'deno' ? 'Edge (deno serve)' : 'Edge (wrangler dev)', () =>
-    options.edge === 'deno'
-      ? startDenoEdge({
-          port: ports.EDGE_PORT,
-          env,
-          rateLimits: { tokenPerClient: 1_000_000, tokenPerAddress: 1_000_000, perKey: 1_000_000 },
-          log: logFile('edge'),
-        })
-      : startWranglerEdge({ port: ports.EDGE_PORT, env, folder: LOCAL_FOLDER, log: logFile('edge') }),
-  );
+  if (options['without-edge']) {
+    await writeVariables(`${ROOT}.dev.vars`, env);
+    // Wrangler's own default is not to be reached by other addresses; its port is that of wrangler.toml.
+    say(
+      `\n  now, in another terminal: npx wrangler dev${ports.EDGE_PORT === 28080 ? '' : ` --port ${ports.EDGE_PORT}`}\n`,
+    );
+    await part<Part>('Your edge', async () => {
+      await until('the edge answers', () => isReady(edgeUrl), FOR_EVER_MS);
+      return {};
+    });
+  } else {
+    await startEdge(ports, env);
+  }
   await part('MLLP sidecar', () =>
     startSidecar({
       edgeUrl,
@@ -151,6 +164,19 @@ async function start(): Promise<void> {
   };
   await writeFile(STACK_FILE, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
   say(await readFile(new URL('started.txt', import.meta.url), 'utf8').then((text) => fillIn(text, stack)));
+}
+
+async function startEdge(ports: Ports, env: Readonly<Record<string, string>>): Promise<void> {
+  await part<Part>(options.edge === 'deno' ? 'Edge (deno serve)' : 'Edge (wrangler dev)', () =>
+    options.edge === 'deno'
+      ? startDenoEdge({
+          port: ports.EDGE_PORT,
+          env,
+          rateLimits: { tokenPerClient: 1_000_000, tokenPerAddress: 1_000_000, perKey: 1_000_000 },
+          log: logFile('edge'),
+        })
+      : startWranglerEdge({ port: ports.EDGE_PORT, env, folder: LOCAL_FOLDER, log: logFile('edge') }),
+  );
 }
 
 /** `{name}` in the text becomes the stack's member of that name. */
