@@ -223,6 +223,7 @@ test('a second site of one name is refused by its id', async () => {
 test.each([
   'edge/platform/node/admin-cli.ts',
   'edge/platform/node/keys-cli.ts',
+  'edge/platform/node/compare-cli.ts',
   'edge/platform/node/reindex-cli.ts',
   'migrations/run.ts',
   'test/stack/start/start.ts',

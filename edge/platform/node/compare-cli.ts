@@ -1,0 +1,86 @@
+/**
+ * `npm run compare`: whether a database that was restored from a backup is a whole copy: every table of the original, with
+ * no fewer rows than the backup can have had and the schema of this release. It reads both and changes neither.
+ */
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+
+import { schemaVersion } from '../../store/schema-version.ts';
+import { raw, read } from '../../store/sql.ts';
+import { type CommandDatabase, connectDatabase } from './database.ts';
+import { runProgram, UsageError } from './program.ts';
+
+const USAGE = `usage: npm run -s compare -- [--exact]     with DATABASE_URL and RESTORED_DATABASE_URL in the environment, of the owner
+
+Compares a restored database with the one that it was saved from: schema, tables, rows. Rows that the original has more may
+have come after the backup; with --exact they are a fault too. Ends with 1 where the copy is not whole.
+`;
+
+/** What a database holds: rows by table, and what the release says of its schema. */
+interface Content {
+  readonly schema: string;
+  readonly rows: ReadonlyMap<string, number>;
+}
+
+async function contentOf(database: CommandDatabase): Promise<Content> {
+  const [state] = await database.run(schemaVersion());
+  const tables = await database.run(
+    read<{
+      name: string;
+    }>`select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where c.relkind = 'r' and n.nspname = 'public' order by 1`,
+  );
+  const rows = new Map<string, number>();
+  for (const { name } of tables) {
+    // A name as PostgreSQL quotes it itself.
+    const [counted] = await database.run(read<{ count: number }>`select count(*)::float8 as count from ${raw(name)}`);
+    rows.set(name, counted?.count ?? 0);
+  }
+  const missing = state?.missing ?? [];
+  return { schema: `${state?.version ?? 0}${missing.length === 0 ? '' : `, without ${missing.join(', ')}`}`, rows };
+}
+
+/** What is wrong with a table's copy, or undefined. */
+function faultOf(original: number | undefined, restored: number | undefined, exact: boolean): string | undefined {
+  if (restored === undefined) return 'is missing in the copy';
+  if (original === undefined) return 'is in the copy only';
+  if (restored > original) return 'has more rows in the copy: is it the copy?';
+  if (restored === 0 && original > 0) return 'is empty in the copy';
+  return exact && restored < original ? 'has fewer rows in the copy' : undefined;
+}
+
+function need(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === '') throw new UsageError(`${name} is not set`);
+  return value;
+}
+
+async function withDatabase<T>(url: string, use: (database: CommandDatabase) => Promise<T>): Promise<T> {
+  const database = await connectDatabase(url);
+  try {
+    return await use(database);
+  } finally {
+    await database.close();
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { exact: { type: 'boolean' } } });
+  const [from, to] = [need('DATABASE_URL'), need('RESTORED_DATABASE_URL')];
+  // The copy first: what comes meanwhile is then more in the original, never in the copy.
+  const restored = await withDatabase(to, contentOf);
+  const original = await withDatabase(from, contentOf);
+  const faults: string[] = [];
+  if (restored.schema !== original.schema) faults.push(`the schema is ${restored.schema}, not ${original.schema}`);
+  for (const name of new Set([...original.rows.keys(), ...restored.rows.keys()])) {
+    const [was, is] = [original.rows.get(name), restored.rows.get(name)];
+    const fault = faultOf(was, is, values.exact === true);
+    process.stdout.write(`${name.padEnd(30)} ${String(was ?? '-').padStart(12)} ${String(is ?? '-').padStart(12)}\n`);
+    if (fault !== undefined) faults.push(`${name} ${fault}`);
+  }
+  for (const fault of faults) process.stderr.write(`${fault}\n`);
+  process.stderr.write(faults.length === 0 ? 'the copy is whole\n' : 'the copy is not whole\n');
+  if (faults.length > 0) process.exitCode = 1;
+}
+
+await runProgram(USAGE, main);

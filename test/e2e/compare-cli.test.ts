@@ -1,0 +1,46 @@
+/** The drill of README.md: a backup restored into a second database, brought forward, and compared with the first. */
+import { execFile } from 'node:child_process';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { migrate } from '../../migrations/run.ts';
+import { ROOT } from '../stack/services/build.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+
+let original: TestDatabase;
+let copy: TestDatabase;
+
+beforeAll(async () => {
+  original = await createTestDatabase();
+  copy = await createTestDatabase();
+  const site = await createSite(original.client);
+  await createApiKey(original.client, { site });
+});
+afterAll(async () => {
+  await original.drop();
+  await copy.drop();
+});
+
+const compare = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+  new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'], DATABASE_URL: original.ownerUrl, RESTORED_DATABASE_URL: copy.ownerUrl };
+    execFile(process.execPath, ['edge/platform/node/compare-cli.ts', ...args], { cwd: ROOT, env }, (error, out, err) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout: out, stderr: err }),
+    );
+  });
+
+test('what lacks rows is told by its table; what is whole is told, and what came after the backup is a fault if asked', async () => {
+  const { code, stderr } = await compare();
+  expect(code).toBe(1);
+  expect(stderr).toContain('site is empty in the copy\n');
+  expect(stderr).toContain('api_key is empty in the copy\n');
+
+  await createApiKey(copy.client, { site: await createSite(copy.client) });
+  await migrate(copy.ownerUrl);
+  expect(await compare('--exact')).toMatchObject({ code: 0, stderr: 'the copy is whole\n' });
+
+  await createSite(original.client);
+  expect(await compare()).toMatchObject({ code: 0, stderr: 'the copy is whole\n' });
+  expect(await compare('--exact')).toMatchObject({ code: 1, stderr: expect.stringContaining('site has fewer rows') });
+});
