@@ -14,8 +14,8 @@ export function createWorkbench(deps: Deps, clientKeys: ClientKeyring): Workbenc
     dryRun: (database, key, bytes, requestId) => dryRun({ ...deps, database }, key, bytes, requestId),
     previewReplay: (database, site, messageId, requestId) =>
       previewReplay({ ...deps, database }, site, messageId, requestId),
-    replay: (database, site, messageId, { actor, comment, isForced }, requestId) => {
-      const attempt = { why: isForced ? 'forced' : 'replayed', actor, comment, jobId: null } as const;
+    replay: (database, site, messageId, { author, comment, by, isForced }, requestId) => {
+      const attempt = { why: isForced ? 'forced' : 'replayed', actor: author, comment, jobId: null, by } as const;
       return reprocess({ ...deps, database }, site, messageId, attempt, requestId);
     },
     validate: (resource) => validate(resource),

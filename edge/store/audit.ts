@@ -2,7 +2,7 @@
  * The audit (edge/README.md, Audit): one row for each access, in its transaction. The statements of a request note what
  * they read or write (`audit_note`), and its last one writes the row (`audit_add`); both in migrations/functions.
  */
-import type { Query } from '../deps.ts';
+import type { Database, Query, Results } from '../deps.ts';
 import { sql } from './sql.ts';
 
 /** What was done. `batch` and `transaction` are requests of several; of a FHIR request the rest is what was noted. */
@@ -42,6 +42,9 @@ export interface AuditActor {
   readonly requestId: string;
 }
 
+/** The part of it that is not the request's. */
+export type AuditBy = Pick<AuditActor, 'kind' | 'name' | 'address'>;
+
 /** What a request is to the audit, beside what its statements note. */
 export interface AuditedRequest {
   /** Null: what was noted, which is then of one kind. */
@@ -51,14 +54,44 @@ export interface AuditedRequest {
 }
 
 /** The last statement of a request: its row, or none where no data was reached. */
-export function addAudit(
-  site: string,
+export function addAudit(site: string, actor: AuditActor, request: AuditedRequest): Query {
+  const entry = JSON.stringify(auditEntry(actor, request));
+  return { ...sql`select audit_add(${site}::uuid, ${entry}::json)`, notes: true };
+}
+
+/** The argument of `audit_add`, for functions that write the row themselves (`hl7_store`). */
+export const auditEntry = (
   { kind, name, clientId, address, requestId }: AuditActor,
   { action, searched }: AuditedRequest,
-): Query {
-  const entry = { actorKind: kind, actor: name, clientId, address, requestId, action, searched };
-  return { ...sql`select audit_add(${site}::uuid, ${JSON.stringify(entry)}::json)`, notes: true };
-}
+) => ({ actorKind: kind, actor: name, clientId, address, requestId, action, searched });
+
+/**
+ * The same database for somebody who looks at what statements note by themselves: every round trip that reaches data
+ * leaves its row, whoever wrote the statements.
+ */
+export const audited = (database: Database, site: string, actor: AuditActor): Database => {
+  const row = addAudit(site, actor, { action: null, searched: null });
+  return {
+    async run(query, limits) {
+      const [rows] = await database.batch([query, row] as const, limits);
+      return rows;
+    },
+    async batch(queries, limits) {
+      const results = await database.batch([...queries, row] as const, limits);
+      // The rows are those of these queries, in their order, without the last.
+      return results.slice(0, -1) as unknown as Results<typeof queries>;
+    },
+  };
+};
+
+/** Notes what is no resource: a message, an API key, a site. */
+export const noteAudit = (action: AuditAction, type: AuditedThing, id: string): Query => ({
+  ...sql`select audit_note(array[${`${action} ${type} ${id}`}])`,
+  notes: true,
+});
+
+/** What has a row of its own in the audit beside resources. */
+export type AuditedThing = 'Hl7Message' | 'ApiKey' | 'Site';
 
 /** What a statement that reads notes of each row; writes are noted where they are done (`resource_write`). */
 export type ReadAction = Extract<AuditAction, 'read' | 'search' | 'history'>;

@@ -27,6 +27,8 @@ export interface ReplayFilter {
 export interface ReplayCursor {
   readonly filter: ReplayFilter;
   readonly actor: string;
+  /** The provider's `sub` of whoever asked. */
+  readonly subject: string;
   /** Why, in the words of who asked; '' for nothing said. */
   readonly comment: string;
   /** The last message that was done, and the last that there was when it was asked for: ids are in the order of receipt. */
@@ -92,11 +94,17 @@ export function replayJob(
   filter: ReplayFilter,
   total: number,
   last: string,
-  actor: string,
-  comment: string,
+  by: { readonly author: string; readonly subject: string; readonly comment: string },
 ): NewJob {
-  const cursor: ReplayCursor = { filter, actor, comment, after: FIRST, last };
-  return { id, kind: REPLAY_KIND, site, exclusiveKey: 'site', cursor, total, askedBy: actor };
+  const cursor: ReplayCursor = {
+    filter,
+    actor: by.author,
+    subject: by.subject,
+    comment: by.comment,
+    after: FIRST,
+    last,
+  };
+  return { id, kind: REPLAY_KIND, site, exclusiveKey: 'site', cursor, total, askedBy: by.author };
 }
 
 export interface ReplayRow {

@@ -6,6 +6,7 @@ import type { AckError } from '../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
 import type { Query } from '../deps.ts';
 import type { NewAttention } from './attention.ts';
+import type { AuditAction, auditEntry } from './audit.ts';
 import type { ResultRow } from './hl7-result.ts';
 import type { ResourceWrite, StoredResource } from './resource.ts';
 import type { IdentityCheck, UnsupportedTypes } from './sender-choice.ts';
@@ -167,6 +168,35 @@ export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<Match
   return { text, params: [...params, ...lookupParams(lookup)], reads: true };
 }
 
+/** The same for people of a site, who are shown what was found: it is noted for the audit. */
+export function shownMatchesOf(
+  { site, clientId }: { readonly site: string; readonly clientId: string },
+  lookup: LookupKeys,
+  action: AuditAction,
+): Query<MatchRow> {
+  const { text, params } = matchesOf({ clientId }, lookup);
+  return {
+    text: `with m as materialized (${text})
+    select m.* from m cross join (
+      select audit_note(array_agg(concat_ws(' ', '${action}', s.type, s.id, r.patient_id))) as done
+        from m s join resource r on r.site_id = $7::uuid and r.type = s.type and r.id = s.id) noted
+     where noted.done
+     order by m.client_id, m.role desc, m.id`,
+    params: [...params, site],
+  };
+}
+
+/** Whether the key has sent a message of one of these hashes. */
+export function wasSent(
+  { site, clientId }: { readonly site: string; readonly clientId: string },
+  { application, facility, controlId }: MessageIdentity,
+  hashes: readonly string[],
+): Query<{ readonly was_sent: boolean }> {
+  return sql<{ was_sent: boolean }>`select exists (select from hl7_message m
+    where m.site_id = ${site}::uuid and m.client_id = ${clientId} and m.sending_application = ${application}
+      and m.sending_facility = ${facility} and m.control_id = ${controlId} and m.sha256 = any (${hashes}::text[])) as was_sent`;
+}
+
 const lookupParams = ({ identifierValues, keys }: LookupKeys) => [
   identifierValues,
   keys.map(({ type }) => type),
@@ -205,6 +235,7 @@ export interface NewMessage extends MessageIdentity {
   readonly hasFailed: boolean;
   /** Of the row that `sendersOf` found. */
   readonly authorities: string;
+  readonly audit: ReturnType<typeof auditEntry>;
 }
 
 export interface MessageEffects {

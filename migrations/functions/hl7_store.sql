@@ -1,6 +1,7 @@
 -- Stores a message and all its effects, or nothing.
 --   p_message { messageId, clientId, source, sourceAddress, requestId, application, facility, controlId, sha256, type,
---     outcome, errors, why, actor, comment, jobId, hasFailed, authorities: of what hl7_authorities said, as MD5 }; why is that of
+--     outcome, errors, why, actor, comment, jobId, hasFailed, authorities: of what hl7_authorities said, as MD5,
+--     audit: as audit_add }; why is that of
 --     hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
 --     orders: [{ type, id, fields }], attention: [as attention_add], unnamed: [as unnamed_name_write],
@@ -28,7 +29,8 @@ declare
 begin
   select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
     "sourceAddress" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
-    outcome text, errors json, why text, actor text, comment text, "jobId" uuid, "hasFailed" boolean, authorities text);
+    outcome text, errors json, why text, actor text, comment text, "jobId" uuid, "hasFailed" boolean, authorities text,
+    audit json);
 
   -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
   -- client's conditional create (edge/store/lock.ts).
@@ -140,6 +142,9 @@ begin
   perform attention_add(p_site, m."messageId", p_effects -> 'attention');
   perform unnamed_name_write(p_site, m."messageId", p_effects -> 'unnamed');
   perform authority_alias_add(p_site, m."clientId", m."messageId", p_effects -> 'aliases');
+
+  perform audit_note(array[concat_ws(' ', 'message', 'Hl7Message', m."messageId")]);
+  perform audit_add(p_site, m.audit);
 
   return query select 'stored', m.outcome, p_ack;
 end $$;

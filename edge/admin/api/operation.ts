@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
 import type { GatewayEnv, Surface } from '../../http/surface.ts';
+import type { AuditActor } from '../../store/audit.ts';
 import type { Access } from '../staff/access.ts';
 import { parse, readJson } from './parse.ts';
 import type { Actor, Permission } from '../staff/permissions.ts';
@@ -17,6 +18,8 @@ export type Method = 'get' | 'post' | 'patch';
 /** What an operation is called with: everything parsed. */
 export interface Call<Query, Body> {
   readonly actor: Actor;
+  /** The same for the audit. */
+  readonly asker: AuditActor;
   /** As the caller may use it. */
   readonly database: Database;
   readonly query: Query;
@@ -66,7 +69,7 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
   return {
     ...rest,
     async run(c, access, requestId) {
-      const { actor, database } = await access.api(c, described.permission);
+      const { actor, asker, database } = await access.api(c, described.permission);
       const query = parse(described.query ?? noQuery, c.req.query(), 'malformed', 'the query');
       const given =
         described.body === undefined
@@ -75,6 +78,7 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
       const body = described.body === undefined ? undefined : parse(described.body, given);
       const answer = await handle({
         actor,
+        asker,
         database,
         // What the schemas of this operation gave is what its handler was declared to take.
         query: query as z.infer<Query>,

@@ -146,7 +146,7 @@ export function messageOperations(workbench: Workbench): Operation[] {
         comment: replayComment,
       }),
       answer: replayAnswer,
-      async handle({ actor, database, param, body: { apply, comment }, requestId }) {
+      async handle({ actor, asker, database, param, body: { apply, comment }, requestId }) {
         const messageId = param('id');
         if (!isUuid(messageId)) throw new Fault('not-found', 'no such message');
         if (apply === 'nothing') {
@@ -156,8 +156,8 @@ export function messageOperations(workbench: Workbench): Operation[] {
             body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack), errors: findings, ...would },
           };
         }
-        const by = { actor: authorOf(actor), comment, isForced: apply === 'everything' };
-        const { outcome: decided, ack } = await workbench.replay(database, actor.site, messageId, by, requestId);
+        const asked = { author: authorOf(actor), comment, by: asker, isForced: apply === 'everything' };
+        const { outcome: decided, ack } = await workbench.replay(database, actor.site, messageId, asked, requestId);
         return { body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack) } };
       },
     }),

@@ -73,8 +73,8 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     const form = await readForm(c.req.raw);
     const isForced = form.get('apply') === 'everything';
     const { comment } = parse(replayForm, { comment: form.get('comment') ?? '' }, 'malformed', 'the form');
-    const by = { actor: authorOf(session.actor), comment, isForced };
-    await workbench.replay(session.database, session.actor.site, id, by, c.get('requestId'));
+    const asked = { author: authorOf(session.actor), comment, by: session.asker, isForced };
+    await workbench.replay(session.database, session.actor.site, id, asked, c.get('requestId'));
     return c.redirect(`${path}/${id}?replayed=1`, 303);
   });
 }

@@ -105,7 +105,11 @@ export async function startReplay(
   const [meant] = await inSite(database, actor.site).run(countMeant(actor.site, filter));
   if (meant === undefined || meant.last === null) throw new Fault('invalid', 'no message is meant');
   const id = crypto.randomUUID();
-  const job = replayJob(id, actor.site, filter, meant.count, meant.last, authorOf(actor), comment);
+  const job = replayJob(id, actor.site, filter, meant.count, meant.last, {
+    author: authorOf(actor),
+    subject: actor.subject,
+    comment,
+  });
   const [added] = await inSite(database, actor.site).run(addJob(job));
   if (added?.id !== id) throw new Fault('conflict', 'a replay is under way: stop it, or wait for its end');
   return id;

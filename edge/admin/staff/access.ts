@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 
 import type { Fault } from '../../../shared/fault.ts';
 import type { Database, Deps } from '../../deps.ts';
+import { audited, type AuditActor } from '../../store/audit.ts';
 import { assertSession } from '../../store/console-session.ts';
 import type { GatewayEnv } from '../../http/surface.ts';
 import { noCredentials, type ReadBearer } from './bearer-token.ts';
@@ -13,9 +14,14 @@ import { oidcSettings } from './provider.ts';
 import { type Renew, sessionEnded } from './renew.ts';
 import { identityOf, type Session, type Sessions } from './session.ts';
 
-/** Who calls, and the database as they may use it: with a session, as long as it lasts. */
+/**
+ * Who calls, and the database as they may use it: with a session, as long as it lasts, and with a row of the audit for
+ * whatever a batch says that they were shown or have changed.
+ */
 export interface Caller {
   readonly actor: Actor;
+  /** The same for the audit. */
+  readonly asker: AuditActor;
   readonly database: Database;
 }
 
@@ -42,29 +48,37 @@ export function createAccess(deps: Deps, readBearer: ReadBearer, sessions: Sessi
     return session;
   };
 
+  const callerOf = (c: Context<GatewayEnv>, actor: Actor, database: Database): Caller => {
+    const { site, subject } = actor;
+    c.set('use', { site, actor: subject });
+    const asker: AuditActor = {
+      kind: 'person',
+      name: subject,
+      clientId: null,
+      address: deps.sourceAddress(c.req.raw),
+      requestId: c.get('requestId'),
+    };
+    return { actor, asker, database: audited(database, site, asker) };
+  };
+
   const bySession = async (c: Context<GatewayEnv>, missing: () => Fault): Promise<Visitor> => {
     const read = await cookieOf(c);
     if (read === undefined) throw missing();
     const session = await renew(c, read);
     const { database, settle } = guard(deps.database, assertSession(identityOf(session)));
     c.set('settle', settle);
-    return { ...session, database };
+    return { ...session, ...callerOf(c, session.actor, database) };
   };
-
-  const countFor = (c: Context<GatewayEnv>, { site, subject }: Actor) => c.set('use', { site, actor: subject });
 
   return {
     async api(c, permission) {
       const byToken = await readBearer(c.req.raw);
-      const caller =
-        byToken === undefined ? await bySession(c, noCredentials) : { actor: byToken, database: deps.database };
-      countFor(c, caller.actor);
+      const caller = byToken === undefined ? await bySession(c, noCredentials) : callerOf(c, byToken, deps.database);
       requirePermission(caller.actor, permission);
       return caller;
     },
     async page(c, permission) {
       const visitor = await bySession(c, sessionEnded);
-      countFor(c, visitor.actor);
       if (permission !== undefined) requirePermission(visitor.actor, permission);
       return visitor;
     },

@@ -5,6 +5,7 @@
 import type { Issue } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { AuditBy } from '../../store/audit.ts';
 import type { AssertionExplanation } from '../../assertion-explanation.ts';
 import type { Database } from '../../deps.ts';
 
@@ -56,7 +57,7 @@ export interface Workbench {
     database: Database,
     site: string,
     messageId: string,
-    by: { readonly actor: string; readonly comment: string; readonly isForced: boolean },
+    asked: { readonly author: string; readonly comment: string; readonly by: AuditBy; readonly isForced: boolean },
     requestId: string,
   ): Promise<{ readonly outcome: 'AA' | 'AE' | 'AR'; readonly ack: Uint8Array | null }>;
   /** Every fault of a FHIR resource, each at its place. */

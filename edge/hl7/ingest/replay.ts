@@ -2,6 +2,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
+import type { AuditBy } from '../../store/audit.ts';
 import { inSite } from '../../store/in-site.ts';
 import { bytesOfHex, storedMessage } from '../../store/hl7.ts';
 import { parseStored } from '../../store/resource.ts';
@@ -9,6 +10,7 @@ import { sha256Of } from '../../http/crypto.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { byReference, differences, type ResourceDifference } from './differences.ts';
 import { decisionInput, takeTurns, type IngestDeps, type Ingested, type IngestRequest } from './ingest.ts';
+import type { Sender } from '../sender/find-sender.ts';
 import { locate } from './locate.ts';
 import type { Entry } from './store.ts';
 
@@ -25,14 +27,20 @@ export interface ReplayPreview {
   readonly stale: readonly ResourceDifference[];
 }
 
-/** @throws Fault `not-found` when the site has no such message */
+/**
+ * @param deps whose database leaves a row of the audit for what is shown
+ * @throws Fault `not-found` when the site has no such message
+ */
 export async function previewReplay(
   deps: IngestDeps,
   site: string,
   messageId: string,
   requestId: string,
 ): Promise<ReplayPreview> {
-  const request = await requestOf(deps, site, messageId, requestId);
+  const request = await requestOf(deps, site, messageId, requestId, {
+    by: null,
+    shown: { action: 'message-viewed', messageId },
+  });
   const { sender, bytes } = request;
   const located = await locate(deps.database, { sender, bytes, sha256: await sha256Of(bytes) });
   if (located.status === 'no-sender') throw new Fault('not-found', 'no such API key');
@@ -51,6 +59,11 @@ export async function previewReplay(
 /** The reason of the finding that something newer is known. */
 const STALE = 'stale';
 
+/** Who asks for a replay, and why. */
+export interface Replay extends Omit<Entry, 'messageId'> {
+  readonly by: AuditBy;
+}
+
 /**
  * Maps a stored message again, with today's settings; the outcome and ACK hold from now on, those of the attempts before
  * are kept. A retransmission gets the first AA.
@@ -63,10 +76,10 @@ export async function reprocess(
   deps: IngestDeps,
   site: string,
   messageId: string,
-  attempt: Omit<Entry, 'messageId'>,
+  { by, ...attempt }: Replay,
   requestId: string,
 ): Promise<Ingested> {
-  const request = await requestOf(deps, site, messageId, requestId);
+  const request = await requestOf(deps, site, messageId, requestId, { by, shown: null });
   const ingested = await takeTurns(deps, request, { messageId, ...attempt });
   if (ingested.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   return ingested;
@@ -78,11 +91,12 @@ async function requestOf(
   site: string,
   messageId: string,
   requestId: string,
+  asker: Pick<Extract<Sender, { kind: 'key' }>, 'by' | 'shown'>,
 ): Promise<IngestRequest> {
   const [message] = await inSite(database, site).run(storedMessage(site, messageId));
   if (message === undefined) throw new Fault('not-found', 'no such message');
   return {
-    sender: { kind: 'key', site, clientId: message.client_id },
+    sender: { kind: 'key', site, clientId: message.client_id, ...asker },
     bytes: bytesOfHex(message.raw),
     source: { kind: message.source, address: message.source_address },
     requestId,

@@ -3,6 +3,8 @@ import { Fault } from '../../../shared/fault.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Database } from '../../deps.ts';
 import { bytesOfHex, FAILED, storeMessage, type AttemptReason, type NewMessage } from '../../store/hl7.ts';
+import { type AuditBy, auditEntry } from '../../store/audit.ts';
+import type { Sender } from '../sender/find-sender.ts';
 import type { Decision } from './decide.ts';
 import type { Located } from './locate.ts';
 
@@ -13,6 +15,7 @@ export interface MessageSource {
 
 /** What is stored beside what was located and decided. */
 export interface StoreRequest {
+  readonly sender: Sender;
   readonly bytes: Uint8Array;
   readonly source: MessageSource;
   readonly requestId: string;
@@ -45,7 +48,7 @@ const MAX_KEPT_FINDINGS = 1000;
 /** @returns undefined when what was located has passed and nothing was stored */
 export async function store(
   database: Database,
-  { bytes, source, requestId }: StoreRequest,
+  { sender, bytes, source, requestId }: StoreRequest,
   { reading, identity, settings, state, opening }: Located,
   { outcome, findings, effects, ack }: Decision,
   { messageId, why, actor, comment, jobId }: Entry,
@@ -67,11 +70,31 @@ export async function store(
     jobId,
     hasFailed: findings.some(({ reason }) => reason === FAILED),
     authorities: settings.authoritiesState,
+    audit: auditEntry(
+      { ...byWhom(sender, source), clientId: settings.clientId, requestId },
+      {
+        action: why === 'received' || why === 'resent' ? 'message' : 'message-replayed',
+        searched: null,
+      },
+    ),
   };
   const query = storeMessage(settings.site, message, bytes, ack, reading.lookup, state, effects);
   const [, [row]] = (await unlessPassed(() => database.batch([opening, query]))) ?? [[], []];
   if (row === undefined || row.outcome === 'retry' || row.decided === null) return undefined;
   return { status: row.outcome, outcome: row.decided, ack: row.ack === null ? null : bytesOfHex(row.ack) };
+}
+
+/** Who has the message processed (edge/README.md, Audit). */
+function byWhom(sender: Sender, { address }: MessageSource): AuditBy {
+  switch (sender.kind) {
+    case 'caller':
+      return { kind: 'key', name: null, address };
+    case 'address':
+      return { kind: 'sidecar', name: sender.sidecar, address };
+    case 'key':
+      if (sender.by === null) throw new TypeError('what is only looked at is not stored');
+      return sender.by;
+  }
 }
 
 /** A FHIR client changed one of the resources between the check and the write: another turn. */

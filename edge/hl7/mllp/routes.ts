@@ -54,7 +54,7 @@ export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
     noteSidecarCall(iss);
 
     const ingested = await ingest(deps, {
-      sender: { kind: 'address', address },
+      sender: { kind: 'address', address, sidecar: iss },
       bytes,
       source: { kind: 'mllp', address },
       requestId,

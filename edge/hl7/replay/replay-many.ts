@@ -1,6 +1,7 @@
 /** Many stored messages mapped again, in the order in which they came, a few with each step: what is newer stays. */
 import { z } from 'zod';
 
+import type { AuditBy } from '../../store/audit.ts';
 import { jobKind, type JobKind } from '../../jobs/kind.ts';
 import { inSite } from '../../store/in-site.ts';
 import { nextMeant, REPLAY_KIND } from '../../store/hl7-replay.ts';
@@ -22,9 +23,13 @@ const cursor = z.object({
   }),
   actor: z.string(),
   comment: z.string(),
+  /** The provider's `sub` of whoever asked. */
+  subject: z.string(),
   after: z.uuid(),
   last: z.uuid(),
 });
+
+const personOf = ({ subject }: z.infer<typeof cursor>): AuditBy => ({ kind: 'person', name: subject, address: null });
 
 export const replayMany = (config: IngestDeps['config']): JobKind =>
   jobKind({
@@ -34,7 +39,7 @@ export const replayMany = (config: IngestDeps['config']): JobKind =>
       if (site === null) throw new TypeError('a replay is of one site');
       const rows = await inSite(deps.database, site).run(nextMeant(site, at, STEP_MESSAGES));
       for (const { message_id: messageId } of rows) {
-        const attempt = { why: 'replayed', actor: at.actor, comment: at.comment, jobId: id } as const;
+        const attempt = { why: 'replayed', actor: at.actor, comment: at.comment, jobId: id, by: personOf(at) } as const;
         // A step that is run again finds the attempts that it has made.
         await reprocess({ ...deps, config }, site, messageId, attempt, `replay-${id}`);
       }

@@ -11,6 +11,8 @@ const STEP_MESSAGES = 10;
 /** How late a try may be. */
 const PAUSE_SECONDS = 300;
 
+const GATEWAY = { kind: 'gateway', name: null, address: null } as const;
+
 export const retryFailed = (config: IngestDeps['config']): JobKind =>
   jobKind({
     kind: RETRY_KIND,
@@ -19,7 +21,7 @@ export const retryFailed = (config: IngestDeps['config']): JobKind =>
       if (site === null) throw new TypeError('messages are of one site');
       const rows = await inSite(deps.database, site).run(dueForRetry(site, STEP_MESSAGES));
       for (const { message_id: messageId } of rows) {
-        const attempt = { why: 'retried', actor: null, jobId: null } as const;
+        const attempt = { why: 'retried', actor: null, jobId: null, by: GATEWAY } as const;
         await reprocess({ ...deps, config }, site, messageId, attempt, `retry-${id}`);
       }
       const [left] = await inSite(deps.database, site).run(isAnyWaiting(site));

@@ -6,12 +6,14 @@ import type { Header } from '../../../shared/hl7/header.ts';
 import { plainAddress } from '../../../shared/ip.ts';
 import type { Database, Query } from '../../deps.ts';
 import { assertCaller, type CallerIdentity } from '../../store/api-key.ts';
+import { type AuditAction, type AuditBy, noteAudit } from '../../store/audit.ts';
 import { enterSite } from '../../store/in-site.ts';
 import {
   bytesOfHex,
   EMPTY_STATE,
   matchesOf,
   sendersOf,
+  shownMatchesOf,
   type LookupKeys,
   type MatchRow,
   type MessageIdentity,
@@ -23,14 +25,28 @@ import type { Found, FoundPatient } from '../mapping/drafts.ts';
 import { selectKey, type MllpKey, type NoKey } from './select-key.ts';
 import { settingsOf, type SenderSettings } from './settings.ts';
 
+/** As what somebody is shown what is found for a message, and of which stored one. */
+export interface Shown {
+  readonly action: AuditAction;
+  readonly messageId: string | null;
+}
+
 /** Who sends, as far as it is known before the message is looked at. */
 export type Sender =
   /** The bearer of an access token. */
   | { readonly kind: 'caller'; readonly caller: CallerIdentity }
-  /** A key that an administrator names, whatever its status. */
-  | { readonly kind: 'key'; readonly site: string; readonly clientId: string }
-  /** Whoever this address and the header may be (MLLP). */
-  | { readonly kind: 'address'; readonly address: string };
+  /** A key that somebody names for a message of its, whatever its status. */
+  | {
+      readonly kind: 'key';
+      readonly site: string;
+      readonly clientId: string;
+      /** Who asks for the message to be processed; null where it is only looked at. */
+      readonly by: AuditBy | null;
+      /** Null where nobody is shown what is found. */
+      readonly shown: Shown | null;
+    }
+  /** Whoever this address and the header may be (MLLP), as the sidecar of this name says. */
+  | { readonly kind: 'address'; readonly address: string; readonly sidecar: string };
 
 /** The same bytes, stored before. */
 export interface Seen {
@@ -67,20 +83,29 @@ export async function findSender(
 ): Promise<FoundSender | NoKey> {
   if (sender.kind === 'address') return findByAddress(database, sender.address, message);
   if (sender.kind === 'caller') {
-    return findKnown(database, assertCaller(sender.caller), sender.caller, message);
+    return findKnown(database, assertCaller(sender.caller), sender.caller, message, null);
   }
-  return findKnown(database, enterSite(sender.site), sender, message);
+  return findKnown(database, enterSite(sender.site), sender, message, sender.shown);
 }
 
-/** By its Client ID. @param opening of the same site */
+/**
+ * By its Client ID.
+ *
+ * @param opening of the same site
+ * @param shown as what somebody is shown what is found
+ */
 async function findKnown(
   database: Database,
   opening: Query,
-  { site, clientId }: { readonly site: string; readonly clientId: string },
+  key: { readonly site: string; readonly clientId: string },
   { identity, lookup }: SoughtMessage,
+  shown: Shown | null,
 ): Promise<FoundSender | NoKey> {
+  const { site, clientId } = key;
   const choice: SenderChoice = { clientId };
-  const [, rows, matches] = await database.batch([opening, sendersOf(choice, identity), matchesOf(choice, lookup)]);
+  const matching = shown === null ? matchesOf(choice, lookup) : shownMatchesOf(key, lookup, shown.action);
+  const noted = shown?.messageId ? [noteAudit(shown.action, 'Hl7Message', shown.messageId)] : [];
+  const [, rows, matches] = await database.batch([opening, sendersOf(choice, identity), matching, ...noted]);
   const row = rows.find(({ site_id: id }) => id === site);
   return row === undefined ? DELETED : foundSender(row, matches, opening);
 }

@@ -30,7 +30,11 @@ describe('an address that several keys allow', () => {
     const mllp = { protocols: ['hl7', 'hl7-mllp'], allowedIps: ['198.51.100.0/24'] };
     const [named, other] = [await newSite({ ...mllp, senderApplication: 'LAB' }), await newSite(mllp)];
     for (const each of [named, other]) await each.send(`${msh('ADT^A01')}\n${PID}^Jane`);
-    const sent = await send(named, { kind: 'address', address: '198.51.100.9' }, `${msh('ADT^A08')}\n${PID}^Janet`);
+    const sent = await send(
+      named,
+      { kind: 'address', sidecar: 'sidecar-1', address: '198.51.100.9' },
+      `${msh('ADT^A08')}\n${PID}^Janet`,
+    );
     expect(sent).toMatchObject({ status: 'stored', outcome: 'AA', site: named.site, clientId: named.clientId });
     expect(await named.resources('Patient')).toMatchObject([{ version: 2, name: [{ given: ['Janet'] }] }]);
     expect(await other.resources('Patient')).toMatchObject([{ version: 1, name: [{ given: ['Jane'] }] }]);

@@ -7,7 +7,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
 import { orderCases } from '../../contract/hl7/order-cases.ts';
-import { createHl7Site, type Hl7Site, type Sent } from './site.ts';
+import { ADA, createHl7Site, type Hl7Site, type Sent } from './site.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {
@@ -112,7 +112,13 @@ describe('results', () => {
       [site.site],
     );
     const replay = (why: 'replayed' | 'forced') =>
-      reprocess(site.deps, site.site, rows[0]?.message_id ?? '', { why, actor: 'Ada (1)', jobId: null }, 'request-2');
+      reprocess(
+        site.deps,
+        site.site,
+        rows[0]?.message_id ?? '',
+        { why, actor: 'Ada (1)', jobId: null, by: ADA },
+        'request-2',
+      );
     await replay('replayed');
     expect(await one('Observation', 'A6')).toMatchObject({ status: 'corrected', version: 2 });
     // Unless somebody says that it holds now.

@@ -33,7 +33,11 @@ const work = () => tick(site.deps, [replayMany(site.deps.config), retryFailed(si
 
 const ask = async (filter: ReplayFilter): Promise<string> => {
   const [meant] = await site.deps.database.run(countMeant(site.site, filter));
-  const job = replayJob(randomUUID(), site.site, filter, meant?.count ?? 0, meant?.last ?? '', 'Ada (1)', 'why not');
+  const job = replayJob(randomUUID(), site.site, filter, meant?.count ?? 0, meant?.last ?? '', {
+    author: 'Ada (1)',
+    subject: '1',
+    comment: 'why not',
+  });
   const [added] = await site.deps.database.run(addJob(job));
   return added?.id ?? '';
 };

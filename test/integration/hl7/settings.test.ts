@@ -7,7 +7,7 @@ import { withLimits } from '../../../edge/store/time-limits.ts';
 import { dryRun } from '../../../edge/hl7/ingest/dry-run.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+import { ADA, createHl7Site, type Hl7Site } from './site.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 
 let db: TestDatabase;
@@ -170,7 +170,7 @@ describe('replay', () => {
       site.deps,
       site.site,
       rows[0].message_id,
-      { why: 'replayed', actor: 'Ada (1)', jobId: null },
+      { why: 'replayed', actor: 'Ada (1)', jobId: null, by: ADA },
       'request-4',
     );
     expect(replayed).toMatchObject({ outcome: 'AA', status: 'stored' });
@@ -182,7 +182,7 @@ describe('replay', () => {
       site.deps,
       site.site,
       rows[0].message_id,
-      { why: 'replayed', actor: 'Bob (2)', jobId: null },
+      { why: 'replayed', actor: 'Bob (2)', jobId: null, by: ADA },
       'request-5',
     );
     expect(again.outcome).toBe('AA');
@@ -203,7 +203,7 @@ describe('replay', () => {
         site.deps,
         site.site,
         rows[0].message_id,
-        { why: 'replayed', actor: 'Ada (1)', jobId: null },
+        { why: 'replayed', actor: 'Ada (1)', jobId: null, by: ADA },
         'r',
       ),
     ).toMatchObject({ outcome: 'AR' });
@@ -233,7 +233,7 @@ describe('replay', () => {
       patient,
       site.site,
       rows[0].message_id,
-      { why: 'replayed', actor: 'Ada (1)', jobId: null },
+      { why: 'replayed', actor: 'Ada (1)', jobId: null, by: ADA },
       'r',
     );
     const sending = Array.from({ length: 3 }, () => site.send(message, patient));
@@ -266,7 +266,13 @@ describe('replay', () => {
     await site.send(`${msh('ADT^A01')}\n${PID}`);
     const { rows } = await db.client.query('select message_id from hl7_message where site_id = $1', [site.site]);
     await expect(
-      reprocess(site.deps, other.site, rows[0].message_id, { why: 'replayed', actor: 'Ada (1)', jobId: null }, 'r'),
+      reprocess(
+        site.deps,
+        other.site,
+        rows[0].message_id,
+        { why: 'replayed', actor: 'Ada (1)', jobId: null, by: ADA },
+        'r',
+      ),
     ).rejects.toMatchObject({
       kind: 'not-found',
     });

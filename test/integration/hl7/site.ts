@@ -10,6 +10,9 @@ import { createApiKey, createSite, type ApiKeyOptions, type SiteOptions } from '
 import { bytesOf, errorsOf } from '../../stack/tools/hl7-text.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
+/** Who asks for a replay. */
+export const ADA = { kind: 'person', name: '1', address: '192.0.2.7' } as const;
+
 export interface Hl7Site {
   readonly db: TestDatabase;
   readonly deps: Deps;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+import { ADA, createHl7Site, type Hl7Site } from './site.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ test('are listed of a refused message too, and leave the list when it is process
     site.deps,
     site.site,
     rows[0]?.message_id ?? '',
-    { why: 'replayed', actor: 'test', jobId: null },
+    { why: 'replayed', actor: 'test', jobId: null, by: ADA },
     'r',
   );
   expect(await names()).not.toContain('authority FOREIGN 1');
