@@ -33,8 +33,8 @@ async function contentOf(database: CommandDatabase): Promise<Content> {
   const rows = new Map<string, number>();
   for (const { name } of tables) {
     // A name as PostgreSQL quotes it itself.
-    const [counted] = await database.run(read<{ count: number }>`select count(*)::float8 as count from ${raw(name)}`);
-    rows.set(name, counted?.count ?? 0);
+    const [counted] = await database.run(read<{ count: string }>`select count(*)::text as count from ${raw(name)}`);
+    rows.set(name, Number(counted?.count ?? 0));
   }
   const missing = state?.missing ?? [];
   return { schema: `${state?.version ?? 0}${missing.length === 0 ? '' : `, without ${missing.join(', ')}`}`, rows };
