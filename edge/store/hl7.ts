@@ -75,6 +75,9 @@ export interface SenderRow {
   readonly is_control_id_reused: boolean;
 }
 
+/** `hl7_match` finds no more patients by their numbers: where it finds as many, there may be others. */
+export const MAX_FOUND_PATIENTS = 100;
+
 export interface MatchRow extends StoredResource {
   readonly client_id: string;
   readonly role: 'patient' | 'identity' | 'result' | 'number' | 'trait';

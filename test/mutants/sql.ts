@@ -359,10 +359,10 @@ export const SQL: readonly Mutant[] = [
     only: 'on deno > results that meet',
   },
   {
-    name: 'authority_alias_decide: an alias of another site is decided',
+    name: 'authority_alias_decide: what was used before stays used',
     file: 'migrations/functions/authority_alias_decide.sql',
-    find: 'where a.site_id = p_site and a.client_id = p_client and a.namespace = p_namespace and a.uri = p_uri;\n  if not found',
-    replace: 'where a.client_id = p_client and a.namespace = p_namespace and a.uri = p_uri;\n  if not found',
+    find: "if p_state = 'confirmed' then\n    update",
+    replace: 'if false then\n    update',
     tests: ['test/contract/admin-names.test.ts'],
     only: 'on deno',
   },

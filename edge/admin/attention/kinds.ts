@@ -29,8 +29,8 @@ export const KIND_WORDS: Readonly<Record<AttentionKind, Words>> = {
   },
   'not-moved': {
     title: 'Not moved',
-    why: 'A message moves an account or a visit to another patient. What the gateway files by patient was not moved.',
-    todo: 'Have the sender send the results and documents again under the right patient, and take back the others.',
+    why: 'A message moves an account or a visit from one patient to another. What the gateway files by patient stays with the first.',
+    todo: 'Have the sender take back the results and documents of the one patient, and send them again for the other.',
   },
   'merge-unresolved': {
     title: 'Merges that were not done',
@@ -45,11 +45,29 @@ const REASONS: Readonly<Record<string, string>> = {
   'alias-confirmed': 'It was confirmed what a namespace stands for: both charts have the same number by it.',
   'identifiers-of-several': 'A message names numbers of both as one patient’s.',
   'possible-duplicate': 'The same number came from another issuer, and the persons could not be told to be one.',
+  'number-of-several': 'Both have the number that a message gives as its patient’s own.',
+  'ambiguous-patient': 'A message’s number may mean either, and was refused.',
   'merge-of-several': 'A merge names both, but they do not look like one person.',
   'number-taken': 'A number was to become the first one’s, and is the other’s.',
   'patient-differs': 'A message with the number of one has the name and birth date of somebody else.',
 };
 
-/** Why it is listed, in a sentence. @param reason of the detail */
-export const whyListed = (kind: AttentionKind, reason: unknown): string =>
+/** Of what was not moved between two patients, or to one where the other is not known. @param patients ids as they are shown */
+function whyNotMoved({ from, to }: Readonly<Record<string, unknown>>, patients: readonly string[]): string {
+  const name = (id: unknown): string =>
+    patients.indexOf(String(id)) === 0 ? 'the first patient' : 'the second patient';
+  if (patients.length < 2) {
+    return 'A message moves an account or a visit to this patient, from one that is not known: nothing was moved.';
+  }
+  return `A message moves an account or a visit from ${name(from)} to ${name(to)}: what the gateway files by patient stays with ${name(from)}.`;
+}
+
+/** Why it is listed, in a sentence. @param patients ids as they are shown */
+export const whyListed = (
+  kind: AttentionKind,
+  detail: Readonly<Record<string, unknown>>,
+  patients: readonly string[],
+): string => (kind === 'not-moved' ? whyNotMoved(detail, patients) : whyOf(kind, detail['reason']));
+
+const whyOf = (kind: AttentionKind, reason: unknown): string =>
   (typeof reason === 'string' && Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? KIND_WORDS[kind].why;

@@ -42,7 +42,11 @@ export function viewAttention(row: AttentionRow): AttentionView {
     kind: row.kind,
     state: row.state,
     createdAt: row.created_at,
-    why: whyListed(row.kind, detail['reason']),
+    why: whyListed(
+      row.kind,
+      detail,
+      [row.patient_a, row.patient_b].filter((id) => id !== null),
+    ),
     detail,
     patients: people,
     ...compared,

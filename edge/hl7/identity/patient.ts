@@ -101,7 +101,7 @@ function byPid(
   const resolution = resolve({ ...identity.found(), ...said, isAdmission, check });
   for (const finding of resolution.findings) context.report(finding);
   if (resolution.kind === 'refused') {
-    attendDuplicates(resolution.duplicates, undefined, identity);
+    attendDuplicates(resolution, undefined, identity);
     return undefined;
   }
   const isDeletion = action === 'retain' || action === 'deactivate';
@@ -111,7 +111,7 @@ function byPid(
   const known = resolution.kind === 'known' ? drafts.byId('Patient', resolution.patient) : undefined;
   const patient = known ?? drafts.create('Patient', newId());
   drafts.touch(patient);
-  attendDuplicates(resolution.duplicates, patient.id, identity);
+  attendDuplicates(resolution, patient.id, identity);
   move(resolution.moved, identity);
 
   const old = resolution.kind === 'known' ? resolution.oldChart : undefined;
@@ -184,8 +184,10 @@ function noteNotMoved(
       : losersOf(mrg, numbersOfMrg(mrg, isExternal, identity), patient.id, person, identity);
   const others = from?.kind === 'told' ? from.losers : [];
   const about = context.messageId;
-  for (const id of others.length === 0 ? [patient.id] : others) {
-    context.attend({ kind: 'not-moved', patients: [patient.id, id], about });
+  if (others.length === 0)
+    context.attend({ kind: 'not-moved', patients: [patient.id], about, detail: { to: patient.id } });
+  for (const id of others) {
+    context.attend({ kind: 'not-moved', patients: [patient.id, id], about, detail: { from: id, to: patient.id } });
   }
 }
 
@@ -218,11 +220,28 @@ function move(moved: readonly MovedNumber[], { drafts }: IdentityContext): void 
   }
 }
 
+const WHY_DUPLICATES: ReadonlySet<string> = new Set([
+  'identifiers-of-several',
+  'possible-duplicate',
+  'number-of-several',
+  'ambiguous-patient',
+]);
+
 /** @param patient undefined where the message is refused: they are duplicates of each other */
-function attendDuplicates(ids: readonly string[], patient: string | undefined, { context }: IdentityContext): void {
+function attendDuplicates(
+  { duplicates: ids, findings }: Pick<Resolution, 'duplicates' | 'findings'>,
+  patient: string | undefined,
+  { context }: IdentityContext,
+): void {
   const [first, ...others] = ids;
   const of = patient ?? first;
   if (of === undefined) return;
   const pairs = patient === undefined ? others : ids.filter((id) => id !== patient);
-  for (const id of pairs) context.attend({ kind: 'possible-duplicate', patients: [of, id] });
+  // The sender was told why; the administrator is too.
+  const why = findings.find(({ reason = '' }) => WHY_DUPLICATES.has(reason));
+  const detail = {
+    ...(why?.reason !== undefined && { reason: why.reason }),
+    ...(why?.at !== undefined && { at: why.at }),
+  };
+  for (const id of pairs) context.attend({ kind: 'possible-duplicate', patients: [of, id], detail });
 }

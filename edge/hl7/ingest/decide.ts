@@ -30,6 +30,8 @@ export interface DecisionInput {
   readonly found: readonly Found[];
   readonly patients: readonly FoundPatient[];
   readonly isControlIdReused: boolean;
+  /** So many patients have one of the numbers that not all were found. */
+  readonly isCrowded: boolean;
   /** An administrator wants it to be applied although newer data exist. */
   readonly isForced: boolean;
   readonly messageId: string;
@@ -57,6 +59,7 @@ const NO_EFFECTS: Effects = {
 export function decide(input: DecisionInput): Decision {
   const { reading, settings } = input;
   const said: AckError[] = [...reading.findings, ...settingFindings(reading.header, settings)];
+  if (input.isCrowded && reading.outline !== undefined) said.push(CROWDED);
   const mapped = reading.outline === undefined || isRefused(said) ? undefined : mapReading(input, said);
   if (mapped !== undefined) said.push(...tooLongEntries(mapped.writes));
   const findings = eachOnce(settings.strict ? said.map(refusedWhenStrict) : said);
@@ -87,6 +90,15 @@ const FAILURE: AckError = {
   at: 'MSH^1',
   message: 'a fault of the gateway: the message is kept and can be processed again, or sent again',
   reason: FAILED,
+};
+
+const CROWDED: AckError = {
+  code: '205',
+  severity: 'E',
+  at: 'PID^1^3',
+  message:
+    'a hundred patients or more have one of the numbers, so that the patient cannot be told: what stands for no number belongs in the list of the site',
+  reason: 'too-many-patients',
 };
 
 const REUSED: AckError = {

@@ -119,7 +119,7 @@ const isByAdministrator = (why: AttemptReason): boolean => why === 'replayed' ||
 /** What a decision about a located message rests on. */
 export function decisionInput(
   { config, now }: Pick<Deps, 'config' | 'now'>,
-  { reading, settings, found, patients, isControlIdReused }: Located,
+  { reading, settings, found, patients, isControlIdReused, isCrowded }: Located,
   { messageId, why }: Entry,
   { requestId, source }: Pick<IngestRequest, 'requestId' | 'source'>,
 ): DecisionInput {
@@ -132,6 +132,7 @@ export function decisionInput(
     found,
     patients,
     isControlIdReused: isReused,
+    isCrowded,
     isForced: why === 'forced',
     messageId,
     requestId,

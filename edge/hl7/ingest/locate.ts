@@ -2,7 +2,8 @@
 import { charsetNamed, type Charset } from '../../../shared/hl7/charset.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import type { Database } from '../../deps.ts';
-import type { MessageIdentity } from '../../store/hl7.ts';
+import { MAX_FOUND_PATIENTS, type MessageIdentity } from '../../store/hl7.ts';
+import { narrowed } from '../message/outline.ts';
 import { findSender, type FoundSender, type Sender } from '../sender/find-sender.ts';
 import type { NoKey } from '../sender/select-key.ts';
 import { readBytes, type Reading } from './reading.ts';
@@ -19,6 +20,8 @@ export interface Located extends FoundSender {
   readonly status: 'located';
   readonly reading: Reading;
   readonly identity: MessageIdentity;
+  /** So many patients have one of the numbers that not all were found: nobody can be told. */
+  readonly isCrowded: boolean;
 }
 
 /** No key is meant, or two of different sites are: nothing can be stored. */
@@ -30,7 +33,7 @@ export interface NoSender {
 
 /**
  * Reads a message and finds what it needs: one round trip, or two where the key's character set makes another message
- * of the bytes (it names none itself, and its identifiers are not ASCII).
+ * of the bytes (it names none itself, and its identifiers are not ASCII), or where a crowd has one of the numbers.
  */
 export async function locate(database: Database, received: Received): Promise<Located | NoSender> {
   const { sender, bytes, sha256 } = received;
@@ -41,14 +44,39 @@ export async function locate(database: Database, received: Received): Promise<Lo
   if ('refused' in found) return { status: 'no-sender', header, refusal: found };
 
   const again = rereading(bytes, reading, found.settings.charset);
-  if (again === undefined) return { status: 'located', reading, identity, ...found };
+  if (again === undefined) return outOfCrowd(database, sender, { reading, identity, ...found });
   const identityAgain = identityOf(again.header, sha256);
   const isSameLookup = JSON.stringify(again.lookup) === JSON.stringify(lookup);
   const foundAgain = isSameLookup
     ? found
     : await findSender(database, sender, { header: again.header, identity: identityAgain, lookup: again.lookup });
   if ('refused' in foundAgain) return { status: 'no-sender', header, refusal: foundAgain };
-  return { status: 'located', reading: again, identity: identityAgain, ...foundAgain };
+  return outOfCrowd(database, sender, { reading: again, identity: identityAgain, ...foundAgain });
+}
+
+const isCrowd = ({ patients }: FoundSender): boolean =>
+  patients.filter(({ numbers }) => numbers.length > 0).length >= MAX_FOUND_PATIENTS;
+
+/**
+ * A number that many patients have hides the one whom another number means. Where one that identifies nobody does it, a
+ * placeholder of the site or a social security number, the patients are looked for by the others alone.
+ */
+async function outOfCrowd(
+  database: Database,
+  sender: Sender,
+  located: Omit<Located, 'status' | 'isCrowded'>,
+): Promise<Located | NoSender> {
+  const { reading, identity, settings } = located;
+  const { header, outline, rule } = reading;
+  if (!isCrowd(located)) return { status: 'located', isCrowded: false, ...located };
+  const crowded: Located = { status: 'located', isCrowded: true, ...located };
+  if (outline === undefined || rule === undefined) return crowded;
+  const lookup = narrowed(reading.lookup, outline, rule, settings);
+  const isNarrower = lookup.identifierValues.length < reading.lookup.identifierValues.length;
+  if (lookup.identifierValues.length === 0 || !isNarrower) return crowded;
+  const found = await findSender(database, sender, { header, identity, lookup });
+  if ('refused' in found) return { status: 'no-sender', header, refusal: found };
+  return { status: 'located', identity, reading: { ...reading, lookup }, isCrowded: isCrowd(found), ...found };
 }
 
 function rereading(bytes: Uint8Array, reading: Reading, charset: Charset): Reading | undefined {

@@ -7,7 +7,7 @@ import type { Message, Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
 import type { PatientSegments } from '../identity/patient.ts';
-import { valuesOfField } from '../identity/sent.ts';
+import { identifyingValuesOfField, valuesOfField, type NumberRules } from '../identity/sent.ts';
 import { isTooLong } from '../mapping/datatypes/hd.ts';
 import { fieldText, textOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
@@ -134,6 +134,14 @@ export function lookupOf(outline: Outline, rule: EventRule, offset: string | und
     }),
   );
   return { identifierValues: [...new Set(values)], keys };
+}
+
+/** The same without the numbers that stand for no patient by themselves: of such a one a site may have any number. */
+export function narrowed(lookup: LookupKeys, outline: Outline, rule: EventRule, rules: NumberRules): LookupKeys {
+  const values = identifierFields(outline, rule).flatMap(({ segment, field }) =>
+    identifyingValuesOfField(segment, field, rules),
+  );
+  return { ...lookup, identifierValues: [...new Set(values)] };
 }
 
 /** The fields that say which patients are meant. */

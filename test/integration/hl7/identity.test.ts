@@ -1,7 +1,8 @@
 /** Which chart a message finds, against a real PostgreSQL: the cases that run on both runtimes, without a gateway. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { whyListed } from '../../../edge/admin/attention/kinds.ts';
 import { changeSite } from '../../../edge/admin/settings/site.ts';
 import { toActor } from '../../../edge/admin/staff/permissions.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
@@ -52,4 +53,82 @@ test('patients whose numbers meet when a namespace gets a URI are possible dupli
   await named.db.client.query(`update site set assigning_authorities = '{}' where site_id = $1`, [named.site]);
   expect((await send('1003^^^HOSP', 'Later', '19900304')).errors).toEqual([]);
   expect(await charts.patients('Later')).toHaveLength(1);
+});
+
+describe('a number that a hundred patients have', () => {
+  const admit = (to: Hl7Site, numbers: string, family: string) =>
+    to.send(`${msh('ADT^A08')}\nPID|1||${numbers}||${family}^Ann||19800203|F`);
+  const result = (to: Hl7Site, numbers: string, family: string) =>
+    to.send(
+      `${msh('ORU^R01^ORU_R01')}\nPID|1||${numbers}||${family}^Ann||19800203|F\nOBR|1||F1|1^x^L|||20260101\nOBX|1|ST|K^K^L||5||||||F`,
+    );
+
+  /** A hundred strangers with one number, each by another name of who gave it out. Their ids are before those that are made now. */
+  const strangers = async (of: Hl7Site, value: string, type: string) => {
+    await of.db.client.query(
+      `insert into resource (site_id, type, id, version, last_updated, meta, body)
+         select $1, 'Patient', ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 1, now(), '', '"name":[{"family":"Stranger"}]'
+           from generate_series(1, 100) n`,
+      [of.site],
+    );
+    await of.db.client.query(
+      `insert into patient_identity (site_id, value, domain, id, number_type, led, is_assumed, is_taught)
+         select $1, $2, 'name:CLINIC' || n, ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $3, true, false, true
+           from generate_series(1, 100) n`,
+      [of.site, value, type],
+    );
+  };
+
+  test('hides nobody where it identifies nobody', async () => {
+    const crowd = await createHl7Site({ database: site.db });
+    const charts = chartQueries(crowd.db.client, crowd.site);
+    await strangers(crowd, '555129876', 'SS');
+    expect((await admit(crowd, 'C100^^^HOSP^MR~555129876^^^SSA^SS', 'Crowd100x')).outcome).toBe('AA');
+    // It is none of the hundred that are found by the number of all.
+    expect((await admit(crowd, 'C100^^^HOSP^MR~555129876^^^SSA^SS', 'Crowd100x')).outcome).toBe('AA');
+    expect(await charts.patients('Crowd100x')).toHaveLength(1);
+    expect((await result(crowd, 'C100^^^HOSP^MR~555129876^^^SSA^SS', 'Crowd100x')).outcome).toBe('AA');
+    expect(await charts.subjects('K')).toEqual((await charts.patients('Crowd100x')).map(({ id }) => id));
+    // Alone it could mean any of more than can be looked at.
+    const alone = await admit(crowd, '555129876^^^SSA^SS', 'Crowd100x');
+    expect([alone.outcome, alone.errors]).toEqual(['AE', ['E 205 PID^1^3']]);
+    expect(await crowd.resources('Patient')).toHaveLength(101);
+  });
+
+  test('and that leads is refused, and nothing is filed with whoever was found first', async () => {
+    const crowd = await createHl7Site({ database: site.db });
+    const charts = chartQueries(crowd.db.client, crowd.site);
+    await strangers(crowd, '77123', 'MR');
+    const refused = await result(crowd, '77123^^^CLINIC7^MR', 'Clinic7x');
+    expect([refused.outcome, refused.errors]).toEqual(['AE', ['E 205 PID^1^3']]);
+    expect(await charts.subjects('K')).toEqual([]);
+    // Where the site says that it stands for no number, the others tell.
+    await crowd.db.client.query(`update site set placeholders = '{77123}' where site_id = $1`, [crowd.site]);
+    expect((await result(crowd, '77123^^^CLINIC7^MR~881^^^OWN^MR', 'Clinic7x')).outcome).toBe('AA');
+  });
+});
+
+test('what is listed says why, and of a move which patient is which', async () => {
+  const told = await createHl7Site({ database: site.db });
+  const adt = (event: string, number: string, name: string, more = '') =>
+    told.send(`${msh(event)}\nPID|1||${number}||${name}||19800203|F${more}`);
+  await adt('ADT^A08', '1^^^HOSP^MR', 'One^Ann');
+  await adt('ADT^A08', '2^^^HOSP^MR', 'Two^Bea');
+  await adt('ADT^A08', '1^^^HOSP^MR~2^^^HOSP^MR', 'One^Ann');
+  await adt('ADT^A43^ADT_A43', '1^^^HOSP^MR', 'One^Ann', '\nMRG|2^^^HOSP^MR');
+  const [one, two] = await told.resources('Patient');
+  const { rows } = await told.db.client.query<{ kind: string; detail: unknown }>(
+    'select kind, detail from attention where site_id = $1 order by kind',
+    [told.site],
+  );
+  expect(rows).toEqual([
+    { kind: 'not-moved', detail: { from: two?.id, to: one?.id } },
+    { kind: 'possible-duplicate', detail: { reason: 'identifiers-of-several', at: 'PID^1^3^2^1' } },
+  ]);
+  const [a = '', b = ''] = [one?.id ?? '', two?.id ?? ''].toSorted();
+  const why = whyListed('not-moved', { from: two?.id ?? '', to: one?.id ?? '' }, [a, b]);
+  expect(why).toContain(
+    a === two?.id ? 'from the first patient to the second' : 'from the second patient to the first',
+  );
+  expect(whyListed('not-moved', { to: a }, [a])).toContain('from one that is not known');
 });

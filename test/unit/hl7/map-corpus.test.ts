@@ -18,6 +18,7 @@ function judge(bytes: Uint8Array) {
     found: [],
     patients: [],
     isControlIdReused: false,
+    isCrowded: false,
     isForced: false,
     messageId: '019b7ca9-8c88-7000-8000-000000000003',
     requestId: 'request-1',

@@ -84,6 +84,7 @@ export function mapped(
     found: options.found ?? [],
     patients: patientsOf(options.found ?? []),
     isControlIdReused: false,
+    isCrowded: false,
     isForced: false,
     messageId: '019b7ca9-8c88-7000-8000-000000000003',
     requestId: 'request-1',

@@ -53,6 +53,7 @@ export function createWorld(): World {
         ],
         patients: [...known.values()],
         isControlIdReused: false,
+        isCrowded: false,
         isForced: false,
         messageId: uuidv7(received),
         requestId: 'request-1',
