@@ -224,6 +224,7 @@ test.each([
   'edge/platform/node/admin-cli.ts',
   'edge/platform/node/keys-cli.ts',
   'edge/platform/node/compare-cli.ts',
+  'edge/platform/node/doctor-cli.ts',
   'edge/platform/node/reindex-cli.ts',
   'migrations/run.ts',
   'test/stack/start/start.ts',

@@ -1,0 +1,122 @@
+/** What anybody can see of a deployment at one of its base URLs: health, clock, transport, discovery, keys, FHIR. */
+import { z } from 'zod';
+
+import { ask, bad, type Finding, findingsOf, good } from './finding.ts';
+
+const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
+const MAX_CLOCK_SECONDS = 30;
+const SLOW_MS = 2_000;
+/** A ring is turned once a year at least; its key says by its `kid` when it was made (oauth/ring-rotation.ts). */
+const OLD_KEY_DAYS = 365;
+const DAY_MS = 86_400_000;
+
+const readiness = z.object({
+  status: z.string(),
+  detail: z.string().optional(),
+  schemaVersion: z.number().optional(),
+  version: z.string().optional(),
+});
+const discovery = z.object({ issuer: z.url(), token_endpoint: z.url(), jwks_uri: z.url() });
+const jwks = z.object({ keys: z.array(z.object({ kid: z.string(), kty: z.string() })) });
+
+async function transport(base: URL): Promise<Finding[]> {
+  if (base.protocol !== 'https:') {
+    if (LOOPBACK.has(base.hostname)) return [good('TLS', 'not needed on this machine')];
+    return [bad('TLS', 'the address is plain http', 'serve it over https only')];
+  }
+  const response = await ask(`${base.href}healthz`);
+  const seconds = Number(/max-age=(\d+)/.exec(response.headers.get('strict-transport-security') ?? '')?.[1] ?? 0);
+  return [
+    good('TLS', 'the certificate is valid'),
+    seconds > 0
+      ? good('HSTS', `${Math.round(seconds / 86_400)} days`)
+      : bad(
+          'HSTS',
+          'browsers are not told to use https only',
+          'let nothing in front take Strict-Transport-Security away',
+        ),
+  ];
+}
+
+async function health(base: URL, now: () => number): Promise<Finding[]> {
+  const started = now();
+  const response = await ask(`${base.href}readyz`);
+  const ms = now() - started;
+  const { data } = readiness.safeParse(await response.json().catch(() => undefined));
+  if (!response.ok || data === undefined) {
+    const next = 'README.md, Operate; migrations: npm run migrate with the connection string of the owner';
+    return [bad('ready', data?.detail ?? `/readyz answers ${response.status}`, next)];
+  }
+  const found = `schema ${data.schemaVersion ?? '?'}${data.version === undefined ? '' : `, version ${data.version}`}`;
+  const off = Math.abs(now() - Date.parse(response.headers.get('date') ?? '')) / 1000;
+  return [
+    good('ready', found),
+    ms > SLOW_MS
+      ? bad(
+          'latency',
+          `/readyz takes ${ms} ms`,
+          'put the Worker near the database (placement), and let the database not sleep',
+        )
+      : good('latency', `/readyz takes ${ms} ms`),
+    // The header has whole seconds, and not every server sends it.
+    off > MAX_CLOCK_SECONDS
+      ? bad('clock', `it differs from ours by ${Math.round(off)} s`, 'set the clock of this machine or of the server')
+      : good('clock', Number.isNaN(off) ? 'the server tells no time' : 'as ours'),
+  ];
+}
+
+async function tokenService(base: URL, now: () => number): Promise<Finding[]> {
+  const response = await ask(`${base.href}.well-known/smart-configuration`);
+  const { data } = discovery.safeParse(await response.json().catch(() => undefined));
+  if (!response.ok || data === undefined) {
+    const next = 'set INTEGRATION_OAUTH_PUBLIC_BASE_URL; ask the doctor for the host of the token service or of FHIR';
+    return [bad('discovery', `/.well-known/smart-configuration answers ${response.status}`, next)];
+  }
+  const keys = jwks.safeParse(await (await ask(data.jwks_uri)).json().catch(() => undefined)).data?.keys ?? [];
+  const [signing] = keys;
+  const made = signing === undefined ? NaN : Date.parse(signing.kid.slice(0, 10));
+  const days = Math.floor((now() - made) / DAY_MS);
+  // Nothing is recorded of a request that names no client.
+  const token = await ask(data.token_endpoint, { method: 'POST', body: new URLSearchParams() });
+  return [
+    good('discovery', data.issuer),
+    token.status === 400
+      ? good('token endpoint', data.token_endpoint)
+      : bad(
+          'token endpoint',
+          `it answers ${token.status} to a form without content, not 400`,
+          'see what answers there',
+        ),
+    signing === undefined
+      ? bad('signing keys', 'none is published', 'npm run -s keys -- new, and set TOKEN_SIGNING_KEYS')
+      : days > OLD_KEY_DAYS
+        ? bad('signing keys', `the key that signs is ${days} days old`, 'README.md, Rotate the signing keys')
+        : good(
+            'signing keys',
+            `${keys.length} published, ${Number.isNaN(days) ? 'of unknown age' : `${days} days old`}`,
+          ),
+  ];
+}
+
+async function fhir(base: URL): Promise<Finding[]> {
+  const response = await ask(`${base.href}fhir/metadata`);
+  // At the host of another surface there is none.
+  if (response.status === 404) return [];
+  const { data } = z.object({ fhirVersion: z.string() }).safeParse(await response.json().catch(() => undefined));
+  return data?.fhirVersion === '4.0.1'
+    ? [good('FHIR', 'R4 (4.0.1)')]
+    : [bad('FHIR', `/fhir/metadata answers ${response.status}`, 'set INTEGRATION_FHIR_PUBLIC_BASE_URL')];
+}
+
+/** @param now milliseconds since the epoch */
+export async function checkAddress(base: URL, now: () => number): Promise<readonly Finding[]> {
+  const checks: readonly (readonly [string, () => Promise<Finding[]>])[] = [
+    ['TLS', () => transport(base)],
+    ['ready', () => health(base, now)],
+    ['discovery', () => tokenService(base, now)],
+    ['FHIR', () => fhir(base)],
+  ];
+  const found: Finding[] = [];
+  for (const [subject, check] of checks) found.push(...(await findingsOf(subject, check)));
+  return found;
+}

@@ -1,0 +1,85 @@
+/** `npm run doctor` against a gateway that is well, with parts pulled out, and against nothing. */
+import { execFile } from 'node:child_process';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { ROOT } from '../stack/services/build.ts';
+import { freePort } from '../stack/services/free-port.ts';
+import { createSite } from '../stack/services/seed.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+
+let db: TestDatabase;
+let stack: TestConsole;
+let bare: TestConsole;
+let adminToken: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const site = await createSite(db.client);
+  const mllp = { INTEGRATION_HL7_MTTP_DOMAIN: 'mllp.example', INTEGRATION_HL7_MTTP_PORT: '2575' };
+  stack = await startConsole('deno', db, site, { env: mllp });
+  bare = await startConsole('deno', db, site, { env: { INTEGRATION_OAUTH_PUBLIC_BASE_URL: '' } });
+  adminToken = await stack.oidc.adminToken();
+});
+afterAll(async () => {
+  await stack.stop();
+  await bare.stop();
+  await db.drop();
+});
+
+type Ended = { code: number; stdout: string; stderr: string };
+
+const doctor = (env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const options = { cwd: ROOT, env: { PATH: process.env['PATH'], ...env } };
+    execFile(process.execPath, ['edge/platform/node/doctor-cli.ts', ...args], options, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    );
+  });
+
+test('all is well, and nothing was changed', async () => {
+  const rows = async () => (await db.client.query('select count(*) from refusal')).rows;
+  const before = await rows();
+  const { code, stdout, stderr } = await doctor({ DATABASE_URL: db.url, ADMIN_TOKEN: adminToken }, stack.baseUrl);
+  expect(stdout).not.toMatch(/BAD|not looked at/);
+  for (const subject of ['ready', 'clock', 'discovery', 'token endpoint', 'signing keys', 'FHIR', 'OpenID provider']) {
+    expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
+  }
+  for (const subject of ['redirect URI', 'endpoints', 'sidecars', 'migrations', 'role']) {
+    expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
+  }
+  expect([code, stderr]).toEqual([0, 'all is well of what was looked at\n']);
+  expect(await rows()).toEqual(before);
+});
+
+test('what it was given nothing for is said, and is no fault', async () => {
+  const { code, stdout } = await doctor({}, stack.baseUrl);
+  expect([code, stdout.match(/not looked at/g)]).toEqual([0, Array.from({ length: 3 }, () => 'not looked at')]);
+});
+
+test('the owner’s connection string is no login for a gateway', async () => {
+  const { code, stdout } = await doctor({ DATABASE_URL: db.ownerUrl }, stack.baseUrl);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +role .*\n +→ README\.md, Deploy, step 1/m)]);
+});
+
+test('a surface that is not configured, and an API that lets nobody in', async () => {
+  const { code, stdout } = await doctor({ ADMIN_TOKEN: 'nonsense' }, bare.baseUrl);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^BAD +discovery .*503/m);
+  expect(stdout).toMatch(/^BAD +endpoints .*401/m);
+});
+
+test('nobody there', async () => {
+  const { code, stdout } = await doctor({}, `http://127.0.0.1:${await freePort()}`);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +ready .*ECONNREFUSED/m)]);
+});
+
+test.each([
+  [[], /which deployment\?/],
+  [['here'], /here is not an http or https address/],
+  [['http://a', 'http://b'], /Give one base URL/],
+])('%j is told how to call it', async (args, expected) => {
+  const { code, stderr } = await doctor({}, ...args);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(expected)]);
+});
