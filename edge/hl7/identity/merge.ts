@@ -4,7 +4,7 @@
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import type { JsonObject } from '../../../shared/json.ts';
+import { sortedJson, type JsonObject } from '../../../shared/json.ts';
 import { domainOfIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
@@ -94,6 +94,7 @@ export function mergeAway(
   keepAsOld(
     survivor,
     gone.flatMap(({ content }) => itemsOf(content['identifier'])),
+    [],
     identity,
   );
   return found.map((loser) => ({ from: loser.id, to: survivor.id }));
@@ -117,12 +118,21 @@ function unheld(numbers: readonly ReadNumber[], identity: IdentityContext): Read
 /**
  * The survivor has the identifiers of the one who is gone as old ones, as that record says them: it grows when a late
  * message with the old number says more of them. What the survivor has in use itself stays so.
+ *
+ * @param before what the record said when the survivor was told last: what somebody has taken from the survivor since stays out
  */
-export function keepAsOld(survivor: Draft, identifiers: readonly JsonObject[], { drafts }: IdentityContext): void {
+export function keepAsOld(
+  survivor: Draft,
+  identifiers: readonly JsonObject[],
+  before: readonly JsonObject[],
+  { drafts }: IdentityContext,
+): void {
   const isOf = (item: JsonObject, items: readonly JsonObject[]): boolean =>
     items.some((other) => other['value'] === item['value'] && domainOfIdentifier(other) === domainOfIdentifier(item));
   const stored = itemsOf(survivor.content['identifier']);
-  const own = stored.filter((item) => item['use'] !== 'old' || !isOf(item, identifiers));
-  const old = identifiers.filter((item) => !isOf(item, own)).map((item) => ({ ...item, use: 'old' }));
+  const told = new Set(before.map(sortedJson));
+  const gone = identifiers.filter((item) => !told.has(sortedJson(item)) || isOf(item, stored));
+  const own = stored.filter((item) => item['use'] !== 'old' || !isOf(item, gone));
+  const old = gone.filter((item) => !isOf(item, own)).map((item) => ({ ...item, use: 'old' }));
   drafts.rewrite(survivor, { ...survivor.content, identifier: [...own, ...old] });
 }

@@ -117,8 +117,9 @@ function byPid(
   const old = resolution.kind === 'known' ? resolution.oldChart : undefined;
   const record = (old === undefined ? undefined : drafts.byId('Patient', old)) ?? patient;
   const state = known === undefined ? 'new' : old === undefined ? 'known' : 'merged';
+  const before = itemsOf(record.content['identifier']);
   describe({ segments, action, record, state, numbers, foreign: resolution.foreign }, identity);
-  if (record !== patient) keepAsOld(patient, itemsOf(record.content['identifier']), identity);
+  if (record !== patient) keepAsOld(patient, itemsOf(record.content['identifier']), before, identity);
   if (action === 'not-moved') noteNotMoved(segments, rule.isExternal === true, patient, said.person, identity);
 
   const merges =

@@ -349,6 +349,25 @@ export function orderCases(subject: () => OrderSubject): void {
       }
       expect(new Set(states)).toEqual(new Set(['none S,old L,old L-L 1']));
     });
+
+    test('what a FHIR client took from a survivor does not come back by a late message, what is new does', async () => {
+      const [survivor, loser] = [newPatient(), newPatient()];
+      const person = { at: '202601010800', rest: 'Doe^Jane||19800229|F' };
+      for (const id of [survivor, loser]) await accepted(adt(person)(id));
+      await accepted(`${adt({ ...person, event: 'A40' })(survivor)}\nMRG|${loser}^^^&1.2.40.8&ISO^MR`);
+      const numbers = async () => {
+        const { identifier } = (await only(survivor, 'Patient')).content;
+        return (Array.isArray(identifier) ? identifier.filter(isJsonObject) : []).map(({ value }) => value);
+      };
+      expect(await numbers()).toEqual([survivor, loser]);
+      const { content } = await only(survivor, 'Patient');
+      const [own = null] = Array.isArray(content['identifier']) ? content['identifier'] : [];
+      await update(survivor, 'Patient', { identifier: [own] });
+      await accepted(adt(person)(loser));
+      expect(await numbers()).toEqual([survivor]);
+      await accepted(adt(person)(loser).replace('^MR||', `^MR~L-${loser}^^^LAB2^PI||`));
+      expect(await numbers()).toEqual([survivor, `L-${loser}`]);
+    });
   });
 
   describe('documents', () => {

@@ -173,3 +173,19 @@ export const merged: fc.Arbitrary<Utterance> = fc
       segment('OBX', { 1: '1', 2: 'NM', 3: 'a^T^L', 5: observed, 6: 'mg/dL', 11: status }),
     );
   });
+
+/** The same result, filed under both numbers before, between or after their merge. */
+export const resultsThatMeet: fc.Arbitrary<Utterance> = fc
+  .record({
+    isMerge: fc.boolean(),
+    isSurvivor: fc.boolean(),
+    status: fc.constantFrom('P', 'F', 'C'),
+    value: fc.constantFrom('5', '6.50'),
+  })
+  .map(({ isMerge, isSurvivor, status, value: observed }) => (minute: number): string => {
+    const pid = `PID|1||${isMerge || isSurvivor ? 'P1' : 'P2'}^^^HOSP||Doe^Jane`;
+    if (isMerge) return message('ADT^A40', minute, `EVN||${at(minute)}`, pid, 'MRG|P2^^^HOSP');
+    const order = { 1: '1', 3: 'F1', 4: '1^Panel^L', 7: '202601010800', 22: at(minute), 25: status };
+    const result = { 1: '1', 2: 'NM', 3: 'a^T^L', 5: observed, 6: 'mg/dL', 11: status };
+    return message('ORU^R01', minute, pid, segment('OBR', order), segment('OBX', result));
+  });
