@@ -4,6 +4,7 @@
  * configuration).
  */
 import { adminOperations, createAdmin } from './admin/routes.ts';
+import { plainAddresses } from './config.ts';
 import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
 import { createMllpIngest } from './hl7/mllp/routes.ts';
@@ -16,6 +17,7 @@ import { tick } from './jobs/tick.ts';
 import { createClientKeyring } from './oauth/client-keys.ts';
 import { createOauth } from './oauth/routes.ts';
 import { createReference, referenceBaseUrl } from './openapi/routes.tsx';
+import { placesOf } from './places.ts';
 import { createProbes } from './probes.ts';
 import { JOB_LIMITS, withLimits } from './store/time-limits.ts';
 import { addUsage, LATENCY_BOUNDS_MS } from './store/usage.ts';
@@ -87,7 +89,12 @@ export function createApp(deps: Deps): App {
   const probes = createProbes(
     deps,
     mounts.map(({ baseUrl }) => pathPrefix(baseUrl)),
+    (host) => placesOf(config).filter(({ baseUrl }) => hosts.size < 2 || new URL(baseUrl).host === host),
   );
+  const plain = plainAddresses(config);
+  if (plain.length > 0) {
+    deps.log({ level: 'warn', event: 'plain-http', detail: 'addresses without TLS', problems: plain });
+  }
 
   return {
     async fetch(request: Request): Promise<Response> {

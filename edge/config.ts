@@ -76,6 +76,7 @@ const LIMITS = {
   /** Deno only (Workers take theirs from wrangler.toml): requests a minute. */
   RATE_LIMIT_TOKEN_PER_CLIENT: z.coerce.number().int().positive().default(60),
   RATE_LIMIT_TOKEN_PER_ADDRESS: z.coerce.number().int().positive().default(300),
+  RATE_LIMIT_ADMIN_PER_ADDRESS: z.coerce.number().int().positive().default(600),
   RATE_LIMIT_PER_KEY: z.coerce.number().int().positive().default(6000),
   /** Deno only (Workers: [triggers] in wrangler.toml): how often background work is looked for. */
   JOB_TICK_SECONDS: z.coerce.number().positive().default(60),
@@ -122,6 +123,14 @@ export const readConfig = reader(gateway);
 /** The configuration of `npm run admin` and its like; else as `readConfig`. */
 export const readCommandConfig = reader(command);
 
+const PUBLIC_ADDRESSES = [
+  'INTEGRATION_OAUTH_PUBLIC_BASE_URL',
+  'INTEGRATION_FHIR_PUBLIC_BASE_URL',
+  'INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL',
+  'ADMIN_PUBLIC_BASE_URL',
+  'INTEGRATION_DOCS_URL',
+] as const satisfies readonly (keyof Addresses)[];
+
 /** The base URLs of the surfaces that clients and staff call. */
 export function surfaceUrls(config: Addresses): string[] {
   return [
@@ -130,6 +139,16 @@ export function surfaceUrls(config: Addresses): string[] {
     config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
     config.ADMIN_PUBLIC_BASE_URL,
   ].filter((url) => url !== undefined);
+}
+
+const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+/** The names of public addresses that are http: whatever is sent there can be read on its way. Loopback is this machine. */
+export function plainAddresses(config: Addresses): string[] {
+  return PUBLIC_ADDRESSES.filter((name) => {
+    const url = config[name];
+    return url !== undefined && url.startsWith('http:') && !LOOPBACK.has(new URL(url).hostname);
+  });
 }
 
 /** Every address that is ours: nothing of a client's may be fetched from there. */

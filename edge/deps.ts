@@ -68,7 +68,7 @@ export interface JtiStore {
   claim(clientId: string, jtiHash: string, expires: number, attempt: string): Promise<boolean>;
 }
 
-export type RateLimitBucket = 'token-client' | 'token-address' | 'key';
+export type RateLimitBucket = 'token-client' | 'token-address' | 'admin-address' | 'key';
 
 export interface RateLimiter {
   /** True when the caller is within its limit. The window is 60 s. */

@@ -1,15 +1,19 @@
 /**
  * What is not a surface's: `/healthz` (the process answers) and `/readyz` (the database answers and its migrations are
- * those this build was made for, or newer) on every surface's host, and 404 for everything else.
+ * those this build was made for, or newer) on every surface's host, what is there at its root, and 404 for everything else.
  */
+import type { Context } from 'hono';
+
 import { Fault } from '../shared/fault.ts';
+import type { Addresses } from './config.ts';
 import type { Deps } from './deps.ts';
 import { WHILE_AWAY } from './http/fault-status.ts';
+import type { Place } from './places.ts';
 import { createSurface, type Surface } from './http/surface.ts';
 import { SCHEMA_VERSION, schemaVersion } from './store/schema-version.ts';
 import { PROBE_LIMITS } from './store/time-limits.ts';
 
-type Probed = Pick<Deps, 'database' | 'log' | 'now' | 'measured' | 'version'>;
+type Probed = Pick<Deps, 'database' | 'log' | 'now' | 'measured' | 'version'> & { readonly config: Addresses };
 
 /** 200 when ready; 503 with what is missing, in words, when not. */
 async function readiness({ database, log, version: deployed }: Probed): Promise<Response> {
@@ -31,13 +35,30 @@ async function readiness({ database, log, version: deployed }: Probed): Promise<
   }
 }
 
-/** @param prefixes the path prefixes of the surfaces, below each of which the probes answer */
-export function createProbes(deps: Probed, prefixes: readonly string[]): Surface {
+/**
+ * @param prefixes the path prefixes of the surfaces, below each of which the probes answer
+ * @param placesAt the surfaces of a host
+ */
+export function createProbes(
+  deps: Probed,
+  prefixes: readonly string[],
+  placesAt: (host: string) => readonly Place[],
+): Surface {
   const app = createSurface(deps, 'gateway', '');
   for (const prefix of new Set(prefixes)) {
     app.get(`${prefix}/healthz`, () => Response.json({ status: 'ok' }));
     app.get(`${prefix}/readyz`, () => readiness(deps));
+    const root = (c: Context): Response => {
+      const surfaces = placesAt(new URL(c.req.url).host).map(({ name, start }) => ({ name, start }));
+      const docs = deps.config.INTEGRATION_DOCS_URL;
+      return Response.json({ title: 'Integration gateway', surfaces, ...(docs === undefined ? {} : { docs }) });
+    };
+    app.get(`${prefix}/`, root);
+    if (prefix !== '') app.get(prefix, root);
   }
-  app.notFound(() => Response.json({ title: 'Not found', status: 404 }, { status: 404 }));
+  app.notFound(() => {
+    const detail = 'there is nothing at this address: the root of each base URL says where its surfaces begin';
+    return Response.json({ title: 'Not found', status: 404, detail }, { status: 404 });
+  });
   return app;
 }

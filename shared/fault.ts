@@ -14,6 +14,7 @@ export type FaultKind =
   | 'not-acceptable'
   | 'conflict'
   | 'precondition-failed'
+  | 'timeout'
   | 'too-large'
   | 'unsupported-media-type'
   | 'throttled'

@@ -3,9 +3,10 @@
  * `/admin/api`, pages elsewhere.
  */
 import { Fault } from '../../shared/fault.ts';
+import { addressKey } from '../../shared/ip.ts';
 import type { Deps } from '../deps.ts';
 import { addAssets } from '../http/assets.ts';
-import { faultOf } from '../http/fault-status.ts';
+import { AFTER_THE_WINDOW, faultOf } from '../http/fault-status.ts';
 import { problem } from '../http/problem.ts';
 import { createSurface, type Surface } from '../http/surface.ts';
 import { addOperations, API_PATH, type Operation } from './api/operation.ts';
@@ -41,6 +42,8 @@ import { workbenchOperations } from './workbench/operations.ts';
 import { addWorkbench } from './workbench/routes.tsx';
 import type { Workbench } from './workbench/workbench.ts';
 
+const ASSETS_PATH = '/admin/assets';
+
 /** Everything of `/admin/api`, also for the OpenAPI document. */
 export function adminOperations(deps: AdminDeps, workbench: Workbench): Operation[] {
   return [
@@ -65,6 +68,16 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   const bearer = createBearer(deps, findProvider, keysOf);
   const access = createAccess(deps, bearer, sessions, createRenew(deps, findProvider, sessions, tokens));
 
+  app.use(async (c, next) => {
+    // No text of PostgreSQL can hold it, nor can a name or an id of ours.
+    if (c.req.url.includes('%00')) throw new Fault('malformed', 'an address cannot hold a NUL (%00)');
+    const isAsset = c.req.path.startsWith(`${ASSETS_PATH}/`);
+    const address = addressKey(deps.sourceAddress(c.req.raw));
+    if (!isAsset && !(await deps.rateLimiter.allow('admin-address', address))) {
+      throw new Fault('throttled', 'too many requests from this address', { headers: AFTER_THE_WINDOW });
+    }
+    await next();
+  });
   // What is answered without the database is answered to sessions that have not ended all the same.
   app.use(async (c, next) => {
     await next();
@@ -73,7 +86,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addSignIn(app, deps, findProvider, sessions, tokens, access);
   addBackChannelLogout(app, deps, findProvider, keysOf);
   addOperations(app, access, adminOperations(deps, workbench));
-  addAssets(app, deps, '/admin/assets');
+  addAssets(app, deps, ASSETS_PATH);
   const console: Console = { deps, workbench, access };
   addOverview(app, console);
   addKeyPages(app, console);

@@ -51,6 +51,7 @@ const ISSUE_TYPE: Readonly<Record<FaultKind, string>> = {
   'not-acceptable': 'not-supported',
   conflict: 'conflict',
   'precondition-failed': 'conflict',
+  timeout: 'timeout',
   'too-large': 'too-long',
   'unsupported-media-type': 'not-supported',
   throttled: 'throttled',

@@ -10,6 +10,7 @@ export const FAULT_STATUS = {
   'not-found': 404,
   'method-not-allowed': 405,
   'not-acceptable': 406,
+  timeout: 408,
   conflict: 409,
   'precondition-failed': 412,
   'too-large': 413,

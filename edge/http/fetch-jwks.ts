@@ -105,5 +105,7 @@ export async function fetchJwks(deps: JwksFetching, uri: string): Promise<Fetche
   } catch {
     if (within.signal.aborted) return unreachable(`its host did not answer in full within ${DEADLINE_MS / 1000} s`);
     return unreachable('its host cannot be reached (name, connection or certificate)');
+  } finally {
+    within.clear();
   }
 }

@@ -9,6 +9,7 @@ const TITLES: Readonly<Record<number, string>> = {
   404: 'Not found',
   405: 'Method not allowed',
   406: 'Not acceptable',
+  408: 'The request took too long to arrive',
   409: 'Conflict',
   412: 'Changed by someone else meanwhile',
   413: 'Too large',

@@ -5,6 +5,7 @@
 import { Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
 
+import { type Addresses, surfaceUrls } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';
 import type { CountUse, Use } from './usage.ts';
@@ -33,6 +34,11 @@ export function pathPrefix(baseUrl: string | undefined): string {
  */
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
+/**
+ * For a year only https (RFC 6797 §6.1). Subdomains are the deployment's to speak for, and so is the preload list.
+ */
+const STRICT_TRANSPORT = 'max-age=31536000';
+
 /** Content-Length (RFC 9110 §8.6); undefined where there is none, or the body comes in chunks. */
 const bodyLength = (given: string | undefined): number | undefined =>
   given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined;
@@ -44,12 +50,14 @@ const bodyLength = (given: string | undefined): number | undefined =>
  * @param countUse counts the requests whose site is known, where this surface has charts
  */
 export function createSurface(
-  deps: Pick<Deps, 'now' | 'log' | 'measured'>,
+  deps: Pick<Deps, 'now' | 'log' | 'measured'> & { readonly config: Addresses },
   name: string,
   baseUrl: string | undefined,
   countUse?: CountUse,
 ): Surface {
   const prefix = pathPrefix(baseUrl);
+  // A surface without an address of its own is reached by those of the others.
+  const isHttps = (baseUrl ? [baseUrl] : surfaceUrls(deps.config)).some((url) => url.startsWith('https:'));
   const app = new Hono<GatewayEnv>({
     getPath: (request) => {
       const { pathname } = new URL(request.url);
@@ -64,6 +72,8 @@ export function createSurface(
     c.set('requestId', requestId);
     const { database } = await deps.measured(next);
     c.header('X-Request-Id', requestId);
+    c.header('X-Content-Type-Options', 'nosniff');
+    if (isHttps) c.header('Strict-Transport-Security', STRICT_TRANSPORT);
     const durationMs = deps.now() - started;
     const use = c.get('use');
     countUse?.(use, c.res.status, durationMs);

@@ -18,6 +18,7 @@ const CODE: Readonly<Record<FaultKind, string>> = {
   'not-acceptable': 'invalid_request',
   conflict: 'invalid_request',
   'precondition-failed': 'invalid_request',
+  timeout: 'invalid_request',
   'too-large': 'invalid_request',
   'unsupported-media-type': 'invalid_request',
   throttled: 'temporarily_unavailable',

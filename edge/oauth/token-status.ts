@@ -44,6 +44,10 @@ async function authenticateAsker(
     const client = await authenticateClient(deps, clientKeys, attempt, presented, audiences);
     return { clientId: client.client_id, bearer: undefined };
   }
+  // Without a Bearer token nobody has been named: client authentication failed (RFC 7662 §2.3, RFC 6749 §5.2).
+  if (!/^Bearer /i.test(attempt.request.headers.get('authorization') ?? '')) {
+    throw refuse({ code: 'authentication', reason: 'there is neither a client_assertion nor a Bearer token' });
+  }
   const claims = await bearerClaims(deps, attempt.request);
   return { clientId: claims.client_id, bearer: identityOf(claims) };
 }

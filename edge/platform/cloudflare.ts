@@ -18,6 +18,7 @@ interface Bindings {
   JTI_STORE: DurableObjectNamespace<JtiStore>;
   TOKEN_CLIENT_LIMIT: RateLimit;
   TOKEN_ADDRESS_LIMIT: RateLimit;
+  ADMIN_ADDRESS_LIMIT: RateLimit;
   KEY_LIMIT: RateLimit;
   ASSETS: Fetcher;
   /** Absent where the Worker runs without Wrangler. */
@@ -68,9 +69,12 @@ function started(): App | undefined {
   }
 }
 
+const notConfigured = () =>
+  Response.json({ error: 'not configured' }, { status: 503, headers: { 'X-Content-Type-Options': 'nosniff' } });
+
 export default {
   async fetch(request): Promise<Response> {
-    return started()?.fetch(request) ?? Response.json({ error: 'not configured' }, { status: 503 });
+    return started()?.fetch(request) ?? notConfigured();
   },
   /** Once a minute: [triggers] in wrangler.toml. */
   async scheduled(): Promise<void> {

@@ -14,13 +14,17 @@ interface Window {
   count: number;
 }
 
-type Limits = Pick<Config, 'RATE_LIMIT_TOKEN_PER_CLIENT' | 'RATE_LIMIT_TOKEN_PER_ADDRESS' | 'RATE_LIMIT_PER_KEY'>;
+type Limits = Pick<
+  Config,
+  'RATE_LIMIT_TOKEN_PER_CLIENT' | 'RATE_LIMIT_TOKEN_PER_ADDRESS' | 'RATE_LIMIT_ADMIN_PER_ADDRESS' | 'RATE_LIMIT_PER_KEY'
+>;
 
 /** @param now milliseconds since the epoch */
 export function memoryRateLimiter(limits: Limits, now: () => number): RateLimiter {
   const limitOf: Readonly<Record<RateLimitBucket, number>> = {
     'token-client': limits.RATE_LIMIT_TOKEN_PER_CLIENT,
     'token-address': limits.RATE_LIMIT_TOKEN_PER_ADDRESS,
+    'admin-address': limits.RATE_LIMIT_ADMIN_PER_ADDRESS,
     key: limits.RATE_LIMIT_PER_KEY,
   };
   // A map keeps the order of insertion, and all windows are equally long: the first is the first to end.

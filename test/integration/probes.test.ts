@@ -18,7 +18,11 @@ async function readyAfter(change: string): Promise<[number, unknown]> {
   await db.client.query(change);
   const { measured } = createDatabaseMeter();
   const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
-  const probes = createProbes({ database, measured, log: () => undefined, now: () => Date.now() }, ['']);
+  const probes = createProbes(
+    { config: {}, database, measured, log: () => undefined, now: () => Date.now() },
+    [''],
+    () => [],
+  );
   const response = await probes.fetch(new Request('http://edge.example/readyz'));
   const { status, detail, schemaVersion } = (await response.json()) as Record<string, unknown>;
   return [response.status, detail ?? [status, schemaVersion]];

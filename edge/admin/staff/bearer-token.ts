@@ -52,6 +52,8 @@ export function createBearer(deps: Deps, findProvider: FindProvider, keysOf: Key
         audience,
         algorithms: PROVIDER_ALGORITHMS,
         requiredClaims: ['exp', 'sub'],
+        // RFC 9068 §4: so that nothing else the provider signs for this audience passes for an access token.
+        typ: 'at+jwt',
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: new Date(deps.now()),
       });
@@ -62,6 +64,9 @@ export function createBearer(deps: Deps, findProvider: FindProvider, keysOf: Key
       if (error instanceof errors.JWTExpired) throw invalidToken('the token has expired');
       if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud') {
         throw invalidToken(`the token is for another audience: ${audience} is needed`);
+      }
+      if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'typ') {
+        throw invalidToken('the token is no access token: its header needs typ at+jwt (RFC 9068)');
       }
       if (error instanceof errors.JOSEError) throw invalidToken('the token is not valid');
       throw error;

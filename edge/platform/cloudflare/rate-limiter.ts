@@ -4,12 +4,14 @@ import type { RateLimitBucket, RateLimiter } from '../../deps.ts';
 export interface RateLimitBindings {
   readonly TOKEN_CLIENT_LIMIT: RateLimit;
   readonly TOKEN_ADDRESS_LIMIT: RateLimit;
+  readonly ADMIN_ADDRESS_LIMIT: RateLimit;
   readonly KEY_LIMIT: RateLimit;
 }
 
 const BINDING = {
   'token-client': 'TOKEN_CLIENT_LIMIT',
   'token-address': 'TOKEN_ADDRESS_LIMIT',
+  'admin-address': 'ADMIN_ADDRESS_LIMIT',
   key: 'KEY_LIMIT',
 } as const satisfies Record<RateLimitBucket, keyof RateLimitBindings>;
 

@@ -17,13 +17,14 @@ function denoBinary(): string {
 
 export async function startDenoEdge(options: EdgeOptions): Promise<Edge & { exited: Promise<number | null> }> {
   await buildAssets();
-  const { tokenPerClient, tokenPerAddress, perKey } = options.rateLimits;
+  const { tokenPerClient, tokenPerAddress, adminPerAddress, perKey } = options.rateLimits;
   const args = ['serve', '--allow-net', '--allow-env', '--allow-read=dist', '--host', '127.0.0.1', '--port'];
   const env = {
     ...process.env,
     ...options.env,
     RATE_LIMIT_TOKEN_PER_CLIENT: String(tokenPerClient),
     RATE_LIMIT_TOKEN_PER_ADDRESS: String(tokenPerAddress),
+    RATE_LIMIT_ADMIN_PER_ADDRESS: String(adminPerAddress),
     RATE_LIMIT_PER_KEY: String(perKey),
     NO_COLOR: '1',
     DENO_NO_UPDATE_CHECK: '1',

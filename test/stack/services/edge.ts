@@ -6,7 +6,12 @@ export interface EdgeOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly persistDir?: string | undefined;
   readonly caCertificate?: string | undefined;
-  readonly rateLimits: { readonly tokenPerClient: number; readonly tokenPerAddress: number; readonly perKey: number };
+  readonly rateLimits: {
+    readonly tokenPerClient: number;
+    readonly tokenPerAddress: number;
+    readonly adminPerAddress: number;
+    readonly perKey: number;
+  };
   /** Gets each line the gateway logs, as it is logged (deno). */
   readonly log?: (line: string) => void;
 }

@@ -172,7 +172,12 @@ async function startEdge(ports: Ports, env: Readonly<Record<string, string>>): P
       ? startDenoEdge({
           port: ports.EDGE_PORT,
           env,
-          rateLimits: { tokenPerClient: 1_000_000, tokenPerAddress: 1_000_000, perKey: 1_000_000 },
+          rateLimits: {
+            tokenPerClient: 1_000_000,
+            tokenPerAddress: 1_000_000,
+            adminPerAddress: 1_000_000,
+            perKey: 1_000_000,
+          },
           log: logFile('edge'),
         })
       : startWranglerEdge({ port: ports.EDGE_PORT, env, folder: LOCAL_FOLDER, log: logFile('edge') }),

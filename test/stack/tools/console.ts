@@ -1,7 +1,7 @@
 /** A gateway with its console and the staff's OpenID provider, for tests. */
 import type { TestDatabase } from './database.ts';
 import { freePort } from '../services/free-port.ts';
-import { type Gateway, type Runtime, startGateway } from './gateway.ts';
+import { type Gateway, type GatewayOptions, type Runtime, startGateway } from './gateway.ts';
 import { type OidcOptions, type OidcProvider, startOidcProvider } from '../services/oidc-provider.ts';
 
 export interface TestConsole {
@@ -17,6 +17,7 @@ export interface ConsoleOptions {
   /** A path before `/admin`, as behind a proxy. */
   readonly prefix?: string;
   readonly caCertificate?: string;
+  readonly rateLimits?: NonNullable<GatewayOptions['rateLimits']>;
   readonly provider?: Pick<OidcOptions, 'path' | 'claimNames' | 'withoutRefreshTokens'>;
 }
 

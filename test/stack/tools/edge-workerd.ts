@@ -28,11 +28,12 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
   // Miniflare reads the variable when it is loaded, hence the late import.
   if (options.caCertificate !== undefined) process.env['NODE_EXTRA_CA_CERTS'] = options.caCertificate;
   const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import('miniflare');
-  const { tokenPerClient, tokenPerAddress, perKey } = options.rateLimits;
+  const { tokenPerClient, tokenPerAddress, adminPerAddress, perKey } = options.rateLimits;
   const settings = await workerSettings();
   const requestsAMinute: Readonly<Record<string, number>> = {
     TOKEN_CLIENT_LIMIT: tokenPerClient,
     TOKEN_ADDRESS_LIMIT: tokenPerAddress,
+    ADMIN_ADDRESS_LIMIT: adminPerAddress,
     KEY_LIMIT: perKey,
   };
   const rateLimit = ({ name, namespaceId }: { name: string; namespaceId: string }) => {

@@ -29,6 +29,7 @@ export interface GatewayOptions {
   readonly rateLimits?: {
     readonly tokenPerClient?: number;
     readonly tokenPerAddress?: number;
+    readonly adminPerAddress?: number;
     readonly perKey?: number;
   };
   readonly secrets?: Secrets;
@@ -68,6 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rateLimits: {
       tokenPerClient: options.rateLimits?.tokenPerClient ?? FAR_ABOVE_ANY_TEST,
       tokenPerAddress: options.rateLimits?.tokenPerAddress ?? FAR_ABOVE_ANY_TEST,
+      adminPerAddress: options.rateLimits?.adminPerAddress ?? FAR_ABOVE_ANY_TEST,
       perKey: options.rateLimits?.perKey ?? FAR_ABOVE_ANY_TEST,
     },
   };

@@ -31,9 +31,15 @@ const provider = { server: { issuer: ISSUER, jwks_uri: `${ISSUER}/jwks` } } as P
 
 const GOOD: JWTPayload = { iss: ISSUER, aud: AUDIENCE, sub: 'ada', exp: NOW + 60, site: SITE, permissions: [] };
 
-async function read(claims: Readonly<Record<string, unknown>>, key = pair.privateKey) {
+async function read(
+  claims: Readonly<Record<string, unknown>>,
+  key = pair.privateKey,
+  typ: string | undefined = 'at+jwt',
+) {
   const given = Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined));
-  const token = await new SignJWT(given).setProtectedHeader({ alg: 'ES256', kid: 'a' }).sign(key);
+  const token = await new SignJWT(given)
+    .setProtectedHeader({ alg: 'ES256', kid: 'a', ...(typ === undefined ? {} : { typ }) })
+    .sign(key);
   const request = new Request('https://console.example.com/admin/api', {
     headers: { authorization: `Bearer ${token}` },
   });
@@ -54,6 +60,14 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ['a time to come', { ...GOOD, nbf: NOW + 120 }],
 ])('one with %s is refused', async (_, claims) => {
   await expect(read(claims)).rejects.toMatchObject({ kind: 'unauthenticated' });
+});
+
+test.each(['at+jwt', 'AT+JWT', 'application/at+jwt'])('typ %s is that of an access token', async (typ) => {
+  expect(await read(GOOD, pair.privateKey, typ)).toMatchObject({ subject: 'ada' });
+});
+
+test.each(['JWT', 'logout+jwt', 'id+jwt', ''])('typ %j is not that of an access token', async (typ) => {
+  await expect(read(GOOD, pair.privateKey, typ)).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
 
 test('one that a stranger signed is refused', async () => {

@@ -3,7 +3,12 @@ import { expect, test } from 'vitest';
 import { addressKey } from '../../../shared/ip.ts';
 import { memoryRateLimiter } from '../../../edge/platform/memory-rate-limiter.ts';
 
-const limits = { RATE_LIMIT_TOKEN_PER_CLIENT: 2, RATE_LIMIT_TOKEN_PER_ADDRESS: 3, RATE_LIMIT_PER_KEY: 1 };
+const limits = {
+  RATE_LIMIT_TOKEN_PER_CLIENT: 2,
+  RATE_LIMIT_TOKEN_PER_ADDRESS: 3,
+  RATE_LIMIT_ADMIN_PER_ADDRESS: 3,
+  RATE_LIMIT_PER_KEY: 1,
+};
 
 test('each bucket and key has a window of its own, and a new one after 60 s', async () => {
   let time = 0;

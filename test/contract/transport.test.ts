@@ -1,0 +1,222 @@
+/**
+ * What every answer carries whatever the surface says, what stands at the root of an address, and requests that come
+ * slowly, break off or hold what no database takes. The same on workerd and on Deno.
+ */
+import { request } from 'node:http';
+import { connect } from 'node:net';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { type Gateway, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+
+/** One of each kind: documents, refusals, errors, pages, files, what is no surface's. */
+const EVERYWHERE: readonly (readonly [method: string, path: string])[] = [
+  ['GET', '/.well-known/smart-configuration'],
+  ['POST', '/oauth2/token'],
+  ['GET', '/oauth2/nothing'],
+  ['GET', '/fhir/metadata'],
+  ['GET', '/fhir/Patient'],
+  ['DELETE', '/fhir/Patient/1'],
+  ['POST', '/hl7/messages'],
+  ['GET', '/hl7/nothing'],
+  ['GET', '/admin'],
+  ['GET', '/admin/signed-out'],
+  ['GET', '/admin/api/api-keys'],
+  ['GET', '/admin/assets/console.css'],
+  ['POST', '/admin/back-channel-logout'],
+  ['GET', '/docs'],
+  ['GET', '/docs/openapi.json'],
+  ['POST', '/internal/mllp'],
+  ['GET', '/healthz'],
+  ['GET', '/'],
+  ['GET', '/nothing'],
+];
+
+const HOST = 'gateway.example.org';
+
+/** With the Host of a deployment. */
+function ask(gateway: Gateway, method: string, path: string, host = HOST) {
+  return new Promise<{ status: number; headers: Readonly<Record<string, unknown>>; body: string }>(
+    (resolve, reject) => {
+      const outgoing = request(
+        { host: '127.0.0.1', port: gateway.port, path, method, headers: { host } },
+        (response) => {
+          let body = '';
+          response.on('data', (chunk) => (body += String(chunk)));
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
+        },
+      );
+      outgoing.on('error', reject);
+      outgoing.end();
+    },
+  );
+}
+
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  let db: TestDatabase;
+  let stack: TestConsole;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startConsole(runtime, db, await createSite(db.client), { rateLimits: { adminPerAddress: 40 } });
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  test('no answer is guessed to be another type; with https addresses every answer says so for a year, else none', async () => {
+    const base = `https://${HOST}`;
+    const gateway = await startGateway({
+      runtime,
+      database: db,
+      env: {
+        INTEGRATION_OAUTH_PUBLIC_BASE_URL: base,
+        INTEGRATION_FHIR_PUBLIC_BASE_URL: base,
+        INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: base,
+        ADMIN_PUBLIC_BASE_URL: base,
+        INTEGRATION_DOCS_URL: `${base}/docs`,
+        ADMIN_OIDC_ISSUER: stack.oidc.issuer,
+        ADMIN_OIDC_CLIENT_ID: 'console',
+      },
+    });
+    try {
+      for (const [method, path] of EVERYWHERE) {
+        const { status, headers } = await ask(gateway, method, path);
+        const seen = [headers['x-content-type-options'], headers['strict-transport-security']];
+        expect(seen, `${method} ${path} ${status}`).toEqual(['nosniff', 'max-age=31536000']);
+        const plain = await ask(stack.gateway, method, path, new URL(stack.baseUrl).host);
+        const own = [plain.headers['x-content-type-options'], plain.headers['strict-transport-security']];
+        expect(own, `${method} ${path} ${plain.status}`).toEqual(['nosniff', undefined]);
+      }
+      expect(gateway.logs().join('\n')).not.toContain('plain-http');
+    } finally {
+      await gateway.kill();
+    }
+  });
+
+  test('addresses without TLS are said aloud, but for loopback', async () => {
+    const gateway = await startGateway({
+      runtime,
+      database: db,
+      env: {
+        INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'https://auth.example.org',
+        INTEGRATION_FHIR_PUBLIC_BASE_URL: 'http://fhir.example.org',
+      },
+    });
+    try {
+      await ask(gateway, 'GET', '/healthz');
+      const line = await until('the warning', () => gateway.logs().find((each) => each.includes('"plain-http"')));
+      expect(JSON.parse(line)).toMatchObject({ level: 'warn', problems: ['INTEGRATION_FHIR_PUBLIC_BASE_URL'] });
+    } finally {
+      await gateway.kill();
+    }
+  });
+
+  test('the root of an address says where its surfaces begin, and what is nowhere says so in words', async () => {
+    const root = await fetch(`${stack.gateway.url}/`);
+    expect([root.status, await root.json()]).toMatchObject([
+      200,
+      { surfaces: expect.arrayContaining([{ name: 'FHIR R4', start: `${stack.gateway.url}/fhir/metadata` }]) },
+    ]);
+    for (const path of ['/nothing', '/oauth2', '/fhir/nothing/here', '/hl7', '/admin/nothing', '/docs/nothing']) {
+      const answer = await fetch(`${stack.gateway.url}${path}`);
+      expect([answer.status, await answer.text()], path).toEqual([
+        404,
+        expect.stringMatching(/nothing at this|nothing is served/),
+      ]);
+    }
+  });
+
+  test('who asks about a token and names nobody has not authenticated', async () => {
+    for (const path of ['/oauth2/introspect', '/oauth2/revoke']) {
+      const plain = await fetch(`${stack.gateway.url}${path}`, {
+        method: 'POST',
+        body: new URLSearchParams({ token: 'x' }),
+      });
+      expect([plain.status, await plain.json()], path).toMatchObject([401, { error: 'invalid_client' }]);
+      expect(plain.headers.get('www-authenticate')).toBeNull();
+      const basic = await fetch(`${stack.gateway.url}${path}`, {
+        method: 'POST',
+        body: new URLSearchParams({ token: 'x' }),
+        headers: { authorization: 'Basic eDp5' },
+      });
+      expect([basic.status, await basic.json()], path).toMatchObject([401, { error: 'invalid_client' }]);
+    }
+  });
+
+  test('NUL in an address of the console is the caller’s fault, before anything is asked', async () => {
+    const headers = { authorization: `Bearer ${await stack.oidc.adminToken()}` };
+    for (const path of [
+      '/admin/api/api-keys/%00',
+      '/admin/api/api-keys/%00/refusals',
+      '/admin/api/api-keys/svc-%00/changes',
+      '/admin/api/api-keys?q=%00',
+      '/admin/api/messages?q=a%00b',
+      '/admin/api/messages?clientId=%00',
+      '/admin/api/messages?type=%00',
+      '/admin/keys?q=%00',
+    ]) {
+      const before = db.endpoint.requests();
+      expect((await fetch(`${stack.baseUrl}${path}`, { headers })).status, path).toBe(400);
+      expect(db.endpoint.requests() - before).toBe(0);
+    }
+    const created = await fetch(`${stack.baseUrl}/admin/api/api-keys`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'a\0b', status: 'active', tokenTtlSeconds: 300, jwks: { keys: [] } }),
+    });
+    expect(created.status).toBe(422);
+  });
+
+  /** A connection that sends the head of a request and a part of its body. */
+  const begin = (path: string, requestId: string) => {
+    const socket = connect(stack.gateway.port, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => (answer += String(chunk)));
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${stack.gateway.port}\r\nX-Request-Id: ${requestId}\r\n` +
+        'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\ngrant_type=',
+    );
+    return { socket, answer: () => answer };
+  };
+  const logged = (requestId: string) => stack.gateway.logs().filter((line) => line.includes(requestId));
+
+  test('a caller that leaves in the middle of a body is no fault of ours', async () => {
+    const { socket } = begin('/oauth2/token', 'left-in-the-middle');
+    await db.client.query('select 1');
+    socket.destroy();
+    const after = begin('/oauth2/token', 'one-that-follows');
+    after.socket.destroy();
+    // Whether a runtime tells at all that a caller has left is its own affair; what it tells is not a bug.
+    await fetch(`${stack.gateway.url}/healthz`);
+    const lines = [...logged('left-in-the-middle'), ...logged('one-that-follows')].join('\n');
+    expect(lines).not.toMatch(/"event":"bug"|"level":"error"/);
+  });
+
+  test('a body that does not come within 30 s is 408', async () => {
+    const slow = begin('/oauth2/token', 'much-too-slow');
+    try {
+      await until('the answer', () => slow.answer().includes('invalid_request'), 45_000);
+      expect(slow.answer()).toMatch(/^HTTP\/1\.1 408 /);
+      expect(logged('much-too-slow').join('\n')).not.toMatch(/"event":"bug"/);
+    } finally {
+      slow.socket.destroy();
+    }
+  }, 60_000);
+
+  test('one address may ask the console so often, signed in or not; its files are not counted', async () => {
+    const answers = new Set<number>();
+    for (let i = 0; i < 45; i += 1) answers.add((await fetch(`${stack.baseUrl}/admin/signed-out`)).status);
+    const over = await fetch(`${stack.baseUrl}/admin/sign-in`, { redirect: 'manual' });
+    expect([answers.has(429), over.status, over.headers.get('retry-after')]).toEqual([true, 429, '60']);
+    expect((await fetch(`${stack.baseUrl}/admin/api/endpoints`)).status).toBe(429);
+    expect((await fetch(`${stack.baseUrl}/admin/assets/console.css`)).status).toBe(200);
+    expect((await fetch(`${stack.gateway.url}/fhir/metadata`)).status).toBe(200);
+  });
+});
