@@ -301,6 +301,20 @@ export const HL7: readonly Mutant[] = [
     only: 'says why',
   },
   {
+    name: 'map: an action that is none of table 0206 is taken for an update',
+    file: 'edge/hl7/segments/action-code.ts',
+    find: '  return undefined;',
+    replace: '  return sent;',
+    tests: ['test/unit/hl7/map-clinical.test.ts'],
+  },
+  {
+    name: 'map: a coding system that is too long refuses the message',
+    file: 'edge/hl7/mapping/datatypes/cwe.ts',
+    find: 'system !== undefined && isTooLongEntry([system, value])',
+    replace: 'system === value && isTooLongEntry([system, value])',
+    tests: ['test/unit/hl7/map-clinical.test.ts'],
+  },
+  {
     name: 'identity: a merge that cannot be told is AA',
     file: 'edge/hl7/identity/resolve-loser.ts',
     find: "return candidates.length === 0 ? { kind: 'unknown' } : { kind: 'unclear', candidates };",

@@ -4,10 +4,11 @@ import type { AckError, Severity } from '../../../shared/hl7/ack.ts';
 import { errorsOfFault } from '../../../shared/hl7/ack.ts';
 import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { locate } from '../../../shared/hl7/value.ts';
+import { locate, locatePart, type Part } from '../../../shared/hl7/value.ts';
 import type { Authorities } from '../identity/domain.ts';
 import type { NewAttention } from '../../store/attention.ts';
 import type { UnnamedName } from '../../store/unnamed-name.ts';
+import { textOf } from './datatypes/text.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
 
 export interface MapContext {
@@ -52,6 +53,20 @@ export function note(
 export function noteUnknownCode(segment: Segment, field: number, table: string, context: MapContext): void {
   const message = `${segment.id}-${field} is not a code of ${table} and was not mapped`;
   note(context, 'W', '103', locate(segment, field), message, 'unknown-code');
+}
+
+/** The same of a component: what names the use of a name, a number or an address. */
+export function noteUnknownUse(
+  part: Part,
+  component: number,
+  table: string,
+  known: ReadonlySet<string>,
+  context: MapContext,
+): void {
+  const sent = textOf(part, component);
+  if (sent === undefined || known.has(sent.toUpperCase())) return;
+  const message = `component ${component} is not a code of ${table} and was not mapped`;
+  note(context, 'W', '103', locatePart(part, component), message, 'unknown-code');
 }
 
 /** For what is reported elsewhere, or whose value is kept in another form. */

@@ -20,9 +20,12 @@ export function tooLongEntries(writes: readonly ResourceWrite[]): AckError[] {
 }
 
 function hasTooLongEntry({ identifiers, tokens }: ResourceWrite): boolean {
-  return [...identifiers, ...tokens].some((entry) => {
-    const text = entry.join('');
-    // A character is three bytes at most, or two units of four.
-    return text.length * 3 > MAX_ENTRY_BYTES && new TextEncoder().encode(text).length > MAX_ENTRY_BYTES;
-  });
+  return [...identifiers, ...tokens].some(isTooLongEntry);
+}
+
+/** Whether system and value, or system and code, fit no entry. */
+export function isTooLongEntry(entry: readonly (string | null)[]): boolean {
+  const text = entry.join('');
+  // A character is three bytes at most, or two units of four.
+  return text.length * 3 > MAX_ENTRY_BYTES && new TextEncoder().encode(text).length > MAX_ENTRY_BYTES;
 }

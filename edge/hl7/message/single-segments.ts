@@ -33,6 +33,6 @@ function statementOf(segment: Segment, rule: ResourceSegment, recorded: string |
     timing: timed(recorded),
     subject,
     scope,
-    contributions: (_chart, context) => [...whole(segment), ...contributionsOf(segment, fields, context)],
+    contributions: (_chart, context) => [...whole(segment, context), ...contributionsOf(segment, fields, context)],
   };
 }

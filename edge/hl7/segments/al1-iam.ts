@@ -157,10 +157,11 @@ const STATUS: ReadonlyMap<string, Status> = new Map<string, Status>([
 const DELETED: Status = { clinical: null, verification: 'entered-in-error' };
 
 /** `AL1[AllergyIntolerance]` 3 and 4, `IAM[AllergyIntolerance]` 3, 4 and 30. */
-function statusOf(segment: Segment): Contribution[] {
+function statusOf(segment: Segment, context: MapContext): Contribution[] {
   const action = segment.id === 'IAM' ? codeOf(first(segment, 6)) : undefined;
   const sent = segment.id === 'IAM' ? codeOf(first(segment, 17)) : undefined;
   const status = action === 'D' ? DELETED : STATUS.get(sent?.toUpperCase() ?? '');
+  if (status === undefined && sent !== undefined) noteUnknownCode(segment, 17, 'table 0438', context);
   if (status === undefined) return [byDefault('clinicalStatus', conceptOf(CLINICAL, 'active'))];
   return [
     fixed('clinicalStatus', status.clinical === null ? null : conceptOf(CLINICAL, status.clinical)),

@@ -10,6 +10,7 @@ import { fieldText, first, isValued, members, textOf } from '../mapping/datatype
 import { dateTime } from '../mapping/datatypes/time.ts';
 import { byDefault, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
 import { conceptKey, entityKey, join } from '../mapping/key.ts';
+import { actionOf } from './action-code.ts';
 import type { ResourceSegment } from './rule.ts';
 
 const ASSERTED_DATE = 'http://hl7.org/fhir/StructureDefinition/condition-assertedDate';
@@ -91,13 +92,14 @@ const FIELDS: readonly FieldMap[] = [
 ];
 
 /** Rows 25 and 26; DG1-21 of table 0206. A deleted diagnosis has no clinical status (FHIR R4, con-5). */
-function statusOf(segment: Segment): Contribution[] {
-  if (fieldText(segment, 21)?.toUpperCase() === 'D') {
+function statusOf(segment: Segment, context: MapContext): Contribution[] {
+  const action = actionOf(segment, 21, context);
+  if (action === 'D') {
     return [fixed('clinicalStatus', null), fixed('verificationStatus', conceptOf(VERIFICATION, 'entered-in-error'))];
   }
   return [
     byDefault('clinicalStatus', conceptOf(CLINICAL, 'active')),
-    ...(fieldText(segment, 21) === undefined ? [] : [fixed('verificationStatus', null)]),
+    ...(action === undefined ? [] : [fixed('verificationStatus', null)]),
   ];
 }
 
@@ -114,8 +116,8 @@ export const DG1: ResourceSegment = {
   scope: 'system/Condition.write',
   requiresOneOf: [3, 4, 20],
   key,
-  whole: (segment) => [
-    ...statusOf(segment),
+  whole: (segment, context) => [
+    ...statusOf(segment, context),
     // A diagnosis of a visit is no entry of the problem list (FHIR R4, con-3).
     byDefault('category', [conceptOf(CATEGORY, 'encounter-diagnosis')]),
   ],

@@ -10,6 +10,7 @@ import { fieldText, first, isValued, members, textOf } from '../mapping/datatype
 import { dateTime, minutesAfter } from '../mapping/datatypes/time.ts';
 import { byDefault, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
 import { conceptKey, entityKey, join } from '../mapping/key.ts';
+import { actionOf } from './action-code.ts';
 import type { ResourceSegment } from './rule.ts';
 
 const SNOMED = 'http://snomed.info/sct';
@@ -134,8 +135,8 @@ const FIELDS: readonly FieldMap[] = [
 ];
 
 /** Row 3: the context is a patient's record of what was done; PR1-20 D takes it back (table 0206). */
-function statusOf(segment: Segment): Contribution {
-  const action = fieldText(segment, 20)?.toUpperCase();
+function statusOf(segment: Segment, context: MapContext): Contribution {
+  const action = actionOf(segment, 20, context);
   if (action === undefined) return byDefault('status', 'completed');
   return fixed('status', action === 'D' ? 'entered-in-error' : 'completed');
 }
@@ -153,7 +154,7 @@ export const PR1: ResourceSegment = {
   scope: 'system/Procedure.write',
   requiresOneOf: [3, 4, 19],
   key,
-  whole: (segment) => [statusOf(segment)],
+  whole: (segment, context) => [statusOf(segment, context)],
   source: 'PR1[Procedure]',
   fields: FIELDS,
 };

@@ -34,7 +34,7 @@ export interface ResourceSegment extends SegmentFields {
   /** Which resource of the patient it is (`mapping/key.ts`). */
   readonly key: (segment: Segment) => string;
   /** What it says as a whole, before its fields: status and category. */
-  readonly whole: (segment: Segment) => readonly Contribution[];
+  readonly whole: (segment: Segment, context: MapContext) => readonly Contribution[];
 }
 
 /** Segments of a group make one thing together, which the code of the group knows (`message/`). */

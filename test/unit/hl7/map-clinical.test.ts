@@ -216,3 +216,40 @@ describe('documents', () => {
     });
   });
 });
+
+describe('codes that are none of their table', () => {
+  test.each([
+    ['IAM|1|FA|NUT^Nuts^L|||A|AL-1||||||||||Q', 'W 103 IAM^1^17'],
+    ['DG1|1||I10^Pressure^I10||||||||||||||||||Q', 'W 103 DG1^1^21'],
+    ['PR1|1||X1^Scan^L||20260101|||||||||||||||Q', 'W 103 PR1^1^20'],
+  ])('%s is told, and says nothing', (line, finding) => {
+    const result = adt(line);
+    expect(result.findings).toEqual([finding]);
+    const plain = adt(line.replace(/\|Q$/, ''));
+    expect(plain.findings).toEqual([]);
+    const statuses = (of: typeof plain) =>
+      ['clinicalStatus', 'verificationStatus', 'status'].map((member) => of.resources.at(-1)?.[member]);
+    expect(statuses(result)).toEqual(statuses(plain));
+  });
+
+  test.each([
+    [{ 5: 'Doe^Jane^^^^^ZZ' }, 'W 103 PID^1^5^1^7'],
+    [{ 11: '1 Road^^Town^^^^ZZ' }, 'W 103 PID^1^11^1^7'],
+    [{ 13: '5551234^ZZZ^PH' }, 'W 103 PID^1^13^1^2'],
+    [{ 13: '5551234^PRN^ZZ' }, 'W 103 PID^1^13^1^3'],
+  ])('the use of %j is told, and the rest is taken', (fields, finding) => {
+    const result = mapped('ADT^A08', [pid(fields)]);
+    expect([result.outcome, result.findings]).toEqual(['AA', [finding]]);
+    expect(result.resource('Patient')).toHaveProperty(5 in fields ? 'name' : 11 in fields ? 'address' : 'telecom');
+  });
+
+  test.each(['L', 'U', 'NAV', 'l'])('a name of type %s is one of the table', (type) => {
+    expect(mapped('ADT^A08', [pid({ 5: `Doe^Jane^^^^^${type}` })]).findings).toEqual([]);
+  });
+
+  test('a coding system that no index holds is left out, and refuses nothing', () => {
+    const result = adt(`DG1|1||I10^Pressure^https://example.org/${'\u6f22'.repeat(700)}`);
+    expect([result.outcome, result.findings]).toEqual(['AA', ['W 102 DG1^1^3^1^3']]);
+    expect(result.resource('Condition')).toMatchObject({ code: { coding: [{ code: 'I10', display: 'Pressure' }] } });
+  });
+});

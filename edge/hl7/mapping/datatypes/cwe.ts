@@ -6,6 +6,7 @@ import type { Segment } from '../../../../shared/hl7/message.ts';
 import { locatePart, repetitions, type Part } from '../../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
 import { note, type MapContext } from '../context.ts';
+import { isTooLongEntry } from '../index-limit.ts';
 import { codingSystem, isOwnTable, tableSystem } from '../tables/coding-systems.ts';
 import type { ConceptMap } from '../tables/concept-map.ts';
 import { code, members, textOf } from './text.ts';
@@ -32,8 +33,14 @@ function coding(part: Part, triplet: Triplet, context: MapContext, table?: strin
   if (value === undefined || isTooLong(value)) return undefined;
   const name = textOf(part, triplet.system);
   const isOwn = table !== undefined && isOwnTable(name, table);
+  const system = isOwn ? tableSystem(table) : codingSystem([name, textOf(part, triplet.oid)], context);
+  const isUnusable = system !== undefined && isTooLongEntry([system, value]);
+  if (isUnusable) {
+    const message = 'a coding system that is too long to be searched for was left out';
+    note(context, 'W', '102', locatePart(part, triplet.system), message, 'system-too-long');
+  }
   return members({
-    system: isOwn ? tableSystem(table) : codingSystem([name, textOf(part, triplet.oid)], context),
+    system: isUnusable ? undefined : system,
     version: textOf(part, triplet.version),
     code: value,
     display: textOf(part, triplet.display),

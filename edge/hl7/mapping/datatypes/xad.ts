@@ -1,7 +1,7 @@
 /** XAD and SAD as Address (v2-to-FHIR `XAD[Address]`, `SAD[Address]`), with the display text that a person reads. */
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
-import type { MapContext } from '../context.ts';
+import { noteUnknownUse, type MapContext } from '../context.ts';
 import { ADDRESS_TYPE, ADDRESS_USE } from '../tables/concept-maps.ts';
 import { textOfConcept } from './cwe.ts';
 import { code, members, textOf } from './text.ts';
@@ -9,6 +9,9 @@ import { dateRange, dateTime, period } from './time.ts';
 
 const AD_USE = 'http://hl7.org/fhir/StructureDefinition/iso21090-AD-use';
 const CENSUS_TRACT = 'http://hl7.org/fhir/StructureDefinition/iso21090-ADXP-censusTract';
+
+/** Table 0190, of all versions. Not each of them is a use or type of FHIR. */
+const ADDRESS_TYPES: ReadonlySet<string> = new Set('B BA BDL BI BR C F H HV L M N O P RH S SH TM V'.split(' '));
 
 /** `XAD[Address]` 3 to 28. */
 export function address(part: Part, context: MapContext): JsonObject | undefined {
@@ -27,6 +30,7 @@ export function address(part: Part, context: MapContext): JsonObject | undefined
   const end = dateTime(part, context, 14);
   const text = [...line, city, [state, postalCode].filter(Boolean).join(' '), country].filter(Boolean).join(', ');
 
+  noteUnknownUse(part, 7, 'table 0190', ADDRESS_TYPES, context);
   const place = members({ text: text || undefined, line, city, district, state, postalCode, country });
   if (place === undefined) return undefined;
   return members({

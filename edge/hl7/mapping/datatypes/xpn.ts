@@ -1,7 +1,7 @@
 /** XPN and FN as HumanName (v2-to-FHIR `XPN[HumanName]`, `FN[HumanName]`), with the display text that a person reads. */
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
-import type { MapContext } from '../context.ts';
+import { noteUnknownUse, type MapContext } from '../context.ts';
 import { NAME_TYPE } from '../tables/concept-maps.ts';
 import { members, textOf } from './text.ts';
 import { dateRange, dateTime, period } from './time.ts';
@@ -18,6 +18,11 @@ const FAMILY_PARTS: readonly (readonly [subcomponent: number, url: string])[] = 
 
 /** `XPN[HumanName]` 13 and 14; table 0444. */
 const ASSEMBLY_ORDER: ReadonlySet<string> = new Set(['G', 'F']);
+
+/** Table 0200, of all versions. Not each of them is a use of FHIR. */
+const NAME_TYPES: ReadonlySet<string> = new Set(
+  'A B BAD C CB D F I K L M MSK N NAV NB NOUSE P R REL S T TEMP U'.split(' '),
+);
 
 const present = (...texts: readonly (string | undefined)[]): string[] => texts.filter((text) => text !== undefined);
 
@@ -90,6 +95,7 @@ function humanName(part: Part, context: MapContext): JsonObject | undefined {
         : period(start, end, context, locatePart(part, 13)),
   });
   if (name === undefined || (name.text === undefined && familyParts.length === 0)) return undefined;
+  noteUnknownUse(part, 7, 'table 0200', NAME_TYPES, context);
   const use = NAME_TYPE.codes.get(textOf(part, 7) ?? '')?.code;
   return use === undefined ? name : { use, ...name };
 }

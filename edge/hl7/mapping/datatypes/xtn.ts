@@ -1,7 +1,7 @@
 /** XTN as ContactPoint (v2-to-FHIR `XTN[ContactPoint]`). */
 import { locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
-import type { MapContext } from '../context.ts';
+import { noteUnknownUse, type MapContext } from '../context.ts';
 import { TELECOM_USE } from '../tables/concept-maps.ts';
 import { code, members, textOf } from './text.ts';
 import { dateTime, period } from './time.ts';
@@ -19,6 +19,9 @@ const EQUIPMENT: ReadonlyMap<string, { readonly system: string; readonly use?: s
   ['TDD', { system: 'other' }],
   ['TTY', { system: 'other' }],
 ]);
+
+/** Table 0201, of all versions. */
+const USES: ReadonlySet<string> = new Set('ASN BPN EMR NET ORN PRN PRS VHN WPN'.split(' '));
 
 /** Rows 9 to 14, 19 and 20. */
 const NUMBER_PARTS: readonly (readonly [component: number, url: string])[] = [
@@ -45,6 +48,8 @@ export function contactPoint(part: Part, context: MapContext, fallbackUse?: stri
         const valueString = textOf(part, number);
         return valueString === undefined ? [] : [{ url, valueString }];
       });
+  noteUnknownUse(part, 2, 'table 0201', USES, context);
+  noteUnknownUse(part, 3, 'table 0202', new Set(EQUIPMENT.keys()), context);
   const rank = textOf(part, 18);
   return members({
     extension,
