@@ -41,7 +41,9 @@ function toFault(error: unknown): unknown {
   if (error instanceof SyntaxError) return unreachable(error);
   if (!(error instanceof NeonDbError)) return error;
   const state = error.code ?? '';
-  if (lateAt(error) !== undefined) return new Fault('unavailable', 'the database took too long', { cause: error });
+  // Every transaction asks for it: migrations go first, and until they have, nothing is served.
+  if (state === '42883' && error.message.includes('limit_time'))
+    return new Fault('unavailable', 'the database does not have the function limit_time', { cause: error });
   const known = faultOfState(state, error.detail, error);
   if (known !== undefined) return known;
   // Without an SQLSTATE the endpoint itself could not be reached or did not speak to PostgreSQL.
@@ -85,25 +87,20 @@ const readsOnly = (queries: readonly Query[]): boolean => queries.every(({ reads
 
 interface TimeRow {
   /** The database's clock, milliseconds since the epoch. */
-  readonly at: string;
+  readonly at: number;
 }
 
 /**
- * First and last statement of each transaction. It gives what follows the time that is left and no more, and fails when
- * none is left, since PostgreSQL takes no such limit: so work that waited on its way, or took too long in several
- * statements, does not commit after its asker was told that it failed. The settings end with the transaction, also
- * behind a pooler.
+ * First and last statement of each transaction (migrations/functions/limit_time.sql), so that nothing commits past its time.
  *
  * @param deadline milliseconds since the epoch, by the database's clock
  */
 const limitTime = (deadline: number, { lockMs, workMs }: TimeLimits): Query<TimeRow> =>
-  sql<TimeRow>`select at::text, set_config('lock_timeout', ${String(lockMs)}, true), set_config('statement_timeout',
-    case when at < ${deadline}::bigint then least(${deadline}::bigint - at, ${workMs}::bigint)::text else 'late ' || at end, true)
-    from (select floor(1000 * extract(epoch from clock_timestamp()))::bigint) t (at)`;
+  sql<TimeRow>`select limit_time(${deadline}, ${lockMs}, ${workMs}) as at`;
 
 /** The database's clock, where it refused to work on because the deadline had passed. */
 function lateAt({ code, message }: NeonDbError): number | undefined {
-  const at = code === '22023' ? /"late (\d+)"/.exec(message)?.[1] : undefined;
+  const at = code === 'GW503' ? /^late (\d+)$/.exec(message)?.[1] : undefined;
   return at === undefined ? undefined : Number(at);
 }
 

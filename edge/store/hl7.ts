@@ -1,5 +1,5 @@
 /**
- * HL7 messages in the database (`hl7_match` and `hl7_store` in migrations/functions): what a message finds, in one round
+ * HL7 messages in the database (`hl7_found` and `hl7_store` in migrations/functions): what a message finds, in one round
  * trip, and the message with all its effects, in another. The statements of an API key that sends messages are here too.
  */
 import type { AckError } from '../../shared/hl7/ack.ts';
@@ -75,16 +75,15 @@ export interface SenderRow {
   readonly is_control_id_reused: boolean;
 }
 
-/** `hl7_match` finds no more patients by their numbers: where it finds as many, there may be others. */
+/** `hl7_found` finds no more patients by their numbers: where it finds as many, there may be others. */
 export const MAX_FOUND_PATIENTS = 100;
 
 export interface MatchRow extends StoredResource {
   readonly client_id: string;
-  readonly role: 'patient' | 'identity' | 'result' | 'number' | 'trait';
+  /** Of role `state` there is a key only: of all rows of this API key; given back to `storeMessage`. */
+  readonly role: 'patient' | 'identity' | 'result' | 'number' | 'trait' | 'state';
   readonly key: string;
   readonly contributions: string | null;
-  /** Of all rows of this key; given back to `storeMessage`. */
-  readonly state: string;
 }
 
 /** The reason, in a message's errors, that the gateway itself is to blame. */
@@ -92,7 +91,7 @@ export const FAILED = 'gateway-failed';
 
 /** Which keys a query is about: one that is known, or those that an MLLP message may be of. */
 export type SenderChoice =
-  | { readonly clientId: string }
+  | { readonly site: string; readonly clientId: string }
   | { readonly sourceAddress: string; readonly application: string; readonly facility: string };
 
 /** SQL over `api_key k` with three parameters. */
@@ -115,11 +114,11 @@ const TAKES_MLLP = `(k.status = 'active' and 'hl7-mllp' = any (k.protocols))`;
 const IS_ALLOWED = `(${TAKES_MLLP} and ${HOLDS_ADDRESS} and ${FILTERS_MATCH})`;
 /** Those, and keys that nearly fit, so that a refusal can tell their administrators why not. */
 const IS_CONCERNED = `(${HOLDS_ADDRESS} or ${NAMES_SENDER})`;
-const IS_KNOWN = `(k.client_id = $1 and $2::text is null and $3::text is null)`;
+const IS_KNOWN = `(k.client_id = $1 and k.site_id = $2::uuid and $3::text is null)`;
 
 function keysOf(choice: SenderChoice): Condition {
   if ('clientId' in choice) {
-    return { isAllowed: IS_KNOWN, isConcerned: IS_KNOWN, params: [choice.clientId, null, null] };
+    return { isAllowed: IS_KNOWN, isConcerned: IS_KNOWN, params: [choice.clientId, choice.site, null] };
   }
   const { sourceAddress, application, facility } = choice;
   return { isAllowed: IS_ALLOWED, isConcerned: IS_CONCERNED, params: [sourceAddress, application, facility] };
@@ -161,11 +160,17 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
 
 /** What each of the keys' sites has for a message, with the state it was found in. */
 export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<MatchRow> {
+  const columns = `m.role, m.key, m.type, m.id, m.version, ${instantOf('m.last_updated')} as last_updated, m.meta, m.body, m.contributions`;
+  if ('clientId' in choice) {
+    // Of a key that is known nothing is asked, since this would be planned anew each time.
+    const text = `select $1 as client_id, ${columns} from hl7_found($2::uuid, $3::text[], $4::text[], $5::text[]) m
+   order by m.role desc, m.id`;
+    return { text, params: [choice.clientId, choice.site, ...lookupParams(lookup)], reads: true };
+  }
   const { isAllowed, params } = keysOf(choice);
-  const text = `select k.client_id, m.role, m.key, m.type, m.id, m.version, ${instantOf('m.last_updated')} as last_updated,
-      m.meta, m.body, m.contributions, m.state
+  const text = `select k.client_id, ${columns}
     from api_key k
-   cross join lateral hl7_match(k.site_id, $4::text[], $5::text[], $6::text[]) m
+   cross join lateral hl7_found(k.site_id, $4::text[], $5::text[], $6::text[]) m
    where ${isAllowed}
    order by k.client_id, m.role desc, m.id`;
   return { text, params: [...params, ...lookupParams(lookup)], reads: true };
@@ -173,19 +178,19 @@ export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<Match
 
 /** The same for people of a site, who are shown what was found: it is noted for the audit. */
 export function shownMatchesOf(
-  { site, clientId }: { readonly site: string; readonly clientId: string },
+  key: { readonly site: string; readonly clientId: string },
   lookup: LookupKeys,
   action: AuditAction,
 ): Query<MatchRow> {
-  const { text, params } = matchesOf({ clientId }, lookup);
+  const { text, params } = matchesOf(key, lookup);
   return {
     text: `with m as materialized (${text})
     select m.* from m cross join (
       select audit_note(array_agg(concat_ws(' ', '${action}', s.type, s.id, r.patient_id))) as done
-        from m s join resource r on r.site_id = $7::uuid and r.type = s.type and r.id = s.id) noted
+        from m s join resource r on r.site_id = $2::uuid and r.type = s.type and r.id = s.id) noted
      where noted.done
      order by m.client_id, m.role desc, m.id`,
-    params: [...params, site],
+    params,
   };
 }
 

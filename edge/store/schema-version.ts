@@ -28,7 +28,7 @@ export const FUNCTIONS: readonly string[] = [
   'hl7_accepted',
   'hl7_authorities',
   'hl7_body_write',
-  'hl7_match',
+  'hl7_found',
   'hl7_merge',
   'hl7_order_of_result',
   'hl7_references_set',
@@ -45,6 +45,7 @@ export const FUNCTIONS: readonly string[] = [
   'job_stop',
   'json_member_set',
   'jti_claim_add',
+  'limit_time',
   'lock_keys',
   'lock_patients',
   'mllp_networks_of',
@@ -64,7 +65,6 @@ export const FUNCTIONS: readonly string[] = [
   'sidecar_note',
   'site_write',
   'token_revoke',
-  'unnamed_name_write',
   'usage_add',
 ];
 

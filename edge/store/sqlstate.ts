@@ -16,6 +16,7 @@ const OWN = {
   GW412: { kind: 'precondition-failed', message: 'the resource has another version' },
   GW422: { kind: 'invalid', message: 'a referenced resource is not in the site', code: 'not-found' },
   GW440: { kind: 'unauthenticated', message: 'your session has ended: sign in again', code: 'session_ended' },
+  GW503: { kind: 'unavailable', message: 'the database took too long' },
 } as const satisfies Readonly<Record<string, Meaning>>;
 
 export type OwnState = keyof typeof OWN;

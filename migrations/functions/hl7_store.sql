@@ -4,12 +4,12 @@
 --     audit: as audit_add }; why is that of
 --     hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
---     orders: [{ type, id, fields }], attention: [as attention_add], unnamed: [as unnamed_name_write],
---     moved: [{ patient, domain, value }], numbers that a message only listed, and that another patient now has,
+--     orders: [{ type, id, fields }], attention: [as attention_add], unnamed: [{ kind, name }], names without a URI,
+--     in capitals, none twice, moved: [{ patient, domain, value }], numbers that a message only listed, and that another patient now has,
 --     aliases: [as authority_alias_add] }
---   p_state: of the rows that hl7_match found, '' for none.
+--   p_state: the key of the row of role state that hl7_found gave, '' for none.
 -- One row: outcome is 'stored'; 'seen' when these very bytes were accepted before, with the first AA, unless an
--- administrator replays them; or 'retry' when what hl7_match found is no longer so, or the message has been stored
+-- administrator replays them; or 'retry' when what hl7_found gave is no longer so, or the message has been stored
 -- meanwhile, and nothing was stored.
 -- Settings: migrations/README.md, "Plans".
 create or replace function hl7_store(p_site uuid, p_message json, p_raw bytea, p_ack bytea, p_values text[],
@@ -22,6 +22,7 @@ as $$
 #variable_conflict use_column
 declare
   m record;
+  e record;
   g record;
   known bigint;
   stored uuid;
@@ -60,7 +61,7 @@ begin
   end if;
 
   if p_state is distinct from (
-      select coalesce(max(m.state), '') from hl7_match(p_site, p_values, p_types, p_keys) m)
+      coalesce((select f.key from hl7_found(p_site, p_values, p_types, p_keys) f where f.role = 'state'), ''))
     or m.authorities <> md5(hl7_authorities(p_site, m."clientId")) then
     return query select 'retry', null::text, null::bytea;
     return;
@@ -80,6 +81,7 @@ begin
   else
     update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors, has_failed = m."hasFailed"
      where x.site_id = p_site and x.message_id = m."messageId";
+    delete from unnamed_name u where u.site_id = p_site and u.message_id = m."messageId";
   end if;
   insert into hl7_attempt (site_id, message_id, number, why, actor, comment, job_id, request_id, outcome, ack, errors)
     select p_site, m."messageId", coalesce(max(a.number), 0) + 1, m.why, m.actor, m.comment, m."jobId", m."requestId",
@@ -97,51 +99,72 @@ begin
     perform job_add(gen_random_uuid(), 'hl7-retry', p_site, 'site', '{}', null, 'gateway');
   end if;
 
-  delete from patient_identity i
-   using json_to_recordset(coalesce(p_effects -> 'moved', '[]')) as x(patient uuid, domain text, value text)
-   where i.site_id = p_site and i.id = x.patient and i.domain = search_key(x.domain) and i.value = search_key(x.value)
-     and not i.led;
-  insert into hl7_message_resource (site_id, message_id, type, id, version)
-    select p_site, m."messageId", r.value ->> 'type', w.id, w.version
-      from resource_write(p_site, p_effects -> 'resources') w
-      join json_array_elements(p_effects -> 'resources') with ordinality r(value, n) on r.n = w.ordinal + 1
-    on conflict (site_id, message_id, type, id) do update set version = excluded.version;
-  insert into hl7_identity (site_id, type, key, id)
-    select p_site, x.type, x.key, x.id
-      from json_to_recordset(p_effects -> 'identities') as x(type text, key text, id uuid)
-    on conflict do nothing;
-  get diagnostics known = row_count;
-  if known <> json_array_length(p_effects -> 'identities') then
-    -- Another message gave a key to this patient under another of its identifiers: all is undone, and tried again.
-    raise exception 'an HL7 key was taken meanwhile' using errcode = 'GW412';
+  -- Most messages have few of these: a statement that finds nothing to do has to be begun all the same.
+  select x.* into e from json_to_record(p_effects) as x(resources json, results json, identities json, merges json,
+    orders json, moved json, aliases json, attention json, unnamed json);
+  if json_array_length(e.moved) > 0 then
+    delete from patient_identity i
+     using json_to_recordset(e.moved) as x(patient uuid, domain text, value text)
+     where i.site_id = p_site and i.id = x.patient and i.domain = search_key(x.domain) and i.value = search_key(x.value)
+       and not i.led;
   end if;
-  -- Each found result keeps its row; it may say more of its key. Nobody else has given a new one its place.
-  update hl7_result h
-     set filler = x.filler, placer = x.placer, at = x.at, numbers = x.numbers
-    from json_to_recordset(p_effects -> 'results') as x(type text, id uuid, filler text, placer text, at text, numbers text)
-   where h.site_id = p_site and h.type = x.type and h.id = x.id;
-  insert into hl7_result (site_id, type, id, patient_id, what, filler, placer, at, place, numbers)
-    select p_site, x.type, x.id, x."patientId", x.what, x.filler, x.placer, x.at, x.place, x.numbers
-      from json_to_recordset(p_effects -> 'results') as x(type text, id uuid, "patientId" uuid, what text, filler text,
-             placer text, at text, place integer, numbers text)
-     where not exists (select from hl7_result h where h.site_id = p_site and h.type = x.type and h.id = x.id)
-    on conflict do nothing;
-  if exists (
-    select from json_to_recordset(p_effects -> 'results') as x(type text, id uuid)
-     where not exists (select from hl7_result h where h.site_id = p_site and h.type = x.type and h.id = x.id)) then
-    raise exception 'a result with this key was stored meanwhile' using errcode = 'GW412';
+  if json_array_length(e.resources) > 0 then
+    insert into hl7_message_resource (site_id, message_id, type, id, version)
+      select p_site, m."messageId", r.value ->> 'type', w.id, w.version
+        from resource_write(p_site, e.resources) w
+        join json_array_elements(e.resources) with ordinality r(value, n) on r.n = w.ordinal + 1
+      on conflict (site_id, message_id, type, id) do update set version = excluded.version;
   end if;
-  insert into hl7_order (site_id, type, id, fields)
-    select p_site, x.type, x.id, x.fields
-      from json_to_recordset(p_effects -> 'orders') as x(type text, id uuid, fields text)
-    on conflict (site_id, type, id) do update set fields = excluded.fields
-     where hl7_order.fields <> excluded.fields;
-  for g in select x."from", x."to" from json_to_recordset(p_effects -> 'merges') as x("from" uuid, "to" uuid) loop
-    perform hl7_merge(p_site, m."messageId", g."from", g."to");
-  end loop;
-  perform attention_add(p_site, m."messageId", p_effects -> 'attention');
-  perform unnamed_name_write(p_site, m."messageId", p_effects -> 'unnamed');
-  perform authority_alias_add(p_site, m."clientId", m."messageId", p_effects -> 'aliases');
+  if json_array_length(e.identities) > 0 then
+    insert into hl7_identity (site_id, type, key, id)
+      select p_site, x.type, x.key, x.id from json_to_recordset(e.identities) as x(type text, key text, id uuid)
+      on conflict do nothing;
+    get diagnostics known = row_count;
+    if known <> json_array_length(e.identities) then
+      -- Another message gave a key to this patient under another of its identifiers: all is undone, and tried again.
+      raise exception 'an HL7 key was taken meanwhile' using errcode = 'GW412';
+    end if;
+  end if;
+  if json_array_length(e.results) > 0 then
+    -- Each found result keeps its row; it may say more of its key. Nobody else has given a new one its place.
+    update hl7_result h
+       set filler = x.filler, placer = x.placer, at = x.at, numbers = x.numbers
+      from json_to_recordset(e.results) as x(type text, id uuid, filler text, placer text, at text, numbers text)
+     where h.site_id = p_site and h.type = x.type and h.id = x.id;
+    insert into hl7_result (site_id, type, id, patient_id, what, filler, placer, at, place, numbers)
+      select p_site, x.type, x.id, x."patientId", x.what, x.filler, x.placer, x.at, x.place, x.numbers
+        from json_to_recordset(e.results) as x(type text, id uuid, "patientId" uuid, what text, filler text,
+               placer text, at text, place integer, numbers text)
+       where not exists (select from hl7_result h where h.site_id = p_site and h.type = x.type and h.id = x.id)
+      on conflict do nothing;
+    if exists (
+      select from json_to_recordset(e.results) as x(type text, id uuid)
+       where not exists (select from hl7_result h where h.site_id = p_site and h.type = x.type and h.id = x.id)) then
+      raise exception 'a result with this key was stored meanwhile' using errcode = 'GW412';
+    end if;
+  end if;
+  if json_array_length(e.orders) > 0 then
+    insert into hl7_order (site_id, type, id, fields)
+      select p_site, x.type, x.id, x.fields from json_to_recordset(e.orders) as x(type text, id uuid, fields text)
+      on conflict (site_id, type, id) do update set fields = excluded.fields
+       where hl7_order.fields <> excluded.fields;
+  end if;
+  if json_array_length(e.merges) > 0 then
+    for g in select x."from", x."to" from json_to_recordset(e.merges) as x("from" uuid, "to" uuid) loop
+      perform hl7_merge(p_site, m."messageId", g."from", g."to");
+    end loop;
+  end if;
+  if json_array_length(e.attention) > 0 then
+    perform attention_add(p_site, m."messageId", e.attention);
+  end if;
+  if json_array_length(e.unnamed) > 0 then
+    insert into unnamed_name (site_id, kind, name, message_id)
+      select p_site, x.kind, x.name, m."messageId" from json_to_recordset(e.unnamed) as x(kind text, name text)
+       where x.name <> '';
+  end if;
+  if json_array_length(e.aliases) > 0 then
+    perform authority_alias_add(p_site, m."clientId", m."messageId", e.aliases);
+  end if;
 
   perform audit_note(array[concat_ws(' ', 'message', 'Hl7Message', m."messageId")]);
   perform audit_add(p_site, m.audit);

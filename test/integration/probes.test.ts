@@ -48,6 +48,11 @@ test.each([
     "delete from schema_function where name in ('job_claim', 'assert_caller')",
     [503, 'the database does not have the functions assert_caller, job_claim'],
   ],
+  [
+    'of before the function that every transaction begins with',
+    'drop function limit_time',
+    [503, 'the database does not have the function limit_time'],
+  ],
   ['without anything', 'drop table schema_migration', [503, 'the database has no migrations']],
 ])('a database %s', async (_, change, expected) => {
   expect(await readyAfter(change)).toEqual(expected);

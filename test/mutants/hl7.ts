@@ -402,9 +402,9 @@ export const HL7: readonly Mutant[] = [
   },
   {
     name: 'sender: another site’s key by name',
-    file: 'edge/hl7/sender/find-sender.ts',
-    find: 'rows.find(({ site_id: id }) => id === site)',
-    replace: 'rows.find(({ site_id: id }) => id !== "" || id === site)',
+    file: 'edge/store/hl7.ts',
+    find: 'k.site_id = $2::uuid and',
+    replace: '$2::uuid is not null and',
     tests: SETTINGS,
   },
   {

@@ -149,10 +149,10 @@ export const ORDER: readonly Mutant[] = [
     tests: ROWS,
   },
   {
-    name: 'hl7_match: an order that another message has moved meanwhile',
-    file: 'migrations/functions/hl7_match.sql',
-    find: 'f.type, f.id, f.version, f.contributions)',
-    replace: 'f.type, f.id, f.version)',
+    name: 'hl7_found: an order that another message has moved meanwhile',
+    file: 'migrations/functions/hl7_found.sql',
+    find: 'type, id, version, contributions));\n    return next;\n  end loop;\n\n',
+    replace: 'type, id, version));\n    return next;\n  end loop;\n\n',
     tests: ROWS,
   },
   {

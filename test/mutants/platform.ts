@@ -125,6 +125,13 @@ export const PLATFORM: readonly Mutant[] = [
     tests: ['test/integration/platform/wrong-clock.test.ts'],
   },
   {
+    name: 'a transaction that began too late is done',
+    file: 'migrations/functions/limit_time.sql',
+    find: 'if at >= p_deadline then',
+    replace: 'if false then',
+    tests: ['test/contract/database-away.test.ts'],
+  },
+  {
     name: 'time that has really passed is taken for a wrong clock',
     file: 'edge/platform/database-clock.ts',
     find: 'if (atLeast <= aheadMs + TOLERATED_MS) return false;',

@@ -101,12 +101,10 @@ async function findKnown(
   { identity, lookup }: SoughtMessage,
   shown: Shown | null,
 ): Promise<FoundSender | NoKey> {
-  const { site, clientId } = key;
-  const choice: SenderChoice = { clientId };
+  const choice: SenderChoice = { site: key.site, clientId: key.clientId };
   const matching = shown === null ? matchesOf(choice, lookup) : shownMatchesOf(key, lookup, shown.action);
   const noted = shown?.messageId ? [noteAudit(shown.action, 'Hl7Message', shown.messageId)] : [];
-  const [, rows, matches] = await database.batch([opening, sendersOf(choice, identity), matching, ...noted]);
-  const row = rows.find(({ site_id: id }) => id === site);
+  const [, [row], matches] = await database.batch([opening, sendersOf(choice, identity), matching, ...noted]);
   return row === undefined ? DELETED : foundSender(row, matches, opening);
 }
 
@@ -130,7 +128,8 @@ async function findByAddress(
   const opening = enterSite(row.site_id);
   if (row.is_allowed) return foundSender(row, matches, opening);
   // A range that PostgreSQL reads otherwise than we do: ask again, by name.
-  const [, matchesAgain] = await database.batch([opening, matchesOf({ clientId: row.client_id }, lookup)]);
+  const known: SenderChoice = { site: row.site_id, clientId: row.client_id };
+  const [, matchesAgain] = await database.batch([opening, matchesOf(known, lookup)]);
   return foundSender(row, matchesAgain, opening);
 }
 
@@ -157,7 +156,7 @@ function foundSender(row: SenderRow, matches: readonly MatchRow[], opening: Quer
     isControlIdReused: row.is_control_id_reused,
     found: own.flatMap(foundIn),
     patients: patientsIn(own),
-    state: own[0]?.state ?? EMPTY_STATE,
+    state: own.find(({ role }) => role === 'state')?.key ?? EMPTY_STATE,
     opening,
   };
 }
@@ -168,7 +167,7 @@ function seenIn({ seen_id: messageId, is_seen_accepted: isAccepted, accepted_ack
 }
 
 function foundIn({ role, key, contributions, type, id, version, last_updated, meta, body }: MatchRow): Found[] {
-  if (role === 'number' || role === 'trait') return [];
+  if (role === 'number' || role === 'trait' || role === 'state') return [];
   return [{ role, key, contributions, resource: { type, id, version, last_updated, meta, body } }];
 }
 

@@ -26,7 +26,7 @@ describe('settings', () => {
     const { clientId, deps, ...site } = await newSite();
     const read = async () => {
       const message = { application: '', facility: '', controlId: '', sha256: '' };
-      const [row] = await deps.database.run(sendersOf({ clientId }, message));
+      const [row] = await deps.database.run(sendersOf({ site: site.site, clientId }, message));
       if (row === undefined) throw new Error('no such key');
       return settingsOf(row);
     };

@@ -1,0 +1,119 @@
+-- The patients that have one of the identifier values, those they were merged into (Patient.link of type replaced-by,
+-- which edge/hl7/identity/survivor.ts follows again in what comes back: here, so that it is one round trip), and the resources that HL7 keys
+-- (p_types[i], p_keys[i]) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
+-- Results and reports (p_types[i] is Observation or DiagnosticReport) are looked up in hl7_result instead: p_keys[i] is JSON,
+-- [what, filler, placer, first minute, last minute], and found is whatever may be meant, with key [patient, what, at,
+-- place, numbers].
+-- contributions: the row of hl7_order as JSON, { fields, stamps }.
+-- The last row, where there are others, has role 'state': its key is the same text for the same rows in the same versions,
+-- and the same account of who said what when, which a message can change without a new version. (Stamps change with a
+-- version only.)
+-- PL/pgSQL keeps the plans, and what a message does not speak of is not looked for: to plan, and even to begin, one
+-- statement for all costs more than the look-ups. The laterals with a limit are look-ups by key, one at a time: no
+-- estimate can make scans of them.
+-- Settings: migrations/README.md, "Plans".
+create or replace function hl7_found(p_site uuid, p_values text[], p_types text[], p_keys text[])
+returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
+  contributions text)
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  direct uuid[] := array(
+    select distinct i.id from patient_identity i
+     where i.site_id = p_site and i.value = any (p_values)
+     order by i.id limit 100);
+  patients uuid[] := direct;
+  survivors uuid[] := direct;
+  state text := '';
+begin
+  if direct = '{}' then return; end if;
+  -- A chain of links that somebody made too long, or a loop, ends.
+  for depth in 1 .. 16 loop
+    survivors := array(
+      select distinct l.target
+        from unnest(survivors) c (id)
+       cross join lateral (
+         select x.body from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = c.id limit 1) r
+       cross join lateral (
+         select substring(e -> 'other' ->> 'reference' from '^Patient/([0-9a-f-]{36})$')::uuid as target
+           from json_array_elements(
+                  case when r.body like '%"replaced-by"%' then ('{' || r.body || '}')::json -> 'link' end) e
+          where e ->> 'type' = 'replaced-by') l
+       where l.target is not null and l.target <> all (patients));
+    exit when survivors = '{}';
+    patients := patients || survivors;
+  end loop;
+
+  for role, key, type, id, version, last_updated, meta, body, contributions in
+    select 'patient', '', r.type, r.id, r.version, r.last_updated, r.meta, r.body, f.contributions
+      from unnest(patients) p (id)
+     cross join lateral (
+       select x.* from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) r
+      left join lateral (
+       select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+         from hl7_order x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) f on true
+    union all
+    select 'number', json_build_array(i.domain, i.value, i.number_type, i.led, i.is_assumed)::text, 'Patient', i.id, 0,
+           null, '', '', null
+      from unnest(direct) d (id)
+     cross join lateral (
+       select x.* from patient_identity x where x.site_id = p_site and x.id = d.id and x.value = any (p_values) offset 0) i
+    union all
+    select 'trait', t.trait, 'Patient', p.id, 0, null, '', '', null
+      from unnest(patients) p (id)
+     cross join lateral (
+       select x.trait from patient_trait x where x.site_id = p_site and x.id = p.id order by x.trait limit 200) t
+     order by 1, 2, 4
+  loop
+    state := md5(state || concat_ws('|', role, key, type, id, version, contributions));
+    return next;
+  end loop;
+
+  if p_types <> '{}' then
+    for role, key, type, id, version, last_updated, meta, body, contributions in
+      select 'identity', i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, f.contributions
+        from unnest(patients) p (id)
+       cross join unnest(p_types, p_keys) as k(type, key)
+       cross join lateral (
+         select x.* from hl7_identity x
+          where x.site_id = p_site and x.type = k.type and x.key = k.key || '@' || p.id::text limit 1) i
+       cross join lateral (
+         select x.* from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r
+        left join lateral (
+         select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+           from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true
+      union all
+      select 'result', json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id,
+             r.version, r.last_updated, r.meta, r.body, f.contributions
+        from unnest(patients) p (id)
+       cross join (
+         select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
+                t.key::json ->> 3 as first, t.key::json ->> 4 as last
+           from unnest(p_types, p_keys) as t(type, key) where t.type in ('Observation', 'DiagnosticReport')
+          group by 1, 2, 3, 4, 5, 6) k
+       cross join lateral (
+         (select x.* from hl7_result x
+           where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler
+             and (k.filler <> '' or (k.placer = '' and x.placer = ''))
+             and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)
+         union
+         (select x.* from hl7_result x
+           where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
+             and x.placer <> '' and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)) i
+       cross join lateral (
+         select x.* from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r
+        left join lateral (
+         select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+           from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true
+       order by 1, 2, 3, 4
+    loop
+      state := md5(state || concat_ws('|', role, key, type, id, version, contributions));
+      return next;
+    end loop;
+  end if;
+
+  return query select 'state', state, '', null::uuid, 0, null::timestamptz, '', '', null::text;
+end $$;
