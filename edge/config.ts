@@ -48,8 +48,14 @@ const SECRETS = {
   TOKEN_SIGNING_KEYS: jsonText.pipe(signingRing),
   /** The public JWKS of the MLLP sidecars. Absent: no sidecar is let in. */
   MLLP_SIDECAR_KEYS: jsonText.pipe(z.looseObject({ keys: z.array(publicJwk).min(1) })).optional(),
-  /** The key that authenticates page cursors and seals admin sessions: at least 32 bytes, base64url. */
-  GATEWAY_SECRET: z.string().regex(/^[A-Za-z0-9_-]{43,}$/, 'must be at least 32 random bytes, base64url'),
+  /** What page cursors and the console's cookies and tokens are sealed with: the first seals, all open. */
+  GATEWAY_SECRET: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9_-]{43,}(?:,[A-Za-z0-9_-]{43,})*$/,
+      'must be at least 32 random bytes, base64url; several with commas',
+    )
+    .transform((text) => text.split(',')),
 };
 
 /** The staff's OpenID provider. */

@@ -31,3 +31,27 @@ export function sealingKey(secret: string, purpose: string): () => Promise<Crypt
   let kept: CryptoKey | undefined;
   return async () => (kept ??= await derive(secret, purpose));
 }
+
+/** The keys of a ring of secrets for one purpose: the first seals, each may have sealed what is to be opened. */
+export interface SealingRing {
+  readonly first: () => Promise<CryptoKey>;
+  /** What the first key that opens it gives; undefined where none does. @param open undefined where a key does not fit */
+  readonly open: <T>(open: (key: CryptoKey) => Promise<T | undefined>) => Promise<T | undefined>;
+}
+
+/** @param secrets GATEWAY_SECRET, of which there is at least one */
+export function sealingRing(secrets: readonly string[], purpose: string): SealingRing {
+  const keys = secrets.map((secret) => sealingKey(secret, purpose));
+  const [first] = keys;
+  if (first === undefined) throw new Error('a ring of secrets has at least one');
+  return {
+    first,
+    async open(open) {
+      for (const key of keys) {
+        const opened = await open(await key());
+        if (opened !== undefined) return opened;
+      }
+      return undefined;
+    },
+  };
+}

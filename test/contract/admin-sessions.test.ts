@@ -53,7 +53,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     return copy;
   };
   const status = async (browser: HttpBrowser, path = '/admin/api/api-keys') => (await browser.ask(url(path))).status;
-  const seal = () => createSeal(stack.gateway.secrets.env.GATEWAY_SECRET, 'admin session');
+  const seal = () => createSeal([stack.gateway.secrets.env.GATEWAY_SECRET], 'admin session');
   const idOf = async (browser: HttpBrowser) =>
     String((await seal().open(jarOf(browser).get(COOKIE) ?? '', Date.now()))?.['session']);
 

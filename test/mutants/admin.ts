@@ -18,6 +18,13 @@ const SIGN_IN_OR_MESSAGES = ['test/contract/admin-sign-in.test.ts', 'test/contra
 
 export const ADMIN: readonly Mutant[] = [
   {
+    name: 'a rotation of the secret ends every session',
+    file: 'edge/http/crypto.ts',
+    find: 'const keys = secrets.map((secret) => sealingKey(secret, purpose));',
+    replace: 'const keys = secrets.slice(0, 1).map((secret) => sealingKey(secret, purpose));',
+    tests: SESSION,
+  },
+  {
     name: 'an ID token is taken for an access token',
     file: 'edge/admin/staff/bearer-token.ts',
     find: "        typ: 'at+jwt',\n",
@@ -369,8 +376,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'a cookie sealed for another purpose opens',
     file: 'edge/admin/staff/seal.ts',
-    find: 'sealingKey(secret, `gateway ${purpose}`)',
-    replace: "sealingKey(secret, 'gateway')",
+    find: 'sealingRing(secrets, `gateway ${purpose}`)',
+    replace: "sealingRing(secrets, 'gateway')",
     tests: SESSION,
   },
   {

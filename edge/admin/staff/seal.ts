@@ -4,7 +4,7 @@
  */
 import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose';
 
-import { sealingKey } from '../../http/crypto.ts';
+import { sealingRing } from '../../http/crypto.ts';
 
 export interface Seal {
   /** @param expires seconds since the epoch */
@@ -13,26 +13,28 @@ export interface Seal {
   open(sealed: string, nowMs: number): Promise<JWTPayload | undefined>;
 }
 
-export function createSeal(secret: string, purpose: string): Seal {
-  const key = sealingKey(secret, `gateway ${purpose}`);
+export function createSeal(secrets: readonly string[], purpose: string): Seal {
+  const ring = sealingRing(secrets, `gateway ${purpose}`);
   return {
     async seal(payload, expires) {
       const jwt = new EncryptJWT(payload).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' }).setExpirationTime(expires);
-      return jwt.encrypt(await key());
+      return jwt.encrypt(await ring.first());
     },
-    async open(sealed, nowMs) {
-      try {
-        const { payload } = await jwtDecrypt(sealed, await key(), {
-          currentDate: new Date(nowMs),
-          requiredClaims: ['exp'],
-          keyManagementAlgorithms: ['dir'],
-          contentEncryptionAlgorithms: ['A256GCM'],
-        });
-        return payload;
-      } catch (error) {
-        if (error instanceof errors.JOSEError) return undefined;
-        throw error;
-      }
-    },
+    open: (sealed, nowMs) => ring.open((key) => openWith(key, sealed, nowMs)),
   };
+}
+
+async function openWith(key: CryptoKey, sealed: string, nowMs: number): Promise<JWTPayload | undefined> {
+  try {
+    const { payload } = await jwtDecrypt(sealed, key, {
+      currentDate: new Date(nowMs),
+      requiredClaims: ['exp'],
+      keyManagementAlgorithms: ['dir'],
+      contentEncryptionAlgorithms: ['A256GCM'],
+    });
+    return payload;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
 }

@@ -5,7 +5,7 @@
 import { decodeBase64url, encodeBase64url } from '../../../shared/base64url.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
-import { sealingKey } from '../../http/crypto.ts';
+import { sealingRing } from '../../http/crypto.ts';
 import type { Position } from '../../store/search/search.ts';
 
 const NONCE_BYTES = 12;
@@ -18,9 +18,9 @@ export interface CursorSealer {
   open(cursor: string, scope: string): Promise<Position>;
 }
 
-/** @param secret GATEWAY_SECRET; the key is derived from it for this use alone (RFC 5869) */
-export function cursorSealer(secret: string): CursorSealer {
-  const key = sealingKey(secret, 'fhir page cursor');
+/** @param secrets GATEWAY_SECRET; the keys are derived from it for this use alone (RFC 5869) */
+export function cursorSealer(secrets: readonly string[]): CursorSealer {
+  const ring = sealingRing(secrets, 'fhir page cursor');
   const refuse = (): Fault => {
     const message = 'the page link was altered, or made for another query: start again at the first page';
     return new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http._cursor' }] });
@@ -31,7 +31,7 @@ export function cursorSealer(secret: string): CursorSealer {
       const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
       const sealed = await crypto.subtle.encrypt(
         { name: 'AES-GCM', iv: nonce, additionalData: utf8.encode(scope) },
-        await key(),
+        await ring.first(),
         utf8.encode(JSON.stringify([id, sortKey])),
       );
       return encodeBase64url(new Uint8Array([...nonce, ...new Uint8Array(sealed)]));
@@ -40,9 +40,10 @@ export function cursorSealer(secret: string): CursorSealer {
       const bytes = decodeBase64url(cursor);
       if (bytes === undefined || bytes.byteLength <= NONCE_BYTES) throw refuse();
       const iv = bytes.subarray(0, NONCE_BYTES);
-      const opened = await crypto.subtle
-        .decrypt({ name: 'AES-GCM', iv, additionalData: utf8.encode(scope) }, await key(), bytes.subarray(NONCE_BYTES))
-        .catch(() => undefined);
+      const sealing = { name: 'AES-GCM', iv, additionalData: utf8.encode(scope) };
+      const opened = await ring.open((key) =>
+        crypto.subtle.decrypt(sealing, key, bytes.subarray(NONCE_BYTES)).catch(() => undefined),
+      );
       if (opened === undefined) throw refuse();
       const position: unknown = JSON.parse(new TextDecoder().decode(opened));
       const [id, sortKey] = Array.isArray(position) ? (position as unknown[]) : [];

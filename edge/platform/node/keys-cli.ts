@@ -69,7 +69,7 @@ const gatewaySecret = (): string => randomBytes(32).toString('base64url');
 
 const newSecret = (): Made => ({
   output: gatewaySecret(),
-  notes: ['next: store this as the secret GATEWAY_SECRET; another one ends sessions and pages under way'],
+  notes: ['next: store this as the secret GATEWAY_SECRET; another one goes behind it first (README.md, Rotate)'],
 });
 
 interface SecretFile {

@@ -15,14 +15,25 @@ const NOW = 1_800_000_000_000;
 const SECRET = 'q'.repeat(43);
 
 describe('a sealed value', () => {
-  const seal = createSeal(SECRET, 'admin session');
+  const seal = createSeal([SECRET], 'admin session');
 
   test('is opened by the same secret and purpose until it expires', async () => {
     const sealed = await seal.seal({ sub: 'a' }, NOW / 1000 + 60);
-    expect(await createSeal(SECRET, 'admin session').open(sealed, NOW)).toMatchObject({ sub: 'a' });
+    expect(await createSeal([SECRET], 'admin session').open(sealed, NOW)).toMatchObject({ sub: 'a' });
     expect(await seal.open(sealed, NOW + 61_000)).toBeUndefined();
-    expect(await createSeal('r'.repeat(43), 'admin session').open(sealed, NOW)).toBeUndefined();
-    expect(await createSeal(SECRET, 'admin sign-in').open(sealed, NOW)).toBeUndefined();
+    expect(await createSeal(['r'.repeat(43)], 'admin session').open(sealed, NOW)).toBeUndefined();
+    expect(await createSeal([SECRET], 'admin sign-in').open(sealed, NOW)).toBeUndefined();
+  });
+
+  test('survives a rotation: the first secret seals, all open', async () => {
+    const [old, next] = ['o'.repeat(43), 'n'.repeat(43)];
+    const before = await createSeal([old], 'admin session').seal({ sub: 'a' }, NOW / 1000 + 60);
+    const rotated = createSeal([next, old], 'admin session');
+    expect(await rotated.open(before, NOW)).toMatchObject({ sub: 'a' });
+    const after = await rotated.seal({ sub: 'b' }, NOW / 1000 + 60);
+    expect(await createSeal([old, next], 'admin session').open(after, NOW)).toMatchObject({ sub: 'b' });
+    expect(await createSeal([old], 'admin session').open(after, NOW)).toBeUndefined();
+    expect(await createSeal([next], 'admin session').open(before, NOW)).toBeUndefined();
   });
 
   test('cannot be read, changed or made by others', async () => {
@@ -41,7 +52,7 @@ describe('a sealed value', () => {
 });
 
 test('a token of the provider is opened for its own session only', async () => {
-  const tokens = createTokenSeal({ config: { GATEWAY_SECRET: SECRET } as Config, now: () => NOW });
+  const tokens = createTokenSeal({ config: { GATEWAY_SECRET: [SECRET] } as Config, now: () => NOW });
   const sealed = await tokens.seal('one', 'refresh');
   expect(sealed).not.toContain('refresh');
   expect(await tokens.open('one', sealed)).toBe('refresh');

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { cursorSealer } from '../../../../edge/fhir/controls/cursor.ts';
 import { uuidv7 } from '../../../../shared/uuid.ts';
 
-const cursors = cursorSealer('a'.repeat(43));
+const cursors = cursorSealer(['a'.repeat(43)]);
 const position = fc.record({
   id: fc.integer({ min: 1, max: 2 ** 47 }).map((ms) => uuidv7(ms)),
   key: fc.option(fc.string({ unit: 'grapheme' }), { nil: null }),
@@ -18,7 +18,7 @@ test('a cursor opens for its scope only', async () => {
       expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
       expect(await cursors.open(cursor, scope)).toEqual(at);
       if (other !== scope) await expect(cursors.open(cursor, other)).rejects.toMatchObject({ kind: 'malformed' });
-      await expect(cursorSealer('b'.repeat(43)).open(cursor, scope)).rejects.toMatchObject({ kind: 'malformed' });
+      await expect(cursorSealer(['b'.repeat(43)]).open(cursor, scope)).rejects.toMatchObject({ kind: 'malformed' });
     }),
   );
 });
@@ -50,4 +50,14 @@ test('one altered, missing or added bit opens nothing', async () => {
 test('two cursors of one place are not the same text', async () => {
   const at = { id: uuidv7(1), key: null };
   expect(await cursors.seal(at, 's')).not.toBe(await cursors.seal(at, 's'));
+});
+
+test('a cursor survives a rotation of the secret', async () => {
+  const [old, next] = ['a'.repeat(43), 'n'.repeat(43)];
+  const position = { id: '0192f0c1-0000-7000-8000-000000000000', key: 'Doe' };
+  const before = await cursorSealer([old]).seal(position, 'scope');
+  const rotated = cursorSealer([next, old]);
+  expect(await rotated.open(before, 'scope')).toEqual(position);
+  const after = await rotated.seal(position, 'scope');
+  await expect(cursorSealer([old]).open(after, 'scope')).rejects.toMatchObject({ kind: 'malformed' });
 });
