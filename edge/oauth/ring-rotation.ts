@@ -29,21 +29,25 @@ async function newSigningKey(nowMs: number): Promise<Es256PrivateJwk> {
 /** A ring with one key. */
 export async function newRing(nowMs: number): Promise<Step> {
   const ring = { keys: [await newSigningKey(nowMs)] };
-  return { ring, next: 'store this as the secret TOKEN_SIGNING_KEYS and deploy; to rotate later: publish' };
+  return { ring, next: 'store this as the secret TOKEN_SIGNING_KEYS; to rotate later: npm run -s keys -- publish' };
 }
 
 /** Adds a new key, published but not signing yet. */
 export async function publishKey(ring: SigningRing, nowMs: number): Promise<Step> {
   const added = { keys: [...ring.keys, await newSigningKey(nowMs)] };
-  return { ring: added, next: `deploy this, wait ${PUBLISHED_EVERYWHERE_MINUTES} minutes, then: sign` };
+  return {
+    ring: added,
+    next: `deploy this, wait ${PUBLISHED_EVERYWHERE_MINUTES} minutes, then: sign (npm run -s keys -- sign)`,
+  };
 }
 
 /** Lets the newest key sign; the others stay published, for the tokens they have signed. */
 export function signWithNewest(ring: SigningRing): Step {
   const newest = ring.keys.at(-1);
-  if (newest === undefined || ring.keys.length === 1) return { ring, next: 'there is one key only: publish first' };
+  if (newest === undefined || ring.keys.length === 1)
+    return { ring, next: 'there is one key only: publish first (npm run -s keys -- publish)' };
   const turned = { keys: [newest, ...ring.keys.slice(0, -1)] };
-  return { ring: turned, next: `deploy this, wait ${LONGEST_TOKEN_MINUTES} minutes, then: retire` };
+  return { ring: turned, next: `deploy this, wait ${LONGEST_TOKEN_MINUTES} minutes, then: retire (npm run -s keys -- retire)` };
 }
 
 /** Leaves only the key that signs. */

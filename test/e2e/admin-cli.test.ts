@@ -214,6 +214,24 @@ test.each([
   expect(ended.stderr).toMatch(expected);
 });
 
+test('why a client was refused, and what messages came', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'Log'));
+  const key = json(await admin('key', 'create', '--site', site, '--name', 'Lab', '--jwks', await jwksFile('log.json')));
+  const { clientId } = key;
+  await db.client.query(
+    "select refusal_add($1, gen_random_uuid(), 'token', 'request-1', '192.0.2.1', 'aud', 'aud was x')",
+    [clientId],
+  );
+  const of = ['--site', site];
+  expect(json(await admin('refusal', 'list', ...of, '--text', 'AUD WAS'))).toMatchObject([
+    { clientId, reason: 'aud was x', requestId: 'request-1' },
+  ]);
+  expect(json(await admin('refusal', 'list', ...of, '--text', 'nothing'))).toEqual([]);
+  expect(json(await admin('message', 'list', ...of, '--outcome', 'AE'))).toEqual([]);
+  const wrong = await admin('message', 'list', ...of, '--outcome', 'XX');
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^--outcome is AA, AE or AR/)]);
+});
+
 test('a second site of one name is refused by its id', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'Twin'));
   const again = await admin('site', 'create', '--name', 'Twin');

@@ -1,5 +1,7 @@
 /** What README says of the configuration: every name in full, so that it can be searched and copied. */
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 
 import { expect, test } from 'vitest';
 
@@ -31,4 +33,32 @@ test('every permission is there, and where the provider has to lead back to', ()
 
 test('a sidecar’s keys are made in one place', () => {
   expect(readme.match(/keys -- sidecar/g)).toHaveLength(1);
+});
+
+/** What a program says of how to call it, in one line. */
+const usage = async (program: string): Promise<string> => {
+  const { stdout } = await promisify(execFile)(process.execPath, [`edge/platform/node/${program}`, '--help'], {
+    cwd: ROOT,
+  });
+  return stdout.replaceAll(/\s+/g, ' ');
+};
+
+test('every command that README or a program names is there, with its subcommand', async () => {
+  const { scripts } = JSON.parse(await text('package.json')) as { scripts: Record<string, string> };
+  const programs = (await readdir(`${ROOT}edge/platform/node`)).filter((name) => name.endsWith('-cli.ts'));
+  const sources = ['edge/oauth/ring-rotation.ts', ...programs.map((name) => `edge/platform/node/${name}`)];
+  const told = [readme, ...(await Promise.all(sources.map(text)))].join('\n');
+  const named = [
+    ...told.matchAll(/npm run (?:-s )?([a-z:]+)(?: -- ([a-z]+(?: (?:create|update|show|list|disable|enable))?))?/g),
+  ];
+  expect(named.length).toBeGreaterThan(40);
+  const usages: Readonly<Record<string, string>> = {
+    keys: await usage('keys-cli.ts'),
+    admin: await usage('admin-cli.ts'),
+  };
+  const unknown = named.filter(
+    ([, script = '', sub]) =>
+      !Object.hasOwn(scripts, script) || (sub !== undefined && usages[script]?.includes(`-- ${sub} `) === false),
+  );
+  expect(unknown.map(([whole]) => whole)).toEqual([]);
 });

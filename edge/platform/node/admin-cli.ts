@@ -13,6 +13,10 @@ import { changeKey, createKey } from '../../admin/keys/keys.ts';
 import { KEY_MEMBERS } from '../../admin/keys/record.ts';
 import { listKeys } from '../../admin/keys/statements.ts';
 import { viewFindings, viewKey } from '../../admin/keys/view.ts';
+import { findMessages, messageQuery } from '../../admin/messages/listing.ts';
+import { viewMessageRow } from '../../admin/messages/view.ts';
+import { findRefusals, refusalQuery } from '../../admin/refusals/listing.ts';
+import { viewRefusal } from '../../admin/refusals/view.ts';
 import { bodyOfFlags, optionsOf, usageOf } from '../../admin/record/flags.ts';
 import { SITE_MEMBERS } from '../../admin/settings/record.ts';
 import { changeSite, createSite, requireSite, viewSite } from '../../admin/settings/site.ts';
@@ -69,6 +73,14 @@ interface Command {
   readonly run: (deps: CommandDeps, options: Options) => Promise<unknown>;
 }
 
+/** How many of a log are answered, the newest first. */
+const NEWEST = '50';
+
+const textOf = (options: Options, name: string): string => {
+  const value = options[name];
+  return typeof value === 'string' ? value : '';
+};
+
 const SITE = '--site ID';
 const CLIENT_ID = '--client-id svc-…';
 
@@ -96,7 +108,7 @@ const setStatus = (status: 'active' | 'disabled'): Command => ({
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   'site create': {
-    next: 'npm run -s admin -- key create --site with this id; `npm run -s keys -- client` makes a client’s keys',
+    next: 'npm run -s keys -- client FOLDER; then npm run -s admin -- key create with --site, this id, and --jwks FOLDER/jwks.json',
     usage: usageOf(SITE_MEMBERS, true),
     options: siteOptions,
     async run({ database }, options) {
@@ -164,11 +176,37 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       return rows.map(({ client_id: clientId, name, status, protocols }) => ({ clientId, name, status, protocols }));
     },
   },
+  'refusal list': {
+    usage: [SITE, '[--client-id svc-…]', '[--text TEXT]'],
+    options: ['site', 'client-id', 'text'],
+    async run({ database }, options) {
+      const { site } = operator(need(options, 'site'));
+      await knownSite(database, site);
+      const query = refusalQuery.parse({ q: textOf(options, 'text'), limit: NEWEST });
+      const { items } = await findRefusals(database, site, textOf(options, 'client-id'), query);
+      return items.map(viewRefusal);
+    },
+  },
+  'message list': {
+    usage: [SITE, '[--client-id svc-…]', '[--outcome AA|AE|AR]', '[--text TEXT]'],
+    options: ['site', 'client-id', 'outcome', 'text'],
+    async run({ database }, options) {
+      const { site } = operator(need(options, 'site'));
+      const given = { clientId: textOf(options, 'client-id'), outcome: textOf(options, 'outcome') };
+      const { data } = messageQuery.safeParse({ ...given, q: textOf(options, 'text'), limit: NEWEST });
+      if (data === undefined) throw new UsageError('--outcome is AA, AE or AR; --text has 200 characters at most');
+      await knownSite(database, site);
+      const { items } = await findMessages(database, site, data);
+      return items.map(viewMessageRow);
+    },
+  },
   'key disable': setStatus('disabled'),
   'key enable': setStatus('active'),
 };
 
 const OPTIONS = {
+  text: { type: 'string', multiple: false },
+  outcome: { type: 'string', multiple: false },
   site: { type: 'string', multiple: false },
   'client-id': { type: 'string', multiple: false },
   ...optionsOf(SITE_MEMBERS),

@@ -90,3 +90,32 @@ test('a client’s key pair: a private PEM that only its owner reads, a public J
   expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('private.pem is there already')]);
   expect(await readFile(`${folder}/lab/private.pem`, 'utf8')).toBe(privatePem);
 });
+
+test('all secrets of a deployment: what Wrangler uploads is what the edge takes, and the sidecar has the other half', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'keys-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const make = (env: Readonly<Record<string, string>>) =>
+    spawnSync(process.execPath, [SCRIPT, 'deployment', 'production'], {
+      encoding: 'utf8',
+      env: { ...process.env, INIT_CWD: folder, ...env },
+    });
+  const made = make({ DATABASE_URL: 'postgres://gateway_edge@db.example/gateway' });
+  expect(made.status).toBe(0);
+  expect(made.stderr).toContain('the environment has none: ADMIN_OIDC_CLIENT_SECRET');
+  expect(made.stderr).toContain('npx wrangler deploy --secrets-file production/edge.json');
+
+  const secrets = JSON.parse(await readFile(`${folder}/production/edge.json`, 'utf8')) as Record<string, unknown>;
+  expect(Object.values(secrets).every((value) => typeof value === 'string')).toBe(true);
+  const config = readConfig(secrets);
+  const [line = ''] = (await readFile(`${folder}/production/sidecar.env`, 'utf8')).split('\n');
+  const [, ownKey] = /^SIDECAR_PRIVATE_KEY=(.*)$/.exec(line) ?? [];
+  const sidecar = readSidecarConfig({ EDGE_URL: 'https://edge.example', SIDECAR_PRIVATE_KEY: ownKey });
+  expect(config.MLLP_SIDECAR_KEYS?.keys[0]?.kid).toBe(sidecar.privateKey.kid);
+  for (const name of ['edge.json', 'sidecar.env']) {
+    expect((await stat(`${folder}/production/${name}`)).mode & 0o777).toBe(0o600);
+  }
+
+  const again = make({});
+  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('edge.json is there already')]);
+  expect(JSON.parse(await readFile(`${folder}/production/edge.json`, 'utf8'))).toEqual(secrets);
+});
