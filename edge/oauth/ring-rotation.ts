@@ -47,7 +47,10 @@ export function signWithNewest(ring: SigningRing): Step {
   if (newest === undefined || ring.keys.length === 1)
     return { ring, next: 'there is one key only: publish first (npm run -s keys -- publish)' };
   const turned = { keys: [newest, ...ring.keys.slice(0, -1)] };
-  return { ring: turned, next: `deploy this, wait ${LONGEST_TOKEN_MINUTES} minutes, then: retire (npm run -s keys -- retire)` };
+  return {
+    ring: turned,
+    next: `deploy this, wait ${LONGEST_TOKEN_MINUTES} minutes, then: retire (npm run -s keys -- retire)`,
+  };
 }
 
 /** Leaves only the key that signs. */
