@@ -17,5 +17,5 @@ export interface ClientRow {
 export function findClient(clientId: string): Query<ClientRow> {
   return read<ClientRow>`select site_id, client_id, status, jwks_uri, jwks, token_ttl_seconds, allowed_scopes,
       allowed_audiences, protocols
-    from api_key where client_id = ${clientId}`;
+    from client_find(${clientId})`;
 }

@@ -10,7 +10,7 @@ import type { AuditAction, auditEntry } from './audit.ts';
 import type { ResultRow } from './hl7-result.ts';
 import type { ResourceWrite, StoredResource } from './resource.ts';
 import type { IdentityCheck, UnsupportedTypes } from './sender-choice.ts';
-import { instantOf, raw, read, sql } from './sql.ts';
+import { instantOf, read, sql } from './sql.ts';
 import type { UnnamedName } from './unnamed-name.ts';
 
 /** What tells a message from others of its sender; with the hash, a retransmission from a reused control id. */
@@ -32,14 +32,7 @@ export interface LookupKeys {
 export interface SenderRow {
   readonly site_id: string;
   readonly client_id: string;
-  readonly status: 'active' | 'disabled';
-  readonly protocols: readonly string[];
-  /** What `matchesOf` finds for the same choice has rows of this key. */
-  readonly is_allowed: boolean;
   readonly allowed_scopes: readonly string[];
-  readonly allowed_ips: readonly string[];
-  readonly hl7_sender_application: string | null;
-  readonly hl7_sender_facility: string | null;
   /** IANA name. */
   readonly time_zone: string | null;
   /** JSON object: namespace to system URI. */
@@ -89,46 +82,44 @@ export interface MatchRow extends StoredResource {
 /** The reason, in a message's errors, that the gateway itself is to blame. */
 export const FAILED = 'gateway-failed';
 
-/** Which keys a query is about: one that is known, or those that an MLLP message may be of. */
-export type SenderChoice =
-  | { readonly site: string; readonly clientId: string }
-  | { readonly sourceAddress: string; readonly application: string; readonly facility: string };
-
-/** SQL over `api_key k` with three parameters. */
-interface Condition {
-  readonly isAllowed: string;
-  readonly isConcerned: string;
-  readonly params: readonly (string | null)[];
+/** A key that an MLLP message may be of, or one that nearly fits, as far as it takes to choose. */
+export interface CandidateRow {
+  readonly site_id: string;
+  readonly client_id: string;
+  readonly status: 'active' | 'disabled';
+  readonly protocols: readonly string[];
+  readonly allowed_ips: readonly string[];
+  readonly hl7_sender_application: string | null;
+  readonly hl7_sender_facility: string | null;
 }
 
-/** SQL, with an index (migrations/0001_site_and_key.sql): the key's Allowed IPs hold the address $1; a few more are found. */
-const HOLDS_ADDRESS = 'mllp_networks(k.allowed_ips) && mllp_networks_of($1)';
-const FILTERS_MATCH = `((k.hl7_sender_application is null or k.hl7_sender_application = $2)
-    and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3))`;
-/** SQL, with an index for each line: a filter is set, and those that are set match. */
-const NAMES_SENDER = `((k.hl7_sender_application = $2 and (k.hl7_sender_facility is null or k.hl7_sender_facility = $3))
-    or (k.hl7_sender_facility = $3 and k.hl7_sender_application is null))`;
-/** SQL, with an index of its own: the key takes MLLP messages. */
-const TAKES_MLLP = `(k.status = 'active' and 'hl7-mllp' = any (k.protocols))`;
-/** Keys that may be meant. */
-const IS_ALLOWED = `(${TAKES_MLLP} and ${HOLDS_ADDRESS} and ${FILTERS_MATCH})`;
-/** Those, and keys that nearly fit, so that a refusal can tell their administrators why not. */
-const IS_CONCERNED = `(${HOLDS_ADDRESS} or ${NAMES_SENDER})`;
-const IS_KNOWN = `(k.client_id = $1 and k.site_id = $2::uuid and $3::text is null)`;
-
-function keysOf(choice: SenderChoice): Condition {
-  if ('clientId' in choice) {
-    return { isAllowed: IS_KNOWN, isConcerned: IS_KNOWN, params: [choice.clientId, choice.site, null] };
-  }
-  const { sourceAddress, application, facility } = choice;
-  return { isAllowed: IS_ALLOWED, isConcerned: IS_CONCERNED, params: [sourceAddress, application, facility] };
+/**
+ * Of all sites. Where those that may be meant are of one, what follows in the batch is about that site, and about these
+ * keys as `CANDIDATES`.
+ */
+export function mllpSenders(sourceAddress: string, application: string, facility: string): Query<CandidateRow> {
+  return read<CandidateRow>`select site_id, client_id, status, protocols, allowed_ips, hl7_sender_application,
+      hl7_sender_facility
+    from mllp_senders(${sourceAddress}, ${application}, ${facility})`;
 }
+
+/** Which keys of the batch's site a query is about: one that is known, or those that `mllpSenders` found. */
+export type SenderChoice = { readonly site: string; readonly clientId: string } | typeof CANDIDATES;
+export const CANDIDATES = 'candidates';
+
+/** SQL over `api_key k`, whose parameters $1 and $2 are `namesOf` the choice. */
+const isMeant = (choice: SenderChoice): string =>
+  choice === CANDIDATES
+    ? `k.client_id = any (nullif(current_setting('gateway.keys', true), '')::text[])
+       and $1::text is null and $2::uuid is null`
+    : 'k.client_id = $1 and k.site_id = $2::uuid';
+
+const namesOf = (choice: SenderChoice): (string | null)[] =>
+  choice === CANDIDATES ? [null, null] : [choice.clientId, choice.site];
 
 /** The keys with their settings, and what is known of the message itself. */
 export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query<SenderRow> {
-  const { isAllowed, isConcerned, params } = keysOf(choice);
-  const text = `select k.site_id, k.client_id, k.status, k.protocols, ${isAllowed} as is_allowed, k.allowed_scopes, k.allowed_ips, k.hl7_sender_application,
-      k.hl7_sender_facility, coalesce(k.hl7_time_zone, s.time_zone) as time_zone,
+  const text = `select k.site_id, k.client_id, k.allowed_scopes, coalesce(k.hl7_time_zone, s.time_zone) as time_zone,
       s.assigning_authorities::text as assigning_authorities, a.text::json ->> 'taught' as taught_authorities,
       a.text::json ->> 'rejected' as rejected_authorities,
       md5(a.text) as authorities_state,
@@ -139,41 +130,41 @@ export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query
       s.placeholder_birth_dates, s.us_core,
       seen.message_id as seen_id, accepted.number is not null as is_seen_accepted,
       encode(accepted.ack, 'hex') as accepted_ack,
-      $6::text <> '' and exists (
+      $5::text <> '' and exists (
         select from hl7_message m where m.site_id = k.site_id and m.client_id = k.client_id
-           and m.sending_application = $4 and m.sending_facility = $5 and m.control_id = $6 and m.sha256 <> $7
+           and m.sending_application = $3 and m.sending_facility = $4 and m.control_id = $5 and m.sha256 <> $6
       ) as is_control_id_reused
     from api_key k
     join site s on s.site_id = k.site_id
    cross join lateral (select hl7_authorities(k.site_id, k.client_id) as text) a
     left join hl7_message seen on seen.site_id = k.site_id and seen.client_id = k.client_id
-     and seen.sending_application = $4 and seen.sending_facility = $5 and seen.control_id = $6 and seen.sha256 = $7
+     and seen.sending_application = $3 and seen.sending_facility = $4 and seen.control_id = $5 and seen.sha256 = $6
     left join lateral (
       select a.number, a.ack from hl7_attempt a
        where a.site_id = seen.site_id and a.message_id = seen.message_id and a.outcome = 'AA' order by a.number limit 1
     ) accepted on true
-   where ${isConcerned}
+   where ${isMeant(choice)}
    order by k.client_id`;
   const { application, facility, controlId, sha256 } = message;
-  return { text, params: [...params, application, facility, controlId, sha256], reads: true };
+  return { text, params: [...namesOf(choice), application, facility, controlId, sha256], reads: true };
 }
 
 /** What each of the keys' sites has for a message, with the state it was found in. */
 export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<MatchRow> {
   const columns = `m.role, m.key, m.type, m.id, m.version, ${instantOf('m.last_updated')} as last_updated, m.meta, m.body, m.contributions`;
-  if ('clientId' in choice) {
+  const params = [...namesOf(choice), ...lookupParams(lookup)];
+  if (choice !== CANDIDATES) {
     // Of a key that is known nothing is asked, since this would be planned anew each time.
     const text = `select $1 as client_id, ${columns} from hl7_found($2::uuid, $3::text[], $4::text[], $5::text[]) m
    order by m.role desc, m.id`;
-    return { text, params: [choice.clientId, choice.site, ...lookupParams(lookup)], reads: true };
+    return { text, params, reads: true };
   }
-  const { isAllowed, params } = keysOf(choice);
   const text = `select k.client_id, ${columns}
     from api_key k
-   cross join lateral hl7_found(k.site_id, $4::text[], $5::text[], $6::text[]) m
-   where ${isAllowed}
+   cross join lateral hl7_found(k.site_id, $3::text[], $4::text[], $5::text[]) m
+   where ${isMeant(choice)}
    order by k.client_id, m.role desc, m.id`;
-  return { text, params: [...params, ...lookupParams(lookup)], reads: true };
+  return { text, params, reads: true };
 }
 
 /** The same for people of a site, who are shown what was found: it is noted for the audit. */
@@ -313,8 +304,7 @@ export function storedMessage(site: string, messageId: string): Query<StoredMess
 
 /** The Allowed IPs of all keys that take MLLP messages. */
 export function allowedIps(): Query<{ readonly range: string }> {
-  return read<{ range: string }>`select distinct a as range from api_key k cross join unnest(k.allowed_ips) a
-    where ${raw(TAKES_MLLP)} order by 1`;
+  return read<{ range: string }>`select range from mllp_ranges()`;
 }
 
 /** The bytes of a hexadecimal column. */

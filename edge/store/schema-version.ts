@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 19;
+export const SCHEMA_VERSION = 20;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -21,6 +21,7 @@ export const FUNCTIONS: readonly string[] = [
   'authority_alias_add',
   'authority_alias_decide',
   'caller_refusal',
+  'client_find',
   'console_session_ask',
   'console_session_is_live',
   'console_session_logout',
@@ -49,6 +50,8 @@ export const FUNCTIONS: readonly string[] = [
   'lock_keys',
   'lock_patients',
   'mllp_networks_of',
+  'mllp_ranges',
+  'mllp_senders',
   'namespaces_meet',
   'order_elements',
   'order_stamp',
@@ -64,6 +67,7 @@ export const FUNCTIONS: readonly string[] = [
   'search_rows_write',
   'sidecar_note',
   'site_write',
+  'thumbprints_write',
   'token_revoke',
   'usage_add',
 ];
@@ -73,6 +77,8 @@ export interface SchemaRow {
   readonly version: number;
   /** Those of FUNCTIONS that the database does not have. */
   readonly missing: readonly string[];
+  /** Row-level security holds for whoever asks (edge/README.md, Second wall). */
+  readonly is_walled: boolean;
 }
 
 /**
@@ -82,5 +88,6 @@ export interface SchemaRow {
 export function schemaVersion(): Query<SchemaRow> {
   return read<SchemaRow>`select (select coalesce(max(version), 0) from schema_migration) as version,
       array(select n from unnest(${FUNCTIONS}::text[]) n
-             where not exists (select from schema_function f where f.name = n) order by n) as missing`;
+             where not exists (select from schema_function f where f.name = n) order by n) as missing,
+      row_security_active('resource') as is_walled`;
 }

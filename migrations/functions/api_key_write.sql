@@ -44,18 +44,9 @@ begin
         (select %1$s, $4, now() from json_populate_record(null::api_key, $3))
       where site_id = $1 and client_id = $2 returning *', columns)
       into new_key using p_site, p_client, p_record, cur.version + 1;
-    delete from api_key_thumbprint t
-     where t.site_id = p_site and t.client_id = p_client and not t.thumbprint = any (p_owned);
   end if;
 
-  -- Waits for a simultaneous writer of the same public key, then finds it taken.
-  insert into api_key_thumbprint (thumbprint, site_id, client_id)
-    select distinct x, p_site, p_client from unnest(p_owned) x order by x
-    on conflict do nothing;
-  select json_agg(x.n - 1 order by x.n) into taken
-    from unnest(p_owned || p_foreign) with ordinality x(thumbprint, n)
-    join api_key_thumbprint t on t.thumbprint = x.thumbprint
-   where t.client_id <> p_client;
+  taken := thumbprints_write(p_site, p_client, p_owned, p_foreign);
   if taken is not null then
     raise exception 'a public key belongs to another API key' using errcode = 'GW409', detail = taken::text;
   end if;

@@ -1,10 +1,14 @@
 -- Takes the job that has been due longest, of the kinds that the caller knows, for one step: no other takes it until it
--- is handed back (job_advance, job_fail) or p_seconds have passed. One row, or none when nothing is due. attempts counts
+-- is handed back (job_advance, job_fail) or p_seconds have passed. One queue holds the jobs of all sites, hence the
+-- owner's rights; what the step does it does in the job's site. One row, or none when nothing is due. attempts counts
 -- this one; it is higher than 1 when the step failed or its runner was lost before.
 create or replace function job_claim(p_kinds text[], p_lease uuid, p_seconds integer)
 returns table (job_id uuid, kind text, site_id uuid, cursor json, progress_done bigint, progress_total bigint,
   attempts integer)
-language sql as $$
+language sql
+security definer
+set search_path = public, pg_temp
+as $$
   update job j
      set lease = p_lease, lease_until = clock_timestamp() + make_interval(secs => p_seconds),
          attempts = j.attempts + 1, updated_at = clock_timestamp()

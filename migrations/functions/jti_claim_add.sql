@@ -1,6 +1,10 @@
 -- Claims a jti: true for the first attempt and for the same attempt again, false for every other.
+-- With the owner's rights: nobody who may call it can look at the claims or take one back.
 create or replace function jti_claim_add(p_client text, p_hash text, p_attempt text, p_expires timestamptz)
-returns boolean language plpgsql as $$
+returns boolean language plpgsql
+security definer
+set search_path = public, pg_temp
+as $$
 begin
   delete from jti_claim c where (c.client_id, c.jti_hash) in (
     select o.client_id, o.jti_hash from jti_claim o where o.expires_at < now()

@@ -1,6 +1,10 @@
--- Keeps why a request of a key was refused: the newest 500 of each key, 90 days. Nothing is kept for an unknown client.
+-- Keeps why a request of a key was refused: the newest 500 of each key, 90 days. Nothing is kept for an unknown client. Who
+-- was refused has no site yet: it is found with the owner's rights, and nothing of it comes back.
 create or replace function refusal_add(p_client text, p_id uuid, p_surface text, p_request text, p_address text, p_code text,
-  p_reason text) returns void language plpgsql as $$
+  p_reason text) returns void language plpgsql
+security definer
+set search_path = public, pg_temp
+as $$
 declare
   v_site uuid;
   v_oldest uuid;

@@ -1,5 +1,9 @@
 -- Revokes an access token. A token is remembered until it would have expired anyway.
-create or replace function token_revoke(p_site uuid, p_jti text, p_expires timestamptz) returns void language plpgsql as $$
+-- With the owner's rights: nobody who may call it can take a revocation back.
+create or replace function token_revoke(p_site uuid, p_jti text, p_expires timestamptz) returns void language plpgsql
+security definer
+set search_path = public, pg_temp
+as $$
 begin
   insert into revoked_token (site_id, jti, expires_at) values (p_site, p_jti, p_expires) on conflict do nothing;
   delete from revoked_token t where (t.site_id, t.jti) in (

@@ -1,6 +1,10 @@
 -- Adds what one process has counted; p_rows: [{ site, at: milliseconds, surface, outcome, requests, latency: [n] }].
--- Rows of sites that are gone are dropped. Forgets what is older than 40 days, a little with each call.
-create or replace function usage_add(p_rows json) returns void language plpgsql as $$
+-- One process counts for many sites, hence the owner's rights. Rows of sites that are gone are dropped. Forgets what is
+-- older than 40 days, a little with each call.
+create or replace function usage_add(p_rows json) returns void language plpgsql
+security definer
+set search_path = public, pg_temp
+as $$
 begin
   insert into usage as u (site_id, bucket, surface, outcome, requests, latency)
     select x.site, date_bin('15 minutes', to_timestamp(x.at / 1000.0), 'epoch'), x.surface, x.outcome, x.requests,

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 
 import { reindexJob } from '../../edge/fhir/search/reindex.ts';
 import { neonDatabase } from '../../edge/platform/neon.ts';
+import { inSite } from '../../edge/store/in-site.ts';
 import { addJob, findJob } from '../../edge/store/job.ts';
 import { toWrite, writeResources } from '../../edge/store/resource.ts';
 import { createSite } from '../stack/services/seed.ts';
@@ -25,8 +26,9 @@ onRuntimes(
   (subject) => {
     test('a job that was asked for is done, and the next one too', async () => {
       const { database, gateway } = subject();
-      const edge = neonDatabase({ DATABASE_URL: database.url, DATABASE_FETCH_ENDPOINT: database.endpoint.url });
       const site = await createSite(database.client);
+      const config = { DATABASE_URL: database.url, DATABASE_FETCH_ENDPOINT: database.endpoint.url };
+      const edge = inSite(neonDatabase(config), site);
       const identifier = [{ value: 'A-1' }];
       await edge.run(writeResources(site, [toWrite({ resourceType: 'Patient', identifier }, randomUUID(), 'create')]));
       for (const askedBy of ['first', 'second']) {

@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { neonDatabase } from '../../edge/platform/neon.ts';
+import { inSite } from '../../edge/store/in-site.ts';
 import { toWrite, writeResources } from '../../edge/store/resource.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import { ROOT } from '../stack/services/build.ts';
@@ -49,7 +50,7 @@ async function damagedSite(): Promise<{ site: string; ids: readonly string[] }> 
   const writes = ids.map((id, n) =>
     toWrite({ resourceType: 'Patient', identifier: [{ value: `N${n}` }] }, id, 'create'),
   );
-  await database.run(writeResources(site, writes));
+  await inSite(database, site).run(writeResources(site, writes));
   await db.client.query('delete from resource_identifier where site_id = $1', [site]);
   return { site, ids };
 }

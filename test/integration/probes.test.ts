@@ -14,10 +14,10 @@ beforeEach(async () => {
 afterEach(() => db.drop());
 
 /** Status and what is told, once the database has been changed. */
-async function readyAfter(change: string): Promise<[number, unknown]> {
+async function readyAfter(change: string, url = db.url): Promise<[number, unknown]> {
   await db.client.query(change);
   const { measured } = createDatabaseMeter();
-  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const database = neonDatabase({ DATABASE_URL: url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   const probes = createProbes(
     { config: {}, database, measured, log: () => undefined, now: () => Date.now() },
     [''],
@@ -56,4 +56,9 @@ test.each([
   ['without anything', 'drop table schema_migration', [503, 'the database has no migrations']],
 ])('a database %s', async (_, change, expected) => {
   expect(await readyAfter(change)).toEqual(expected);
+});
+
+test('a login for which row-level security does not hold', async () => {
+  const detail = 'DATABASE_URL is of a login for which row-level security does not hold';
+  expect(await readyAfter('select 1', db.ownerUrl)).toEqual([503, detail]);
 });

@@ -403,8 +403,8 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'sender: another site’s key by name',
     file: 'edge/store/hl7.ts',
-    find: 'k.site_id = $2::uuid and',
-    replace: '$2::uuid is not null and',
+    find: 'k.client_id = $1 and k.site_id = $2::uuid',
+    replace: 'k.client_id = $1 and $2::uuid is not null',
     tests: SETTINGS,
   },
   {
@@ -525,9 +525,9 @@ export const HL7: readonly Mutant[] = [
   },
   {
     name: 'a disabled key takes messages',
-    file: 'edge/store/hl7.ts',
-    find: "const TAKES_MLLP = `(k.status = 'active' and ",
-    replace: 'const TAKES_MLLP = `(',
+    file: 'migrations/functions/mllp_ranges.sql',
+    find: "k.status = 'active' and ",
+    replace: '',
     tests: SENDERS,
   },
   {

@@ -10,8 +10,11 @@ import { type AuditAction, type AuditBy, noteAudit } from '../../store/audit.ts'
 import { enterSite } from '../../store/in-site.ts';
 import {
   bytesOfHex,
+  CANDIDATES,
+  type CandidateRow,
   EMPTY_STATE,
   matchesOf,
+  mllpSenders,
   sendersOf,
   shownMatchesOf,
   type LookupKeys,
@@ -113,32 +116,29 @@ const DELETED: NoKey = { refused: 'no-key', reason: 'there is no such API key', 
 async function findByAddress(
   database: Database,
   address: string,
-  { header, identity, lookup }: SoughtMessage,
+  message: SoughtMessage,
 ): Promise<FoundSender | NoKey> {
-  const { application, facility } = identity;
-  const choice: SenderChoice = { sourceAddress: plainAddress(address), application, facility };
-  const [candidates, matches] = await database.batch([sendersOf(choice, identity), matchesOf(choice, lookup)]);
+  const { header, identity, lookup } = message;
+  const [candidates, rows, matches] = await database.batch([
+    mllpSenders(plainAddress(address), identity.application, identity.facility),
+    sendersOf(CANDIDATES, identity),
+    matchesOf(CANDIDATES, lookup),
+  ]);
   const selected = selectKey(candidates.map(candidateOf), {
     address,
     sendingApplication: header.sendingApplication ?? '',
     sendingFacility: header.sendingFacility ?? '',
   });
   if ('refused' in selected) return selected;
-  const { row } = selected.key;
-  const opening = enterSite(row.site_id);
-  if (row.is_allowed) return foundSender(row, matches, opening);
-  // A range that PostgreSQL reads otherwise than we do: ask again, by name.
-  const known: SenderChoice = { site: row.site_id, clientId: row.client_id };
-  const [, matchesAgain] = await database.batch([opening, matchesOf(known, lookup)]);
-  return foundSender(row, matchesAgain, opening);
+  const { site, clientId } = selected.key;
+  const opening = enterSite(site);
+  const row = rows.find((candidate) => candidate.client_id === clientId);
+  if (row !== undefined) return foundSender(row, matches, opening);
+  // Keys of several sites may be meant, or PostgreSQL reads a range otherwise than we do: ask again, by name.
+  return findKnown(database, opening, { site, clientId }, message, null);
 }
 
-interface Candidate extends MllpKey {
-  readonly row: SenderRow;
-}
-
-const candidateOf = (row: SenderRow): Candidate => ({
-  row,
+const candidateOf = (row: CandidateRow): MllpKey => ({
   clientId: row.client_id,
   site: row.site_id,
   status: row.status,

@@ -31,9 +31,9 @@ export const ofSite = (scope: SearchScope, a: string): string => `${a}.site_id =
 /** The resources themselves. */
 export const RESOURCE: Source = { from: (a) => `resource ${a}`, id: (a) => `${a}.id`, repeats: false, within: ofType };
 
-/** One row for each Patient. */
+/** One row for each Patient; the view of the table that can be searched by index (migrations/0020_row_security.sql). */
 export const PATIENT_SEARCH: Source = {
-  from: (a) => `patient_search ${a}`,
+  from: (a) => `patient_search_here ${a}`,
   id: (a) => `${a}.id`,
   repeats: false,
   within: ofSite,

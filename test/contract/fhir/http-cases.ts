@@ -221,13 +221,13 @@ export function httpCases(subject: () => Subject): void {
   });
 
   test('a bug is 500, with an outcome and nothing of its own', async () => {
-    await subject().client.query('alter table patient_search rename to hidden');
+    await subject().client.query('alter view patient_search_here rename to hidden');
     try {
       const reply = await call('GET', '/Patient?name=x');
       expectOutcome(reply, 500, 'exception');
       expect(reply.text).not.toMatch(/hidden|patient_search|relation/);
     } finally {
-      await subject().client.query('alter table hidden rename to patient_search');
+      await subject().client.query('alter view hidden rename to patient_search_here');
     }
   });
 }

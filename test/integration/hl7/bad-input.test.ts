@@ -184,7 +184,7 @@ describe('bad input', () => {
         'create',
       ),
     );
-    await site.deps.database.run(writeResources(site.site, twice));
+    await site.database.run(writeResources(site.site, twice));
     const sent = await site.send(
       `${msh('ORU^R01')}\nPID|1||TWO^^^&1.2.2&ISO^MR||Doe^Jane\n${OBR}\nOBX|1|ST|two^T^L||x||||||F`,
     );
@@ -232,7 +232,7 @@ describe('bad input', () => {
         if (calls === 2) {
           const { id: _id, version: _version, ...content } = patient ?? {};
           const changed = { resourceType: 'Patient', ...content, birthDate: '1970-01-01' };
-          await other.deps.database.run(writeResources(other.site, [toWrite(changed, patient?.id ?? '', 'update')]));
+          await other.database.run(writeResources(other.site, [toWrite(changed, patient?.id ?? '', 'update')]));
         }
         return other.deps.database.batch(queries);
       },

@@ -64,7 +64,7 @@ test('a FHIR client that creates the patient meanwhile takes turns with the mess
       birthDate: '1980-02-03',
     };
     const write = () =>
-      site.deps.database.batch([
+      site.database.batch([
         lockKeys(site.site, [identifierKey('Patient', value)]),
         writeResources(site.site, [toWrite(resource, uuidv7(Date.now()), 'create')]),
       ]);

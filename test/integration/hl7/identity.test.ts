@@ -23,7 +23,7 @@ const subject = (): ChartSubject => ({
   ...chartQueries(site.db.client, site.site),
   async write(patient, id) {
     const written = toWrite(patient, id ?? randomUUID(), id === undefined ? 'create' : 'update');
-    await site.deps.database.run(writeResources(site.site, [written]));
+    await site.database.run(writeResources(site.site, [written]));
     return written.id;
   },
 });

@@ -33,7 +33,7 @@ const one = async (type: ResourceType, having: string): Promise<Stored> => {
 /** As a FHIR client: the content as it stands, with members put over it. */
 const write = async (type: ResourceType, { id, version: _version, ...content }: Stored, members: JsonObject) => {
   const { meta: _meta, ...rest } = content;
-  await site.deps.database.run(
+  await site.database.run(
     writeResources(site.site, [toWrite({ resourceType: type, ...rest, ...members }, id, 'update')]),
   );
 };
@@ -193,7 +193,7 @@ describe('patients', () => {
 
   test('an order that has moved without a new version is another state', async () => {
     const found = async () => {
-      const rows = await site.deps.database.run(
+      const rows = await site.database.run(
         matchesOf({ site: site.site, clientId: site.clientId }, { identifierValues: ['B4'], keys: [] }),
       );
       const of = (wanted: string) => rows.find(({ role }) => role === wanted);
@@ -249,7 +249,7 @@ describe('whatever comes first', () => {
     db: own.db,
     send: (message) => own.send(message),
     update: async (resource) => {
-      await own.deps.database.run(writeResources(own.site, [toWrite(resource, resource.id, 'update')]));
+      await own.database.run(writeResources(own.site, [toWrite(resource, resource.id, 'update')]));
     },
   }));
 });

@@ -32,16 +32,16 @@ const take = (processing: string) =>
 const work = () => tick(site.deps, [replayMany(site.deps.config), retryFailed(site.deps.config)], 0);
 
 const ask = async (filter: ReplayFilter): Promise<string> => {
-  const [meant] = await site.deps.database.run(countMeant(site.site, filter));
+  const [meant] = await site.database.run(countMeant(site.site, filter));
   const job = replayJob(randomUUID(), site.site, filter, meant?.count ?? 0, meant?.last ?? '', {
     author: 'Ada (1)',
     subject: '1',
     comment: 'why not',
   });
-  const [added] = await site.deps.database.run(addJob(job));
+  const [added] = await site.database.run(addJob(job));
   return added?.id ?? '';
 };
-const replay = async (id: string) => (await site.deps.database.run(replaysOf(site.site, id)))[0];
+const replay = async (id: string) => (await site.database.run(replaysOf(site.site, id)))[0];
 const attempts = async (control: string): Promise<string[]> => {
   const { rows } = await db.client.query<{ text: string }>(
     `select concat_ws(' ', a.why, a.outcome) as text from hl7_attempt a
@@ -81,7 +81,7 @@ describe('many', () => {
     expect(await attempts('R-3')).toEqual(['received AR', 'replayed AA']);
     expect(await attempts('R-other')).toEqual(['received AE']);
     expect(await other.resources('Patient')).toHaveLength(0);
-    expect(await other.deps.database.run(replaysOf(other.site, null))).toEqual([]);
+    expect(await other.database.run(replaysOf(other.site, null))).toEqual([]);
   });
 
   test('a step that was run before its job knew of it replays nothing twice', async () => {
@@ -106,11 +106,11 @@ describe('many', () => {
     const id = await ask(ANY);
     await site.send(trial('U-late', 'U-late'));
     await work();
-    await site.deps.database.run(stopJob(id));
+    await site.database.run(stopJob(id));
     await work();
     expect(await replay(id)).toMatchObject({ state: 'stopped', progress_done: 10, rejected: 10 });
     expect(await attempts('U-10')).toEqual(['received AR']);
-    await site.deps.database.run(resumeJob(id));
+    await site.database.run(resumeJob(id));
     await work();
     expect(await replay(id)).toMatchObject({ state: 'done', progress_done: 11, rejected: 11 });
     expect(await attempts('U-10')).toEqual(['received AR', 'replayed AR']);

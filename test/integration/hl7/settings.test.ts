@@ -23,10 +23,10 @@ const PID = 'PID|1||S1^^^HOSP^MR||Doe^Jane';
 
 describe('settings', () => {
   test('what a key and its site say about judging reaches the mapping, else the defaults do', async () => {
-    const { clientId, deps, ...site } = await newSite();
+    const { clientId, database, ...site } = await newSite();
     const read = async () => {
       const message = { application: '', facility: '', controlId: '', sha256: '' };
-      const [row] = await deps.database.run(sendersOf({ site: site.site, clientId }, message));
+      const [row] = await database.run(sendersOf({ site: site.site, clientId }, message));
       if (row === undefined) throw new Error('no such key');
       return settingsOf(row);
     };

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { ingest, type Ingested } from '../../../edge/hl7/ingest/ingest.ts';
-import type { Deps } from '../../../edge/deps.ts';
+import type { Database, Deps } from '../../../edge/deps.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { isJsonObject, parseJson, type JsonObject } from '../../../shared/json.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
@@ -16,6 +17,8 @@ export const ADA = { kind: 'person', name: '1', address: '192.0.2.7' } as const;
 export interface Hl7Site {
   readonly db: TestDatabase;
   readonly deps: Deps;
+  /** For what is asked about the site past the gateway's own requests. */
+  readonly database: Database;
   readonly site: string;
   readonly clientId: string;
   /** Sends a message: segments one a line. @param by what is put over `deps` */
@@ -41,18 +44,27 @@ export interface Sent extends Ingested {
 }
 
 export async function createHl7Site(
-  options: SiteOptions & { readonly key?: Partial<ApiKeyOptions>; readonly database?: TestDatabase } = {},
+  options: SiteOptions & {
+    readonly key?: Partial<ApiKeyOptions>;
+    readonly database?: TestDatabase;
+    /** The owner sees the rows of every site: what then is of one site is so by the statement's own condition. */
+    readonly asOwner?: true;
+  } = {},
 ): Promise<Hl7Site> {
   const db = options.database ?? (await createTestDatabase());
   const site = await createSite(db.client, options);
   const { clientId } = await createApiKey(db.client, { site, ...options.key });
-  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const database = neonDatabase({
+    DATABASE_URL: options.asOwner ? db.ownerUrl : db.url,
+    DATABASE_FETCH_ENDPOINT: db.endpoint.url,
+  });
   const deps = testDeps({ signingKeys: [SIGNING_KEY], database, now: () => Date.now() });
   const caller = { site, clientId, tokenId: randomUUID() };
 
   return {
     db,
     deps,
+    database: inSite(database, site),
     site,
     clientId,
     async send(message, by) {

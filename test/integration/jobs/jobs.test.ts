@@ -62,7 +62,7 @@ function counts(before: (job: Job<Counter>) => Promise<void> | void = () => unde
 
 async function ask(job: Partial<NewJob> = {}): Promise<string> {
   const id = randomUUID();
-  const [added] = await inSite(deps.database, site).run(
+  const [added] = await inSite(deps.database, job.site === undefined ? site : job.site).run(
     addJob({
       id,
       kind: 'count',
@@ -215,7 +215,7 @@ describe('a step that fails', () => {
     expect(await jobOf(id)).toMatchObject({ state: 'failed', attempts: 8, last_error: 'bug', progress_done: 2 });
     expect(events()).toEqual([...Array.from({ length: 7 }, () => 'job.step-failed'), 'job.failed']);
 
-    expect(await deps.database.run(resumeJob(id))).toEqual([{ changed: true }]);
+    expect(await inSite(deps.database, site).run(resumeJob(id))).toEqual([{ changed: true }]);
     expect(await run()).toEqual({ advanced: 3, failed: 0 });
     expect(await counted()).toEqual([1, 2, 3, 4, 5]);
   });
@@ -255,16 +255,16 @@ describe('a job that is stopped', () => {
       ONE_STEP,
     );
     await begun.opened;
-    expect(await deps.database.run(stopJob(id))).toEqual([{ changed: true }]);
+    expect(await inSite(deps.database, site).run(stopJob(id))).toEqual([{ changed: true }]);
     open();
     expect(await underWay).toEqual({ advanced: 0, failed: 1 });
     expect(await run()).toEqual({ advanced: 0, failed: 0 });
     expect(await counted()).toEqual([1]);
     expect(await jobOf(id)).toMatchObject({ state: 'stopped', progress_done: 1 });
-    expect(await deps.database.run(stopJob(id))).toEqual([{ changed: false }]);
+    expect(await inSite(deps.database, site).run(stopJob(id))).toEqual([{ changed: false }]);
 
-    expect(await deps.database.run(resumeJob(id))).toEqual([{ changed: true }]);
-    expect(await deps.database.run(resumeJob(id))).toEqual([{ changed: false }]);
+    expect(await inSite(deps.database, site).run(resumeJob(id))).toEqual([{ changed: true }]);
+    expect(await inSite(deps.database, site).run(resumeJob(id))).toEqual([{ changed: false }]);
     expect(await run()).toEqual({ advanced: 4, failed: 0 });
     expect(await counted()).toEqual([1, 2, 3, 4, 5]);
   });

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database, Query } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { read, sql } from '../../../edge/store/sql.ts';
+import { APPLICATION_ROLE } from '../../../migrations/role.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 
 type Failure = (response: ServerResponse) => void;
@@ -52,7 +53,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  await db.client.query('create table note (id int)');
+  await db.client.query(`create table note (id int); grant insert on note to ${APPLICATION_ROLE}`);
   server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

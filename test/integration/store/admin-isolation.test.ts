@@ -1,4 +1,7 @@
-/** What the console asks is answered for the site of whoever asks: keys, changes, messages, refusals, charts, counts. */
+/**
+ * What the console asks is answered for the site of whoever asks: keys, changes, messages, refusals, charts,
+ * counts; by the statements themselves, since they are asked as the owner, for whom no policy holds.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { listKeys, readKey } from '../../../edge/admin/keys/statements.ts';
@@ -23,8 +26,8 @@ let theirs: Hl7Site;
 let foreign: string;
 
 beforeAll(async () => {
-  mine = await createHl7Site({ name: 'Mine' });
-  theirs = await createHl7Site({ name: 'Theirs', database: mine.db });
+  mine = await createHl7Site({ name: 'Mine', asOwner: true });
+  theirs = await createHl7Site({ name: 'Theirs', asOwner: true, database: mine.db });
   const message = (control: string) => `${msh('ADT^A04^ADT_A01', control)}\nPID|1||P1^^^HOSP^MR||Doe^Jane`;
   await mine.send(message('M-mine'));
   await theirs.send(message('LAB'));

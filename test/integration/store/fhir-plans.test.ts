@@ -2,6 +2,7 @@
  * Every parameter of the specification is answered from an index: in a site with a great many patients, and in a site of
  * ten among many. A page's cost depends on what it shows, not on what there is.
  */
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Token } from '../../../edge/store/search/kind.ts';
@@ -20,6 +21,8 @@ const SMALL_SITES = sized(200, 1_000);
 const UNKNOWN_PATIENTS = 10_000;
 
 let db: TestDatabase;
+/** Plans are made for whoever asks: policies count. */
+let application: Client;
 let large: string;
 let small: string;
 /** Filled after the statistics were made. */
@@ -29,6 +32,8 @@ const subjects = new Map<string, string>();
 
 beforeAll(async () => {
   db = await createTestDatabase();
+  application = new Client({ connectionString: db.url });
+  await application.connect();
   const { client } = db;
   await client.query(`set maintenance_work_mem = '256MB'`);
   await withoutGuards(client, async () => {
@@ -46,7 +51,10 @@ beforeAll(async () => {
     subjects.set(site, rows[0]?.id ?? '');
   }
 }, 900_000);
-afterAll(() => db.drop());
+afterAll(async () => {
+  await application.end();
+  await db.drop();
+});
 
 interface Plan {
   readonly 'Node Type': string;
@@ -64,7 +72,8 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 
 async function explain(site: string, type: ResourceType, criteria: readonly Criterion[], sort: Sort) {
   const query = searchPage({ site, type, criteria, sort, after: null, limit: 50 });
-  const { rows } = await db.client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+  await application.query(`select set_config('gateway.site', $1, false)`, [site]);
+  const { rows } = await application.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
     `explain (analyze, buffers, format json) ${query.text}`,
     [...query.params],
   );

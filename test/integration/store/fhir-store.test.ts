@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import type { Database } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { toPage } from '../../../edge/store/page.ts';
 import { parseStored, renderResource, toWrite, type WriteMode, writeResources } from '../../../edge/store/resource.ts';
@@ -18,13 +20,16 @@ import { createTestDatabase, type TestDatabase } from '../../stack/tools/databas
 import { createSite } from '../../stack/services/seed.ts';
 
 let db: TestDatabase;
-let database: ReturnType<typeof neonDatabase>;
+let gateway: Database;
+/** The same, about our site. */
+let database: Database;
 let site: string;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   site = await createSite(db.client);
+  database = inSite(gateway, site);
 });
 afterAll(() => db.drop());
 
@@ -113,7 +118,7 @@ describe('resource_write', () => {
     expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: 'r3' }] }])).toEqual([]);
     const other = await createSite(db.client);
     expect(
-      await failure(database.run(writeResources(other, [toWrite(observation(id), newId(), 'create')]))),
+      await failure(inSite(gateway, other).run(writeResources(other, [toWrite(observation(id), newId(), 'create')]))),
     ).toMatchObject({ kind: 'invalid' });
   });
 

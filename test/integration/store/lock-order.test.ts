@@ -134,7 +134,7 @@ test('who takes a number from a patient waits for whoever holds it, and then tak
   await taking;
 
   // One takes a number away and the other brings it, both ways at once: nobody waits for ever, and each number has one patient.
-  const other = new Client({ connectionString: db.url });
+  const other = new Client({ connectionString: db.ownerUrl });
   await other.connect();
   for (let round = 0; round < ROUNDS; round += 1) {
     const [a, b] = round % 2 === 0 ? ['L2', 'L3'] : ['L3', 'L2'];

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
 import { findClient } from '../../../edge/store/client.ts';
 import { findRefusals } from '../../../edge/store/admin-refusal.ts';
 import { recordRefusal } from '../../../edge/store/refusal.ts';
@@ -40,7 +41,7 @@ describe('refusals', () => {
   test('are kept with all that explains them', async () => {
     const { clientId } = await createApiKey(db.client, { site });
     await database.run(refusal(clientId));
-    const [row] = await database.run(findRefusals(site, ofKey(clientId), null, 10));
+    const [row] = await inSite(database, site).run(findRefusals(site, ofKey(clientId), null, 10));
     expect(row).toMatchObject({ surface: 'token', request_id: 'request-1', code: 'aud', reason: 'aud was "a"' });
     expect(row?.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
@@ -50,7 +51,7 @@ describe('refusals', () => {
     const own = await createApiKey(db.client, { site: here });
     const foreign = await createApiKey(db.client, { site: there });
     await database.batch([refusal(own.clientId, 'own'), refusal(foreign.clientId, 'foreign')]);
-    const rows = await database.run(findRefusals(here, ofKey(''), null, 10));
+    const rows = await inSite(database, here).run(findRefusals(here, ofKey(''), null, 10));
     expect(rows.map(({ reason }) => reason)).toEqual(['own']);
   });
 
@@ -68,11 +69,11 @@ describe('refusals', () => {
     for (let i = 0; i < 520; i += 20) {
       await database.batch(Array.from({ length: 20 }, (_, k) => refusal(clientId, `number ${i + k}`)));
     }
-    const rows = await database.run(findRefusals(site, ofKey(clientId), null, 1000));
+    const rows = await inSite(database, site).run(findRefusals(site, ofKey(clientId), null, 1000));
     expect(rows).toHaveLength(500);
     expect(rows[0]?.reason).toBe('number 519');
     expect(rows.at(-1)?.reason).toBe('number 20');
-    expect(await database.run(findRefusals(site, ofKey(other), null, 10))).toHaveLength(1);
+    expect(await inSite(database, site).run(findRefusals(site, ofKey(other), null, 10))).toHaveLength(1);
   });
 
   test('go after 90 days, and pages follow one another', async () => {
@@ -82,8 +83,8 @@ describe('refusals', () => {
       `update refusal set at = now() - interval '91 days' where client_id = $1 and reason = 'number 0'`,
       [clientId],
     );
-    const [newest] = await database.run(findRefusals(site, ofKey(clientId), null, 1));
-    const rest = await database.run(findRefusals(site, ofKey(clientId), newest?.refusal_id ?? null, 10));
+    const [newest] = await inSite(database, site).run(findRefusals(site, ofKey(clientId), null, 1));
+    const rest = await inSite(database, site).run(findRefusals(site, ofKey(clientId), newest?.refusal_id ?? null, 10));
     expect([newest?.reason, ...rest.map((row) => row.reason)]).toEqual(['number 2', 'number 1']);
     await database.run(refusal(clientId));
     const { rows } = await db.client.query(`select from refusal where at < now() - interval '90 days'`);
@@ -108,7 +109,7 @@ test('a revoked token and a disabled key are not live; expired revocations go', 
   const { clientId } = await createApiKey(db.client, { site });
   const token = (tokenId: string) => ({ site, clientId, tokenId });
   const soon = Math.floor(Date.now() / 1000) + 60;
-  const live = async (tokenId: string) => (await database.run(isTokenLive(token(tokenId))))[0]?.live;
+  const live = async (tokenId: string) => (await inSite(database, site).run(isTokenLive(token(tokenId))))[0]?.live;
   expect(await live('a')).toBe(true);
   await database.run(revokeToken(token('old'), soon - 3600));
   await database.run(revokeToken(token('a'), soon));

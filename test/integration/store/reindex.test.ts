@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { REINDEX, reindexJob } from '../../../edge/fhir/search/reindex.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
 import { INDEX_FINGERPRINT } from '../../../edge/store/search/parameters.ts';
 import type { JobDeps } from '../../../edge/jobs/kind.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
@@ -49,7 +50,7 @@ const coding = (...codes: string[]) => ({ coding: codes.map((code) => ({ system:
 const accession = (value: string) => ({ type: { coding: [{ code: 'ACSN' }] }, value });
 
 async function write(at: string, resources: readonly (readonly [id: string, resource: JsonObject])[]) {
-  await database.run(
+  await inSite(database, at).run(
     writeResources(
       at,
       resources.map(([id, resource]) => toWrite(resource, id, 'upsert')),
@@ -121,8 +122,8 @@ async function rowsOf(at: string, queries: readonly string[]): Promise<unknown[]
 }
 
 async function ask(at = site): Promise<string> {
-  const [counted] = await database.run(countResources(at));
-  const [added] = await database.run(addJob(reindexJob(randomUUID(), at, counted?.total ?? 0, 'a test')));
+  const [counted] = await inSite(database, at).run(countResources(at));
+  const [added] = await inSite(database, at).run(addJob(reindexJob(randomUUID(), at, counted?.total ?? 0, 'a test')));
   return added?.id ?? '';
 }
 /** Far beyond what any of these takes. */
@@ -130,7 +131,7 @@ const BUDGET_MS = 60_000;
 const runAll = () => tick(deps, [REINDEX], BUDGET_MS);
 const runOneStep = (using = deps) => tick(using, [REINDEX], 0);
 async function jobOf(id: string) {
-  const [row] = await database.run(findJob(id));
+  const [row] = await inSite(database, site).run(findJob(id));
   return row;
 }
 
@@ -297,7 +298,7 @@ describe('an update between the read and the write of a step', () => {
     const step = await REINDEX.step(deps, { id: job, site, cursor: REINDEX_START, progress: { done: 0, total: 1 } });
     expect(step.progress.done).toBe(1);
     await write(site, [[id, observation('new')]]);
-    await database.batch(step.writes);
+    await inSite(database, site).batch(step.writes);
     expect(await tokens()).toEqual([{ code: 'new' }]);
   });
 

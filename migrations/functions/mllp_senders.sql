@@ -1,0 +1,42 @@
+-- The API keys that an MLLP message may be of (is_allowed), and keys that nearly fit, so that a refusal can tell their
+-- administrators why not. This only narrows: what a range holds is decided by the edge (edge/hl7/sender/select-key.ts).
+-- Whose message it is is not known before, so it is looked for with the owner's rights, and nothing else comes back.
+-- Where those that may be meant are all of one site, the batch is about that site from here on, and its later statements
+-- find the keys' Client IDs in gateway.keys. Settings: migrations/README.md, "Plans".
+create or replace function mllp_senders(p_address text, p_application text, p_facility text)
+returns table (site_id uuid, client_id text, status text, protocols text[], allowed_ips text[],
+  hl7_sender_application text, hl7_sender_facility text, is_allowed boolean)
+language plpgsql
+security definer
+set search_path = public, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  sites uuid[] := '{}';
+  keys text[] := '{}';
+begin
+  for site_id, client_id, status, protocols, allowed_ips, hl7_sender_application, hl7_sender_facility, is_allowed in
+    select k.site_id, k.client_id, k.status, k.protocols, k.allowed_ips, k.hl7_sender_application, k.hl7_sender_facility,
+           k.status = 'active' and 'hl7-mllp' = any (k.protocols)
+             and mllp_networks(k.allowed_ips) && mllp_networks_of(p_address)
+             and (k.hl7_sender_application is null or k.hl7_sender_application = p_application)
+             and (k.hl7_sender_facility is null or k.hl7_sender_facility = p_facility)
+      from api_key k
+     where mllp_networks(k.allowed_ips) && mllp_networks_of(p_address)
+        or (k.hl7_sender_application = p_application
+            and (k.hl7_sender_facility is null or k.hl7_sender_facility = p_facility))
+        or (k.hl7_sender_facility = p_facility and k.hl7_sender_application is null)
+     order by k.client_id
+  loop
+    if is_allowed then
+      keys := keys || client_id;
+      if site_id <> all (sites) then sites := sites || site_id; end if;
+    end if;
+    return next;
+  end loop;
+  if cardinality(sites) = 1 then
+    perform set_config('gateway.site', sites[1]::text, true), set_config('gateway.keys', keys::text, true);
+  end if;
+end $$;

@@ -1,0 +1,21 @@
+-- Makes public keys belong to an API key: p_owned from now on, and what it had besides no longer; null leaves them as they
+-- are. They belong to one API key of all sites, hence the owner's rights.
+-- Returns a JSON array of the 0-based positions in p_owned || p_foreign that another API key has; null for none.
+create or replace function thumbprints_write(p_site uuid, p_client text, p_owned text[], p_foreign text[]) returns json
+language plpgsql
+security definer
+set search_path = public, pg_temp
+as $$
+begin
+  delete from api_key_thumbprint t
+   where t.site_id = p_site and t.client_id = p_client and not t.thumbprint = any (p_owned);
+  -- Waits for a simultaneous writer of the same public key, then finds it taken.
+  insert into api_key_thumbprint (thumbprint, site_id, client_id)
+    select distinct x, p_site, p_client from unnest(p_owned) x order by x
+    on conflict do nothing;
+  return (
+    select json_agg(x.n - 1 order by x.n)
+      from unnest(p_owned || p_foreign) with ordinality x(thumbprint, n)
+      join api_key_thumbprint t on t.thumbprint = x.thumbprint
+     where t.client_id <> p_client);
+end $$;

@@ -1,0 +1,318 @@
+/**
+ * What the application's role can do when the gateway forgets to say of which site it speaks: each table and view of the
+ * catalog is tried from another site without a `where`, so that one that is added without a policy fails here
+ * (migrations/README.md, Rights).
+ */
+import { randomUUID } from 'node:crypto';
+
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { APPLICATION_ROLE } from '../../../migrations/role.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+
+const OURS = randomUUID();
+const THEIRS = randomUUID();
+
+/** What belongs to no site, and what the application may do with it. A new table of no site is a decision: it stands here. */
+const OF_NO_SITE: Readonly<Record<string, string>> = {
+  audit_minimum_age: '',
+  jti_claim: '',
+  schema_function: 'SELECT',
+  schema_migration: 'SELECT',
+  sidecar_seen: 'INSERT SELECT UPDATE',
+};
+
+/** What is only added to, or not even that: what the gateway may do beside looking at it. */
+const KEPT: Readonly<Record<string, string>> = {
+  api_key_change: 'INSERT SELECT',
+  api_key_thumbprint: '',
+  audit: 'INSERT SELECT',
+  authority_alias_decision: 'INSERT SELECT',
+  hl7_attempt: 'DELETE INSERT SELECT',
+  patient_trait: 'INSERT SELECT',
+  refusal: 'SELECT',
+  resource: 'INSERT SELECT UPDATE',
+  resource_history: 'INSERT SELECT',
+  revoked_token: 'SELECT',
+  site: 'SELECT UPDATE',
+  site_change: 'INSERT SELECT',
+  usage: 'SELECT',
+  hl7_message: 'INSERT SELECT',
+};
+
+/** Functions that act for the owner, each for a reason that its file tells. */
+const FOR_THE_OWNER = [
+  'audit_forget',
+  'client_find',
+  'console_session_logout',
+  'job_claim',
+  'jti_claim_add',
+  'mllp_ranges',
+  'mllp_senders',
+  'refusal_add',
+  'thumbprints_write',
+  'token_revoke',
+  'usage_add',
+];
+
+interface Relation {
+  readonly name: string;
+  readonly isView: boolean;
+  /** Columns that a row needs, by name, with their types. */
+  readonly needed: Readonly<Record<string, string>>;
+  readonly hasSite: boolean;
+  /** Of the application, on the whole relation. */
+  readonly may: string;
+  /** One that the application may update. */
+  readonly updatable: string | null;
+}
+
+let db: TestDatabase;
+let application: Client;
+let relations: readonly Relation[];
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  application = new Client({ connectionString: db.url });
+  await application.connect();
+  const { rows } = await db.client.query<Relation>(
+    `select c.relname as name, c.relkind = 'v' as "isView",
+            exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'site_id') as "hasSite",
+            (select coalesce(json_object_agg(a.attname, format_type(a.atttypid, a.atttypmod)), '{}')
+               from pg_attribute a
+              where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+                and (a.attname = 'site_id' or a.attnotnull and not a.atthasdef)) as needed,
+            (select coalesce(string_agg(p, ' ' order by p), '') from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) p
+              where has_table_privilege($1, c.oid, p)) as may,
+            (select min(a.attname) from pg_attribute a
+              where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+                and has_column_privilege($1, c.oid, a.attnum, 'UPDATE')) as updatable
+       from pg_class c
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+      order by 1`,
+    [APPLICATION_ROLE],
+  );
+  relations = rows;
+  // Rows of any content will do.
+  const { rows: constraints } = await db.client.query<{ drop: string }>(
+    `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop
+       from pg_constraint where contype in ('f', 'c') and connamespace = 'public'::regnamespace and conrelid <> 0`,
+  );
+  for (const { drop } of constraints) await db.client.query(drop);
+  for (const site of [OURS, THEIRS])
+    for (const table of tablesOfSites()) await db.client.query(...insertOf(table, site));
+});
+afterAll(async () => {
+  await application?.end();
+  await db?.drop();
+});
+
+const ofSites = () => relations.filter(({ hasSite }) => hasSite);
+const tablesOfSites = () => ofSites().filter(({ isView }) => !isView);
+const looksAt = ({ may }: Relation) => may.includes('SELECT');
+
+/** Some value of a type. */
+function valueOf(type: string): string {
+  if (type === 'uuid') return randomUUID();
+  if (type.endsWith('[]')) return '{}';
+  if (type.startsWith('timestamp')) return '2026-01-01T00:00:00Z';
+  if (type.startsWith('json')) return '{}';
+  if (type === 'boolean') return 'true';
+  if (type === 'integer' || type === 'bigint') return '1';
+  return `x${randomUUID()}`;
+}
+
+function insertOf({ name, needed }: Relation, site: string): [text: string, values: string[]] {
+  const columns = Object.keys(needed);
+  const values = Object.entries(needed).map(([column, type]) => (column === 'site_id' ? site : valueOf(type)));
+  return [
+    `insert into ${name} (${columns.join(', ')}) values (${columns.map((_, n) => `$${n + 1}`).join(', ')})`,
+    values,
+  ];
+}
+
+/** As the gateway, in a transaction that leaves nothing, about a site; null: it forgot to say of which. */
+async function from<T>(site: string | null, ask: () => Promise<T>): Promise<T> {
+  await application.query('begin');
+  try {
+    if (site !== null) await application.query(`select set_config('gateway.site', $1, true)`, [site]);
+    return await ask();
+  } finally {
+    await application.query('rollback');
+  }
+}
+
+/** How many rows a statement concerned, or the SQLSTATE by which it was refused. */
+async function rowsOrRefusal(text: string, values: string[] = []): Promise<number | string> {
+  try {
+    return (await application.query(text, values)).rowCount ?? 0;
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+}
+
+/** By relation what it is, where that is not what is expected. */
+async function others(
+  which: readonly Relation[],
+  expected: readonly (number | string)[],
+  ask: (relation: Relation) => Promise<number | string>,
+): Promise<Record<string, number | string>> {
+  const found: Record<string, number | string> = {};
+  for (const relation of which) {
+    const answer = await ask(relation);
+    if (!expected.includes(answer)) found[relation.name] = answer;
+  }
+  return found;
+}
+
+const DENIED = '42501';
+
+describe('of the rows of two sites', () => {
+  test('each table has some', async () => {
+    expect(tablesOfSites().length).toBeGreaterThan(25);
+    const counted = await others(
+      tablesOfSites(),
+      [2],
+      async ({ name }) => (await db.client.query(`select from ${name}`)).rowCount ?? 0,
+    );
+    expect(counted).toEqual({});
+  });
+
+  test('one sees its own, without a where', async () => {
+    const seen = await others(ofSites().filter(looksAt), [1], ({ name }) =>
+      from(OURS, () => rowsOrRefusal(`select from ${name}`)),
+    );
+    expect(seen).toEqual({});
+  });
+
+  test('one sees none of the other, also by name', async () => {
+    const seen = await others(ofSites(), [0, DENIED], ({ name }) =>
+      from(OURS, () => rowsOrRefusal(`select from ${name} where site_id = $1`, [THEIRS])),
+    );
+    expect(seen).toEqual({});
+  });
+
+  test.each([
+    ['no site', null],
+    ['an empty one', ''],
+  ])('who names %s sees none', async (_, site) => {
+    const seen = await others(ofSites(), [0, DENIED], ({ name }) =>
+      from(site, () => rowsOrRefusal(`select from ${name}`)),
+    );
+    expect(seen).toEqual({});
+  });
+
+  test('one changes none of the other', async () => {
+    const changed = await others(
+      tablesOfSites().filter(({ updatable }) => updatable !== null),
+      [0],
+      ({ name, updatable }) =>
+        from(OURS, async () => {
+          const all = await rowsOrRefusal(`update ${name} set ${updatable} = ${updatable}`);
+          const own = await rowsOrRefusal(`select from ${name}`);
+          return typeof all === 'number' && typeof own === 'number' ? all - own : String(all);
+        }),
+    );
+    expect(changed).toEqual({});
+  });
+
+  test('one deletes none of the other', async () => {
+    const deleted = await others(tablesOfSites(), [DENIED, 1], ({ name }) =>
+      from(OURS, () => rowsOrRefusal(`delete from ${name}`)),
+    );
+    expect(deleted).toEqual({});
+  });
+
+  test('one adds none to the other', async () => {
+    const added = await others(tablesOfSites(), [DENIED], (relation) =>
+      from(OURS, () => rowsOrRefusal(...insertOf(relation, THEIRS))),
+    );
+    expect(added).toEqual({});
+  });
+
+  test('one gives none of its own away', async () => {
+    const given = await others(tablesOfSites(), [DENIED], ({ name }) =>
+      from(OURS, () => rowsOrRefusal(`update ${name} set site_id = $1`, [THEIRS])),
+    );
+    expect(given).toEqual({});
+  });
+});
+
+describe('the role', () => {
+  test('owns nothing, and is no administrator of anything', async () => {
+    const { rows } = await db.client.query(
+      `select rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication as "isAdministrator",
+              exists (select from pg_shdepend where refobjid = r.oid and deptype = 'o') as "ownsSomething",
+              pg_has_role(r.oid, (select relowner from pg_class where oid = 'resource'::regclass), 'member') as "isOwner",
+              has_schema_privilege(r.oid, 'public', 'create') as "makesTables"
+         from pg_roles r where rolname in ($1, $2) order by rolname`,
+      [APPLICATION_ROLE, new URL(db.url).username],
+    );
+    const nothing = { isAdministrator: false, ownsSomething: false, isOwner: false, makesTables: false };
+    expect(rows).toEqual([nothing, nothing]);
+  });
+
+  test('may do with what is of no site, and with what is kept, what it must and no more', () => {
+    const found = Object.fromEntries(relations.map(({ name, may }) => [name, may]));
+    expect(Object.fromEntries(relations.filter(({ hasSite }) => !hasSite).map(({ name, may }) => [name, may]))).toEqual(
+      OF_NO_SITE,
+    );
+    expect(Object.fromEntries(Object.keys(KEPT).map((name) => [name, found[name]]))).toEqual(KEPT);
+    expect(relations.filter(({ may }) => may.includes('TRUNCATE'))).toEqual([]);
+  });
+
+  test('changes of a message what was decided, never what came', async () => {
+    const { rows } = await db.client.query<{ name: string }>(
+      `select attname as name from pg_attribute
+        where attrelid = 'hl7_message'::regclass and attnum > 0 and has_column_privilege($1, attrelid, attnum, 'UPDATE') order by 1`,
+      [APPLICATION_ROLE],
+    );
+    expect(rows.map(({ name }) => name)).toEqual(['ack', 'errors', 'has_failed', 'outcome']);
+  });
+
+  test.each([
+    'drop table audit',
+    'truncate audit',
+    'alter table resource disable row level security',
+    'drop policy of_site on resource',
+    'alter table audit owner to gateway_app',
+    'update audit_minimum_age set days = 365',
+    'create table mine ()',
+    'set role gateway',
+    `select table_of_site('resource')`,
+    `create or replace function assert_caller(p_site uuid, p_client text, p_jti text) returns void language sql as ''`,
+  ])('may not: %s', async (statement) => {
+    expect(await from(OURS, () => rowsOrRefusal(statement))).toBe(DENIED);
+  });
+});
+
+describe('functions that act for the owner', () => {
+  interface Function {
+    readonly name: string;
+    readonly settings: readonly string[];
+    readonly isForAll: boolean;
+  }
+  let functions: readonly Function[];
+  beforeEach(async () => {
+    const { rows } = await db.client.query<Function>(
+      `select p.proname as name, coalesce(p.proconfig, '{}') as settings,
+              p.proacl is null or exists (select from aclexplode(p.proacl) a where a.grantee = 0) as "isForAll"
+         from pg_proc p where p.pronamespace = 'public'::regnamespace and p.prosecdef order by 1`,
+    );
+    functions = rows;
+  });
+
+  test('are these', () => {
+    expect(functions.map(({ name }) => name)).toEqual(FOR_THE_OWNER);
+  });
+
+  test('find what they name in our schema alone', () => {
+    const elsewhere = functions.filter(({ settings }) => !settings.includes('search_path=public, pg_temp'));
+    expect(elsewhere.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('are called by the application and nobody else', () => {
+    expect(functions.filter(({ isForAll }) => isForAll).map(({ name }) => name)).toEqual([]);
+  });
+});
