@@ -10,6 +10,8 @@ import { AFTER_THE_WINDOW, faultOf } from '../http/fault-status.ts';
 import { problem } from '../http/problem.ts';
 import { createSurface, type Surface } from '../http/surface.ts';
 import { addOperations, API_PATH, type Operation } from './api/operation.ts';
+import { auditOperations } from './audit/operations.ts';
+import { addAuditPages } from './audit/routes.tsx';
 import { attentionOperations } from './attention/operations.ts';
 import { addAttentionPages } from './attention/routes.tsx';
 import { keyOperations } from './keys/operations.ts';
@@ -54,6 +56,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...attentionOperations(),
     ...nameOperations(),
     ...workbenchOperations(deps, workbench),
+    ...auditOperations(),
     ...settingsOperations(),
     ...sessionOperations(),
   ];
@@ -96,6 +99,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addAttentionPages(app, console);
   addNamePages(app, console);
   addWorkbench(app, console);
+  addAuditPages(app, console);
   addSettingsPages(app, console);
   addSessionPages(app, console);
 

@@ -50,7 +50,7 @@ export function listAttention(
   after: readonly string[] | null,
   limit: number,
 ): Query<AttentionRow> {
-  return read<AttentionRow>`select t.attention_id, t.kind, s.state, t.detail::text as detail,
+  const page = read<AttentionRow>`select t.attention_id, t.kind, s.state, t.detail::text as detail,
       ${raw(instantOf('t.created_at', 'microsecond'))} as created_at, ${raw(instantOf('t.dismissed_at'))} as dismissed_at,
       t.dismissed_by, t.message_id, m.message_type, m.control_id, t.patient_a, t.patient_b,
       ${raw(personOf('a'))} as person_a, ${raw(personOf('b'))} as person_b
@@ -64,6 +64,15 @@ export function listAttention(
      and (${after?.[0] ?? null}::timestamptz is null
        or (t.created_at, t.attention_id) < (${after?.[0] ?? null}::timestamptz, ${after?.[1] ?? null}::uuid))
    order by t.created_at desc, t.attention_id desc limit ${limit}::int`;
+  // Whom a page shows is noted for the audit; the last row only tells that there is a next page.
+  const text = `with page as materialized (${page.text}), shown as (
+      select p.patient_a, p.patient_b from page p order by p.created_at desc, p.attention_id desc limit ${limit - 1})
+    select page.* from page cross join (
+      select audit_note(array(select 'attention-viewed Patient ' || s.id
+        from (select patient_a as id from shown union select patient_b from shown) s where s.id is not null)) as done) noted
+     where noted.done
+     order by page.created_at desc, page.attention_id desc`;
+  return { ...page, text };
 }
 
 export interface Dismissal {

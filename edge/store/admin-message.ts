@@ -131,6 +131,16 @@ export function resourcesOfMessage(site: string, messageId: string): Query<Messa
     limit 1000`;
 }
 
+/** Notes for the audit that a message is shown, with what it made and whom that concerns; nothing where there is none. */
+export const noteMessageViewed = (site: string, messageId: string): Query =>
+  read`select audit_note(array(
+    select concat_ws(' ', 'message-viewed', 'Hl7Message', m.message_id) from hl7_message m
+     where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid
+    union all
+    select concat_ws(' ', 'message-viewed', r.type, r.id, r.patient_id)
+      from hl7_message_resource m join resource r on r.site_id = m.site_id and r.type = m.type and r.id = m.id
+     where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid))`;
+
 export interface AttemptRow {
   readonly number: number;
   readonly at: string;

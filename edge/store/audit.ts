@@ -91,7 +91,7 @@ export const noteAudit = (action: AuditAction, type: AuditedThing, id: string): 
 });
 
 /** What has a row of its own in the audit beside resources. */
-export type AuditedThing = 'Hl7Message' | 'ApiKey' | 'Site';
+export type AuditedThing = 'Hl7Message' | 'Patient' | 'Site';
 
 /** What a statement that reads notes of each row; writes are noted where they are done (`resource_write`). */
 export type ReadAction = Extract<AuditAction, 'read' | 'search' | 'history'>;

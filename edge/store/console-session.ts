@@ -61,15 +61,20 @@ export function keepAnswer(
     where site_id = ${site}::uuid and session_id = ${session}::uuid returning session_id`;
 }
 
+/** SQL: notes the end of a session for the audit. */
+const NOTED = `audit_note(array['signed-out ConsoleSession ' || session_id]) as noted`;
+
 /** Ends a session. No row: there was none. */
 export function endSession({ site, session }: SessionIdentity): Query<{ session_id: string; id_token: string | null }> {
   return sql<{ session_id: string; id_token: string | null }>`delete from console_session
-    where site_id = ${site}::uuid and session_id = ${session}::uuid returning session_id, id_token`;
+    where site_id = ${site}::uuid and session_id = ${session}::uuid
+    returning session_id, id_token, ${raw(NOTED)}`;
 }
 
 /** Ends all sessions of a site; one row for each. */
 export function endSessions(site: string): Query<{ session_id: string }> {
-  return sql<{ session_id: string }>`delete from console_session where site_id = ${site}::uuid returning session_id`;
+  return sql<{ session_id: string }>`delete from console_session where site_id = ${site}::uuid
+    returning session_id, ${raw(NOTED)}`;
 }
 
 export interface SessionRow {

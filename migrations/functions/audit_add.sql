@@ -18,7 +18,9 @@ begin
            nullif(split_part(l, ' ', 4), '')::uuid as patient
       from string_to_table(noted, E'\n') l
   ), done as (
-    select array_agg(distinct x.action order by x.action) as actions
+    select array_agg(distinct x.action order by x.action) as actions,
+           -- The API key that was made or changed.
+           (select 'svc-' || l.id from line l where l.type = 'ApiKey') as client_id
       from (select l.action from line l union all select 'search' where e.searched is not null) x
   ), touched as (
     select coalesce(array_agg(x.type order by x.type, x.id), '{}') as types,
@@ -31,7 +33,7 @@ begin
   )
   insert into audit (site_id, actor_kind, actor, client_id, address, request_id, action, parts, types, ids, patients,
       parameters)
-    select p_site, e."actorKind", e.actor, e."clientId", e.address, e."requestId",
+    select p_site, e."actorKind", e.actor, coalesce(e."clientId", done.client_id), e.address, e."requestId",
            coalesce(e.action, done.actions[1]),
            case when e.action in ('batch', 'transaction') then done.actions else '{}' end,
            touched.types, touched.ids, concerned.patients, coalesce(e.searched, '{}')

@@ -15,10 +15,18 @@ begin
   if not jti_claim_add('console logout', p_jti_hash, gen_random_uuid()::text, p_expires) then
     return null;
   end if;
-  delete from console_session s
-   where (p_provider_session is null or s.provider_session = p_provider_session)
-     and (p_subject is null or s.subject = p_subject)
-     and coalesce(p_provider_session, p_subject) is not null;
+  with signed_out as (
+    delete from console_session s
+     where (p_provider_session is null or s.provider_session = p_provider_session)
+       and (p_subject is null or s.subject = p_subject)
+       and coalesce(p_provider_session, p_subject) is not null
+    returning s.site_id, s.session_id, s.subject
+  )
+  -- Of several sites, so the rows of the audit are written here.
+  insert into audit (site_id, actor_kind, actor, request_id, action, parts, types, ids, patients, parameters)
+    select s.site_id, 'person', s.subject, 'back-channel-logout', 'signed-out', '{}', '{ConsoleSession}',
+           array[s.session_id], '{}', '{}'
+      from signed_out s;
   get diagnostics ended = row_count;
   return ended;
 end $$;

@@ -13,5 +13,8 @@ begin
     select s.site_id, p_session, p_subject, p_name, p_provider_session, p_source_address, p_user_agent, p_permissions,
         p_refresh_token, p_id_token
       from site s where s.site_id = p_site;
+  if found then
+    perform audit_note(array['signed-in ConsoleSession ' || p_session]);
+  end if;
   return query select s.name from site s where s.site_id = p_site;
 end $$;

@@ -184,8 +184,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'sessions of every site are ended',
     file: 'edge/store/console-session.ts',
-    find: 'delete from console_session where site_id = ${site}::uuid returning session_id`;',
-    replace: "delete from console_session where ${site} <> '' returning session_id`;",
+    find: 'delete from console_session where site_id = ${site}::uuid\n    returning session_id, ${raw(NOTED)}`;',
+    replace: "delete from console_session where ${site} <> ''\n    returning session_id, ${raw(NOTED)}`;",
     tests: SESSIONS,
     only: 'on deno.*another site',
   },

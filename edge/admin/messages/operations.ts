@@ -5,12 +5,17 @@ import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Database } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';
-import { attemptsOfMessage, readStoredMessage, resourcesOfMessage } from '../../store/admin-message.ts';
+import {
+  attemptsOfMessage,
+  noteMessageViewed,
+  readStoredMessage,
+  resourcesOfMessage,
+} from '../../store/admin-message.ts';
 import { viewList } from '../api/cursor.ts';
 import { viewMessageDetail, viewMessageRow } from './view.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import { findMessages, messageQuery } from './listing.ts';
-import { authorOf } from '../staff/permissions.ts';
+import { authorOf, requirePermission } from '../staff/permissions.ts';
 import { viewAck } from './segments.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 
@@ -107,6 +112,7 @@ export async function findMessage(database: Database, site: string, messageId: s
     readStoredMessage(site, messageId),
     resourcesOfMessage(site, messageId),
     attemptsOfMessage(site, messageId),
+    noteMessageViewed(site, messageId),
   ]);
   if (row === undefined) throw missing();
   return viewMessageDetail(row, resources, attempts);
@@ -150,6 +156,8 @@ export function messageOperations(workbench: Workbench): Operation[] {
         const messageId = param('id');
         if (!isUuid(messageId)) throw new Fault('not-found', 'no such message');
         if (apply === 'nothing') {
+          // It shows what is stored.
+          requirePermission(actor, 'site.messages.read');
           const preview = await workbench.previewReplay(database, actor.site, messageId, requestId);
           const { outcome: decided, ack, findings, ...would } = preview;
           return {

@@ -8,7 +8,7 @@ import { parse } from '../api/parse.ts';
 import { findMessages, messageQuery } from './listing.ts';
 import { findMessage, replayComment } from './operations.ts';
 import type { Console } from '../web/console.ts';
-import { authorOf } from '../staff/permissions.ts';
+import { authorOf, requirePermission } from '../staff/permissions.ts';
 import { instantOfLocal, readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
@@ -58,6 +58,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
   app.get(`${PLACE}/:id/replay`, async (c) => {
     const session = await access.page(c, 'site.messages.replay');
     const id = messageId(c.req.param('id'));
+    requirePermission(session.actor, 'site.messages.read');
     const preview = await workbench.previewReplay(session.database, session.actor.site, id, c.get('requestId'));
     const page = (
       <Page title="What a replay would change" config={config} session={session} place={PLACE}>

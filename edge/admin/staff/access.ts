@@ -6,6 +6,7 @@ import type { Database, Deps } from '../../deps.ts';
 import { audited, type AuditActor } from '../../store/audit.ts';
 import { assertSession } from '../../store/console-session.ts';
 import type { GatewayEnv } from '../../http/surface.ts';
+import { askerOf } from './asker.ts';
 import { noCredentials, type ReadBearer } from './bearer-token.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { guard } from './guard.ts';
@@ -51,13 +52,7 @@ export function createAccess(deps: Deps, readBearer: ReadBearer, sessions: Sessi
   const callerOf = (c: Context<GatewayEnv>, actor: Actor, database: Database): Caller => {
     const { site, subject } = actor;
     c.set('use', { site, actor: subject });
-    const asker: AuditActor = {
-      kind: 'person',
-      name: subject,
-      clientId: null,
-      address: deps.sourceAddress(c.req.raw),
-      requestId: c.get('requestId'),
-    };
+    const asker = askerOf(deps, c, actor);
     return { actor, asker, database: audited(database, site, asker) };
   };
 

@@ -13,6 +13,7 @@ export const PERMISSIONS = {
   'site.messages.replay': 'replay HL7 messages',
   'site.settings.read': 'see the settings of the site',
   'site.settings.update': 'change the settings of the site',
+  'site.audit.read': 'see who saw or changed what',
   'site.endpoints.read': 'see the endpoints and charts',
   'site.sessions.end': 'see who is signed in to the console, and end sessions',
 } as const;

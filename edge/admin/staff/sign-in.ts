@@ -8,9 +8,11 @@ import * as oauth from 'oauth4webapi';
 import { Fault } from '../../../shared/fault.ts';
 import type { Deps } from '../../deps.ts';
 import type { GatewayEnv, Surface } from '../../http/surface.ts';
+import { audited } from '../../store/audit.ts';
 import { endSession, startSession } from '../../store/console-session.ts';
 import { inSite } from '../../store/in-site.ts';
 import type { Access } from './access.ts';
+import { askerOf } from './asker.ts';
 import { claimsOf } from './claims.ts';
 import { toActor } from './permissions.ts';
 import { type FindProvider, oidcSettings } from './provider.ts';
@@ -76,7 +78,7 @@ export function addSignIn(
     return c.redirect(own(started.returnTo));
   });
 
-  async function exchange(c: Context, state: string, nonce: string, verifier: string): Promise<Session> {
+  async function exchange(c: Context<GatewayEnv>, state: string, nonce: string, verifier: string): Promise<Session> {
     const provider = await findProvider();
     const { server, client, authentication, http } = provider;
     try {
@@ -102,14 +104,18 @@ export function addSignIn(
   }
 
   /** @throws Fault `forbidden` for whoever has no site, or one that is not known here */
-  async function begin(c: Context, answer: oauth.TokenEndpointResponse, claims: Claims | undefined): Promise<Session> {
+  async function begin(
+    c: Context<GatewayEnv>,
+    answer: oauth.TokenEndpointResponse,
+    claims: Claims | undefined,
+  ): Promise<Session> {
     if (claims === undefined) throw refused();
     const actor = toActor(claims, oidcSettings(deps.config).claimNames);
     const id = crypto.randomUUID();
     const { refresh_token: refreshToken, id_token: idToken } = answer;
     const sealed = (token: string | undefined) => (token === undefined ? null : tokens.seal(id, token));
     const startedAt = Math.floor(deps.now() / 1000);
-    const [started] = await deps.database.run(
+    const [started] = await audited(deps.database, actor.site, askerOf(deps, c, actor)).run(
       startSession({
         site: actor.site,
         session: id,
@@ -134,7 +140,9 @@ export function addSignIn(
     const session = await access.leaving(c);
     sessions.drop(c);
     if (session === undefined) return undefined;
-    const [ended] = await inSite(deps.database, session.actor.site).run(endSession(identityOf(session)));
+    const { actor } = session;
+    const database = audited(deps.database, actor.site, askerOf(deps, c, actor));
+    const [ended] = await inSite(database, actor.site).run(endSession(identityOf(session)));
     if (ended === undefined || ended.id_token === null) return undefined;
     return tokens.open(session.id, ended.id_token);
   }

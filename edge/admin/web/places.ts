@@ -16,6 +16,7 @@ export const PLACES = {
   attention: { path: '/admin/attention', title: 'Attention', permission: 'site.messages.read' },
   names: { path: '/admin/names', title: 'Names', permission: 'site.messages.read' },
   workbench: { path: '/admin/workbench', title: 'Workbench', permission: 'site.api_keys.read' },
+  audit: { path: '/admin/audit', title: 'Audit', permission: 'site.audit.read' },
   settings: { path: '/admin/settings', title: 'Settings', permission: 'site.settings.read' },
 } as const satisfies Readonly<Record<string, Place>>;
 

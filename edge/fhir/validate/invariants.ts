@@ -234,6 +234,7 @@ const RULES: readonly Rule[] = [
   ['org-1', 'an Organization needs an identifier or a name', (e) => has(e, 'identifier') || has(e, 'name')],
   ['org-2', 'an address of an Organization is never of use home', (e) => homes(e, 'address')],
   ['org-3', 'a telecom of an Organization is never of use home', (e) => homes(e, 'telecom')],
+  ['sev-1', 'an entity has a name or a query, not both', (e) => !(has(e, 'name') && has(e, 'query'))],
   ['prr-1', 'orderDetail needs a code', (e) => implies(has(e, 'orderDetail'), has(e, 'code'))],
 ];
 

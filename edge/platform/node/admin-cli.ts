@@ -22,6 +22,8 @@ import { SITE_MEMBERS } from '../../admin/settings/record.ts';
 import { changeSite, createSite, requireSite, viewSite } from '../../admin/settings/site.ts';
 import { type Actor, authorOf, PERMISSIONS, toActor } from '../../admin/staff/permissions.ts';
 import { type CommandConfig, readCommandConfig } from '../../config.ts';
+import type { Database } from '../../deps.ts';
+import { audited, type AuditActor } from '../../store/audit.ts';
 import { listSites } from '../../store/site.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
 import { runProgram, UsageError } from './program.ts';
@@ -63,6 +65,18 @@ function operator(site: string): Actor {
   return toActor({ sub: 'npm run admin', name: userInfo().username, site, permissions: Object.keys(PERMISSIONS) });
 }
 
+/** The same runtime, with a row of the audit for what the operator changes. */
+function asOperator<D extends { readonly database: Database }>(deps: D, { site }: Actor): D {
+  const actor: AuditActor = {
+    kind: 'operator',
+    name: userInfo().username,
+    clientId: null,
+    address: null,
+    requestId: crypto.randomUUID(),
+  };
+  return { ...deps, database: audited(deps.database, site, actor) };
+}
+
 interface Command {
   /** How its options are told, each. */
   readonly usage: readonly string[];
@@ -101,7 +115,7 @@ const setStatus = (status: 'active' | 'disabled'): Command => ({
   options: ['site', 'client-id'],
   async run(deps, options) {
     const actor = operator(need(options, 'site'));
-    const { key } = await changeKey(deps, actor, need(options, 'client-id'), [], { status });
+    const { key } = await changeKey(asOperator(deps, actor), actor, need(options, 'client-id'), [], { status });
     return viewKey(key);
   },
 });
@@ -118,7 +132,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       const known = sites.find(({ name }) => name === need(options, 'name').trim());
       if (known !== undefined) throw new Fault('conflict', `there is a site of that name already: ${known.site_id}`);
       const site = uuidv7(Date.now());
-      return viewSite(await createSite(database, site, authorOf(operator(site)), body));
+      const actor = operator(site);
+      return viewSite(await createSite(asOperator({ database }, actor).database, site, authorOf(actor), body));
     },
   },
   'site show': {
@@ -132,7 +147,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     async run({ database }, options) {
       const actor = operator(need(options, 'site'));
       const body = await bodyOfFlags(SITE_MEMBERS, options, readText);
-      return viewSite(await changeSite(database, actor, [], body));
+      return viewSite(await changeSite(asOperator({ database }, actor).database, actor, [], body));
     },
   },
   'site list': {
@@ -152,7 +167,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       need(options, 'name');
       const suggested = { tokenTtlSeconds: KEY_MEMBERS.tokenTtlSeconds.suggested };
       const body = { ...suggested, ...(await bodyOfFlags(KEY_MEMBERS, options, readText)) };
-      const { key, findings } = await createKey(deps, actor, body);
+      const { key, findings } = await createKey(asOperator(deps, actor), actor, body);
       return { ...viewKey(key), jwksFindings: viewFindings(findings) };
     },
   },
@@ -162,7 +177,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
       const body = await bodyOfFlags(KEY_MEMBERS, options, readText);
-      const { key, findings } = await changeKey(deps, actor, need(options, 'client-id'), [], body);
+      const { key, findings } = await changeKey(asOperator(deps, actor), actor, need(options, 'client-id'), [], body);
       return { ...viewKey(key), jwksFindings: viewFindings(findings) };
     },
   },

@@ -14,9 +14,12 @@ import {
 } from './structures.ts';
 import { RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 
-/** Types that ours are likely to carry inside; of any other contained type only the frame is checked. */
+/**
+ * Types that ours are likely to carry inside, and AuditEvent, which the gateway itself writes (edge/admin/audit/event.ts);
+ * of any other contained type only the frame is checked.
+ */
 export const CARRIED = (
-  'CarePlan CareTeam Device Encounter EpisodeOfCare Group ImagingStudy Immunization Location Media Medication ' +
+  'AuditEvent CarePlan CareTeam Device Encounter EpisodeOfCare Group ImagingStudy Immunization Location Media Medication ' +
   'MedicationAdministration MedicationDispense MedicationRequest MedicationStatement Organization Practitioner ' +
   'PractitionerRole RelatedPerson ServiceRequest Specimen Substance'
 ).split(' ');

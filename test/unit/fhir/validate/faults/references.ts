@@ -242,6 +242,18 @@ const CARRIED_RULES: readonly (readonly [id: string, resource: JsonObject, below
     '',
   ],
   [
+    'sev-1',
+    {
+      resourceType: 'AuditEvent',
+      type: { code: 'rest' },
+      recorded: '2026-01-01T00:00:00Z',
+      agent: [{ requestor: true }],
+      source: { observer: { display: 'a' } },
+      entity: [{ name: 'a', query: 'YQ==' }],
+    },
+    '.entity[0]',
+  ],
+  [
     'prr-1',
     {
       resourceType: 'ServiceRequest',

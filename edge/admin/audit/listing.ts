@@ -1,0 +1,86 @@
+/** The audit of a site, for the JSON API, the page and the download alike. Whoever reads it is in it. */
+import { z } from 'zod';
+
+import type { Database, Query } from '../../deps.ts';
+import { AUDIT_ACTIONS, noteAudit } from '../../store/audit.ts';
+import { type AuditFilter, type AuditRow, listAudit } from '../../store/admin-audit.ts';
+import { inSite } from '../../store/in-site.ts';
+import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
+import { paging } from '../api/operation.ts';
+
+const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
+
+export const auditFilter = z.strictObject({
+  patient: z
+    .string()
+    .regex(/^(?:(?:Patient\/)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/, 'must be the id of a Patient')
+    .default('')
+    .meta({ description: 'Whom it concerned: the id of a Patient, or `Patient/…`.' }),
+  clientId: z
+    .string()
+    .max(40)
+    .default('')
+    .meta({ description: 'The API key that asked, or that was made or changed.' }),
+  actor: z.string().max(200).default('').meta({
+    description: 'Who: a Client ID, the `sub` of a person, the name of a sidecar or of an operator’s account.',
+  }),
+  action: z
+    .enum(['', ...AUDIT_ACTIONS])
+    .default('')
+    .meta({ description: 'What was done; bundles of which a part did it are found too.' }),
+  from: instant,
+  to: instant,
+});
+
+export const auditQuery = auditFilter.extend(paging);
+
+/** What the page is about. */
+const filterOf = ({ patient, ...others }: z.infer<typeof auditFilter>): AuditFilter => ({
+  ...others,
+  patient: patient.replace('Patient/', ''),
+});
+
+/** That the audit is read, and whose. */
+const noteOf = (site: string, { patient }: AuditFilter): Query[] => [
+  noteAudit('audit-viewed', 'Site', site),
+  ...(patient === '' ? [] : [noteAudit('audit-viewed', 'Patient', patient)]),
+];
+
+/**
+ * A page, the newest first.
+ *
+ * @param database that leaves a row of the audit for what is noted
+ * @throws Fault `malformed` for a cursor that is not ours
+ */
+export async function findAudit(
+  database: Database,
+  site: string,
+  { limit, cursor, ...given }: z.infer<typeof auditQuery>,
+): Promise<List<AuditRow>> {
+  const filter = filterOf(given);
+  const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
+  const query = listAudit(site, filter, 'newest', after, limit + 1);
+  const [rows] = await inSite(database, site).batch([query, ...noteOf(site, filter)] as const);
+  return toList(rows, limit, (row) => [row.at, row.audit_id]);
+}
+
+const EXPORT_ROWS = 500;
+
+/** All of it, the oldest first, a page at a time; the first leaves the row that says that it was read. */
+export async function* exportAudit(
+  database: Database,
+  site: string,
+  given: z.infer<typeof auditFilter>,
+): AsyncGenerator<readonly AuditRow[], undefined> {
+  const filter = filterOf(given);
+  let after: readonly string[] | null = null;
+  for (;;) {
+    const noted: readonly Query[] = after === null ? noteOf(site, filter) : [];
+    const query = listAudit(site, filter, 'oldest', after, EXPORT_ROWS);
+    const [rows]: readonly [AuditRow[], ...unknown[]] = await inSite(database, site).batch([query, ...noted] as const);
+    yield rows;
+    const last: AuditRow | undefined = rows.at(-1);
+    if (last === undefined || rows.length < EXPORT_ROWS) return undefined;
+    after = [last.at, last.audit_id];
+  }
+}

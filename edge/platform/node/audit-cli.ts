@@ -1,0 +1,58 @@
+/** `npm run audit`: the audit of a site as FHIR AuditEvent, a line each, the oldest first, for an archive. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { userInfo } from 'node:os';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+
+import { toAuditEvent } from '../../admin/audit/event.ts';
+import { auditFilter, exportAudit } from '../../admin/audit/listing.ts';
+import { audited } from '../../store/audit.ts';
+import { listSites } from '../../store/site.ts';
+import { connectDatabase } from './database.ts';
+import { runProgram, UsageError } from './program.ts';
+
+const USAGE = `usage: npm run -s audit -- --from INSTANT --to INSTANT [--site ID]     with DATABASE_URL in the environment
+
+From (inclusive) and to (exclusive) are dates or instants: 2026-01-01, 2026-01-01T06:00:00Z; dates are UTC. Without --site
+it is all sites. What is written is NDJSON on standard output; that it was read is on record.
+`;
+
+/** @throws UsageError */
+function instantOf(name: string, given: string | undefined): string {
+  const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.test(given ?? '')
+    ? Date.parse(given ?? '')
+    : Number.NaN;
+  if (Number.isNaN(time)) throw new UsageError(`--${name} must be a date or an instant with an offset`);
+  return new Date(time).toISOString();
+}
+
+async function main(): Promise<void> {
+  const option = { type: 'string' } as const;
+  const { values } = parseArgs({ options: { from: option, to: option, site: option } });
+  const filter = auditFilter.parse({ from: instantOf('from', values.from), to: instantOf('to', values.to) });
+  const url = process.env['DATABASE_URL'];
+  if (url === undefined || url === '') throw new UsageError('DATABASE_URL is not set');
+  const database = await connectDatabase(url);
+  try {
+    const sites = (await database.run(listSites())).filter(({ site_id: id }) => id === (values.site ?? id));
+    if (values.site !== undefined && sites.length === 0) throw new UsageError(`there is no site ${values.site}`);
+    for (const { site_id: site } of sites) {
+      const operator = {
+        kind: 'operator',
+        name: userInfo().username,
+        clientId: null,
+        address: null,
+        requestId: randomUUID(),
+      } as const;
+      for await (const rows of exportAudit(audited(database, site, operator), site, filter)) {
+        const text = rows.map((row) => `${JSON.stringify(toAuditEvent(site, row))}\n`).join('');
+        if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+      }
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+await runProgram(USAGE, main);

@@ -1,0 +1,90 @@
+/** The audit as it is searched by people of the site and exported; it is written by audit_add (migrations/functions). */
+import type { Query } from '../deps.ts';
+import type { AuditAction, AuditActor } from './audit.ts';
+import { type Bind, binder, instantOf } from './sql.ts';
+
+export interface AuditFilter {
+  /** Whom it concerned; '' for all, as with the others. */
+  readonly patient: string;
+  /** The API key that asked, or that was changed. */
+  readonly clientId: string;
+  /** Who: a Client ID, the provider's `sub` of a person, the name of a sidecar or of an operator's account. */
+  readonly actor: string;
+  readonly action: AuditAction | '';
+  /** Instants. */
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface AuditRow {
+  readonly audit_id: string;
+  /** With microseconds: it finds its row again. */
+  readonly at: string;
+  readonly actor_kind: AuditActor['kind'];
+  readonly actor: string | null;
+  readonly client_id: string | null;
+  readonly address: string | null;
+  readonly request_id: string;
+  readonly action: AuditAction;
+  readonly parts: readonly string[];
+  /** `Patient/…` */
+  readonly resources: readonly string[];
+  readonly patients: readonly string[];
+  readonly parameters: readonly string[];
+}
+
+/** `newest` first for people, `oldest` first for an archive. */
+export type AuditOrder = 'newest' | 'oldest';
+
+const COLUMNS = `a.audit_id, ${instantOf('a.at', 'microsecond')} as at, a.actor_kind, a.actor, a.client_id, a.address,
+  a.request_id, a.action, a.parts, array(select t || '/' || i from unnest(a.types, a.ids) u(t, i)) as resources,
+  a.patients::text[] as patients, a.parameters`;
+
+/** What a bundle can have done: found in the parts of bundles too. */
+const IN_BUNDLES: readonly string[] = ['read', 'search', 'history', 'create', 'update', 'patch'];
+
+const actorSql = (actor: string, bind: Bind): string =>
+  actor.startsWith('svc-') ? `a.client_id = ${bind(actor)} and a.actor_kind = 'key'` : `a.actor = ${bind(actor)}`;
+
+/**
+ * Rows of a site. A patient's are found by the index of patients, whatever the statistics say: they know nothing of one
+ * among thousands. Those of an action are found by it, and those of bundles that did it beside them.
+ *
+ * @param after at and audit_id of the last one of the page before, or null
+ */
+export function listAudit(
+  site: string,
+  { patient, clientId, actor, action, from, to }: AuditFilter,
+  order: AuditOrder,
+  after: readonly string[] | null,
+  limit: number,
+): Query<AuditRow> {
+  const { params, bind } = binder();
+  const [direction, beyond] = order === 'newest' ? ['desc', '<'] : ['asc', '>'];
+  const where = [
+    `a.site_id = ${bind(site)}::uuid`,
+    ...(clientId === '' ? [] : [`a.client_id = ${bind(clientId)}`]),
+    ...(actor === '' ? [] : [actorSql(actor, bind)]),
+    ...(from === '' ? [] : [`a.at >= ${bind(from)}::timestamptz`]),
+    ...(to === '' ? [] : [`a.at < ${bind(to)}::timestamptz`]),
+    ...(after === null
+      ? []
+      : [`(a.at, a.audit_id) ${beyond} (${bind(after[0] ?? '')}::timestamptz, ${bind(after[1] ?? '')}::uuid)`]),
+  ].join('\n   and ');
+  const last = `order by at ${direction}, audit_id ${direction} limit ${bind(limit)}::integer`;
+  const page = (source: string, condition: string): string =>
+    `select a.* from ${source} a where ${where}${condition === '' ? '' : ` and ${condition}`} ${last}`;
+
+  if (patient !== '') {
+    const done = action === '' ? '' : `${bind(action)} = any (a.action || a.parts)`;
+    const text = `with concerning as materialized (select * from audit where patients @> array[${bind(patient)}::uuid])
+select ${COLUMNS} from (${page('concerning', done)}) a ${last}`;
+    return { text, params };
+  }
+  if (action === '') return { text: `select ${COLUMNS} from (${page('audit', '')}) a ${last}`, params };
+  const wanted = bind(action);
+  const inBundles = ['batch', 'transaction'].map((bundle) => `a.action = '${bundle}' and ${wanted} = any (a.parts)`);
+  const conditions = [`a.action = ${wanted}`, ...(IN_BUNDLES.includes(action) ? inBundles : [])];
+  const pages = conditions.map((condition) => `(${page('audit', condition)})`).join(' union all ');
+  return { text: `select ${COLUMNS} from (${pages}) a ${last}`, params };
+}

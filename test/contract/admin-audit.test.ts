@@ -1,0 +1,230 @@
+/** What people do in the console and by its API is on record, and can be searched, read and archived, on both runtimes. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { validate } from '../../edge/fhir/validate/validate.ts';
+import { isJsonObject, parseJson } from '../../shared/json.ts';
+import { getToken } from '../stack/services/client.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
+
+interface Item {
+  readonly id: string;
+  readonly at: string;
+  readonly actorKind: string;
+  readonly actor: string;
+  readonly clientId: string | null;
+  readonly requestId: string;
+  readonly action: string;
+  readonly resources: readonly string[];
+  readonly patients: readonly string[];
+}
+
+const ADT = (control: string, mrn: string) =>
+  `MSH|^~\\&|ADT|EAST|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|P|2.5.1\r` +
+  `EVN|A04|20261101083000+0100\rPID|1||${mrn}^^^EAST^MR||Lovelace^Ada||19701231|F\r`;
+
+/** Every operation: what it leaves, or that it reaches no data of a patient and changes nothing that is on record. */
+const OPERATIONS: Readonly<Record<string, string | null>> = {
+  'get /api-keys': null,
+  'post /api-keys': 'key-created',
+  'get /api-keys/{clientId}': null,
+  'patch /api-keys/{clientId}': 'key-changed',
+  'get /api-keys/{clientId}/refusals': null,
+  'get /api-keys/{clientId}/changes': null,
+  'get /endpoints': null,
+  'get /messages': null,
+  'get /messages/{id}': 'message-viewed',
+  'post /messages/{id}/replay': 'message-replayed',
+  'get /possible-duplicates': 'attention-viewed',
+  'get /attention': 'attention-viewed',
+  'get /audit': 'audit-viewed',
+  'post /workbench/message': 'workbench',
+  'patch /site': 'settings-changed',
+};
+
+/** Nobody's data: settings, who is signed in, names; checks of what was sent; replays of many, each message of which has its own row. */
+const NOBODYS = [
+  'get /site',
+  'get /site/changes',
+  'get /sessions',
+  'post /sessions/end',
+  'post /sessions/{id}/end',
+  'get /usage',
+  'get /sidecars',
+  'get /unnamed-names',
+  'get /authority-aliases',
+  'post /authority-aliases/decide',
+  'post /attention/{id}/dismiss',
+  'get /replays',
+  'post /replays',
+  'get /replays/{id}',
+  'post /replays/{id}/stop',
+  'post /replays/{id}/resume',
+  'post /workbench/assertion',
+  'post /workbench/resource',
+];
+
+describe.each(RUNTIMES)('the audit on %s', (runtime) => {
+  let db: TestDatabase;
+  let site: string;
+  let stack: TestConsole;
+  let token: string;
+  let key: ApiKey;
+  let patient: string;
+  let message: string;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client);
+    stack = await startConsole(runtime, db, site);
+    token = await stack.oidc.adminToken();
+    key = await createApiKey(db.client, { site, protocols: ['fhir', 'hl7'] });
+    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    for (const [control, mrn] of [
+      ['A-1', 'P-1'],
+      ['A-9', 'P-9'],
+    ] as const) {
+      const sent = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain' },
+        body: ADT(control, mrn),
+      });
+      expect(sent.status).toBe(200);
+    }
+    const { rows } = await db.client.query<{ id: string; message: string }>(
+      `select r.id, m.message_id as message from resource r join hl7_message_resource m on m.id = r.id
+        where r.type = 'Patient' order by m.message_id`,
+    );
+    patient = rows[0]?.id ?? '';
+    message = rows[0]?.message ?? '';
+    await db.client.query(
+      `insert into attention (site_id, kind, patient_a, patient_b)
+        select $1, k, least($2::uuid, $3::uuid), greatest($2::uuid, $3::uuid)
+          from unnest('{possible-duplicate,not-moved}'::text[]) k on conflict do nothing`,
+      [site, patient, rows[1]?.id],
+    );
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  const api = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+    const requestId = randomUUID();
+    const response = await fetch(`${stack.baseUrl}/admin/api${path}`, {
+      method: method.toUpperCase(),
+      headers: {
+        authorization: `Bearer ${token}`,
+        'x-request-id': requestId,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    // oxlint-disable-next-line typescript/no-explicit-any -- JSON as a test reads it
+    return { requestId, status: response.status, body: (await response.json()) as any };
+  };
+  const list = async (query: string): Promise<Item[]> => (await api('get', `/audit?${query}`)).body.items as Item[];
+  const rowsOf = async (requestId: string): Promise<Item[]> =>
+    (await list('limit=200')).filter((item) => item.requestId === requestId);
+
+  const signIn = async (): Promise<HttpBrowser> => {
+    const browser = createHttpBrowser();
+    const form = await browser.go(`${stack.baseUrl}/admin`);
+    const { username, password } = stack.oidc.admin;
+    const body = new URLSearchParams({ username, password });
+    expect((await browser.go(form.url, { method: 'POST', body })).status).toBe(200);
+    return browser;
+  };
+
+  test('each operation that reaches a patient or changes what is on record leaves one row', async () => {
+    const path = (template: string) => template.replace('{clientId}', key.clientId).replace('{id}', message);
+    const bodies: Readonly<Record<string, object>> = {
+      'post /api-keys': { name: 'new', jwksUri: 'https://keys.example.org/jwks.json', tokenTtlSeconds: 300 },
+      'patch /api-keys/{clientId}': { name: 'renamed' },
+      'post /messages/{id}/replay': { apply: 'newest' },
+      'post /workbench/message': { clientId: key.clientId, message: ADT('A-2', 'P-1') },
+      'patch /site': { name: 'renamed' },
+    };
+    for (const [operation, action] of Object.entries(OPERATIONS)) {
+      const [method = '', template = ''] = operation.split(' ');
+      const headers = method === 'patch' ? { 'if-match': '*' } : {};
+      const called = await api(method, path(template), bodies[operation], headers);
+      expect([operation, called.status, called.status > 201 ? called.body : null]).toEqual([
+        operation,
+        expect.toBeOneOf([200, 201]),
+        null,
+      ]);
+      const rows = await rowsOf(called.requestId);
+      expect([operation, rows.map((row) => row.action)]).toEqual([operation, action === null ? [] : [action]]);
+      for (const row of rows) expect(row).toMatchObject({ actorKind: 'person', actor: 'script' });
+    }
+  });
+
+  test('there is no operation of a patient, a message or a change that is not looked at here', async () => {
+    const document = (await (await fetch(`${stack.baseUrl}/docs/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, unknown>>;
+    };
+    const all = Object.entries(document.paths).flatMap(([path, item]) =>
+      ['get', 'post', 'patch'].flatMap((method) =>
+        path.startsWith('/admin/api') && method in item ? [`${method} ${path.slice('/admin/api'.length)}`] : [],
+      ),
+    );
+    expect(all.filter((operation) => !(operation in OPERATIONS) && !NOBODYS.includes(operation))).toEqual([]);
+  });
+
+  test('is searched by patient, key, person, action and time, a page at a time', async () => {
+    expect((await list(`patient=${patient}`)).map(({ action }) => action)).toContain('message');
+    expect(await list(`patient=Patient/${patient}&action=message`)).toHaveLength(1);
+    expect((await list(`clientId=${key.clientId}&action=message`))[0]).toMatchObject({ actor: key.clientId });
+    expect(await list(`actor=${key.clientId}&action=key-changed`)).toEqual([]);
+    expect((await list(`clientId=${key.clientId}&action=key-changed`))[0]?.actorKind).toBe('person');
+    expect(await list(`patient=${randomUUID()}`)).toEqual([]);
+    expect(await list('to=2001-01-01T00:00:00Z')).toEqual([]);
+    expect((await api('get', '/audit?patient=x')).status).toBe(400);
+    const first = await api('get', '/audit?limit=2&to=2100-01-01T00:00:00Z');
+    const next = await api('get', `/audit?limit=2&to=2100-01-01T00:00:00Z&cursor=${first.body.next}`);
+    const ids = [...first.body.items, ...next.body.items].map(({ id }: Item) => id);
+    expect(new Set(ids).size).toBe(4);
+    const reader = await fetch(`${stack.baseUrl}/admin/api/audit`, { headers: { authorization: 'Bearer x' } });
+    expect(reader.status).toBe(401);
+  });
+
+  test('signing in and out, the page and the download are on record; each line is a valid AuditEvent', async () => {
+    const browser = await signIn();
+    expect((await list('action=signed-in'))[0]).toMatchObject({ actor: stack.oidc.admin.username });
+    const page = await (await browser.ask(`${stack.baseUrl}/admin/audit?patient=${patient}`)).text();
+    expect(page).toContain(patient);
+    const download = await browser.ask(`${stack.baseUrl}/admin/audit/events.ndjson`);
+    expect(download.headers.get('content-type')).toBe('application/fhir+ndjson');
+    const lines = (await download.text()).trim().split('\n');
+    const { rows } = await db.client.query<{ count: number }>('select count(*)::integer as count from audit');
+    // All but the one that the download itself has left.
+    expect(lines).toHaveLength(Number(rows[0]?.count) - 1);
+    const actions = new Set<unknown>();
+    for (const line of lines) {
+      const event = parseJson(line);
+      if (!isJsonObject(event)) throw new TypeError('a line is an object');
+      actions.add(event['action']);
+      expect(line).not.toContain('Lovelace');
+      const carrier = {
+        resourceType: 'Observation',
+        status: 'final',
+        code: { text: 'a' },
+        focus: [{ reference: `#${String(event['id'])}` }],
+        contained: [event],
+      };
+      expect([line, validate(carrier)]).toEqual([line, []]);
+    }
+    expect(actions.size).toBeGreaterThan(2);
+    const origin = new URL(stack.baseUrl).origin;
+    await browser.ask(`${stack.baseUrl}/admin/sign-out`, { method: 'POST', headers: { origin } });
+    expect((await list('action=signed-out'))[0]).toMatchObject({ actor: stack.oidc.admin.username });
+    expect((await browser.ask(`${stack.baseUrl}/admin/audit/events.ndjson`)).status).not.toBe(200);
+  });
+});
