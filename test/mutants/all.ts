@@ -1,5 +1,6 @@
 /** Every seeded defect, by the room it is in. `npm run mutants -- <room or word>` runs a part. */
 import { ADMIN } from './admin.ts';
+import { AUDIT } from './audit.ts';
 import { FHIR } from './fhir.ts';
 import { HL7 } from './hl7.ts';
 import { JOB_RUNNER } from './jobs.ts';
@@ -26,6 +27,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   jobs: JOB_RUNNER,
   oauth: OAUTH,
   admin: ADMIN,
+  audit: AUDIT,
   fhir: FHIR,
   reindex: REINDEXING,
   hl7: HL7,

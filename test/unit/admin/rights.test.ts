@@ -21,6 +21,7 @@ test('every operation and its permission', () => {
     'get /api-keys/{clientId}: site.api_keys.read',
     'get /api-keys: site.api_keys.read',
     'get /attention: site.messages.read',
+    'get /audit: site.audit.read',
     'get /authority-aliases: site.messages.read',
     'get /endpoints: site.endpoints.read',
     'get /messages/{id}: site.messages.read',
