@@ -13,6 +13,7 @@ import { REINDEXING } from './reindex.ts';
 import { SHARED } from './shared.ts';
 import { SIDECAR } from './sidecar.ts';
 import { SQL } from './sql.ts';
+import { WALL_DEFECTS } from './wall.ts';
 
 /**
  * Where a condition on the site is not here, nobody could see it missing: a Client ID is unique in all sites, and so is
@@ -32,4 +33,5 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   reindex: REINDEXING,
   hl7: HL7,
   order: ORDER,
+  wall: WALL_DEFECTS,
 };

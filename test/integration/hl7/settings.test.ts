@@ -140,7 +140,8 @@ describe('dry run', () => {
   });
 
   test('says what is wrong; a key of another site is not found', async () => {
-    const site = await newSite();
+    // As the owner, so that it is not the database alone that does not find it.
+    const site = await newSite({ asOwner: true });
     const other = await newSite();
     const bytes = bytesOf(`${msh('ADT^A01')}\nPID|1`);
     expect(await dryRun(site.deps, site, bytes, 'request-3')).toMatchObject({ outcome: 'AE', resources: [] });

@@ -117,9 +117,12 @@ describe('resource_write', () => {
     });
     expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: 'r3' }] }])).toEqual([]);
     const other = await createSite(db.client);
-    expect(
-      await failure(inSite(gateway, other).run(writeResources(other, [toWrite(observation(id), newId(), 'create')]))),
-    ).toMatchObject({ kind: 'invalid' });
+    // By the statement itself too: no policy holds for the owner.
+    const owner = neonDatabase({ DATABASE_URL: db.ownerUrl, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+    for (const asked of [inSite(gateway, other), owner]) {
+      const written = asked.run(writeResources(other, [toWrite(observation(id), newId(), 'create')]));
+      expect(await failure(written)).toMatchObject({ kind: 'invalid' });
+    }
   });
 
   test('writes a patient and what refers to it together, in any order', async () => {
