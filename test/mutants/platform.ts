@@ -113,8 +113,8 @@ export const PLATFORM: readonly Mutant[] = [
   {
     name: 'one request is told the database requests of another',
     file: 'edge/platform/database-meter.ts',
-    find: 'const result = await context.run(spent, work);',
-    replace: 'context.enterWith(spent);\n      const result = await work();',
+    find: 'const spent = { requests: 0, ms: 0 };',
+    replace: 'const spent = (context.shared ??= { requests: 0, ms: 0 });',
     tests: ['test/unit/platform/database-meter.test.ts'],
   },
   {
