@@ -158,7 +158,7 @@ export const MLLP_REFUSALS = {
   },
   ambiguous: {
     label: 'API keys of several sites fit (MLLP)',
-    hint: 'Narrow the Allowed IPs or set the sender fields, so that no other site has an equally fitting key.',
+    hint: 'Ask the operator of the gateway to assign the sender to one site.',
   },
 } as const satisfies Readonly<Record<string, Described>>;
 

@@ -23,6 +23,7 @@ export interface MessageRow {
   readonly received_at: string;
   readonly source: 'http' | 'mllp';
   readonly source_address: string;
+  readonly tls_subject: string | null;
   readonly client_id: string;
   readonly key_name: string;
   readonly sending_application: string;
@@ -33,7 +34,7 @@ export interface MessageRow {
 }
 
 const COLUMNS = `m.message_id, ${instantOf('m.received_at', 'microsecond')} as received_at,
-      m.source, m.source_address, m.client_id, k.name as key_name, m.sending_application, m.sending_facility,
+      m.source, m.source_address, m.tls_subject, m.client_id, k.name as key_name, m.sending_application, m.sending_facility,
       m.control_id, m.message_type, m.outcome`;
 
 /** One page of the messages that fulfil `condition`; parameters as `listMessages` gives them. */

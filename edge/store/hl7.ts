@@ -91,16 +91,26 @@ export interface CandidateRow {
   readonly allowed_ips: readonly string[];
   readonly hl7_sender_application: string | null;
   readonly hl7_sender_facility: string | null;
+  readonly tls_subject: string | null;
+  /** The operator assigned such senders (address, MSH-3, MSH-4, certificate) to the key's site. */
+  readonly is_own: boolean;
+  /** And to another one. */
+  readonly is_foreign: boolean;
 }
 
 /**
  * Of all sites. Where those that may be meant are of one, what follows in the batch is about that site, and about these
  * keys as `CANDIDATES`.
  */
-export function mllpSenders(sourceAddress: string, application: string, facility: string): Query<CandidateRow> {
+export function mllpSenders(
+  sourceAddress: string,
+  application: string,
+  facility: string,
+  tlsSubject: string,
+): Query<CandidateRow> {
   return read<CandidateRow>`select site_id, client_id, status, protocols, allowed_ips, hl7_sender_application,
-      hl7_sender_facility
-    from mllp_senders(${sourceAddress}, ${application}, ${facility})`;
+      hl7_sender_facility, tls_subject, is_own, is_foreign
+    from mllp_candidates(${sourceAddress}, ${application}, ${facility}, ${tlsSubject})`;
 }
 
 /** Which keys of the batch's site a query is about: one that is known, or those that `mllpSenders` found. */
@@ -218,6 +228,8 @@ export interface NewMessage extends MessageIdentity {
   readonly clientId: string;
   readonly source: 'http' | 'mllp';
   readonly sourceAddress: string;
+  /** Null without a certificate. */
+  readonly tlsSubject: string | null;
   readonly requestId: string;
   /** MSH-9 as far as it was read: `ADT^A01`. */
   readonly type: string;
@@ -302,7 +314,7 @@ export function storedMessage(site: string, messageId: string): Query<StoredMess
     from hl7_message where site_id = ${site}::uuid and message_id = ${messageId}::uuid`;
 }
 
-/** The Allowed IPs of all keys that take MLLP messages. */
+/** Where MLLP messages may come from: the Allowed IPs of all keys that take them, and for `*` what is their site's. */
 export function allowedIps(): Query<{ readonly range: string }> {
   return read<{ range: string }>`select range from mllp_ranges()`;
 }

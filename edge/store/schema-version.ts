@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 20;
+export const SCHEMA_VERSION = 21;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -49,9 +49,11 @@ export const FUNCTIONS: readonly string[] = [
   'limit_time',
   'lock_keys',
   'lock_patients',
+  'mllp_candidates',
+  'mllp_covered',
   'mllp_networks_of',
+  'mllp_owners',
   'mllp_ranges',
-  'mllp_senders',
   'namespaces_meet',
   'order_elements',
   'order_stamp',
@@ -66,6 +68,9 @@ export const FUNCTIONS: readonly string[] = [
   'search_key',
   'search_rows_write',
   'sidecar_note',
+  'site_address_add',
+  'site_address_lock',
+  'site_address_remove',
   'site_write',
   'thumbprints_write',
   'token_revoke',

@@ -14,6 +14,7 @@ const OWN = {
   GW409: { kind: 'conflict', message: 'the request conflicts with another' },
   GW410: { kind: 'conflict', message: 'another has taken the job over', code: 'lease-lost' },
   GW412: { kind: 'precondition-failed', message: 'the resource has another version' },
+  GW423: { kind: 'invalid', message: 'the addresses are not those of the site', code: 'foreign-address' },
   GW422: { kind: 'invalid', message: 'a referenced resource is not in the site', code: 'not-found' },
   GW440: { kind: 'unauthenticated', message: 'your session has ended: sign in again', code: 'session_ended' },
   GW503: { kind: 'unavailable', message: 'the database took too long' },

@@ -4,6 +4,7 @@
 --   written are the names in it, so that a member is added by adding its column to the table. p_owned: thumbprints of the inline JWKS, which belong to
 --   this key from now on; p_foreign: others (of a JWKS URI) that must not belong to another key.
 -- outcome: created, updated, unchanged, missing (no such key or site) or version (and nothing was written).
+-- Raises GW423 with the 0-based positions in its Allowed IPs of those that are not the site's for MLLP (site_address).
 -- Raises GW409 with the 0-based positions in p_owned || p_foreign of the public keys that another API key has.
 create or replace function api_key_write(p_site uuid, p_client text, p_expected integer[], p_by text, p_record json,
   p_owned text[], p_foreign text[])
@@ -49,6 +50,27 @@ begin
   taken := thumbprints_write(p_site, p_client, p_owned, p_foreign);
   if taken is not null then
     raise exception 'a public key belongs to another API key' using errcode = 'GW409', detail = taken::text;
+  end if;
+
+  if 'hl7-mllp' = any (new_key.protocols) and (p_expected is null or (cur.status <> 'active' and new_key.status = 'active')
+      or (cur.protocols, cur.allowed_ips, cur.hl7_sender_application, cur.hl7_sender_facility, cur.tls_subject)
+        is distinct from (new_key.protocols, new_key.allowed_ips, new_key.hl7_sender_application,
+          new_key.hl7_sender_facility, new_key.tls_subject)) then
+    -- What is the site's stays so until this is written.
+    perform site_address_lock(false);
+    select json_agg(x.n - 1 order by x.n) into taken
+      from unnest(new_key.allowed_ips) with ordinality x(range, n)
+     cross join lateral (
+       select coalesce(array_agg(a.network), '{}') as networks from site_address a
+        where a.site_id = p_site
+          and a.application in ('', coalesce(new_key.hl7_sender_application, a.application))
+          and a.facility in ('', coalesce(new_key.hl7_sender_facility, a.facility))
+          and a.tls_subject in ('', coalesce(new_key.tls_subject, a.tls_subject))) own
+     where case when mllp_network(x.range) = '::/0' then own.networks = '{}'
+                else not coalesce(mllp_covered(mllp_network(x.range), own.networks), false) end;
+    if taken is not null then
+      raise exception 'addresses of the key are not the site''s' using errcode = 'GW423', detail = taken::text;
+    end if;
   end if;
 
   insert into api_key_change (site_id, client_id, version, by, before, after)

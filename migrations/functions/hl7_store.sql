@@ -1,5 +1,5 @@
 -- Stores a message and all its effects, or nothing.
---   p_message { messageId, clientId, source, sourceAddress, requestId, application, facility, controlId, sha256, type,
+--   p_message { messageId, clientId, source, sourceAddress, tlsSubject, requestId, application, facility, controlId, sha256, type,
 --     outcome, errors, why, actor, comment, jobId, hasFailed, authorities: of what hl7_authorities said, as MD5,
 --     audit: as audit_add }; why is that of
 --     hl7_attempt, with 'received' a message that is not stored yet
@@ -29,7 +29,7 @@ declare
   attempt integer;
 begin
   select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
-    "sourceAddress" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
+    "sourceAddress" text, "tlsSubject" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
     outcome text, errors json, why text, actor text, comment text, "jobId" uuid, "hasFailed" boolean, authorities text,
     audit json);
 
@@ -69,9 +69,10 @@ begin
 
   if m.why = 'received' then
     insert into hl7_message (site_id, message_id, client_id, source, source_address, request_id, sending_application,
-        sending_facility, control_id, sha256, message_type, raw, outcome, ack, errors, has_failed)
+        sending_facility, control_id, sha256, message_type, raw, outcome, ack, errors, has_failed,
+        tls_subject)
       values (p_site, m."messageId", m."clientId", m.source, m."sourceAddress", m."requestId", m.application,
-        m.facility, m."controlId", m.sha256, m.type, p_raw, m.outcome, p_ack, m.errors, m."hasFailed")
+        m.facility, m."controlId", m.sha256, m.type, p_raw, m.outcome, p_ack, m.errors, m."hasFailed", m."tlsSubject")
       on conflict (site_id, client_id, sending_application, sending_facility, control_id, sha256) do nothing;
     if not found then
       -- Stored by a simultaneous request, which has been waited for: what it left is looked at.

@@ -1,9 +1,13 @@
--- The Allowed IPs of all keys that take MLLP messages, whatever their site: what a sidecar is told, and nothing of whose.
+-- The Allowed IPs of all keys that take MLLP messages, whatever their site, and for `*` what is their site's: what a sidecar
+-- is told, and nothing of whose.
 create or replace function mllp_ranges() returns table (range text)
 language sql stable
 security definer
 set search_path = public, pg_temp
 as $$
-  select distinct a from api_key k cross join unnest(k.allowed_ips) a
+  select distinct r from api_key k
+   cross join unnest(k.allowed_ips) a
+   cross join lateral (select a as r where a <> '*'
+                       union all select o.range from site_address o where a = '*' and o.site_id = k.site_id) own
    where k.status = 'active' and 'hl7-mllp' = any (k.protocols) order by 1
 $$;

@@ -16,9 +16,13 @@ declare
 begin
   select string_agg(quote_ident(c), ', ') into columns from json_object_keys(p_record) c;
   if p_expected is null then
+    perform site_address_lock(true);
     execute format('insert into site (site_id, %1$s)
       select $1, %1$s from json_populate_record(null::site, $2) returning *', columns)
       into new_site using p_site, p_record;
+    -- As long as a site is alone every source address is its own; what it has then it keeps when others come.
+    insert into site_address (site_id, range, assigned_by)
+      select p_site, '*', p_by where not exists (select from site s where s.site_id <> p_site);
   else
     select s.* into cur from site s where s.site_id = p_site for no key update;
     if not found then

@@ -2,6 +2,7 @@
  * Sidecar and gateway together: whose message it is, what a stranger is told, what changes when an administrator changes
  * a key, and several sidecars that know nothing of each other. Source addresses come by PROXY protocol.
  */
+import { addSiteAddress } from '../../edge/store/site-address.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { MAX_HL7_MESSAGE_BYTES } from '../../shared/mllp-contract.ts';
@@ -42,7 +43,15 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   beforeAll(async () => {
     database = await createTestDatabase();
     gateway = await startGateway({ runtime, database });
-    sites.push(await createSite(database.client), await createSite(database.client));
+    const first = ['192.0.2.0/25', '2001:db8:1::/48', '203.0.113.0/24', '127.0.0.1'];
+    const second = ['192.0.2.128/25', '2001:db8:2::7'];
+    for (const addresses of [first, second]) sites.push(await createSite(database.client, { addresses }));
+    // An engine that serves both tells them apart by MSH-4.
+    for (const [at, facility] of ['NORTH', 'SOUTH'].entries()) {
+      const senders = { range: '198.51.100.1', application: '', facility, tlsSubject: '' };
+      const assign = addSiteAddress(sites[at] ?? '', senders, 'test');
+      await database.client.query(assign.text, [...assign.params]);
+    }
     const options = { edgeUrl: gateway.url, privateKey: gateway.secrets.sidecarPrivateKey };
     const env = { MLLP_PROXY_PROTOCOL_FROM: '127.0.0.1' };
     sidecars = [await startSidecar({ ...options, env }), await startSidecar({ ...options, env })];

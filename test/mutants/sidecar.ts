@@ -298,7 +298,7 @@ export const SIDECAR: readonly Mutant[] = [
     name: 'a frame has all the time',
     file: 'sidecar/connection.ts',
     find: 'watchFrame(reader.isBegun);',
-    replace: 'frameTimer.stop();',
+    replace: 'watchFrame(false);',
     tests: LIMITS,
     only: 'does not end in its time',
   },

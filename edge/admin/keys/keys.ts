@@ -16,6 +16,7 @@ import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from './record.ts';
 import { checkJwksOf, checkOneJwks, checkTogether, type JwksFindings, refusal, thumbprintsOf } from './rules.ts';
 import { type KeyRow, readKey, writeKey } from './statements.ts';
 import { inSite } from '../../store/in-site.ts';
+import { siteAddresses, type SiteAddressRow } from '../../store/site-address.ts';
 
 /** What creates a key: only what is required must be there. */
 export const newKey = newRecord(KEY_MEMBERS);
@@ -128,8 +129,9 @@ async function save(
   });
   const [[written], [key]] = await inSite(deps.database, actor.site)
     .batch([write, readKey(actor.site, clientId)])
-    .catch((error: unknown) => {
-      throw takenKey(error, rules.jwks === null ? 'jwksUri' : 'jwks', names);
+    .catch(async (error: unknown) => {
+      const foreign = await foreignAddresses(deps.database, actor.site, error, whole.allowed_ips);
+      throw foreign ?? takenKey(error, rules.jwks === null ? 'jwksUri' : 'jwks', names);
     });
   if (written?.outcome === 'version') throw changedMeanwhile('the key was', written.version);
   if (key === undefined || written?.outcome === 'missing') throw missing(expected);
@@ -151,4 +153,36 @@ function takenKey(error: unknown, field: string, names: readonly string[]): unkn
       at: field,
     })),
   );
+}
+
+/** The database's refusal of addresses that are not the site's, as findings beside the field; undefined for another error. */
+async function foreignAddresses(
+  database: Database,
+  site: string,
+  error: unknown,
+  allowedIps: readonly string[],
+): Promise<Fault | undefined> {
+  if (!(error instanceof Fault) || error.code !== 'foreign-address') return undefined;
+  const own = await inSite(database, site).run(siteAddresses(site));
+  const ranges = own.map(({ range, ...only }) => [range, ...sendersTold(only)].join(' '));
+  const known = ranges.length === 0 ? 'none are so far' : `these are: ${ranges.join(', ')}`;
+  return refusal(
+    (error.rows ?? []).map((position) => ({
+      code: 'invalid',
+      message:
+        `${allowedIps[position] ?? ''} is not among the source addresses that the operator of the gateway has assigned ` +
+        `to this site for such senders (${known}): choose from them, or ask the operator`,
+      at: 'allowedIps',
+    })),
+  );
+}
+
+/** Which senders an assignment is for, where not for all. */
+function sendersTold({ application, facility, tls_subject: subject }: Omit<SiteAddressRow, 'range'>): string[] {
+  const marks = [
+    ...(application === '' ? [] : [`MSH-3 ${application}`]),
+    ...(facility === '' ? [] : [`MSH-4 ${facility}`]),
+    ...(subject === '' ? [] : [`TLS subject ${subject}`]),
+  ];
+  return marks.length === 0 ? [] : [`(${marks.join(', ')})`];
 }

@@ -24,6 +24,7 @@ import {
   yesOrNo,
 } from '../record/schemas.ts';
 import { checkIpRange } from './ip-range.ts';
+import { tlsSubject } from './tls-subject.ts';
 
 const MIN_TTL_SECONDS = 60;
 const MAX_TTL_SECONDS = 3600;
@@ -187,7 +188,7 @@ export const KEY_MEMBERS = {
     initial: [],
     answer: texts,
     label: 'Allowed IPs',
-    hint: 'Addresses or CIDR ranges with commas between, or * for any; needed for hl7-mllp.',
+    hint: 'Addresses or CIDR ranges with commas between, of those that the operator assigned to the site, or * for all of them; needed for hl7-mllp.',
     section: 'mllp',
     input: { kind: 'list' },
     flag: { name: 'allowed-ips', value: 'LIST' },
@@ -213,6 +214,19 @@ export const KEY_MEMBERS = {
     section: 'mllp',
     input: { kind: 'text' },
     flag: { name: 'sender-facility', value: 'MSH-4' },
+  }),
+  tlsSubject: member({
+    column: 'tls_subject',
+    schema: tlsSubject,
+    initial: null,
+    answer: text.nullable(),
+    label: 'TLS subject',
+    hint:
+      'If set, the sender must show a client certificate with exactly this subject (C=DE, O=Hospital, CN=lab), as ' +
+      '`openssl x509 -noout -subject` prints it. The order counts.',
+    section: 'mllp',
+    input: { kind: 'text', mono: true },
+    flag: { name: 'tls-subject', value: 'SUBJECT' },
   }),
   hl7TimeZone: member({
     column: 'hl7_time_zone',

@@ -27,6 +27,7 @@ const messageItem = z.object({
   receivedAt: z.iso.datetime(),
   source: z.enum(['http', 'mllp']),
   sourceAddress: text,
+  tlsSubject: text.nullable().meta({ description: 'Of the certificate that the sender showed (MLLP).' }),
   clientId: text,
   sendingApplication: text.meta({ description: 'MSH-3' }),
   sendingFacility: text.meta({ description: 'MSH-4' }),

@@ -104,6 +104,14 @@ export const MessagePage = ({ message, path, keyPath, mayReplay }: MessagePagePr
       </Fact>
       <Fact name="Received">
         <When at={message.receivedAt} /> by {message.source} from <code>{message.sourceAddress}</code>
+        {message.tlsSubject === null ? (
+          ''
+        ) : (
+          <>
+            {' '}
+            with the certificate of <code>{message.tlsSubject}</code>
+          </>
+        )}
       </Fact>
       <Fact name="Type">{message.messageType}</Fact>
       <Fact name="Control id">

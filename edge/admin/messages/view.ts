@@ -9,6 +9,7 @@ export function viewMessageRow(row: MessageRow) {
     receivedAt: row.received_at,
     source: row.source,
     sourceAddress: row.source_address,
+    tlsSubject: row.tls_subject,
     clientId: row.client_id,
     sendingApplication: row.sending_application,
     sendingFacility: row.sending_facility,

@@ -11,6 +11,8 @@ import type { Located } from './locate.ts';
 export interface MessageSource {
   readonly kind: 'http' | 'mllp';
   readonly address: string;
+  /** Of the sender's certificate (MLLP), as the sidecar vouches for it. */
+  readonly tlsSubject?: string | undefined;
 }
 
 /** What is stored beside what was located and decided. */
@@ -60,6 +62,7 @@ export async function store(
     clientId: settings.clientId,
     source: source.kind,
     sourceAddress: source.address,
+    tlsSubject: source.tlsSubject ?? null,
     requestId,
     type: [messageType, triggerEvent].filter(Boolean).join('^').slice(0, MAX_TYPE_LENGTH).toWellFormed(),
     outcome,

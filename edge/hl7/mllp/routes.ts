@@ -50,13 +50,13 @@ export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
     const claims = await claimsOf(deps, request);
     const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
     await useToken(deps, claims, bytes);
-    const { src: address, iss } = claims;
+    const { src: address, tls: tlsSubject, iss } = claims;
     noteSidecarCall(iss);
 
     const ingested = await ingest(deps, {
-      sender: { kind: 'address', address, sidecar: iss },
+      sender: { kind: 'address', address, tlsSubject, sidecar: iss },
       bytes,
-      source: { kind: 'mllp', address },
+      source: { kind: 'mllp', address, tlsSubject },
       requestId,
     });
     if (ingested.status === 'no-sender') {

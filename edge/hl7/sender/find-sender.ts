@@ -49,7 +49,13 @@ export type Sender =
       readonly shown: Shown | null;
     }
   /** Whoever this address and the header may be (MLLP), as the sidecar of this name says. */
-  | { readonly kind: 'address'; readonly address: string; readonly sidecar: string };
+  | {
+      readonly kind: 'address';
+      readonly address: string;
+      /** Of the certificate that it showed. */
+      readonly tlsSubject: string | undefined;
+      readonly sidecar: string;
+    };
 
 /** The same bytes, stored before. */
 export interface Seen {
@@ -84,7 +90,7 @@ export async function findSender(
   sender: Sender,
   message: SoughtMessage,
 ): Promise<FoundSender | NoKey> {
-  if (sender.kind === 'address') return findByAddress(database, sender.address, message);
+  if (sender.kind === 'address') return findByAddress(database, sender, message);
   if (sender.kind === 'caller') {
     return findKnown(database, assertCaller(sender.caller), sender.caller, message, null);
   }
@@ -115,12 +121,12 @@ const DELETED: NoKey = { refused: 'no-key', reason: 'there is no such API key', 
 
 async function findByAddress(
   database: Database,
-  address: string,
+  { address, tlsSubject = '' }: Extract<Sender, { kind: 'address' }>,
   message: SoughtMessage,
 ): Promise<FoundSender | NoKey> {
   const { header, identity, lookup } = message;
   const [candidates, rows, matches] = await database.batch([
-    mllpSenders(plainAddress(address), identity.application, identity.facility),
+    mllpSenders(plainAddress(address), identity.application, identity.facility, tlsSubject),
     sendersOf(CANDIDATES, identity),
     matchesOf(CANDIDATES, lookup),
   ]);
@@ -128,6 +134,7 @@ async function findByAddress(
     address,
     sendingApplication: header.sendingApplication ?? '',
     sendingFacility: header.sendingFacility ?? '',
+    tlsSubject,
   });
   if ('refused' in selected) return selected;
   const { site, clientId } = selected.key;
@@ -146,6 +153,9 @@ const candidateOf = (row: CandidateRow): MllpKey => ({
   allowedIps: row.allowed_ips,
   senderApplication: row.hl7_sender_application,
   senderFacility: row.hl7_sender_facility,
+  tlsSubject: row.tls_subject,
+  isOwn: row.is_own,
+  isForeign: row.is_foreign,
 });
 
 function foundSender(row: SenderRow, matches: readonly MatchRow[], opening: Query): FoundSender {

@@ -18,6 +18,12 @@ export interface MllpKey {
   readonly senderApplication: string | null;
   /** MSH-4 must be this; null: any. */
   readonly senderFacility: string | null;
+  /** The subject of the sender's certificate must be this; null: any, or none. */
+  readonly tlsSubject: string | null;
+  /** The operator assigned such senders to the key's site. */
+  readonly isOwn: boolean;
+  /** The operator assigned such senders to another site. */
+  readonly isForeign: boolean;
 }
 
 export interface MllpPeer {
@@ -25,6 +31,8 @@ export interface MllpPeer {
   /** MSH-3.1 and MSH-4.1, unescaped; empty when absent. */
   readonly sendingApplication: string;
   readonly sendingFacility: string;
+  /** Of its certificate, as the sidecar vouches for it; empty without one. */
+  readonly tlsSubject: string;
 }
 
 export interface Explanation {
@@ -59,17 +67,18 @@ function matchedPrefix(key: MllpKey, address: Uint8Array | undefined): number | 
 }
 
 /** Filters narrow, never widen: one that is set must be equal, to the letter. */
-function filterProblems({ senderApplication, senderFacility }: MllpKey, peer: MllpPeer): string[] {
+function filterProblems({ senderApplication, senderFacility, tlsSubject }: MllpKey, peer: MllpPeer): string[] {
   const compare = (field: string, is: string, want: string | null): string[] =>
     want === null || want === is ? [] : [`${field} was ${quote(is)}, the key wants ${quote(want)}`];
   return [
     ...compare('MSH-3', peer.sendingApplication, senderApplication),
     ...compare('MSH-4', peer.sendingFacility, senderFacility),
+    ...compare('the certificate’s subject', peer.tlsSubject, tlsSubject),
   ];
 }
 
-const filtersSet = (key: MllpKey): number =>
-  Number(key.senderApplication !== null) + Number(key.senderFacility !== null);
+const filtersSet = ({ senderApplication, senderFacility, tlsSubject }: MllpKey): number =>
+  [senderApplication, senderFacility, tlsSubject].filter((filter) => filter !== null).length;
 
 interface Match<Key> {
   readonly key: Key;
@@ -85,6 +94,8 @@ const bySpecificity = <Key>(a: Match<Key>, b: Match<Key>): number => b.filters -
  * name the sender, or when the peer's address is its own: not merely by `*` in a key that is not for MLLP.
  */
 function explain(key: MllpKey, peer: MllpPeer, prefix: number | undefined): string | undefined {
+  // The senders of another site are nobody else's to know of.
+  if (key.isForeign && !key.isOwn) return undefined;
   const listsProtocol = key.protocols.includes(PROTOCOL);
   const filters = filterProblems(key, peer);
   const isNamed = filtersSet(key) > 0 && filters.length === 0;
@@ -94,6 +105,7 @@ function explain(key: MllpKey, peer: MllpPeer, prefix: number | undefined): stri
     ...(key.status === 'active' ? [] : ['the API key is disabled']),
     ...(listsProtocol ? [] : [`Protocols does not list ${PROTOCOL}`]),
     ...(prefix === undefined ? [`the source address ${peer.address} is not in Allowed IPs`] : []),
+    ...(key.isOwn ? [] : [`the operator has not assigned ${peer.address}, or not for such messages, to this site`]),
     ...filters,
   ].join('; ');
 }
@@ -102,7 +114,8 @@ function explain(key: MllpKey, peer: MllpPeer, prefix: number | undefined): stri
  * The one key for a message, or why there is none.
  *
  * Two keys of one site that are equally specific are one sender's spare keys: the first by Client ID is taken, so that
- * the choice is stable. Of different sites they are refused, and both administrators are told.
+ * the choice is stable. Between sites nothing competes: where keys of two fit, which those who assign addresses and save
+ * keys prevent, the message is nobody's, and both administrators are told.
  */
 export function selectKey<Key extends MllpKey>(keys: readonly Key[], peer: MllpPeer): SelectedKey<Key> {
   const address = parseAddress(peer.address);
@@ -114,6 +127,7 @@ export function selectKey<Key extends MllpKey>(keys: readonly Key[], peer: MllpP
       prefix !== undefined &&
       key.status === 'active' &&
       key.protocols.includes(PROTOCOL) &&
+      key.isOwn &&
       filterProblems(key, peer).length === 0;
     if (fits) {
       matches.push({ key, filters: filtersSet(key), prefix });
@@ -126,17 +140,16 @@ export function selectKey<Key extends MllpKey>(keys: readonly Key[], peer: MllpP
   matches.sort((a, b) => bySpecificity(a, b) || (a.key.clientId < b.key.clientId ? -1 : 1));
   const [best] = matches;
   if (best === undefined) return { refused: 'no-key', reason: 'no API key allows this sender', explainTo };
-  const equals = matches.filter((match) => bySpecificity(match, best) === 0);
-  if (equals.every((match) => match.key.site === best.key.site)) return { key: best.key };
+  if (matches.every(({ key }) => key.site === best.key.site)) return { key: best.key };
   return {
     refused: 'ambiguous',
-    reason: 'API keys of different sites fit this sender equally well',
-    explainTo: equals.map(({ key }) => ({
+    reason: 'API keys of different sites fit this sender',
+    explainTo: matches.map(({ key }) => ({
       clientId: key.clientId,
       site: key.site,
       reason:
-        `the sender at ${peer.address} also fits a key of another site equally well: ` +
-        'set HL7 sender application or facility, or a narrower range in Allowed IPs',
+        `the sender at ${peer.address} also fits a key of another site, so its messages are stored nowhere: ` +
+        'the operator of the gateway must say whose they are',
     })),
   };
 }

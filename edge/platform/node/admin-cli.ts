@@ -19,6 +19,7 @@ import { findRefusals, refusalQuery } from '../../admin/refusals/listing.ts';
 import { viewRefusal } from '../../admin/refusals/view.ts';
 import { bodyOfFlags, optionsOf, usageOf } from '../../admin/record/flags.ts';
 import { SITE_MEMBERS } from '../../admin/settings/record.ts';
+import { assignAddress, type GivenAddress, listAddresses, withdrawAddress } from '../../admin/settings/addresses.ts';
 import { changeSite, createSite, requireSite, viewSite } from '../../admin/settings/site.ts';
 import { type Actor, authorOf, PERMISSIONS, toActor } from '../../admin/staff/permissions.ts';
 import { type CommandConfig, readCommandConfig } from '../../config.ts';
@@ -120,9 +121,34 @@ const setStatus = (status: 'active' | 'disabled'): Command => ({
   },
 });
 
+/** What tells one range from another: the range, and which senders of it. */
+const ADDRESS = [
+  '--range ADDRESS|CIDR|*',
+  '[--sender-application MSH-3]',
+  '[--sender-facility MSH-4]',
+  '[--tls-subject SUBJECT]',
+] as const;
+const addressOptions = ['site', 'range', 'sender-application', 'sender-facility', 'tls-subject'];
+
+function addressOf(options: Options): GivenAddress {
+  const text = (name: string): string | undefined => {
+    const given = options[name];
+    return typeof given === 'string' ? given : undefined;
+  };
+  return {
+    range: need(options, 'range'),
+    application: text('sender-application'),
+    facility: text('sender-facility'),
+    tlsSubject: text('tls-subject'),
+  };
+}
+
 const COMMANDS: Readonly<Record<string, Command>> = {
   'site create': {
-    next: 'npm run -s keys -- client FOLDER; then npm run -s admin -- key create with --site, this id, and --jwks FOLDER/jwks.json',
+    next:
+      'npm run -s keys -- client FOLDER; then npm run -s admin -- key create with --site, this id, and --jwks ' +
+      'FOLDER/jwks.json. For MLLP: the first site has every source address (*) and keeps it, a further one has none until ' +
+      'npm run -s admin -- site address add says which',
     usage: usageOf(SITE_MEMBERS, true),
     options: siteOptions,
     async run({ database }, options) {
@@ -156,6 +182,29 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     async run({ database }) {
       const sites = await database.run(listSites());
       return sites.map(({ site_id: site, name, time_zone: timeZone }) => ({ site, name, timeZone }));
+    },
+  },
+  'site address add': {
+    next: 'API keys of the site for hl7-mllp may allow these addresses now; sidecars know in 15 s',
+    usage: [SITE, ...ADDRESS],
+    options: addressOptions,
+    async run({ database }, options) {
+      const actor = operator(need(options, 'site'));
+      return assignAddress(database, actor.site, authorOf(actor), addressOf(options));
+    },
+  },
+  'site address remove': {
+    usage: [SITE, ...ADDRESS],
+    options: addressOptions,
+    async run({ database }, options) {
+      return withdrawAddress(database, operator(need(options, 'site')).site, addressOf(options));
+    },
+  },
+  'site address list': {
+    usage: [`[${SITE}]`],
+    options: ['site'],
+    async run({ database }, options) {
+      return listAddresses(database, options['site'] === undefined ? null : operator(need(options, 'site')).site);
     },
   },
   'key create': {
@@ -224,6 +273,7 @@ const OPTIONS = {
   outcome: { type: 'string', multiple: false },
   site: { type: 'string', multiple: false },
   'client-id': { type: 'string', multiple: false },
+  range: { type: 'string', multiple: false },
   ...optionsOf(SITE_MEMBERS),
   ...optionsOf(KEY_MEMBERS),
 } as const;

@@ -28,11 +28,15 @@ const send = ({ deps }: Hl7Site, sender: Sender, message: string) =>
 describe('an address that several keys allow', () => {
   test('the patient of another site’s key is not found, with the same identifier', async () => {
     const mllp = { protocols: ['hl7', 'hl7-mllp'], allowedIps: ['198.51.100.0/24'] };
-    const [named, other] = [await newSite({ ...mllp, senderApplication: 'LAB' }), await newSite(mllp)];
+    const [named, other] = [await newSite({ ...mllp, senderApplication: 'LAB' }), await newSite()];
+    // Saved when it was nobody's concern yet.
+    await db.client.query("update api_key set protocols = '{hl7,hl7-mllp}', allowed_ips = '{*}' where client_id = $1", [
+      other.clientId,
+    ]);
     for (const each of [named, other]) await each.send(`${msh('ADT^A01')}\n${PID}^Jane`);
     const sent = await send(
       named,
-      { kind: 'address', sidecar: 'sidecar-1', address: '198.51.100.9' },
+      { kind: 'address', sidecar: 'sidecar-1', address: '198.51.100.9', tlsSubject: undefined },
       `${msh('ADT^A08')}\n${PID}^Janet`,
     );
     expect(sent).toMatchObject({ status: 'stored', outcome: 'AA', site: named.site, clientId: named.clientId });

@@ -78,7 +78,7 @@ test('whatever range holds an address is found', async () => {
   expect(more.filter(({ range }) => Number(range.split('/')[1] ?? 128) > 96)).toEqual([]);
 });
 
-/** The generic plan of the one query in a function, with the settings of `mllp_senders`. @param args texts */
+/** The generic plan of the one query in a function, with the settings of `mllp_candidates`. @param args texts */
 async function planOf(name: string, args: readonly string[]): Promise<string> {
   const { rows: functions } = await db.client.query<{ source: string; names: string[] | null }>(
     'select prosrc as source, proargnames[1:pronargs] as names from pg_proc where proname = $1',
@@ -107,12 +107,12 @@ test('among many keys by index', async () => {
     [site],
   );
   await db.client.query('analyze api_key');
-  const { text, params } = mllpSenders('10.4.0.7', 'APP-9', 'FAC-10');
+  const { text, params } = mllpSenders('10.4.0.7', 'APP-9', 'FAC-10', '');
   const { rows: found } = await db.client.query<{ allowed_ips: string[] }>(text, [...params]);
   expect(new Set(found.map(({ allowed_ips: [first] }) => first))).toEqual(
     new Set(['10.4.0.7', '10.9.0.7', '10.10.0.7']),
   );
-  const plan = await planOf('mllp_senders', ['10.4.0.7', 'APP-9', 'FAC-10']);
+  const plan = await planOf('mllp_candidates', ['10.4.0.7', 'APP-9', 'FAC-10', '']);
   for (const index of ['allowed_networks', 'sender_application', 'sender_facility']) {
     expect(plan).toContain(`Bitmap Index Scan on api_key_${index}`);
   }

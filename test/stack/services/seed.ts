@@ -10,6 +10,7 @@ import { writeKey } from '../../../edge/admin/keys/statements.ts';
 import { toRecord } from '../../../edge/admin/record/member.ts';
 import { SITE_MEMBERS } from '../../../edge/admin/settings/record.ts';
 import { newSite, writeSite } from '../../../edge/admin/settings/site.ts';
+import { addSiteAddress } from '../../../edge/store/site-address.ts';
 import { SCOPES } from '../../../shared/oauth/scope.ts';
 
 export { SCOPES as ALL_SCOPES } from '../../../shared/oauth/scope.ts';
@@ -19,6 +20,8 @@ export interface SiteOptions {
   readonly timeZone?: string;
   readonly processingIds?: readonly string[];
   readonly assigningAuthorities?: Readonly<Record<string, string>>;
+  /** Source addresses for MLLP instead of what the site has by itself: the first one all, others none. */
+  readonly addresses?: readonly string[];
 }
 
 /** @returns the new site's id */
@@ -32,6 +35,11 @@ export async function createSite(client: Pick<Client, 'query'>, options: SiteOpt
   };
   const { text, params } = writeSite({ site, expected: null, by: 'seed', record });
   await client.query(text, [...params]);
+  if (options.addresses !== undefined) await client.query('delete from site_address where site_id = $1', [site]);
+  for (const range of options.addresses ?? []) {
+    const assign = addSiteAddress(site, { range, application: '', facility: '', tlsSubject: '' }, 'seed');
+    await client.query(assign.text, [...assign.params]);
+  }
   return site;
 }
 
@@ -43,6 +51,7 @@ export interface ApiKeyOptions {
   readonly audiences?: readonly string[];
   readonly protocols?: readonly string[];
   readonly allowedIps?: readonly string[];
+  readonly tlsSubject?: string;
   readonly senderApplication?: string;
   readonly senderFacility?: string;
   readonly tokenTtlSeconds?: number;
@@ -80,6 +89,7 @@ export async function createApiKey(client: Pick<Client, 'query'>, options: ApiKe
     allowed_ips: options.allowedIps ?? [],
     hl7_sender_application: options.senderApplication ?? null,
     hl7_sender_facility: options.senderFacility ?? null,
+    tls_subject: options.tlsSubject ?? null,
   };
   // As the console does: a public key belongs to one client. Tests may bend a JWKS until it has no thumbprint.
   const owned = options.jwks === undefined && jwks !== null ? jwks.keys : [];

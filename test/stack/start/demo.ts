@@ -47,8 +47,8 @@ export async function demoKeys(databaseUrl: string, file: string): Promise<Demo>
   try {
     await client.query('begin');
     const local = { timeZone: 'Europe/Berlin', processingIds: ['P', 'T', 'D'] };
-    const site = await createSite(client, { ...local, name: 'Demo hospital' });
-    const otherSite = await createSite(client, { ...local, name: 'Other hospital' });
+    const site = await createSite(client, { ...local, name: 'Demo hospital', addresses: ['127.0.0.0/8', '::1'] });
+    const otherSite = await createSite(client, { ...local, name: 'Other hospital', addresses: ['203.0.113.0/24'] });
     const clients: StackClient[] = [];
     for (const { other, ...options } of DEMO_KEYS) {
       const { clientId, privateJwk } = await createApiKey(client, { ...options, site: other ? otherSite : site });

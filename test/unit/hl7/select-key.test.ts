@@ -12,6 +12,9 @@ interface Told {
   readonly protocols?: readonly string[];
   readonly application?: string;
   readonly facility?: string;
+  readonly tlsSubject?: string;
+  readonly isOwn?: boolean;
+  readonly isForeign?: boolean;
 }
 
 /** A key of site A named `k`, for MLLP and active, unless told otherwise. */
@@ -23,12 +26,16 @@ const key = (ips: string, told: Told = {}): MllpKey => ({
   allowedIps: ips === '' ? [] : ips.split(','),
   senderApplication: told.application ?? null,
   senderFacility: told.facility ?? null,
+  tlsSubject: told.tlsSubject ?? null,
+  isOwn: told.isOwn ?? true,
+  isForeign: told.isForeign ?? false,
 });
 
-const peer = (address: string, sendingApplication = 'APP', sendingFacility = 'FAC'): MllpPeer => ({
+const peer = (address: string, sendingApplication = 'APP', sendingFacility = 'FAC', tlsSubject = ''): MllpPeer => ({
   address,
   sendingApplication,
   sendingFacility,
+  tlsSubject,
 });
 
 /** The key's id, or the kind of refusal. */
@@ -113,6 +120,11 @@ describe('status, protocol and filters narrow', () => {
     ['a name with pattern characters is plain', { application: 'A*' }, HOME, 'no-key'],
     ['an empty filter is a filter', { application: '' }, HOME, 'no-key'],
     ['an empty filter and an empty MSH-3', { application: '' }, peer('192.0.2.10', ''), 'k'],
+    ['the certificate as wanted', { tlsSubject: 'CN=lab' }, peer('192.0.2.10', 'APP', 'FAC', 'CN=lab'), 'k'],
+    ['another certificate', { tlsSubject: 'CN=lab' }, peer('192.0.2.10', 'APP', 'FAC', 'CN=lab2'), 'no-key'],
+    ['no certificate', { tlsSubject: 'CN=lab' }, HOME, 'no-key'],
+    ['of another site', { isOwn: false, isForeign: true }, HOME, 'no-key'],
+    ['of nobody', { isOwn: false }, HOME, 'no-key'],
     ['swapped', { application: 'FAC', facility: 'APP' }, HOME, 'no-key'],
     ['neither set, both empty in the message', {}, peer('192.0.2.10', '', ''), 'k'],
     ['filters do not make up for the address', { application: 'APP' }, peer('192.0.2.99'), 'no-key'],
@@ -127,7 +139,22 @@ describe('the most specific of several', () => {
     ['a longer prefix beats a shorter', [key('192.0.2.0/25', { id: 'a' }), key('192.0.2.0/24', { id: 'b' })], 'a'],
     ['a range beats any', [key('*', { id: 'a' }), key('192.0.0.0/8', { id: 'b' })], 'b'],
     ['0.0.0.0/0 beats any', [key('*', { id: 'a' }), key('0.0.0.0/0', { id: 'b' })], 'b'],
-    ['across sites too', [key('*', { id: 'a' }), key('192.0.2.10', { id: 'b', site: 'B' })], 'b'],
+    ['not across sites', [key('*', { id: 'a' }), key('192.0.2.10', { id: 'b', site: 'B' })], 'ambiguous'],
+    [
+      'a filter outranks no other site',
+      [key('192.0.2.10', { id: 'a' }), key('*', { id: 'b', site: 'B', application: 'APP' })],
+      'ambiguous',
+    ],
+    [
+      'what is not its site’s does not count',
+      [key('192.0.2.10', { id: 'a' }), key('*', { id: 'b', site: 'B', application: 'APP', isOwn: false })],
+      'a',
+    ],
+    [
+      'a certificate is a filter like the others',
+      [key('192.0.2.10', { id: 'a' }), key('*', { id: 'b', tlsSubject: '' })],
+      'b',
+    ],
     ['of a key its longest range counts', [key('*,192.0.2.10', { id: 'a' }), key('192.0.2.0/24', { id: 'b' })], 'a'],
     [
       'a range that does not hold the address does not count',
@@ -158,9 +185,9 @@ describe('the most specific of several', () => {
     ],
     ['equal, of one site: the first by Client ID', [key('*', { id: 'b' }), key('*', { id: 'a' })], 'a'],
     [
-      'equal but less specific than a third',
+      'equal but less specific than a third: of another site all the same',
       [key('*', { id: 'a' }), key('*', { id: 'b', site: 'B' }), key('192.0.2.10', { id: 'c' })],
-      'c',
+      'ambiguous',
     ],
     ['equal, but one is disabled', [key('*', { id: 'a' }), key('*', { id: 'b', site: 'B', status: 'disabled' })], 'a'],
     ['equal, but one is for FHIR', [key('*', { id: 'a' }), key('*', { id: 'b', site: 'B', protocols: ['fhir'] })], 'a'],
@@ -219,10 +246,20 @@ describe('what administrators are told', () => {
     expect(told([lab], peer('192.0.2.10', 'X'.repeat(1024 * 1024)))[0]?.length).toBeLessThan(500);
   });
 
+  test('what is of another site alone is told to nobody; what is of nobody, to whoever it concerns', () => {
+    expect(told([key('*', { application: 'APP', isOwn: false, isForeign: true })])).toEqual([]);
+    expect(told([key('192.0.2.10', { isOwn: false })])).toEqual([
+      'k: the operator has not assigned 192.0.2.10, or not for such messages, to this site',
+    ]);
+    expect(told([key('192.0.2.10', { tlsSubject: 'CN=lab' })])).toEqual([
+      'k: the certificate’s subject was "", the key wants "CN=lab"',
+    ]);
+  });
+
   test('of an ambiguity both sites learn, and neither the name of the other', () => {
     const found = told([key('*', { id: 'a' }), key('*', { id: 'b', site: 'B' }), key('10.0.0.1', { id: 'c' })]);
     expect(found).toHaveLength(2);
-    expect(found[0]).toMatch(/^a: the sender at 192\.0\.2\.10 also fits a key of another site equally well: /);
+    expect(found[0]).toMatch(/^a: the sender at 192\.0\.2\.10 also fits a key of another site, /);
     expect(found[1]).toMatch(/^b: /);
     expect(found[0]).not.toMatch(/\bb\b|\bB\b/);
   });
@@ -261,6 +298,7 @@ describe('any keys, any sender', () => {
     };
     const fitting = keys
       .filter(({ status }) => status === 'active')
+      .filter(({ isOwn }) => isOwn)
       .filter(({ protocols }) => protocols.includes('hl7-mllp'))
       .filter(({ allowedIps }) => allowedIps.some((range) => bits.startsWith(prefixOf(range))))
       .filter(({ senderApplication: wanted }) => wanted === null || wanted === from.sendingApplication)
@@ -268,7 +306,7 @@ describe('any keys, any sender', () => {
     const most = Math.max(...fitting.map(weigh));
     const best = fitting.filter((each) => weigh(each) === most);
     if (best.length === 0) return 'no-key';
-    if (new Set(best.map(({ site }) => site)).size > 1) return 'ambiguous';
+    if (new Set(fitting.map(({ site }) => site)).size > 1) return 'ambiguous';
     return best.map(({ clientId }) => clientId).toSorted()[0] ?? '';
   };
 
@@ -296,6 +334,9 @@ describe('any keys, any sender', () => {
     allowedIps: fc.array(range, { maxLength: 3 }),
     senderApplication: fc.option(name),
     senderFacility: fc.option(name),
+    tlsSubject: fc.constant(null),
+    isOwn: fc.constantFrom(true, true, true, false),
+    isForeign: fc.boolean(),
   });
   const anyKeys = fc
     .array(anyKey, { maxLength: 6 })

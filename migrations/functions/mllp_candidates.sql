@@ -1,11 +1,14 @@
 -- The API keys that an MLLP message may be of (is_allowed), and keys that nearly fit, so that a refusal can tell their
--- administrators why not. This only narrows: what a range holds is decided by the edge (edge/hl7/sender/select-key.ts).
+-- administrators why not; p_subject, of the sender's certificate, is '' without one. is_own: the operator assigned such
+-- senders to the key's site (site_address); is_foreign: to another one. Of Allowed IPs this only narrows: what a range
+-- holds is decided by the edge (edge/hl7/sender/select-key.ts).
 -- Whose message it is is not known before, so it is looked for with the owner's rights, and nothing else comes back.
 -- Where those that may be meant are all of one site, the batch is about that site from here on, and its later statements
 -- find the keys' Client IDs in gateway.keys. Settings: migrations/README.md, "Plans".
-create or replace function mllp_senders(p_address text, p_application text, p_facility text)
+create or replace function mllp_candidates(p_address text, p_application text, p_facility text, p_subject text)
 returns table (site_id uuid, client_id text, status text, protocols text[], allowed_ips text[],
-  hl7_sender_application text, hl7_sender_facility text, is_allowed boolean)
+  hl7_sender_application text, hl7_sender_facility text, tls_subject text, is_own boolean, is_foreign boolean,
+  is_allowed boolean)
 language plpgsql
 security definer
 set search_path = public, pg_temp
@@ -17,13 +20,17 @@ declare
   sites uuid[] := '{}';
   keys text[] := '{}';
 begin
-  for site_id, client_id, status, protocols, allowed_ips, hl7_sender_application, hl7_sender_facility, is_allowed in
+  for site_id, client_id, status, protocols, allowed_ips, hl7_sender_application, hl7_sender_facility, tls_subject, is_own,
+      is_foreign, is_allowed in
     select k.site_id, k.client_id, k.status, k.protocols, k.allowed_ips, k.hl7_sender_application, k.hl7_sender_facility,
+           k.tls_subject, k.site_id = any (o.owners), o.owners <> array[k.site_id] and o.owners <> '{}',
            k.status = 'active' and 'hl7-mllp' = any (k.protocols)
              and mllp_networks(k.allowed_ips) && mllp_networks_of(p_address)
              and (k.hl7_sender_application is null or k.hl7_sender_application = p_application)
              and (k.hl7_sender_facility is null or k.hl7_sender_facility = p_facility)
+             and (k.tls_subject is null or k.tls_subject = p_subject) and k.site_id = any (o.owners)
       from api_key k
+     cross join (select mllp_owners(p_address, p_application, p_facility, p_subject) as owners offset 0) o
      where mllp_networks(k.allowed_ips) && mllp_networks_of(p_address)
         or (k.hl7_sender_application = p_application
             and (k.hl7_sender_facility is null or k.hl7_sender_facility = p_facility))

@@ -1,0 +1,197 @@
+/** Whose a source address is: what can be saved never lets two sites have one sender, and nothing takes a sender away. */
+import fc from 'fast-check';
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { selectKey } from '../../../edge/hl7/sender/select-key.ts';
+import { type GivenAddress, assignAddress, withdrawAddress } from '../../../edge/admin/settings/addresses.ts';
+import { type CommandDatabase, connectDatabase } from '../../../edge/platform/node/database.ts';
+import { type CandidateRow, mllpSenders } from '../../../edge/store/hl7.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { inputs } from '../../stack/tools/size.ts';
+
+let db: TestDatabase;
+let database: CommandDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = await connectDatabase(db.ownerUrl);
+});
+afterAll(async () => {
+  await database?.close();
+  await db?.drop();
+});
+beforeEach(async () => {
+  await db.client.query('truncate site cascade');
+});
+
+const MLLP = { protocols: ['hl7-mllp'] };
+const assign = (site: string, given: GivenAddress) => assignAddress(database, site, 'test', given);
+const withdraw = (site: string, given: GivenAddress) => withdrawAddress(database, site, given);
+const save = (site: string, allowedIps: readonly string[], more: object = {}) =>
+  createApiKey(db.client, { site, ...MLLP, allowedIps, ...more });
+const FOREIGN = { code: 'GW423' };
+const rangesOf = async (site: string) =>
+  (
+    await db.client.query<{ range: string }>('select range from site_address where site_id = $1 order by 1', [site])
+  ).rows.map(({ range }) => range);
+
+test('a site that is alone has every address, and keeps it on the day a second one is made, which has none', async () => {
+  const first = await createSite(db.client);
+  await save(first, ['*']);
+  await save(first, ['10.1.0.0/16', '2001:db8::/32']);
+  const second = await createSite(db.client);
+  expect([await rangesOf(first), await rangesOf(second)]).toEqual([['*'], []]);
+  await expect(save(second, ['*'])).rejects.toMatchObject(FOREIGN);
+  await expect(save(second, ['192.0.2.1'])).rejects.toMatchObject(FOREIGN);
+  await save(first, ['192.0.2.1']);
+  await expect(assign(second, { range: '192.0.2.0/24' })).rejects.toThrow(first);
+});
+
+test('two sites that are made at once do not both have every address', async () => {
+  const other = new Client({ connectionString: db.ownerUrl });
+  await other.connect();
+  const sites = await Promise.all([createSite(db.client), createSite(other)]);
+  await other.end();
+  const ranges = await Promise.all(sites.map(rangesOf));
+  expect(ranges.flat()).toEqual(['*']);
+});
+
+test('what lies within several of its ranges is the site’s; the half of it is not', async () => {
+  const site = await createSite(db.client, { addresses: ['10.0.0.0/25', '10.0.0.128/25', '2001:db8::/32'] });
+  await save(site, ['10.0.0.0/24', '::ffff:10.0.0.7', '2001:db8:9::/48', '*']);
+  for (const range of ['10.0.0.0/23', '10.0.1.0', '2001:db8::/31', '0.0.0.0/0']) {
+    await expect(save(site, [range])).rejects.toMatchObject({ ...FOREIGN, detail: '[0]' });
+  }
+});
+
+test('a disabled key is saved by the same rule, is asked again when it is enabled, and can always be disabled', async () => {
+  const site = await createSite(db.client, { addresses: ['10.0.0.0/8'] });
+  await expect(save(site, ['192.0.2.1'], { status: 'disabled' })).rejects.toMatchObject(FOREIGN);
+  const { clientId } = await save(site, ['10.0.0.1'], { status: 'disabled' });
+  const write = (record: object) =>
+    db.client.query(`select outcome from api_key_write($1, $2, '{}', 'me', $3, null, '{}')`, [
+      site,
+      clientId,
+      JSON.stringify(record),
+    ]);
+  await withdraw(site, { range: '10.0.0.0/8' });
+  await write({ name: 'Renamed' });
+  await expect(write({ status: 'active' })).rejects.toMatchObject(FOREIGN);
+  await assign(site, { range: '10.0.0.1' });
+  await write({ status: 'active' });
+  await db.client.query('delete from site_address');
+  await write({ status: 'disabled' });
+});
+
+test('no key loses an address by a range that is taken away; its administrator is named', async () => {
+  const site = await createSite(db.client, { addresses: ['10.0.0.0/8', '192.0.2.0/24'] });
+  const { clientId } = await save(site, ['10.1.0.0/16'], { name: 'Lab' });
+  const all = await save(site, ['*'], { senderFacility: 'EAST' });
+  await expect(withdraw(site, { range: '10.0.0.0/8' })).rejects.toThrow(`Lab (${clientId})`);
+  await expect(withdraw(site, { range: '192.0.2.0/24' })).rejects.toThrow(all.clientId);
+  expect(await rangesOf(site)).toEqual(['10.0.0.0/8', '192.0.2.0/24']);
+  // Narrower senders do not make up for it, nor does a part of it; the same for all, or for the key's own, does.
+  await assign(site, { range: '192.0.2.0/24', facility: 'WEST' });
+  await assign(site, { range: '192.0.2.0/25' });
+  await expect(withdraw(site, { range: '192.0.2.0/24' })).rejects.toThrow(all.clientId);
+  await assign(site, { range: '192.0.2.0/24', facility: 'EAST' });
+  await withdraw(site, { range: '192.0.2.0/24' });
+  await assign(site, { range: '10.0.0.0/7' });
+  await withdraw(site, { range: '10.0.0.0/8' });
+});
+
+test('two sites share a range only by senders that differ in what both name', async () => {
+  const first = await createSite(db.client, { addresses: [] });
+  const second = await createSite(db.client, { addresses: [] });
+  await assign(first, { range: '10.0.0.0/8', facility: 'EAST' });
+  for (const given of [
+    { range: '10.1.0.0/16' },
+    { range: '::ffff:10.0.0.1' },
+    { range: '*' },
+    { range: '10.0.0.1', application: 'LAB' },
+    { range: '10.0.0.1', facility: 'EAST', tlsSubject: 'CN=x' },
+  ]) {
+    await expect(assign(second, given)).rejects.toMatchObject({ kind: 'conflict' });
+  }
+  await assign(second, { range: '10.0.0.0/8', facility: 'WEST' });
+  await expect(save(second, ['10.0.0.1'], { senderFacility: 'EAST' })).rejects.toMatchObject(FOREIGN);
+  await save(second, ['10.0.0.1']);
+});
+
+test('of any two sites’ keys that can be saved no sender fits both', async () => {
+  const address = fc.constantFrom('10.0.0.1', '10.0.0.2', '10.0.1.1', '2001:db8::1', '::1');
+  const range = fc.oneof(
+    address,
+    fc.constantFrom('*', '0.0.0.0/0', '::/0', '10.0.0.0/31', '10.0.0.0/23', '::ffff:10.0.0.0/127', '2001:db8::/32'),
+  );
+  const mark = fc.constantFrom(undefined, undefined, 'A', 'B');
+  const marks = { application: mark, facility: mark, tlsSubject: mark };
+  const site = fc.constantFrom(0, 1);
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('assign' as const), site, range, ...marks }),
+    fc.record({ kind: fc.constant('withdraw' as const), site, range, ...marks }),
+    fc.record({
+      kind: fc.constant('save' as const),
+      site,
+      ranges: fc.array(range, { minLength: 1, maxLength: 2 }),
+      ...marks,
+    }),
+  );
+  let [saved, fitted] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 16, maxLength: 30 }), async (steps) => {
+      await db.client.query('truncate site cascade');
+      const sites = [
+        await createSite(db.client, { addresses: [] }),
+        await createSite(db.client, { addresses: [] }),
+      ] as const;
+      for (const each of steps) {
+        const at = sites[each.site === 0 ? 0 : 1];
+        if (each.kind === 'save') {
+          const { application: senderApplication, facility: senderFacility, tlsSubject } = each;
+          const filters = Object.entries({ senderApplication, senderFacility, tlsSubject });
+          const given = Object.fromEntries(filters.filter(([, value]) => value !== undefined));
+          await save(at, each.ranges, given).then(
+            () => (saved += 1),
+            () => undefined,
+          );
+        } else await (each.kind === 'assign' ? assign : withdraw)(at, each).catch(() => undefined);
+      }
+      for (const source of ['10.0.0.1', '10.0.1.1', '2001:db8::1']) {
+        for (const [application, facility, tlsSubject] of ['AAA', 'AB ', 'BA ', 'BBB'].map((text) =>
+          text.trim().split(''),
+        )) {
+          const from = { application: application ?? '', facility: facility ?? '', tlsSubject: tlsSubject ?? '' };
+          const { text, params } = mllpSenders(source, from.application, from.facility, from.tlsSubject);
+          const { rows } = await db.client.query<CandidateRow>(text, [...params]);
+          const keys = rows.map((row) => ({
+            clientId: row.client_id,
+            site: row.site_id,
+            status: row.status,
+            protocols: row.protocols,
+            allowedIps: row.allowed_ips,
+            senderApplication: row.hl7_sender_application,
+            senderFacility: row.hl7_sender_facility,
+            tlsSubject: row.tls_subject,
+            isOwn: row.is_own,
+            isForeign: row.is_foreign,
+          }));
+          const peer = {
+            address: source,
+            sendingApplication: from.application,
+            sendingFacility: from.facility,
+            tlsSubject: from.tlsSubject,
+          };
+          const selected = selectKey(keys, peer);
+          if ('key' in selected) fitted += 1;
+          else expect(selected.refused).toBe('no-key');
+        }
+      }
+    }),
+    { numRuns: inputs(60) },
+  );
+  // The rule is not kept by saving nothing.
+  expect(saved).toBeGreaterThan(20);
+  expect(fitted).toBeGreaterThan(20);
+});
