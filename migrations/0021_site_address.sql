@@ -15,7 +15,7 @@ $$;
 create table site_address (
   site_id uuid not null references site,
   range text not null,
-  network cidr not null generated always as (mllp_network(range)) stored,
+  network cidr generated always as (mllp_network(range)) stored check (network is not null),
   -- Only messages with these MSH-3, MSH-4 and subject of the sender's TLS certificate; '' for any.
   application text not null default '',
   facility text not null default '',

@@ -387,13 +387,6 @@ export const HL7: readonly Mutant[] = [
     tests: SELECT,
   },
   {
-    name: 'sender: of two sites the first',
-    file: 'edge/hl7/sender/select-key.ts',
-    find: 'if (equals.every((match) => match.key.site === best.key.site)) return { key: best.key };',
-    replace: 'return { key: best.key };',
-    tests: SELECT,
-  },
-  {
     name: 'sender: the shorter prefix wins',
     file: 'edge/hl7/sender/select-key.ts',
     find: 'b.filters - a.filters || b.prefix - a.prefix',
@@ -674,7 +667,7 @@ export const HL7: readonly Mutant[] = [
     file: 'edge/hl7/mllp/refusals.ts',
     find: '.filter((_, at) => isKept[at])',
     replace: '',
-    tests: ['test/contract/hl7.test.ts'],
+    tests: ['test/integration/hl7/keys.test.ts'],
     only: 'as often as the limit says',
   },
   {

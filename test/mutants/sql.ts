@@ -499,8 +499,10 @@ export const SQL: readonly Mutant[] = [
   {
     name: 'api_key_write: one public key for two clients',
     file: 'migrations/functions/api_key_write.sql',
-    find: '  if taken is not null then',
-    replace: '  if false then',
+    find: `if taken is not null then
+    raise exception 'a public key`,
+    replace: `if false then
+    raise exception 'a public key`,
     tests: ADMIN,
   },
   {

@@ -90,18 +90,6 @@ export function mllpCases(subject: () => Subject): void {
     expect(await subject().count(kept)).toBe(1);
   });
 
-  test('refusals of one sender without end are kept as often as the limit says', async () => {
-    const key = await mllpKey(['192.0.2.51'], { senderApplication: 'ONLY' });
-    const send = () => subject().forward(`${from('X', 'Y')}\n${pid('T1')}`, { src: '192.0.2.51' });
-    for (let n = 0; n < 130; n += 1) expect((await send()).errors).toEqual(['E 207 ']);
-    const kept = await until('refusals', async () => {
-      const count = await subject().count(`from refusal where client_id = '${key.clientId}'`);
-      return count >= 60 ? { count } : undefined;
-    });
-    // Sixty a minute, and the run may see the turn of one.
-    expect(kept.count).toBeLessThanOrEqual(120);
-  });
-
   test('an unknown address: AR 207, the connection ends, the administrator learns why', async () => {
     const key = await mllpKey(['203.0.113.1'], { senderApplication: 'ONLY', senderFacility: 'HERE' });
     const reply = await subject().forward(`${from('ONLY', 'HERE', 'M-unknown')}\n${pid('M3')}`, {

@@ -97,7 +97,7 @@ describe('messages', () => {
       [clientId],
     );
     const stored = await ingest(site.deps, {
-      sender: { kind: 'address', address: '192.0.2.9', sidecar: 'sidecar-1' },
+      sender: { kind: 'address', address: '192.0.2.9', tlsSubject: undefined, sidecar: 'sidecar-1' },
       bytes: bytesOf(adt('A-3')),
       source: { kind: 'mllp', address: '192.0.2.9' },
       requestId: 'request-of-a-sidecar',

@@ -1,8 +1,11 @@
 /** Whose a source address is: what can be saved never lets two sites have one sender, and nothing takes a sender away. */
 import fc from 'fast-check';
+import { exportJWK, generateKeyPair } from 'jose';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
+import { createKey } from '../../../edge/admin/keys/keys.ts';
+import { PERMISSIONS, toActor } from '../../../edge/admin/staff/permissions.ts';
 import { selectKey } from '../../../edge/hl7/sender/select-key.ts';
 import { type GivenAddress, assignAddress, withdrawAddress } from '../../../edge/admin/settings/addresses.ts';
 import { type CommandDatabase, connectDatabase } from '../../../edge/platform/node/database.ts';
@@ -194,4 +197,26 @@ test('of any two sites’ keys that can be saved no sender fits both', async () 
   // The rule is not kept by saving nothing.
   expect(saved).toBeGreaterThan(20);
   expect(fitted).toBeGreaterThan(20);
+});
+
+test('an administrator is told which of the addresses are not his site’s and which are, and of no other site', async () => {
+  await createSite(db.client, { name: 'Neighbour', addresses: ['192.0.2.0/24'] });
+  const site = await createSite(db.client, { addresses: ['10.0.0.0/8'] });
+  await assign(site, { range: '2001:db8::/32', facility: 'EAST' });
+  const { publicKey } = await generateKeyPair('ES256', { extractable: true });
+  const deps = { database, config: { JWKS_TRUSTED_HOSTS: [] }, fetch, resolveHost: async () => [] };
+  const actor = toActor({ sub: 'a', name: 'A', site, permissions: Object.keys(PERMISSIONS) });
+  const jwks = { keys: [await exportJWK(publicKey)] };
+  const body = { name: 'Lab', tokenTtlSeconds: 300, ...MLLP, jwks, allowedIps: ['10.0.0.1', '192.0.2.7'] };
+  await expect(createKey(deps, actor, body)).rejects.toMatchObject({
+    kind: 'invalid',
+    issues: [
+      {
+        at: 'allowedIps',
+        message:
+          '192.0.2.7 is not among the source addresses that the operator of the gateway has assigned to this site for ' +
+          'such senders (these are: 10.0.0.0/8, 2001:db8::/32 (MSH-4 EAST)): choose from them, or ask the operator',
+      },
+    ],
+  });
 });

@@ -36,6 +36,7 @@ const KEPT: Readonly<Record<string, string>> = {
   resource_history: 'INSERT SELECT',
   revoked_token: 'SELECT',
   site: 'SELECT UPDATE',
+  site_address: 'SELECT',
   site_change: 'INSERT SELECT',
   usage: 'SELECT',
   hl7_message: 'INSERT SELECT',
