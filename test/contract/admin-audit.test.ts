@@ -126,8 +126,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    // oxlint-disable-next-line typescript/no-explicit-any -- JSON as a test reads it
-    return { requestId, status: response.status, body: (await response.json()) as any };
+    return { requestId, status: response.status, body: await response.json() };
   };
   const list = async (query: string): Promise<Item[]> => (await api('get', `/audit?${query}`)).body.items as Item[];
   const rowsOf = async (requestId: string): Promise<Item[]> =>
@@ -209,14 +208,14 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     const actions = new Set<unknown>();
     for (const line of lines) {
       const event = parseJson(line);
-      if (!isJsonObject(event)) throw new TypeError('a line is an object');
+      if (!isJsonObject(event) || typeof event['id'] !== 'string') throw new TypeError('a line is a resource');
       actions.add(event['action']);
       expect(line).not.toContain('Lovelace');
       const carrier = {
         resourceType: 'Observation',
         status: 'final',
         code: { text: 'a' },
-        focus: [{ reference: `#${String(event['id'])}` }],
+        focus: [{ reference: `#${event['id']}` }],
         contained: [event],
       };
       expect([line, validate(carrier)]).toEqual([line, []]);

@@ -130,9 +130,8 @@ describe('looking at what would be', () => {
   });
 
   test('the workbench shows what is stored of a patient only for a message that was sent', async () => {
-    const { send } = site;
     const known = adt('W-1').replace('|F', '|F|||1 Secret Street^^Town||+431234567');
-    await send(known);
+    await site.send(known);
     const id = await patientOf('W-1');
     await newRows();
     const shownFor = async (text: string): Promise<string> => {
