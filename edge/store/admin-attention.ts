@@ -66,11 +66,10 @@ export function listAttention(
    order by t.created_at desc, t.attention_id desc limit ${limit}::int`;
   // Whom a page shows is noted for the audit; the last row only tells that there is a next page.
   const text = `with page as materialized (${page.text}), shown as (
-      select p.patient_a, p.patient_b from page p order by p.created_at desc, p.attention_id desc limit ${limit - 1})
-    select page.* from page cross join (
+      select p.patient_a, p.patient_b from page p order by p.created_at desc, p.attention_id desc limit ${limit - 1}), noted as materialized (
       select audit_note(array(select 'attention-viewed Patient ' || s.id
-        from (select patient_a as id from shown union select patient_b from shown) s where s.id is not null)) as done) noted
-     where noted.done
+        from (select patient_a as id from shown union select patient_b from shown) s where s.id is not null)) as done)
+    select page.* from page cross join noted where noted.done
      order by page.created_at desc, page.attention_id desc`;
   return { ...page, text };
 }

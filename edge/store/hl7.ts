@@ -185,11 +185,10 @@ export function shownMatchesOf(
 ): Query<MatchRow> {
   const { text, params } = matchesOf(key, lookup);
   return {
-    text: `with m as materialized (${text})
-    select m.* from m cross join (
+    text: `with m as materialized (${text}), noted as materialized (
       select audit_note(array_agg(concat_ws(' ', '${action}', s.type, s.id, r.patient_id))) as done
-        from m s join resource r on r.site_id = $2::uuid and r.type = s.type and r.id = s.id) noted
-     where noted.done
+        from m s join resource r on r.site_id = $2::uuid and r.type = s.type and r.id = s.id)
+    select m.* from m cross join noted where noted.done
      order by m.client_id, m.role desc, m.id`,
     params,
   };

@@ -22,18 +22,22 @@ export type Reader = { readonly action: ReadAction; readonly limit: number } | '
  * @param reader notes for the audit what the page shows: neither what is beyond the budget nor the row after the last
  */
 export function withinBudget(rows: string, order: string, reader: Reader, maxBytes = PAGE_BYTES): string {
+  // In a list of its own it is evaluated once, not for each row of the page.
   const noted =
     reader === 'gateway'
-      ? ''
-      : `cross join (select audit_note(array_agg(${auditLine(reader.action, 's')})) as done from q s
-                where s.fits and s.place <= ${reader.limit}) noted where noted.done`;
+      ? { list: '', from: 'q' }
+      : {
+          list: `, noted as materialized (
+  select audit_note(array_agg(${auditLine(reader.action, 's')})) as done from q s where s.fits and s.place <= ${reader.limit})`,
+          from: 'q cross join noted where noted.done',
+        };
   return `with q as materialized (
   select p.*, row_number() over w as place,
          row_number() over w = 1 or sum(octet_length(p.body) + octet_length(p.meta)) over w <= ${maxBytes} as fits
-    from (${rows}) p window w as (order by ${order}))
+    from (${rows}) p window w as (order by ${order}))${noted.list}
 select q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated, q.sort_key,
        case when q.fits then q.meta end as meta, case when q.fits then q.body end as body
-  from q ${noted}
+  from ${noted.from}
  order by q.place`;
 }
 
