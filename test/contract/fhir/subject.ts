@@ -39,13 +39,13 @@ export interface Subject {
   /** A token of another site. */
   readonly otherToken: string;
   /** @param path below the root (`/Patient`), or a whole URL */
-  call(method: string, path: string, call?: Call): Promise<Reply>;
+  readonly call: (method: string, path: string, call?: Call) => Promise<Reply>;
   /** Creates a resource and returns its id. */
-  create(resource: Body, token?: string): Promise<string>;
+  readonly create: (resource: Body, token?: string) => Promise<string>;
   /** A key of the site with the scopes given, and its token. */
-  tokenWith(scopes: readonly string[]): Promise<string>;
+  readonly tokenWith: (scopes: readonly string[]) => Promise<string>;
   /** A new site with a key of its own, and its token. */
-  newSite(): Promise<{ readonly site: string; readonly token: string }>;
+  readonly newSite: () => Promise<{ readonly site: string; readonly token: string }>;
   stop(): Promise<void>;
 }
 

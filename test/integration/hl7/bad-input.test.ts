@@ -200,7 +200,7 @@ describe('bad input', () => {
     ['PID-19', `${PID}|||||||||||${randomText(5000)}`, 'AA', 'W 102 PID^1^19^1^1'],
     ['DG1-3', `${PID}\nDG1|1||${randomText(5000)}^x^I10`, 'AA', 'W 102 DG1^1'],
     ['DG1-3.4', `${PID}\nDG1|1||I10^x^I10^${randomText(5000)}^y^L`, 'AA', 'W 102 DG1^1^3^1^4'],
-    ['DG1-3.6', `${PID}\nDG1|1||I10^x^I10^A^y^urn:x:${randomText(2500)}`, 'AE', 'E 102 MSH^1'],
+    ['DG1-3.6', `${PID}\nDG1|1||I10^x^I10^A^y^urn:x:${randomText(2500)}`, 'AA', 'W 102 DG1^1^3^1^6'],
   ])('%s too long for an index', async (_, segments, outcome, error) => {
     const sent = await site.send(`${msh('ADT^A01')}\n${segments}`);
     expect(sent).toMatchObject({ outcome, errors: [error] });

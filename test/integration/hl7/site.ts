@@ -22,7 +22,7 @@ export interface Hl7Site {
   readonly site: string;
   readonly clientId: string;
   /** Sends a message: segments one a line. @param by what is put over `deps` */
-  send(message: string | Uint8Array, by?: Partial<Deps>): Promise<Sent>;
+  readonly send: (message: string | Uint8Array, by?: Partial<Deps>) => Promise<Sent>;
   /** The current resources of a type, in the order they were made. */
   resources(type: string): Promise<(JsonObject & { id: string; version: number })[]>;
   messages(): Promise<readonly StoredMessage[]>;
