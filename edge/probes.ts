@@ -1,6 +1,6 @@
 /**
- * What is not a surface's: `/healthz` (the process answers) and `/readyz` (the database answers and its migrations are
- * those this build was made for, or newer) on every surface's host, what is there at its root, and 404 for everything else.
+ * What is not a surface's: `/healthz` (the process answers) and `/readyz` (the database answers, takes writes, and its
+ * migrations are those this build was made for, or newer) on every surface's host, what is there at its root, and 404 for everything else.
  */
 import type { Context } from 'hono';
 
@@ -23,11 +23,14 @@ async function readiness({ database, log, version: deployed }: Probed): Promise<
   };
   try {
     const [row] = await database.run(schemaVersion(), PROBE_LIMITS);
-    const { version, missing, is_walled: isWalled } = row ?? { version: 0, missing: [], is_walled: false };
+    if (row === undefined) throw new TypeError('this query has one row');
+    const { version, missing, is_writable: isWritable, is_walled: isWalled } = row;
     if (version < SCHEMA_VERSION) {
       return notReady(`the database is at migration ${version}, this build needs ${SCHEMA_VERSION}`);
     }
     if (missing.length > 0) return notReady(`the database does not have the functions ${missing.join(', ')}`);
+    // Each access leaves a row of the audit: where nothing can be written nothing can be read either.
+    if (!isWritable) return notReady('the database takes no writes: it is read-only, or a replica');
     // A gateway that reaches every site's rows works as well as any: nobody would notice.
     if (!isWalled) return notReady('DATABASE_URL is of a login for which row-level security does not hold');
     return Response.json({ status: 'ready', schemaVersion: version, version: deployed });

@@ -15,9 +15,6 @@ import { faultOfState } from '../store/sqlstate.ts';
 import { REQUEST_LIMITS } from '../store/time-limits.ts';
 import { createDatabaseClock } from './database-clock.ts';
 
-/** Connection failure, insufficient resources, operator intervention, system error (PostgreSQL appendix A). */
-const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
-
 const unreachable = (cause: unknown): Fault => new Fault('unavailable', 'the database cannot be reached', { cause });
 
 /** PostgreSQL lets nobody in at this moment (57P03, 53300), or its proxy found no way to it (08001, 08004). */
@@ -36,7 +33,8 @@ function mayRepeat(error: unknown, isHarmless: boolean): boolean {
   return isHarmless && (state === '' || /^(?:08|57P0)/.test(state));
 }
 
-function toFault(error: unknown): unknown {
+/** @param saysItReads what then writes is a bug of ours, whatever the database is like */
+function toFault(error: unknown, saysItReads: boolean): unknown {
   // An answer that is not JSON: something stands where the endpoint should.
   if (error instanceof SyntaxError) return unreachable(error);
   if (!(error instanceof NeonDbError)) return error;
@@ -44,10 +42,10 @@ function toFault(error: unknown): unknown {
   // Every transaction asks for it: migrations go first, and until they have, nothing is served.
   if (state === '42883' && error.message.includes('limit_time'))
     return new Fault('unavailable', 'the database does not have the function limit_time', { cause: error });
-  const known = faultOfState(state, error.detail, error);
-  if (known !== undefined) return known;
   // Without an SQLSTATE the endpoint itself could not be reached or did not speak to PostgreSQL.
-  return state === '' || UNAVAILABLE_CLASSES.has(state.slice(0, 2)) ? unreachable(error) : error;
+  if (state === '') return unreachable(error);
+  if (state === '25006' && saysItReads) return error;
+  return faultOfState(state, error.detail, error) ?? error;
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -158,7 +156,7 @@ export function neonDatabase(
       }
       return await transactInTime(queries, limits, deadline, abort.signal);
     } catch (error) {
-      throw toFault(error);
+      throw toFault(error, readsOnly(queries));
     } finally {
       clearTimeout(timer);
     }

@@ -82,6 +82,8 @@ export interface SchemaRow {
   readonly version: number;
   /** Those of FUNCTIONS that the database does not have. */
   readonly missing: readonly string[];
+  /** False of a replica, after a fail-over, and where an operator or a limit of storage has stopped all writes. */
+  readonly is_writable: boolean;
   /** Row-level security holds for whoever asks (edge/README.md, Second wall). */
   readonly is_walled: boolean;
 }
@@ -94,5 +96,6 @@ export function schemaVersion(): Query<SchemaRow> {
   return read<SchemaRow>`select (select coalesce(max(version), 0) from schema_migration) as version,
       array(select n from unnest(${FUNCTIONS}::text[]) n
              where not exists (select from schema_function f where f.name = n) order by n) as missing,
+      current_setting('default_transaction_read_only') = 'off' and not pg_is_in_recovery() as is_writable,
       row_security_active('resource') as is_walled`;
 }

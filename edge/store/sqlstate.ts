@@ -23,12 +23,36 @@ const OWN = {
 export type OwnState = keyof typeof OWN;
 export const OWN_STATES = Object.keys(OWN);
 
-/** States of PostgreSQL (appendix A) that say something about the request. */
-const POSTGRES: Readonly<Record<string, Meaning>> = {
-  '40001': { kind: 'unavailable', message: 'busy, try again' },
-  '40P01': { kind: 'unavailable', message: 'busy, try again' },
-  '55P03': { kind: 'unavailable', message: 'busy, try again' },
-  '57014': { kind: 'unavailable', message: 'the database took too long' },
+const AWAY: Meaning = { kind: 'unavailable', message: 'the database cannot be reached' };
+const BUSY: Meaning = { kind: 'unavailable', message: 'busy, try again' };
+const LATE: Meaning = { kind: 'unavailable', message: 'the database took too long' };
+const FULL: Meaning = { kind: 'unavailable', message: 'the database has no room at this time' };
+const READ_ONLY: Meaning = { kind: 'unavailable', message: 'the database takes no writes at this time' };
+
+/**
+ * States of PostgreSQL, and classes of them (appendix A), that pass: the same request succeeds later, once the database or
+ * who operates it is done. Every other state is a fault of ours, and its error stays what it is: a privilege that is
+ * missing (42501), a key that is there although locks should keep it apart (23505), an internal error (XX000). A retry would
+ * meet them again, and a message that was told to come again would hold up all that are behind it.
+ */
+const PASSING: Readonly<Record<string, Meaning>> = {
+  // Connection; a login that is not let in, or no more, as where a password was changed; a database that is not there.
+  '08': AWAY,
+  '28': AWAY,
+  '3D': AWAY,
+  // A fail-over to a replica, or a limit of storage that was reached.
+  '25006': READ_ONLY,
+  '25P03': LATE,
+  '25P04': LATE,
+  '40001': BUSY,
+  '40P01': BUSY,
+  // Disk, memory (also that of the lock table) and connections.
+  '53': FULL,
+  '55P03': BUSY,
+  // Operator intervention, system error.
+  '57': AWAY,
+  '57014': LATE,
+  '58': AWAY,
 };
 
 const isOwn = (state: string): state is OwnState => Object.hasOwn(OWN, state);
@@ -45,9 +69,9 @@ export function faultOfOwnState(state: OwnState, rows: readonly number[] | undef
   return new Fault(kind, message, { code, rows, cause });
 }
 
-/** The Fault of an SQLSTATE; undefined for one that says nothing to a caller. */
+/** The Fault of an SQLSTATE; undefined for a fault of ours. */
 export function faultOfState(state: string, detail: string | undefined, cause: unknown): Fault | undefined {
   if (isOwn(state)) return faultOfOwnState(state, detail ? rowsOf(detail) : undefined, cause);
-  const known = POSTGRES[state];
+  const known = PASSING[state] ?? PASSING[state.slice(0, 2)];
   return known && new Fault(known.kind, known.message, { cause });
 }

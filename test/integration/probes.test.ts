@@ -53,6 +53,11 @@ test.each([
     'drop function limit_time',
     [503, 'the database does not have the function limit_time'],
   ],
+  [
+    'that takes no writes',
+    `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
+    [503, 'the database takes no writes: it is read-only, or a replica'],
+  ],
   ['without anything', 'drop table schema_migration', [503, 'the database has no migrations']],
 ])('a database %s', async (_, change, expected) => {
   expect(await readyAfter(change)).toEqual(expected);

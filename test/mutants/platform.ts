@@ -141,8 +141,8 @@ export const PLATFORM: readonly Mutant[] = [
   {
     name: 'a database that is away is a bug',
     file: 'edge/platform/neon.ts',
-    find: "return state === '' || UNAVAILABLE_CLASSES.has(state.slice(0, 2)) ?",
-    replace: 'return UNAVAILABLE_CLASSES.has(state.slice(0, 2)) ?',
+    find: "if (state === '') return unreachable(error);",
+    replace: "if (state === '') return error;",
     tests: FHIR_LIMITS,
   },
   {
