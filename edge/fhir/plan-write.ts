@@ -12,6 +12,7 @@ import { identifierKey, lockKeys } from '../store/lock.ts';
 import { toWrite } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Condition, TransactionWrite } from '../store/transaction.ts';
+import { requireAffordableWrites } from './cost.ts';
 import { preconditionOf, type RequestHeaders, requireNoVersion } from './conditional-headers.ts';
 import { requireValid } from './resource-body.ts';
 import type { RequestContext } from './interaction.ts';
@@ -172,12 +173,17 @@ export function planWrite(
  * written are known, before and after, so that a message about one of them and this write take turns.
  *
  * @returns undefined where there is nothing to hold
+ * @throws Fault `invalid` (`too-costly`) for more than one request may write or hold
  */
 export function lockOf(site: string, writes: readonly PlannedWrite[]): Query | undefined {
   const keys = writes.flatMap(({ lockKeys: own, type, write }) => [
     ...own,
     ...(write.known?.values ?? []).map((value) => identifierKey(type, value)),
   ]);
+  requireAffordableWrites(
+    writes.map(({ write }) => write),
+    keys,
+  );
   const patients = writes.flatMap(({ type, write }) =>
     type === 'Patient' && write.mode === 'update' ? [write.id] : [],
   );

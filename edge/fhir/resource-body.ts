@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../../share
 import type { Deps } from '../deps.ts';
 import { decodeUtf8, readBody } from '../http/body.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
+import { requireAffordableLists } from './cost.ts';
 import { requireJsonBody } from './media-type.ts';
 import { validate } from './validate/validate.ts';
 
@@ -20,8 +21,9 @@ export async function readJson({ config }: Pick<Deps, 'config'>, request: Reques
   }
 }
 
-/** @throws Fault `malformed` (400) with every fault located */
+/** @throws Fault `malformed` (400) with every fault located, `invalid` (422) for a list that is too long to be looked at */
 export function requireValid(type: ResourceType, content: Json): JsonObject {
+  requireAffordableLists(type, content);
   const issues = validate(content, type);
   if (issues.length === 0 && isJsonObject(content)) return content;
   throw new Fault('malformed', 'the resource is not valid FHIR R4', { issues });

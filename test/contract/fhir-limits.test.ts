@@ -55,6 +55,30 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(Number((await outcome(last, 429, 'throttled')).headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
+  test('more than a request may cost: refused for what it is, and never told to come again', async () => {
+    const { gateway, token } = await start({ runtime });
+    const post = (path: string, type: string, body: string) =>
+      fetch(`${gateway.fhirBaseUrl}/fhir/Patient${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': type },
+        body,
+      });
+    const refused = async (answer: Response, status: number, code: string) =>
+      expect((await outcome(answer, status, code)).headers.get('retry-after')).toBeNull();
+    const [form, json] = ['application/x-www-form-urlencoded', 'application/fhir+json'];
+    const many = (n: number, one: string, separator = ',') => Array.from({ length: n }, () => one).join(separator);
+    const patient = (rest: string) => `{"resourceType":"Patient",${rest}}`;
+
+    await refused(await post('/_search', form, `identifier=${many(200_000, 'v')}`), 422, 'too-costly');
+    await refused(await post('/_search', form, many(60_000, 'name=a', '&')), 422, 'too-costly');
+    const identifiers = many(1001, '{"value":"v"}');
+    await refused(await post('', json, patient(`"identifier":[${identifiers}]`)), 422, 'too-costly');
+    const deep = `${'['.repeat(64)}${']'.repeat(64)}`;
+    await refused(await post('', json, patient(`"name":${deep}`)), 400, 'structure');
+    const long = patient(`"language":"${'e'.repeat(2 * 1024 * 1024)}"`);
+    await refused(await post('', json, long), 413, 'too-long');
+  });
+
   test('not configured: 503 for every address', async () => {
     const { gateway, token } = await start({ runtime, env: { INTEGRATION_FHIR_PUBLIC_BASE_URL: '' } });
     const headers = { authorization: `Bearer ${token}` };

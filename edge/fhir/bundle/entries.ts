@@ -1,6 +1,7 @@
 /** A Bundle of type batch or transaction, read: its entries as requests (FHIR R4 http, 3.1.0.11; bundle, 2.36.7). */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { requireAffordableQueries } from '../cost.ts';
 import type { RequestHeaders } from '../conditional-headers.ts';
 import { validate } from '../validate/validate.ts';
 
@@ -103,13 +104,18 @@ export function readBundle(content: Json, root: string): RequestBundle {
     const message = 'Bundle.entry must be an array';
     throw new Fault('malformed', message, { issues: [{ code: 'structure', message, at: 'Bundle.entry' }] });
   }
+  const tooMany = (): Fault => {
+    const message = `a Bundle may have ${MAX_ENTRIES} entries, ${MAX_READS} of them GET: send several`;
+    return new Fault('invalid', message, { code: 'too-costly' });
+  };
+  if (entry.length > MAX_ENTRIES) throw tooMany();
   const issues: Issue[] = notLookedAt(content, BUNDLE, 'Bundle');
   const entries = entry.flatMap((one, index) => entryOf(one, `Bundle.entry[${index}]`, root, issues) ?? []);
   if (issues.length > 0) throw new Fault('malformed', 'the Bundle cannot be processed', { issues });
   const reads = entries.filter(({ method }) => method === 'GET').length;
-  if (entries.length > MAX_ENTRIES || reads > MAX_READS) {
-    const message = `a Bundle may have ${MAX_ENTRIES} entries, ${MAX_READS} of them GET: send several`;
-    throw new Fault('invalid', message, { code: 'too-costly' });
-  }
+  if (reads > MAX_READS) throw tooMany();
+  requireAffordableQueries(
+    entries.flatMap(({ url, headers }) => [...url.split('?').slice(1), headers.get('if-none-exist') ?? '']),
+  );
   return { type, entries };
 }

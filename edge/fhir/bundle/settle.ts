@@ -21,6 +21,8 @@ const CONDITIONAL = /^([A-Za-z]+)\?(.+)$/s;
 const RESTFUL = /^(https?:\/\/.*)\/[A-Z][A-Za-z]+\/[A-Za-z0-9.-]{1,64}$/;
 
 export interface ReferenceCondition extends Condition {
+  /** What stands after the `?`. */
+  readonly query: string;
   /** The entry that has it first. */
   readonly at: string;
 }
@@ -47,6 +49,7 @@ export function createSettler(context: RequestContext, targets: ReadonlyMap<stri
       placeholder: uuidv7(context.now),
       required: null,
       local: [],
+      query,
       at: entry.at,
     };
     byText.set(text, known);

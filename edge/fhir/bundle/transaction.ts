@@ -5,6 +5,7 @@
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import { type ConditionRow, requireResource, type WriteRow, writeTransaction } from '../../store/transaction.ts';
+import { requireAffordableQueries } from '../cost.ts';
 import { auditedTogether, type Interaction, type RequestContext, type Target } from '../interaction.ts';
 import { issuesOf } from '../outcome.ts';
 import { notFound } from '../read.ts';
@@ -101,6 +102,7 @@ export async function prepareTransaction(context: RequestContext, entries: reado
     const planned = planWrite(context, draft, (resource) => settler.settle(entry, resource));
     return { entry, index, at: entry.at, planned };
   });
+  requireAffordableQueries(settler.conditions.map(({ query }) => query));
   const [creates, updates] = ['POST', 'PUT'].map((method) => writes.filter(({ entry }) => entry.method === method));
   const placed = placeConditions(present(creates), present(updates), settler.conditions);
   const conditions = placed.map(({ condition }) => condition);

@@ -9,6 +9,7 @@ import type { Criterion } from '../../store/search/kinds.ts';
 import { parameterOf, SEARCH_PARAMETERS } from '../../store/search/parameters.ts';
 import { addControl, CURSOR, SEARCH_CONTROLS, type SearchControls, searchControls } from '../controls/controls.ts';
 import { collect, type Pair, unsupported } from '../controls/faults.ts';
+import { requireAffordableSearch } from '../cost.ts';
 import type { Prefer } from '../prefer.ts';
 import { criterionOf } from './criterion-of.ts';
 import type { ValueContext } from './values.ts';
@@ -24,12 +25,14 @@ export interface SearchRequest extends SearchControls {
 /**
  * Criteria without controls: `If-None-Exist`, `PUT [type]?…`, `[type]?…` as a reference.
  *
- * @throws Fault `malformed` locating each parameter that cannot be used, or when there is none
+ * @throws Fault `malformed` locating each parameter that cannot be used, or when there is none; `invalid` for too many
  */
 export function criteriaOf(type: ResourceType, query: string, context: ValueContext): Criterion[] {
   const supported = Object.keys(SEARCH_PARAMETERS[type]);
   const criteria: Criterion[] = [];
-  collect([...new URLSearchParams(query)], ([name, value]) => {
+  const pairs: Pair[] = [...new URLSearchParams(query)];
+  requireAffordableSearch(pairs);
+  collect(pairs, ([name, value]) => {
     const parameter = parameterOf(type, name);
     if (parameter === undefined) throw new Fault('malformed', '', { issues: [unsupported(name, supported)] });
     criteria.push(criterionOf(name, parameter, value, context));
@@ -38,7 +41,7 @@ export function criteriaOf(type: ResourceType, query: string, context: ValueCont
   throw new Fault('malformed', `a condition needs search parameters: ${supported.join(', ')}`);
 }
 
-/** @throws Fault `malformed` locating each parameter that cannot be used */
+/** @throws Fault `malformed` locating each parameter that cannot be used; `invalid` for too many */
 export function searchRequest(
   type: ResourceType,
   pairs: readonly Pair[],
@@ -52,6 +55,7 @@ export function searchRequest(
   const applied: Pair[] = [];
   const ignored: Issue[] = [];
 
+  requireAffordableSearch(pairs);
   collect(pairs, ([name, value]) => {
     const parameter = parameterOf(type, name);
     if (parameter !== undefined) {

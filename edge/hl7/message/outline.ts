@@ -19,6 +19,7 @@ import { hasPatientResults, type EventRule } from './events.ts';
 import { admission, results } from './results.ts';
 import { groupsOf } from './segment-groups.ts';
 import { singleSegments } from './single-segments.ts';
+import { patientExcess, resourceExcess } from './cost.ts';
 import type { Statement } from './statement.ts';
 import { misplaced, missing, reportUnmapped, type Report } from './structure-findings.ts';
 
@@ -72,6 +73,8 @@ const STATEMENTS: ReadonlyMap<string, StatementsOf> = new Map<string, Statements
 /** Reads a message whose header was accepted. */
 export function outlineOf(message: Message, kind: MessageKind): Outline {
   const { messageType, rule } = kind;
+  const tooMuch = patientExcess(message.segments);
+  if (tooMuch.length > 0) return tooLarge(tooMuch);
   const findings: AckError[] = [];
   const report: Report = (finding) => void findings.push(finding);
   const recorded = recordedIn(message);
@@ -109,8 +112,12 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
     ];
   });
   const usable = patients.map((patient) => ({ ...patient, statements: withUsableKeys(patient.statements, report) }));
-  return { patients: usable, findings: [...findings, ...tooMany(usable)] };
+  const excess = resourceExcess(usable.reduce((sum, { statements }) => sum + statements.length + 1, 0));
+  return excess.length > 0 ? tooLarge(excess) : { patients: usable, findings };
 }
+
+/** A message that is refused for its size is about nobody: nothing of it is looked up. */
+const tooLarge = (excess: readonly AckError[]): Outline => ({ patients: [], findings: excess });
 
 const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
   'no-effect': {
@@ -165,16 +172,6 @@ function requireIdentifier(segment: Segment, fields: readonly number[], report: 
   for (const part of valued) isTooLong(textOf(part, 1) ?? '', part, { report }, 'E');
   if (valued.length > 0) return;
   report(missing(`${locate(segment, field)}^1^1`, `${segment.id}-${field}.1 (patient identifier) is required`));
-}
-
-/** Far above any real message, and what the database stores in some seconds. */
-const MAX_RESOURCES = 5000;
-
-function tooMany(patients: readonly PatientOutline[]): AckError[] {
-  const count = patients.reduce((sum, { statements }) => sum + statements.length + 1, 0);
-  if (count <= MAX_RESOURCES) return [];
-  const message = `the message stands for more than ${MAX_RESOURCES} resources`;
-  return [{ code: '207', severity: 'E', at: 'MSH^1', message, reason: 'too-many-resources' }];
 }
 
 /** What is said in passing is left out where its key is too long to be looked up; else the message cannot be taken. */

@@ -29,6 +29,13 @@ export function httpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where control_id = 'H-1'`)).toBe(1);
   });
 
+  test('what is more than one message may be about is refused for good, and kept', async () => {
+    const pids = Array.from({ length: 101 }, (_, at) => pid(`X${at}`)).join('\n');
+    const reply = await subject().post(`${msh('ADT^A08', 'H-101')}\n${pids}`);
+    expect([reply.status, reply.headers.get('retry-after'), reply.errors]).toEqual([422, null, ['E 207 PID^101']]);
+    expect(await subject().count(`from hl7_message where control_id = 'H-101' and not has_failed`)).toBe(1);
+  });
+
   test('what messages made is found over FHIR, type by type', async () => {
     const { db, gateway, site } = subject();
     await subject().post(`${msh('ADT^A01')}

@@ -1,0 +1,113 @@
+/** What one FHIR request may ask of the database: refused by its size, with ordinary requests far below. */
+import { describe, expect, test } from 'vitest';
+
+import { readBundle } from '../../../edge/fhir/bundle/entries.ts';
+import {
+  requireAffordableLists,
+  requireAffordableQueries,
+  requireAffordableSearch,
+  requireAffordableWrites,
+} from '../../../edge/fhir/cost.ts';
+import { requireValid } from '../../../edge/fhir/resource-body.ts';
+import { criteriaOf } from '../../../edge/fhir/search/request.ts';
+import type { Pair } from '../../../edge/fhir/controls/faults.ts';
+import type { Json } from '../../../shared/json.ts';
+
+const list = <T>(n: number, one: (n: number) => T): T[] => Array.from({ length: n }, (_, at) => one(at));
+const values = (n: number) => list(n, String).join(',');
+const parameter = (n: number): Pair => ['identifier', values(n)];
+const context = { root: 'https://fhir.test/fhir', now: 0 };
+const tooCostly = expect.objectContaining({ name: 'Fault', kind: 'invalid', code: 'too-costly' });
+
+describe('a search', () => {
+  test.each<[string, readonly Pair[]]>([
+    ['of 64 parameters', list(64, () => parameter(1))],
+    ['for 500 numbers', [parameter(500)]],
+    ['for a thousand values in all', [parameter(500), parameter(500)]],
+    ['for a value with a thousand commas that separate nothing', [['name', '\\,'.repeat(1000)]]],
+  ])('%s is done', (_, pairs) => expect(() => requireAffordableSearch(pairs)).not.toThrow());
+
+  test.each<[string, readonly Pair[], string | undefined]>([
+    ['of 65 parameters', list(65, () => parameter(1)), undefined],
+    ['for 501 numbers', [parameter(501)], 'http.identifier'],
+    ['for a thousand values and one', [parameter(500), parameter(500), parameter(1)], undefined],
+  ])('%s is refused', (_, pairs, at) => {
+    expect(() => requireAffordableSearch(pairs)).toThrow(tooCostly);
+    const place = at === undefined ? [] : [expect.objectContaining({ at })];
+    expect(() => requireAffordableSearch(pairs)).toThrow(expect.objectContaining({ issues: place }));
+  });
+
+  test('a condition has the same limits', () => {
+    expect(() => criteriaOf('Patient', `identifier=${values(500)}`, context)).not.toThrow();
+    expect(() => criteriaOf('Patient', `identifier=${values(501)}`, context)).toThrow(tooCostly);
+  });
+});
+
+describe('a bundle', () => {
+  const bundle = (n: number, request: (n: number) => Readonly<Record<string, string>>) => ({
+    resourceType: 'Bundle',
+    type: 'transaction',
+    entry: list(n, (at) => ({ request: request(at) })),
+  });
+  const read = (content: Json) => () => readBundle(content, context.root);
+
+  test('of a thousand creates, each with two conditions, is done; one more value is refused', () => {
+    const create = (n: number) => ({
+      method: 'POST',
+      url: 'Patient',
+      ifNoneExist: `identifier=a|${n}&birthdate=2000-01-01`,
+    });
+    expect(read(bundle(1000, create))).not.toThrow();
+    expect(
+      read(bundle(1000, (n) => (n > 0 ? create(n) : { ...create(n), ifNoneExist: `identifier=${values(3)}` }))),
+    ).toThrow(tooCostly);
+  });
+
+  test('is refused for what its entries’ addresses ask, and for conditional references', () => {
+    const search = (n: number) => ({ method: 'PUT', url: `Patient?identifier=${n},a,b` });
+    expect(read(bundle(600, search))).not.toThrow();
+    expect(read(bundle(700, search))).toThrow(tooCostly);
+    expect(() => requireAffordableQueries(list(2000, (n) => `identifier=${n}`))).not.toThrow();
+    expect(() => requireAffordableQueries(list(2001, (n) => `identifier=${n}`))).toThrow(tooCostly);
+  });
+
+  test('of more than a thousand entries is refused for that, whatever is in them', () => {
+    expect(read({ resourceType: 'Bundle', type: 'batch', entry: list(1001, () => ({})) })).toThrow(tooCostly);
+  });
+});
+
+describe('a write', () => {
+  test.each(['identifier', 'name', 'telecom', 'address'])('a thousand of %s', (name) => {
+    const patient = (n: number) => ({ resourceType: 'Patient', [name]: list(n, () => ({ use: 'old' })) });
+    expect(() => requireAffordableLists('Patient', patient(1000))).not.toThrow();
+    expect(() => requireValid('Patient', patient(1001))).toThrow(tooCostly);
+    expect(() => requireValid('Patient', patient(1001))).toThrow(
+      expect.objectContaining({ issues: [expect.objectContaining({ at: `Patient.${name}` })] }),
+    );
+  });
+
+  test('ten thousand identifiers and codes in all', () => {
+    const writes = (n: number) =>
+      list(n, () => ({
+        identifiers: list(4, () => ['', 'v'] as const),
+        tokens: list(6, () => ['code', '', 'c'] as const),
+      }));
+    expect(() => requireAffordableWrites(writes(1000), [])).not.toThrow();
+    expect(() => requireAffordableWrites(writes(1001), [])).toThrow(tooCostly);
+  });
+
+  test('five thousand numbers that are held, each once', () => {
+    expect(() =>
+      requireAffordableWrites(
+        [],
+        list(10_000, (n) => `Patient|${n % 5000}`),
+      ),
+    ).not.toThrow();
+    expect(() =>
+      requireAffordableWrites(
+        [],
+        list(5001, (n) => `Patient|${n}`),
+      ),
+    ).toThrow(tooCostly);
+  });
+});
