@@ -117,47 +117,21 @@ export function mllpSenders(
 export type SenderChoice = { readonly site: string; readonly clientId: string } | typeof CANDIDATES;
 export const CANDIDATES = 'candidates';
 
-/** SQL over `api_key k`, whose parameters $1 and $2 are `namesOf` the choice. */
-const isMeant = (choice: SenderChoice): string =>
-  choice === CANDIDATES
-    ? `k.client_id = any (nullif(current_setting('gateway.keys', true), '')::text[])
-       and $1::text is null and $2::uuid is null`
-    : 'k.client_id = $1 and k.site_id = $2::uuid';
-
-const namesOf = (choice: SenderChoice): (string | null)[] =>
+const namesOf = (choice: SenderChoice): readonly [clientId: string | null, site: string | null] =>
   choice === CANDIDATES ? [null, null] : [choice.clientId, choice.site];
 
-/** The keys with their settings, and what is known of the message itself. */
-export function sendersOf(choice: SenderChoice, message: MessageIdentity): Query<SenderRow> {
-  const text = `select k.site_id, k.client_id, k.allowed_scopes, coalesce(k.hl7_time_zone, s.time_zone) as time_zone,
-      s.assigning_authorities::text as assigning_authorities, a.text::json ->> 'taught' as taught_authorities,
-      a.text::json ->> 'rejected' as rejected_authorities,
-      md5(a.text) as authorities_state,
-      coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
-      coalesce(k.hl7_processing_ids, s.processing_ids) as processing_ids,
-      k.hl7_default_authority, k.hl7_identity_check, k.hl7_strict, k.hl7_unsupported_types, k.hl7_accept_ack,
-      k.hl7_information, s.code_systems::text as code_systems, s.identifying_types, s.placeholders,
-      s.placeholder_birth_dates, s.us_core,
-      seen.message_id as seen_id, accepted.number is not null as is_seen_accepted,
-      encode(accepted.ack, 'hex') as accepted_ack,
-      $5::text <> '' and exists (
-        select from hl7_message m where m.site_id = k.site_id and m.client_id = k.client_id
-           and m.sending_application = $3 and m.sending_facility = $4 and m.control_id = $5 and m.sha256 <> $6
-      ) as is_control_id_reused
-    from api_key k
-    join site s on s.site_id = k.site_id
-   cross join lateral (select hl7_authorities(k.site_id, k.client_id) as text) a
-    left join hl7_message seen on seen.site_id = k.site_id and seen.client_id = k.client_id
-     and seen.sending_application = $3 and seen.sending_facility = $4 and seen.control_id = $5 and seen.sha256 = $6
-    left join lateral (
-      select a.number, a.ack from hl7_attempt a
-       where a.site_id = seen.site_id and a.message_id = seen.message_id and a.outcome = 'AA' order by a.number limit 1
-    ) accepted on true
-   where ${isMeant(choice)}
-   order by k.client_id`;
-  const { application, facility, controlId, sha256 } = message;
-  return { text, params: [...namesOf(choice), application, facility, controlId, sha256], reads: true };
+/** The keys with their settings, and what is known of the message itself: `senderIn` reads it. */
+export function sendersOf(
+  choice: SenderChoice,
+  { application, facility, controlId, sha256 }: MessageIdentity,
+): Query<{ readonly sender: string }> {
+  const [clientId, site] = namesOf(choice);
+  const text = `select hl7_sender($1::uuid, $2, $3, $4, $5, $6) as sender`;
+  return { text, params: [site, clientId, application, facility, controlId, sha256], reads: true };
 }
+
+/** A row of `sendersOf`. */
+export const senderIn = ({ sender }: { readonly sender: string }): SenderRow => JSON.parse(sender) as SenderRow;
 
 /** What each of the keys' sites has for a message, with the state it was found in. */
 export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<MatchRow> {
@@ -172,7 +146,8 @@ export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<Match
   const text = `select k.client_id, ${columns}
     from api_key k
    cross join lateral hl7_found(k.site_id, $3::text[], $4::text[], $5::text[]) m
-   where ${isMeant(choice)}
+   where k.client_id = any (nullif(current_setting('gateway.keys', true), '')::text[])
+     and $1::text is null and $2::uuid is null
    order by k.client_id, m.role desc, m.id`;
   return { text, params, reads: true };
 }

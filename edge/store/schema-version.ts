@@ -36,6 +36,7 @@ export const FUNCTIONS: readonly string[] = [
   'hl7_results_meet',
   'hl7_same_order',
   'hl7_same_time',
+  'hl7_sender',
   'hl7_store',
   'hl7_value_text',
   'job_add',

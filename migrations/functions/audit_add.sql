@@ -3,7 +3,10 @@
 --   p_entry { actorKind, actor, clientId, address, requestId: as the columns of audit,
 --     action: null for what was noted, which is then of one kind,
 --     searched: names of the parameters of a search, which counts also where it found nothing; null for none }
-create or replace function audit_add(p_site uuid, p_entry json) returns void language plpgsql as $$
+-- Settings: migrations/README.md, "Plans".
+create or replace function audit_add(p_site uuid, p_entry json) returns void language plpgsql
+set plan_cache_mode = force_generic_plan
+as $$
 declare
   noted text := nullif(current_setting('gateway.audit', true), '');
   e record;

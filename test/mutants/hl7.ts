@@ -395,9 +395,9 @@ export const HL7: readonly Mutant[] = [
   },
   {
     name: 'sender: another site’s key by name',
-    file: 'edge/store/hl7.ts',
-    find: 'k.client_id = $1 and k.site_id = $2::uuid',
-    replace: 'k.client_id = $1 and $2::uuid is not null',
+    file: 'migrations/functions/hl7_sender.sql',
+    find: 'x.client_id = c.client_id and x.site_id = site limit 1',
+    replace: 'x.client_id = c.client_id limit 1',
     tests: SETTINGS,
   },
   {
@@ -489,9 +489,9 @@ export const HL7: readonly Mutant[] = [
   },
   {
     name: 'a refused replay takes the AA from the sender',
-    file: 'edge/store/hl7.ts',
-    find: "and a.message_id = seen.message_id and a.outcome = 'AA' order by a.number limit 1",
-    replace: 'and a.message_id = seen.message_id and seen.outcome = a.outcome order by a.number desc limit 1',
+    file: 'migrations/functions/hl7_sender.sql',
+    find: "and t.message_id = seen.message_id and t.outcome = 'AA' order by t.number limit 1",
+    replace: 'and t.message_id = seen.message_id and seen.outcome = t.outcome order by t.number desc limit 1',
     tests: SETTINGS,
   },
   {
@@ -525,9 +525,9 @@ export const HL7: readonly Mutant[] = [
   },
   {
     name: 'the seen message of another key',
-    file: 'edge/store/hl7.ts',
-    find: 'seen.site_id = k.site_id and seen.client_id = k.client_id',
-    replace: 'seen.site_id is not null',
+    file: 'migrations/functions/hl7_sender.sql',
+    find: 'where m.site_id = site and m.client_id = k.client_id and m.sending_application = p_application\n          and',
+    replace: 'where m.sending_application = p_application and',
     tests: KEYS,
   },
   {

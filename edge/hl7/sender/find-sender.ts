@@ -15,6 +15,7 @@ import {
   EMPTY_STATE,
   matchesOf,
   mllpSenders,
+  senderIn,
   sendersOf,
   shownMatchesOf,
   type LookupKeys,
@@ -114,7 +115,7 @@ async function findKnown(
   const matching = shown === null ? matchesOf(choice, lookup) : shownMatchesOf(key, lookup, shown.action);
   const noted = shown?.messageId ? [noteAudit(shown.action, 'Hl7Message', shown.messageId)] : [];
   const [, [row], matches] = await database.batch([opening, sendersOf(choice, identity), matching, ...noted]);
-  return row === undefined ? DELETED : foundSender(row, matches, opening);
+  return row === undefined ? DELETED : foundSender(senderIn(row), matches, opening);
 }
 
 const DELETED: NoKey = { refused: 'no-key', reason: 'there is no such API key', explainTo: [] };
@@ -139,7 +140,7 @@ async function findByAddress(
   if ('refused' in selected) return selected;
   const { site, clientId } = selected.key;
   const opening = enterSite(site);
-  const row = rows.find((candidate) => candidate.client_id === clientId);
+  const row = rows.map(senderIn).find((candidate) => candidate.client_id === clientId);
   if (row !== undefined) return foundSender(row, matches, opening);
   // Keys of several sites may be meant, or PostgreSQL reads a range otherwise than we do: ask again, by name.
   return findKnown(database, opening, { site, clientId }, message, null);

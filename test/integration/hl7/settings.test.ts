@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { settingsOf } from '../../../edge/hl7/sender/settings.ts';
-import { sendersOf } from '../../../edge/store/hl7.ts';
+import { senderIn, sendersOf } from '../../../edge/store/hl7.ts';
 import { withLimits } from '../../../edge/store/time-limits.ts';
 import { dryRun } from '../../../edge/hl7/ingest/dry-run.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
@@ -28,7 +28,7 @@ describe('settings', () => {
       const message = { application: '', facility: '', controlId: '', sha256: '' };
       const [row] = await database.run(sendersOf({ site: site.site, clientId }, message));
       if (row === undefined) throw new Error('no such key');
-      return settingsOf(row);
+      return settingsOf(senderIn(row));
     };
     expect(await read()).toMatchObject({
       defaultAuthority: undefined,
