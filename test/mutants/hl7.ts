@@ -668,7 +668,7 @@ export const HL7: readonly Mutant[] = [
     find: '.filter((_, at) => isKept[at])',
     replace: '',
     tests: ['test/integration/hl7/keys.test.ts'],
-    only: 'as often as the limit says',
+    only: 'kept as often a minute',
   },
   {
     name: 'a certificate is not kept with its message',
