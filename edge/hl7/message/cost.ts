@@ -17,7 +17,10 @@ const MAX_LIST = 1000;
 const MAX_RESOURCES = 5000;
 
 /** Patient identifiers (HL7 v2.5.1 §3.4.2, §3.4.9); before them the segment. */
-const NUMBERS: Readonly<Record<string, readonly number[]>> = { PID: [2, 3, 4], MRG: [1, 4] };
+const NUMBERS: ReadonlyMap<string, readonly number[]> = new Map([
+  ['PID', [2, 3, 4]],
+  ['MRG', [1, 4]],
+]);
 /** Names, addresses and telephones of PID. */
 const LISTS = [[5, 9], [11], [13, 14]];
 
@@ -43,7 +46,7 @@ export function patientExcess(segments: readonly Segment[]): AckError[] {
   const found: AckError[] = [];
   let numbers = 0;
   for (const segment of segments) {
-    for (const field of NUMBERS[segment.id] ?? []) {
+    for (const field of NUMBERS.get(segment.id) ?? []) {
       const repeated = count(segment, field);
       numbers += repeated;
       if (repeated <= MAX_REPETITIONS) continue;

@@ -24,6 +24,7 @@ test.each([
   ['a thousand numbers in all', 'ADT^A08', pids(100, 10)],
   ['a thousand separators without a number', 'ADT^A08', pid(numbers(1) + '~'.repeat(1000))],
   ['a thousand names', 'ADT^A08', `PID|1||${numbers(1)}||${times(1000, (at) => `Doe^J${at}`, '~')}`],
+  ['segments with names of every kind', 'ADT^A08', `${pid('1^^^HOSP')}\nconstructor|1\n__proto__|1`],
   ['a night’s results', 'ORU^R01', oru(4000)],
 ])('%s are taken', (_, type, segments) => {
   expect(read(type, segments)).toEqual({ refusals: [], looksUp: true });
