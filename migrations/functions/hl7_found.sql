@@ -3,7 +3,8 @@
 -- (p_types[i], p_keys[i]) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
 -- Results and reports (p_types[i] is Observation or DiagnosticReport) are looked up in hl7_result instead: p_keys[i] is JSON,
 -- [what, filler, placer, first minute, last minute], and found is whatever may be meant, with key [patient, what, at,
--- place, numbers].
+-- place, numbers]. A key that is '' asks for what of its type two of the patients both have: what meets where one is merged
+-- into the other; so do a document and the key under which another took its place (edge/hl7/message/documents.ts).
 -- contributions: the row of hl7_order as JSON, { fields, stamps }.
 -- The last row, where there are others, has role 'state': its key is the same text for the same rows in the same versions,
 -- and the same account of who said what when, which a message can change without a new version. (Stamps change with a
@@ -27,6 +28,7 @@ declare
      order by i.id limit 100);
   patients uuid[] := direct;
   survivors uuid[] := direct;
+  meeting text[] := array(select k.type from unnest(p_types, p_keys) k (type, key) where k.key = '');
   state text := '';
 begin
   if direct = '{}' then return; end if;
@@ -71,6 +73,32 @@ begin
     state := md5(state || concat_ws('|', role, key, type, id, version, contributions));
     return next;
   end loop;
+
+  if meeting <> '{}' then
+    for role, key, type, id, version, last_updated, meta, body, contributions in
+      select 'identity', m.key, m.type, m.id, r.version, r.last_updated, r.meta, r.body, f.contributions
+        from (
+          select i.key, i.type, i.id, min(p.id::text) over same as first, max(p.id::text) over same as last
+            from unnest(patients) p (id)
+           cross join lateral (
+             select x.type, x.id from resource x
+              where x.site_id = p_site and x.patient_id = p.id and x.type = any (meeting) offset 0) c
+           cross join lateral (
+             select x.* from hl7_identity x
+              where x.site_id = p_site and x.type = c.type and x.id = c.id and x.key like '%@' || p.id::text offset 0) i
+          window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', ''))) m
+       cross join lateral (
+         select x.* from resource x where x.site_id = p_site and x.type = m.type and x.id = m.id limit 1) r
+        left join lateral (
+         select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+           from hl7_order x where x.site_id = p_site and x.type = m.type and x.id = m.id limit 1) f on true
+       where m.first <> m.last
+       order by 1, 2, 3
+    loop
+      state := md5(state || concat_ws('|', role, key, type, id, version, contributions));
+      return next;
+    end loop;
+  end if;
 
   if p_types <> '{}' then
     for role, key, type, id, version, last_updated, meta, body, contributions in

@@ -1,5 +1,7 @@
 -- Everything that belongs to one patient goes to another (ADT A18, A34, A39, A40): references in the stored text,
--- patient_id, studies, HL7 keys; of results that are in both charts one stays (hl7_results_meet). Each resource moved gets a new version. Here and not in the edge, which would have to
+-- patient_id, studies, HL7 keys; of results that are in both charts one stays (hl7_results_meet), and of what stands under one
+-- HL7 key in both the survivor's, which the edge has seen to (edge/hl7/ingest/charts-meet.ts): what refers to the other
+-- refers to it from now on. Each resource moved gets a new version. Here and not in the edge, which would have to
 -- read and write back all that a patient has; the form of a reference (R4 references, literal) is all it knows of FHIR.
 create or replace function hl7_merge(p_site uuid, p_message uuid, p_from uuid, p_to uuid) returns void
 language plpgsql as $$
@@ -7,6 +9,8 @@ declare
   at timestamptz := date_trunc('milliseconds', clock_timestamp());
   s record;
   target uuid;
+  gone uuid[];
+  kept uuid[];
 begin
   -- What the one chart has said of the person, the other says now.
   insert into patient_trait (site_id, id, trait)
@@ -28,12 +32,26 @@ begin
     select r.site_id, p_message, r.type, r.id, r.version + 1
       from resource r where r.site_id = p_site and r.patient_id = p_from
     on conflict (site_id, message_id, type, id) do update set version = excluded.version;
-  update hl7_identity i set key = left(i.key, -36) || p_to::text
+  -- A document that took the place of another stands under that one's number too, and is another than its like.
+  select coalesce(array_agg(i.id), '{}'), coalesce(array_agg(o.id), '{}') into gone, kept
+    from resource r
+    join hl7_identity i on i.site_id = r.site_id and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text
+    join hl7_identity o
+      on o.site_id = p_site and o.type = i.type and o.key = left(i.key, -36) || p_to::text and o.id <> i.id
+    join resource b on b.site_id = p_site and b.type = o.type and b.id = o.id and b.patient_id = p_to
+   where r.site_id = p_site and r.patient_id = p_from and i.key not like 'replaces%';
+  update hl7_identity i
+     set key = left(i.key, -36) || p_to::text, id = coalesce(kept[array_position(gone, i.id)], i.id)
     from resource r
    where r.site_id = p_site and r.patient_id = p_from
      and i.site_id = p_site and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text
      and not exists (select from hl7_identity o
                       where o.site_id = p_site and o.type = i.type and o.key = left(i.key, -36) || p_to::text);
+  -- Whoever gets the old number one day finds nothing of this patient by it.
+  delete from hl7_identity i
+   using resource r
+   where r.site_id = p_site and r.patient_id = p_from
+     and i.site_id = r.site_id and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text;
   -- Where two are equal in all that places are of they stand side by side.
   update hl7_result h
      set patient_id = p_to,
@@ -44,8 +62,8 @@ begin
   update resource r
      set version = r.version + 1,
          last_updated = greatest(at, r.last_updated),
-         body = regexp_replace(r.body, '"Patient/' || p_from::text || '(/_history/[^"]*)?"',
-           '"Patient/' || p_to::text || '"', 'g'),
+         body = hl7_references_set(regexp_replace(r.body, '"Patient/' || p_from::text || '(/_history/[^"]*)?"',
+           '"Patient/' || p_to::text || '"', 'g'), gone, kept),
          patient_id = p_to
    where r.site_id = p_site and r.patient_id = p_from;
 

@@ -3,10 +3,39 @@ import type { Mutant } from './mutant.ts';
 
 const CLOCK = ['test/unit/hl7/order/clock.test.ts'];
 const APPLY = ['test/unit/hl7/order/apply.test.ts'];
+const COMBINE = ['test/unit/hl7/order/combine.test.ts'];
 const ROWS = ['test/integration/hl7/order.test.ts'];
 const PREVIEW = ['test/contract/admin-messages.test.ts'];
 
 export const ORDER: readonly Mutant[] = [
+  {
+    name: 'combine: an older record overwrites',
+    file: 'edge/hl7/order/combine.ts',
+    find: 'if (order <= ours && !isNew) continue;',
+    replace: '',
+    tests: COMBINE,
+  },
+  {
+    name: 'combine: what only the other says is lost',
+    file: 'edge/hl7/order/combine.ts',
+    find: '...kept.remembered.registers.keys(), ...remembered.registers.keys(), ',
+    replace: '...kept.remembered.registers.keys(), ',
+    tests: COMBINE,
+  },
+  {
+    name: 'combine: a record is given to the chart that is gone',
+    file: 'edge/hl7/order/combine.ts',
+    find: 'for (const name of SUBJECTS) names.delete(name);',
+    replace: '',
+    tests: COMBINE,
+  },
+  {
+    name: 'combine: a document that was replaced stands again',
+    file: 'edge/hl7/order/combine.ts',
+    find: 'if (replaced !== undefined)',
+    replace: 'if (false)',
+    tests: COMBINE,
+  },
   {
     name: 'order: preliminary over final',
     file: 'edge/hl7/order/clock.ts',

@@ -24,6 +24,7 @@ import type { Authority } from '../results/order-number.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';
 import type { EventRule } from '../message/events.ts';
 import type { MessageClock } from '../order/clock.ts';
+import { chartsMeet } from './charts-meet.ts';
 import { attendStaleCorrection, noteStale } from '../order/stale.ts';
 import { identifierFields, type Outline } from '../message/outline.ts';
 import { visitOf } from '../segments/pv1.ts';
@@ -109,10 +110,12 @@ export function effectsOf(request: MapRequest): Effects {
     if (rule.patient === 'link') linkPatients(first, other, drafts);
     if (rule.patient === 'unlink') unlinkPatients(first, other, drafts);
   }
+  const merges = mapped.flatMap((each) => each.merges);
+  chartsMeet(merges, drafts);
   return {
     ...drafts.result(source),
     results: results.rows(),
-    merges: mapped.flatMap(({ merges }) => merges),
+    merges,
     moved: mapped.flatMap(({ moved }) => moved),
     aliases: [...aliases, ...mapped.flatMap((each) => each.aliases)],
     attention,

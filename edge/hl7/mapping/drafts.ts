@@ -7,10 +7,12 @@ import { isResourceType, type ResourceType } from '../../../shared/resource-type
 import type { NumberRow } from '../../store/patient-identity.ts';
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
 import { applyInOrder, supersede, type Said } from '../order/apply.ts';
+import { combined, type Recorded } from '../order/combine.ts';
 import { editIdentifiers } from '../order/identifiers.ts';
 import type { Order } from '../order/order.ts';
 import { nothingRemembered, printRegisters, rememberedOf, type Remembered } from '../order/registers.ts';
 import type { Contribution } from './field-map.ts';
+import { keyOf } from './key.ts';
 
 /** A row that the lookup found. */
 export interface Found {
@@ -54,8 +56,14 @@ export interface Drafts {
   readonly create: (type: ResourceType, id: string, key?: string) => Draft;
   /** One more HL7 key for a resource. */
   readonly addKey: (draft: Draft, key: string) => void;
+  /** What of a patient is known by HL7 keys, as far as it was looked for; the keys without the patient. */
+  readonly keysOf: (patientId: string) => readonly { readonly key: string; readonly draft: Draft }[];
+  /** A key that `hl7_merge` will give to a resource. */
+  readonly expectKey: (draft: Draft, key: string) => void;
   /** @returns whether something was left out because something newer is known */
   readonly apply: (draft: Draft, contributions: readonly Contribution[], order: Order) => boolean;
+  /** Another record of the same thing: what it says later holds. */
+  readonly absorb: (draft: Draft, other: Recorded) => void;
   /** Another document has taken its place. */
   readonly supersede: (draft: Draft, order: Order) => void;
   /** Content in other words: it says what it said, so that nobody's order changes. */
@@ -140,6 +148,14 @@ export function createDrafts(
       return draft;
     },
     addKey,
+    keysOf: (patientId) => {
+      const end = keyOf('', patientId);
+      return [...keys].flatMap(([name, draft]) =>
+        name.endsWith(end) ? [{ key: name.slice(at(draft.type, '').length, -end.length), draft }] : [],
+      );
+    },
+    expectKey: (draft, key) => void keys.set(at(draft.type, key), draft),
+    absorb: (draft, other) => void change(draft, combined(draft, other)),
     apply: (draft, contributions, order) => {
       const whose = { isPatient: draft.type === 'Patient', names };
       return change(draft, applyInOrder(draft.content, draft.remembered, contributions, order, whose));

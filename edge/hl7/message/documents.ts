@@ -2,7 +2,7 @@
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import { sortedJson, type JsonObject } from '../../../shared/json.ts';
+import { sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Chart } from '../mapping/chart.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
@@ -52,7 +52,12 @@ export function documents(
  * Under this key stands the document that took the place of one that has not come yet. It begins with no bracket, as the
  * key of a document does.
  */
-const replacementKey = (key: string): string => `replaces${key}`;
+const replacementKey = (key: string): string => `${REPLACES}${key}`;
+const REPLACES = 'replaces';
+
+/** The key of the document whose place is taken, by whom a replacement key leads to; undefined for another key. */
+export const replacedKey = (key: string): string | undefined =>
+  key.startsWith(REPLACES) ? key.slice(REPLACES.length) : undefined;
 
 function statementOf(
   key: string,
@@ -76,7 +81,7 @@ function statementOf(
       const replacement = chart.find('DocumentReference', replacementKey(key));
       if (replacement !== undefined && replacement !== draft && draft.stored === undefined) {
         chart.supersede(draft, order);
-        chart.rewrite(replacement, replacesNow(replacement.content, draft.id, txa, context));
+        chart.rewrite(replacement, replacesNow(replacement.content, draft.id, numbered(txa, 12, context)));
       }
       const parent =
         parentKey === undefined ? undefined : parentOf(txa, parentKey, action, { chart, context, draft, order });
@@ -117,16 +122,24 @@ function parentOf(txa: Segment, key: string, action: DocumentAction, stating: St
   return { code, target: { reference: `DocumentReference/${parent.id}` } };
 }
 
-function numbered(txa: Segment, field: 12 | 13, context: MapContext): JsonObject {
-  const identifier = entityIdentifier(first(txa, field), context);
-  return { type: 'DocumentReference', ...(identifier !== undefined && { identifier }) };
-}
+const numbered = (txa: Segment, field: 12 | 13, context: MapContext): JsonObject =>
+  byNumber(entityIdentifier(first(txa, field), context));
 
-/** The document that a replacement named by its number has come: it is named by its id. */
-function replacesNow(content: JsonObject, id: string, txa: Segment, context: MapContext): JsonObject {
-  const { relatesTo } = content;
-  const logical = sortedJson({ code: 'replaces', target: numbered(txa, 12, context) });
+/** A logical reference to a document. */
+export const byNumber = (identifier: Json | undefined): JsonObject => ({
+  type: 'DocumentReference',
+  ...(identifier !== undefined && { identifier }),
+});
+
+/**
+ * The document that a replacement named by its number has come: it is named by its id.
+ *
+ * @param target as the replacement named it
+ */
+export function replacesNow(content: JsonObject, id: string, target: JsonObject): JsonObject {
+  const logical = sortedJson({ code: 'replaces', target });
   const literal = { code: 'replaces', target: { reference: `DocumentReference/${id}` } };
-  const known = Array.isArray(relatesTo) ? relatesTo : [];
-  return { ...content, relatesTo: known.map((item) => (sortedJson(item) === logical ? literal : item)) };
+  const known = Array.isArray(content['relatesTo']) ? content['relatesTo'] : [];
+  const named = known.map((item) => (sortedJson(item) === logical ? literal : item));
+  return { ...content, relatesTo: [...new Map(named.map((item) => [sortedJson(item), item])).values()] };
 }

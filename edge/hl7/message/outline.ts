@@ -129,6 +129,9 @@ const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
   },
 };
 
+/** Types whose resources stand under HL7 keys. Of an empty key is whatever meets in a merge (`hl7_found`). */
+const FILED_BY_KEY = ['AllergyIntolerance', 'Condition', 'Procedure', 'DocumentReference'] as const;
+
 /** What must be looked up to map a message. @param offset of MSH-7: `+01:00` */
 export function lookupOf(outline: Outline, rule: EventRule, offset: string | undefined): LookupKeys {
   const alternates = outline.patients.flatMap(({ pid }) => [2, 4].map((field) => ({ segment: pid, field })));
@@ -140,7 +143,10 @@ export function lookupOf(outline: Outline, rule: EventRule, offset: string | und
       return [own, ...refersTo].map((each) => ({ type, key: each }));
     }),
   );
-  return { identifierValues: [...new Set(values)], keys };
+  const merges =
+    outline.patients.some(({ mrg }) => mrg !== undefined) && (rule.patient === 'merge' || rule.patient === 'renumber');
+  const met = merges ? FILED_BY_KEY.map((type) => ({ type, key: '' })) : [];
+  return { identifierValues: [...new Set(values)], keys: [...keys, ...met] };
 }
 
 /** The same without the numbers that stand for no patient by themselves: of such a one a site may have any number. */

@@ -98,20 +98,20 @@ function changeElement(
 }
 
 /** What nobody has valued has none, and is filled by any. */
-function orderOfElement(content: JsonObject, remembered: Remembered, element: string): Order {
+export function orderOfElement(content: JsonObject, remembered: Remembered, element: string): Order {
   const said = later(remembered.registers.get(element)?.order ?? '', stampOf(remembered, element));
   if (said !== '' || readElement(content, element) === undefined) return said;
   return remembered.base;
 }
 
-function union(stored: Json | undefined, sent: Json): Json[] {
+export function union(stored: Json | undefined, sent: Json): Json[] {
   const old = Array.isArray(stored) ? stored : [];
   const known = new Set(old.map(sortedJson));
   return [...old, ...(Array.isArray(sent) ? sent : []).filter((item) => !known.has(sortedJson(item)))];
 }
 
 /** The register of a document whose place another has taken (TXA-13 of an MDM T09 or T10). */
-const REPLACED = 'replaced';
+export const REPLACED = 'replaced';
 
 /**
  * Another document has taken its place: it stays superseded whatever is said of it later, unless it was entered in error.
@@ -126,7 +126,7 @@ export function supersede(content: JsonObject, remembered: Remembered, order: Or
 }
 
 /** What follows from other elements, whichever was said first. Alters and returns `content`. */
-function settled(content: JsonObject, remembered: Remembered, isPatient: boolean): JsonObject {
+export function settled(content: JsonObject, remembered: Remembered, isPatient: boolean): JsonObject {
   const replaced = remembered.registers.get(REPLACED)?.order;
   if (replaced !== undefined && replaced >= stampOf(remembered, 'status') && content['status'] !== 'entered-in-error') {
     content['status'] = 'superseded';

@@ -156,6 +156,14 @@ const STATUS: ReadonlyMap<string, Status> = new Map<string, Status>([
 /** IAM-6 D: the allergy was deleted at the sender (FHIR R4, ait-2: then no clinical status). */
 const DELETED: Status = { clinical: null, verification: 'entered-in-error' };
 
+const saysOf = ({ clinical, verification }: Status): Contribution[] => [
+  fixed('clinicalStatus', clinical === null ? null : conceptOf(CLINICAL, clinical)),
+  fixed('verificationStatus', conceptOf(VERIFICATION, verification)),
+];
+
+/** An AllergyIntolerance that should not be there. */
+export const ALLERGY_IN_ERROR: readonly Contribution[] = saysOf(DELETED);
+
 /** `AL1[AllergyIntolerance]` 3 and 4, `IAM[AllergyIntolerance]` 3, 4 and 30. */
 function statusOf(segment: Segment, context: MapContext): Contribution[] {
   const action = segment.id === 'IAM' ? codeOf(first(segment, 6)) : undefined;
@@ -163,10 +171,7 @@ function statusOf(segment: Segment, context: MapContext): Contribution[] {
   const status = action === 'D' ? DELETED : STATUS.get(sent?.toUpperCase() ?? '');
   if (status === undefined && sent !== undefined) noteUnknownCode(segment, 17, 'table 0438', context);
   if (status === undefined) return [byDefault('clinicalStatus', conceptOf(CLINICAL, 'active'))];
-  return [
-    fixed('clinicalStatus', status.clinical === null ? null : conceptOf(CLINICAL, status.clinical)),
-    fixed('verificationStatus', conceptOf(VERIFICATION, status.verification)),
-  ];
+  return saysOf(status);
 }
 
 /** IAM-7, else the allergen: AL1 and IAM of one allergen are one allergy. */

@@ -91,12 +91,16 @@ const FIELDS: readonly FieldMap[] = [
   },
 ];
 
-/** Rows 25 and 26; DG1-21 of table 0206. A deleted diagnosis has no clinical status (FHIR R4, con-5). */
+/** A Condition that should not be there: it has no clinical status (FHIR R4, con-5). */
+export const CONDITION_IN_ERROR: readonly Contribution[] = [
+  fixed('clinicalStatus', null),
+  fixed('verificationStatus', conceptOf(VERIFICATION, 'entered-in-error')),
+];
+
+/** Rows 25 and 26; DG1-21 of table 0206. */
 function statusOf(segment: Segment, context: MapContext): Contribution[] {
   const action = actionOf(segment, 21, context);
-  if (action === 'D') {
-    return [fixed('clinicalStatus', null), fixed('verificationStatus', conceptOf(VERIFICATION, 'entered-in-error'))];
-  }
+  if (action === 'D') return [...CONDITION_IN_ERROR];
   return [
     byDefault('clinicalStatus', conceptOf(CLINICAL, 'active')),
     ...(action === undefined ? [] : [fixed('verificationStatus', null)]),

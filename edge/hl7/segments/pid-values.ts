@@ -55,6 +55,7 @@ export function addresses(segment: Segment, context: MapContext): Json[] {
 
 const LANGUAGE_TAG = /^[a-z]{2}(-[A-Z]{2})?$/;
 
+/** PID-15 is the primary language; whether it is the preferred one (`communication.preferred`) no field of PID says. */
 export function language(segment: Segment, context: MapContext): Json | undefined {
   const found = concept(segment, 15, context);
   if (found === undefined) return undefined;

@@ -1,6 +1,7 @@
-/** Results of one key that meet when two charts become one: the newer stays, whichever chart it was in. */
+/** What of one key meets when two charts become one: what was said later stays, whichever chart it was in. */
 import { expect, test } from 'vitest';
 
+import { isJsonObject, parseJson, printJson, type JsonObject } from '../../../shared/json.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import type { Reply, Subject } from './subject.ts';
 
@@ -158,5 +159,96 @@ export function mergeCases(subject: () => Subject): void {
     const before = await stored('MEET9', 'Observation');
     await merge('MEET9', 'MEET9-old');
     expect(await stored('MEET9', 'Observation')).toEqual(before);
+  });
+
+  /** @param day of March, of EVN-2 */
+  const say = async (type: string, patient: string, day: string, lines: string) =>
+    accepted(
+      await subject().post(`${msh(type)}
+        EVN||202603${day}1200+0100
+        PID|1||${patient}^^^&1.2.40.9&ISO^MR||Doe^Jane||19800229|F
+        ${lines}`),
+    );
+  const PENICILLIN = 'AL1|1|DA|PEN^Penicillin^L';
+  const members = async (patient: string, type: string): Promise<JsonObject[]> =>
+    (await stored(patient, type)).map(({ body }) => parseJson(`{${body}}`)).filter(isJsonObject);
+  /** What is no leftover of a merge. */
+  const current = async (patient: string, type: string): Promise<JsonObject[]> =>
+    (await members(patient, type)).filter((each) => !printJson(each).includes('"entered-in-error"'));
+
+  test('an allergy of both is one, and has what only the other chart knew of it', async () => {
+    await say('ADT^A08', 'FILE1-old', '01', `${PENICILLIN}|SV|Anaphylaxis`);
+    await say('ADT^A08', 'FILE1', '02', `${PENICILLIN}|MI`);
+    await merge('FILE1', 'FILE1-old');
+    const [only, ...more] = await current('FILE1', 'AllergyIntolerance');
+    expect([only?.['criticality'], only?.['reaction'], more.length]).toEqual([
+      'low',
+      [{ manifestation: [{ text: 'Anaphylaxis' }] }],
+      0,
+    ]);
+    const gone = (await members('FILE1', 'AllergyIntolerance')).filter((each) => each['clinicalStatus'] === undefined);
+    expect(gone).toHaveLength(1);
+    // The newer is the other chart's.
+    await say('ADT^A08', 'FILE2-old', '02', `${PENICILLIN}|SV`);
+    await say('ADT^A08', 'FILE2', '01', `${PENICILLIN}|MO`);
+    await merge('FILE2', 'FILE2-old');
+    expect((await current('FILE2', 'AllergyIntolerance')).map((each) => each['criticality'])).toEqual(['high']);
+  });
+
+  test('an allergy, diagnosis or procedure that is taken back after the merge is active no more', async () => {
+    const lines = (end: string) => `DG1|1||I10^Hypertension^I10||20260101${end === '' ? '' : `${'|'.repeat(16)}${end}`}
+        PR1|1||1^Appendectomy^L||20260101${end === '' ? '' : `${'|'.repeat(15)}${end}`}
+        IAM|1|DA|PEN^Penicillin^L|||${end}`;
+    await say('ADT^A08', 'FILE3-old', '01', lines(''));
+    await say('ADT^A08', 'FILE3', '02', lines(''));
+    await merge('FILE3', 'FILE3-old');
+    for (const type of ['AllergyIntolerance', 'Condition', 'Procedure'])
+      expect([type, await current('FILE3', type)]).toEqual([type, [expect.anything()]]);
+    await say('ADT^A08', 'FILE3-old', '03', lines('D'));
+    for (const type of ['AllergyIntolerance', 'Condition', 'Procedure'])
+      expect([type, await current('FILE3', type)]).toEqual([type, []]);
+  });
+
+  test('what was taken back later in one chart is not active through the other', async () => {
+    await say('ADT^A08', 'FILE4-old', '02', 'IAM|1|DA|PEN^Penicillin^L|||D');
+    await say('ADT^A08', 'FILE4', '01', `${PENICILLIN}|SV`);
+    await merge('FILE4', 'FILE4-old');
+    expect(await current('FILE4', 'AllergyIntolerance')).toEqual([]);
+  });
+
+  test('a document of both is one, and what replaced it in one chart refers to the one that stays', async () => {
+    const txa = (number: string, parent = '') => `TXA|1|OP||||||||||${number}|${parent}||||AU||AV\nOBX|1|TX|t||x`;
+    await say('MDM^T02', 'FILE5-old', '01', txa('D1'));
+    await say('MDM^T10', 'FILE5-old', '02', txa('D2', 'D1'));
+    await say('MDM^T02', 'FILE5', '03', txa('D1'));
+    await merge('FILE5', 'FILE5-old');
+    const documents = await stored('FILE5', 'DocumentReference');
+    const kept = documents.find(({ body }) => body.includes('"superseded"'));
+    const replacement = documents.find(({ body }) => body.includes('"relatesTo"'));
+    expect(documents).toHaveLength(3);
+    expect(documents.filter(({ body }) => body.includes('"status":"current"'))).toEqual([replacement]);
+    expect(replacement?.body).toContain(`"DocumentReference/${kept?.id}"`);
+  });
+
+  test('a document is superseded by what replaced it in the other chart', async () => {
+    const txa = (number: string, parent = '') => `TXA|1|OP||||||||||${number}|${parent}||||AU||AV\nOBX|1|TX|t||x`;
+    await say('MDM^T10', 'FILE6-old', '02', txa('D2', 'D1'));
+    await say('MDM^T02', 'FILE6', '03', txa('D1'));
+    await merge('FILE6', 'FILE6-old');
+    const documents = await stored('FILE6', 'DocumentReference');
+    const replaced = documents.find(({ body }) => body.includes('"superseded"'));
+    expect(documents).toHaveLength(2);
+    expect(documents.find(({ body }) => body.includes('"current"'))?.body).toContain(
+      `"DocumentReference/${replaced?.id}"`,
+    );
+  });
+
+  test('allergies to something else, and those of a third patient, are left alone', async () => {
+    await say('ADT^A08', 'FILE7-old', '01', 'AL1|1|DA|ASA^Aspirin^L|SV');
+    await say('ADT^A08', 'FILE7', '02', `${PENICILLIN}|SV`);
+    await say('ADT^A08', 'FILE7-other', '01', `${PENICILLIN}|SV`);
+    await merge('FILE7', 'FILE7-old');
+    expect(await current('FILE7', 'AllergyIntolerance')).toHaveLength(2);
+    expect(await current('FILE7-other', 'AllergyIntolerance')).toHaveLength(1);
   });
 }

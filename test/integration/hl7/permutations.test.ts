@@ -14,6 +14,7 @@ import {
   admissionsAndResults,
   adt,
   inTwoOrders,
+  filedThatMeet,
   KNOWN,
   mdm,
   merged,
@@ -80,9 +81,8 @@ function numberedAnew(messages: readonly string[], isAnew: readonly boolean[]): 
   });
 }
 
-/** Of results that met in a merge one stands, the other has been entered in error. */
-const isNoLeftover = (state: string): boolean =>
-  !(/^(Observation|DiagnosticReport) /.test(state) && state.includes('"entered-in-error"'));
+/** Of what met in a merge one stands, the other has been entered in error. */
+const isNoLeftover = (state: string): boolean => state.startsWith('Patient ') || !state.includes('"entered-in-error"');
 const isAny = (): boolean => true;
 
 test.each<readonly [string, fc.Arbitrary<Utterance>, readonly string[], (state: string) => boolean]>([
@@ -92,6 +92,7 @@ test.each<readonly [string, fc.Arbitrary<Utterance>, readonly string[], (state: 
   ['a patient of whom results speak too', admissionsAndResults, [KNOWN], isAny],
   ['two numbers that are merged', merged, [], isAny],
   ['the same results of two numbers that are merged', resultsThatMeet, [], isNoLeftover],
+  ['what is filed by key under two numbers that are merged', filedThatMeet, [], isNoLeftover],
 ])('%s', async (_, said, first, counts) => {
   const isAnew = fc.array(fc.boolean(), { minLength: 10, maxLength: 10 });
   await fc.assert(

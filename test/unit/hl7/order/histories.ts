@@ -68,7 +68,7 @@ export const oru: fc.Arbitrary<Utterance> = fc
     return message('ORU^R01', minute, PID, obr, obx, ...(note === undefined ? [] : [note]));
   });
 
-export const mdm: fc.Arbitrary<Utterance> = fc
+const document: fc.Arbitrary<(minute: number, pid: string) => string> = fc
   .record({
     event: fc.constantFrom('T01', 'T02', 'T08'),
     number: fc.constantFrom('D1', 'D2'),
@@ -78,7 +78,7 @@ export const mdm: fc.Arbitrary<Utterance> = fc
     text: fc.constantFrom('one', 'two'),
     isDated: fc.boolean(),
   })
-  .map(({ event, number, status, availability, replaces, text, isDated }) => (minute: number): string => {
+  .map(({ event, number, status, availability, replaces, text, isDated }) => (minute: number, pid: string): string => {
     const parent = number === 'D2' && replaces ? 'D1' : '';
     const fields = {
       1: '1',
@@ -91,8 +91,31 @@ export const mdm: fc.Arbitrary<Utterance> = fc
     };
     const evn = `EVN||${at(minute)}`;
     const obx = event === 'T01' ? [] : [`OBX|1|TX|t||${text}`];
-    return message(`MDM^${parent === '' ? event : 'T10'}`, minute, evn, PID, segment('TXA', fields), ...obx);
+    return message(`MDM^${parent === '' ? event : 'T10'}`, minute, evn, pid, segment('TXA', fields), ...obx);
   });
+
+export const mdm: fc.Arbitrary<Utterance> = document.map((of) => (minute: number) => of(minute, PID));
+
+/** What an ADT says in passing; of the same allergen, diagnosis and procedure. */
+const mentioned = {
+  allergy: fc.constantFrom(undefined, 'AL1|1|DA|PEN^Penicillin^L|SV', 'AL1|1|FA|PEN^Penicillin^L|MO|Rash'),
+  diagnosis: fc.constantFrom(
+    undefined,
+    'DG1|1||I10^Hypertension^I10||20260101',
+    `DG1|1||I10^Hypertension^I10||20260101${'|'.repeat(16)}D`,
+  ),
+  procedure: fc.constantFrom(
+    undefined,
+    'PR1|1||1^Appendectomy^L||20260101|C',
+    `PR1|1||1^Appendectomy^L||20260101${'|'.repeat(15)}D`,
+  ),
+};
+const linesOf = ({
+  allergy,
+  diagnosis,
+  procedure,
+}: Record<'allergy' | 'diagnosis' | 'procedure', string | undefined>) =>
+  [allergy, diagnosis, procedure].filter((line) => line !== undefined);
 
 export const adt: fc.Arbitrary<Utterance> = fc
   .record({
@@ -104,17 +127,7 @@ export const adt: fc.Arbitrary<Utterance> = fc
     ssn: fc.constantFrom('', '1', '2'),
     numbers: fc.constantFrom('P1^^^HOSP^MR', 'P1^^^HOSP^PI~7^^^LAB', 'P1^^^HOSP^MR~7^^^LAB^PI'),
     dead: fc.constantFrom('', 'Y', 'N'),
-    allergy: fc.constantFrom(undefined, 'AL1|1|DA|PEN^Penicillin^L|SV', 'AL1|1|FA|PEN^Penicillin^L|MO|Rash'),
-    diagnosis: fc.constantFrom(
-      undefined,
-      'DG1|1||I10^Hypertension^I10||20260101',
-      `DG1|1||I10^Hypertension^I10||20260101${'|'.repeat(16)}D`,
-    ),
-    procedure: fc.constantFrom(
-      undefined,
-      'PR1|1||1^Appendectomy^L||20260101|C',
-      `PR1|1||1^Appendectomy^L||20260101${'|'.repeat(15)}D`,
-    ),
+    ...mentioned,
   })
   .map((said) => (minute: number): string => {
     const pid = segment('PID', {
@@ -127,8 +140,7 @@ export const adt: fc.Arbitrary<Utterance> = fc
       19: said.ssn,
       30: said.dead,
     });
-    const more =
-      said.event === 'A29' ? [] : [said.allergy, said.diagnosis, said.procedure].filter((line) => line !== undefined);
+    const more = said.event === 'A29' ? [] : linesOf(said);
     return message(`ADT^${said.event}`, minute, `EVN||${at(minute)}`, pid, ...more);
   });
 
@@ -188,4 +200,19 @@ export const resultsThatMeet: fc.Arbitrary<Utterance> = fc
     const order = { 1: '1', 3: 'F1', 4: '1^Panel^L', 7: '202601010800', 22: at(minute), 25: status };
     const result = { 1: '1', 2: 'NM', 3: 'a^T^L', 5: observed, 6: 'mg/dL', 11: status };
     return message('ORU^R01', minute, pid, segment('OBR', order), segment('OBX', result));
+  });
+
+/** The same allergy, diagnosis, procedure and documents, filed under both numbers before, between or after their merge. */
+export const filedThatMeet: fc.Arbitrary<Utterance> = fc
+  .record({
+    type: fc.constantFrom('A40', 'A08', 'A08', 'MDM', 'MDM'),
+    isSurvivor: fc.boolean(),
+    document,
+    ...mentioned,
+  })
+  .map(({ type, isSurvivor, document: of, ...said }) => (minute: number): string => {
+    const pid = `PID|1||${type === 'A40' || isSurvivor ? 'P1' : 'P2'}^^^HOSP||Doe^Jane`;
+    if (type === 'MDM') return of(minute, pid);
+    const more = type === 'A40' ? ['MRG|P2^^^HOSP'] : linesOf(said);
+    return message(`ADT^${type}`, minute, `EVN||${at(minute)}`, pid, ...more);
   });

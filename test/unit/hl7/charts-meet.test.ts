@@ -1,0 +1,50 @@
+/** What of two charts is one thing, where one patient is merged into the other. */
+import { expect, test } from 'vitest';
+
+import { chartsMeet } from '../../../edge/hl7/ingest/charts-meet.ts';
+import { createDrafts, type Found } from '../../../edge/hl7/mapping/drafts.ts';
+import { keyOf } from '../../../edge/hl7/mapping/key.ts';
+
+const id = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+const [FROM, TO, THIRD] = [id(1), id(2), id(3)];
+
+const allergy = (n: number, keyOwner: string, patient: string, key = '["PEN"]'): Found => ({
+  role: 'identity',
+  key: keyOf(key, keyOwner),
+  resource: {
+    type: 'AllergyIntolerance',
+    id: id(n),
+    version: 1,
+    last_updated: '2026-01-01T00:00:00.000Z',
+    meta: '',
+    body: `"verificationStatus":{"text":"x"},"patient":{"reference":"Patient/${patient}"}`,
+  },
+  contributions: null,
+});
+/** Ids of what is changed. */
+const changed = (found: readonly Found[], merges = [{ from: FROM, to: TO }]): string[] => {
+  const drafts = createDrafts(found);
+  chartsMeet(merges, drafts);
+  return drafts
+    .result('urn:x')
+    .resources.flatMap((each) => (typeof each['id'] === 'string' ? [each['id']] : []))
+    .toSorted();
+};
+
+test('what stands under one key in both', () => {
+  expect(changed([allergy(10, FROM, FROM), allergy(11, TO, TO)])).toEqual([id(10), id(11)]);
+  expect(changed([allergy(10, FROM, FROM), allergy(11, TO, TO, '["ASA"]')])).toEqual([]);
+});
+
+test('not what a client has given to another patient', () => {
+  expect(changed([allergy(10, FROM, THIRD), allergy(11, TO, TO)])).toEqual([]);
+  expect(changed([allergy(10, FROM, FROM), allergy(11, TO, THIRD)])).toEqual([]);
+});
+
+test('of several that are merged into one, the second meets what the first brought', () => {
+  const merges = [
+    { from: FROM, to: TO },
+    { from: THIRD, to: TO },
+  ];
+  expect(changed([allergy(10, FROM, FROM), allergy(11, THIRD, THIRD)], merges)).toEqual([id(10), id(11)]);
+});

@@ -1,0 +1,89 @@
+/** Two records of one thing, put together, are what one record had become that was told all of it. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { sortedJson, type Json } from '../../../../shared/json.ts';
+import { fixed, type Contribution } from '../../../../edge/hl7/mapping/field-map.ts';
+import { applyInOrder, supersede } from '../../../../edge/hl7/order/apply.ts';
+import { combined, type Recorded } from '../../../../edge/hl7/order/combine.ts';
+import { orderOf, orderOfWrite, type Order } from '../../../../edge/hl7/order/order.ts';
+import { nothingRemembered } from '../../../../edge/hl7/order/registers.ts';
+
+const WHOSE = { isPatient: false, names: new Map<string, string>() };
+const at = (minute: number): Order =>
+  orderOf({ precedence: 1, timeMs: minute * 60_000, rank: 50, sentMs: minute * 60_000, messageId: '' });
+const EMPTY: Recorded = { content: {}, remembered: nothingRemembered };
+const said = (record: Recorded, contributions: readonly Contribution[], order: Order): Recorded =>
+  applyInOrder(record.content, record.remembered, contributions, order, WHOSE);
+
+const contribution: fc.Arbitrary<Contribution> = fc
+  .oneof(
+    fc.record({ element: fc.constantFrom('criticality', 'status'), value: fc.constantFrom('low', 'high', null) }),
+    fc.record({
+      element: fc.constant('onset[x]'),
+      value: fc.constantFrom<Json>({ onsetDateTime: '2020' }, { onsetString: 'young' }, null),
+    }),
+    fc.record({
+      element: fc.constant('extension http://x'),
+      value: fc.constantFrom<Json>({ valueCode: 'a' }, { valueCode: 'b' }),
+    }),
+    fc.record({
+      element: fc.constant('clinicalStatus'),
+      value: fc.constantFrom('active'),
+      isDefault: fc.constant(true),
+    }),
+    fc.record({ element: fc.constant('clinicalStatus'), value: fc.constantFrom(null, 'inactive') }),
+    fc.record({
+      element: fc.constant('relatesTo'),
+      value: fc.constantFrom<Json[]>([{ code: 'appends' }], [{ code: 'replaces' }]),
+      adds: fc.constant(true),
+    }),
+  )
+  .map((each) => ({ field: '', ...each }));
+
+test('whatever was said of either', () => {
+  const statement = fc.record({
+    minute: fc.integer({ min: 0, max: 40 }),
+    isFirst: fc.boolean(),
+    contributions: fc.uniqueArray(contribution, { selector: ({ element }) => element, minLength: 1 }),
+    supersedes: fc.boolean(),
+  });
+  const statements = fc.uniqueArray(statement, { selector: ({ minute }) => minute, maxLength: 6 });
+  fc.assert(
+    fc.property(statements, (all) => {
+      const told = (those: typeof all): Recorded =>
+        those.reduce<Recorded>((record, { minute, contributions, supersedes }) => {
+          const next = said(record, contributions, at(minute));
+          return supersedes ? supersede(next.content, next.remembered, at(minute)) : next;
+        }, EMPTY);
+      const one = told(all);
+      const two = combined(told(all.filter(({ isFirst }) => isFirst)), told(all.filter(({ isFirst }) => !isFirst)));
+      const state = ({ content, remembered }: Recorded) => [
+        sortedJson({ ...content, relatesTo: [content['relatesTo'] ?? []].flat().map(sortedJson).toSorted() }),
+        [...remembered.registers].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      ];
+      expect(state(two)).toEqual(state(one));
+    }),
+  );
+});
+
+test('what a client changed counts at its time, what it added counts from when it was made', () => {
+  const kept = said(EMPTY, [fixed('status', 'completed'), fixed('onset[x]', { onsetDateTime: '2020' })], at(10));
+  const changed: Recorded = {
+    content: { status: 'stopped', onsetAge: { value: 3 }, note: [{ text: 'seen' }] },
+    remembered: { ...nothingRemembered, base: at(5), stamps: new Map([['status', orderOfWrite(20 * 60_000)]]) },
+  };
+  expect(combined(kept, changed).content).toEqual({
+    status: 'stopped',
+    onsetDateTime: '2020',
+    note: [{ text: 'seen' }],
+  });
+  const earlier = { ...changed.remembered, stamps: new Map([['status', orderOfWrite(60_000)]]) };
+  expect(combined(kept, { ...changed, remembered: earlier }).content['status']).toBe('completed');
+});
+
+test('each record is of its own chart', () => {
+  const kept = said(EMPTY, [fixed('patient', { reference: 'Patient/a' })], at(1));
+  const other = said(EMPTY, [fixed('patient', { reference: 'Patient/b' })], at(2));
+  expect(combined(kept, other).content).toEqual({ patient: { reference: 'Patient/a' } });
+});
