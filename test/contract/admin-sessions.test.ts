@@ -365,9 +365,9 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       ];
       for (const [what, made] of refused) {
         const answer = await logOut({ logout_token: await made });
-        expect([answer.status, await answer.json()], what).toEqual([
+        expect([answer.status, await answer.text()], what).toEqual([
           400,
-          expect.objectContaining({ error: 'invalid_request' }),
+          expect.stringContaining('"error":"invalid_request"'),
         ]);
       }
       expect((await logOut({})).status).toBe(400);

@@ -2,6 +2,8 @@
  * What the console asks is answered for the site of whoever asks: keys, changes, messages, refusals, charts,
  * counts; by the statements themselves, since they are asked as the owner, for whom no policy holds.
  */
+import { randomUUID } from 'node:crypto';
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { listKeys, readKey } from '../../../edge/admin/keys/statements.ts';
@@ -11,6 +13,7 @@ import { changesOf } from '../../../edge/store/admin-key.ts';
 import { listMessages, readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
 import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
+import { endSession, endSessions, listSessions, startSession } from '../../../edge/store/console-session.ts';
 import { recordRefusal } from '../../../edge/store/refusal.ts';
 import { readSite, summariseSite } from '../../../edge/store/site.ts';
 import { sql } from '../../../edge/store/sql.ts';
@@ -147,4 +150,21 @@ test('the site, its counts and its charts', async () => {
   expect(summary).toEqual({ active_keys: 1, disabled_keys: 0, messages_today: 1, refusals_today: 0 });
   expect(usage).toEqual([]);
   expect(theirUsage).toMatchObject([{ requests: 7 }]);
+});
+
+test('sessions: seen and ended in their site only', async () => {
+  const begin = (site: string, subject: string) => {
+    const session = randomUUID();
+    const of = { subject, name: subject, providerSession: null, sourceAddress: '192.0.2.1', userAgent: '' };
+    const grants = { permissions: [], refreshToken: null, idToken: null };
+    return { session, query: startSession({ site, session, ...of, ...grants }) };
+  };
+  const [own, foreignOne, foreignTwo] = [begin(mine.site, 'ada'), begin(theirs.site, 'eve'), begin(theirs.site, 'eva')];
+  await mine.deps.database.batch([own.query, foreignOne.query, foreignTwo.query]);
+  const subjects = async (site: string) =>
+    (await mine.deps.database.run(listSessions(site, null, 10))).map(({ subject }) => subject).toSorted();
+  expect(await subjects(mine.site)).toEqual(['ada']);
+  expect(await mine.deps.database.run(endSession({ site: mine.site, session: foreignOne.session }))).toEqual([]);
+  expect(await mine.deps.database.run(endSessions(mine.site))).toHaveLength(1);
+  expect(await subjects(theirs.site)).toEqual(['eva', 'eve']);
 });

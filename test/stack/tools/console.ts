@@ -1,5 +1,4 @@
 /** A gateway with its console and the staff's OpenID provider, for tests. */
-import type { TestDatabase } from './database.ts';
 import { freePort } from '../services/free-port.ts';
 import { type Gateway, type GatewayOptions, type Runtime, startGateway } from './gateway.ts';
 import { type OidcOptions, type OidcProvider, startOidcProvider } from '../services/oidc-provider.ts';
@@ -23,7 +22,7 @@ export interface ConsoleOptions {
 
 export async function startConsole(
   runtime: Runtime,
-  database: TestDatabase,
+  database: GatewayOptions['database'],
   site: string,
   { env = {}, prefix = '', provider = {}, ...more }: ConsoleOptions = {},
 ): Promise<TestConsole> {

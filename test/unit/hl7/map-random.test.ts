@@ -2,53 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { leaf } from './leaf.ts';
 import { mapped } from './mapped.ts';
 import { inputs } from '../../stack/tools/size.ts';
 
-/** What senders put where something else belongs. */
-const leaf = fc.oneof(
-  { weight: 4, arbitrary: fc.constant('') },
-  fc.constantFrom(
-    '""',
-    'F',
-    'A',
-    'D',
-    'X',
-    'C',
-    'Y',
-    'N',
-    '0',
-    '1',
-    '-5.50',
-    '007',
-    '.5',
-    '>',
-    '<=',
-    '-',
-    ':',
-    '/',
-    '<>',
-  ),
-  fc.constantFrom('20260101', '202601010930', '20260231', '20260101093015.123+0100', '2026', '0930', '99999999'),
-  fc.constantFrom(
-    'LN',
-    'L',
-    'HL70078',
-    'UCUM',
-    'ISO',
-    'UUID',
-    '1.2.3',
-    'Base64',
-    'PDF',
-    'AP',
-    'SGVsbG8=',
-    'a b  c',
-    ' x ',
-  ),
-  fc.constantFrom('NM', 'SN', 'ST', 'TX', 'CE', 'CWE', 'DT', 'TM', 'TS', 'DR', 'NR', 'NA', 'ED', 'RP', 'XX'),
-  fc.constantFrom('\\T\\', '\\.br\\', '\\X41\\', '\\Xzz\\', '\\', '\u0001', '\u007f', 'é', '𝛼', '   '),
-  fc.string({ maxLength: 6 }).map((text) => text.replaceAll(/[\r\n\0]/g, '')),
-);
 const list = (item: fc.Arbitrary<string>, separator: string, maxLength: number) =>
   fc.array(item, { minLength: 1, maxLength }).map((parts) => parts.join(separator));
 const component = fc.oneof({ weight: 6, arbitrary: leaf }, list(leaf, '&', 4));

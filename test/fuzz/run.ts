@@ -1,0 +1,53 @@
+/**
+ * `npm run fuzz [-- --requests 100000] [--seed 1] [--runtime deno]`: random requests over all surfaces of a gateway of its
+ * own, on free ports. Ends with 1 where an answer was a 5xx, something hung or a bug was logged.
+ */
+import { parseArgs } from 'node:util';
+
+import { Client } from 'pg';
+
+import { helpOn } from '../../edge/platform/node/program.ts';
+import { prepareDatabase } from '../stack/services/application-login.ts';
+import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
+import { startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { runFuzz, summaryOf } from './fuzz.ts';
+import { startWorld } from './world.ts';
+
+const USAGE = 'usage: npm run fuzz -- [--requests 100000] [--seed 1] [--runtime deno|workerd]';
+
+helpOn(USAGE);
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '100000' },
+    seed: { type: 'string' },
+    runtime: { type: 'string', default: 'deno' },
+  },
+});
+const runtime = RUNTIMES.find((each) => each === values.runtime);
+const requests = Number(values.requests);
+const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
+if (runtime === undefined || !Number.isInteger(requests) || requests < 1 || !Number.isInteger(seed)) {
+  console.error(USAGE);
+  process.exit(2);
+}
+console.log(`seed ${seed}, ${requests} requests, ${runtime}`);
+
+const postgres = await startPostgres({ settings: UNSAFE_BUT_FAST });
+const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
+const url = await prepareDatabase(postgres.url);
+const client = new Client({ connectionString: postgres.url });
+await client.connect();
+const world = await startWorld(runtime, { url, endpoint, client });
+try {
+  const report = await runFuzz(world, { requests, seed, say: console.log });
+  for (const line of summaryOf(report)) console.log(line);
+  for (const problem of report.problems) console.error(problem);
+  console.log(`seed ${seed}: ${report.problems.length} problems`);
+  if (report.problems.length > 0) process.exitCode = 1;
+} finally {
+  await world.stop();
+  await client.end();
+  await endpoint.close();
+  await postgres.stop();
+}

@@ -1,0 +1,118 @@
+/** What the requests are sent to: a gateway with two sites, its console, the staff's provider and a sidecar. */
+import type { Client } from 'pg';
+
+import { getToken } from '../stack/services/client.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { type SidecarProcess, startSidecar } from '../stack/services/sidecar.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import type { GatewayOptions, Runtime } from '../stack/tools/gateway.ts';
+import { createHttpBrowser } from '../stack/tools/http-browser.ts';
+
+/** An operation of `/admin/api`, as the gateway's own document describes it. */
+export interface AdminOperation {
+  readonly method: string;
+  /** With parameters in braces. */
+  readonly path: string;
+  readonly parameters: readonly string[];
+}
+
+export interface World {
+  readonly console: TestConsole;
+  readonly sidecar: SidecarProcess;
+  /** Of the site that the data are of. */
+  readonly key: ApiKey;
+  /** Keys of the site whose settings staff change, which nothing else needs. */
+  readonly victims: readonly ApiKey[];
+  readonly operations: readonly AdminOperation[];
+  /** Access tokens by audience, one to be asked about and revoked, and a member of staff's for `/admin/api`. */
+  readonly tokens: Readonly<Record<'fhir' | 'hl7' | 'changedHl7' | 'spare' | 'staff', string>>;
+  /** Ids by the name of what they are of: resources by their type, `messages`. They grow as things are made. */
+  readonly ids: Map<string, string[]>;
+  /** Addresses of the console that its pages have linked to. */
+  readonly pages: Set<string>;
+  /** What the sessions of the console come with; they are ended now and then. */
+  cookie: string;
+  /** Anew: a token that has not expired, a session that has not ended. */
+  refresh(): Promise<World>;
+  stop(): Promise<void>;
+}
+
+interface Document {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly parameters?: readonly { in: string; name: string }[] }>>>
+  >;
+}
+
+async function operationsOf(baseUrl: string): Promise<AdminOperation[]> {
+  const document = (await (await fetch(`${baseUrl}/docs/openapi.json`)).json()) as Document;
+  return Object.entries(document.paths)
+    .filter(([path]) => path.startsWith('/admin/api'))
+    .flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([method, { parameters = [] }]) =>
+        ['get', 'post', 'patch'].includes(method)
+          ? [
+              {
+                method: method.toUpperCase(),
+                path,
+                parameters: parameters.filter((each) => each.in === 'query').map(({ name }) => name),
+              },
+            ]
+          : [],
+      ),
+    );
+}
+
+/** @returns the cookies of a new session */
+async function signIn({ baseUrl, oidc }: TestConsole): Promise<string> {
+  const browser = createHttpBrowser();
+  const form = await browser.go(`${baseUrl}/admin`);
+  const { username, password } = oidc.admin;
+  await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+  const jar = browser.cookies.get(new URL(baseUrl).host) ?? new Map<string, string>();
+  return [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+}
+
+export async function startWorld(
+  runtime: Runtime,
+  database: GatewayOptions['database'] & { readonly client: Pick<Client, 'query'> },
+): Promise<World> {
+  const { client } = database;
+  const site = await createSite(client, { name: 'Steady' });
+  const changing = await createSite(client, { name: 'Changing' });
+  const console = await startConsole(runtime, database, changing, { env: { JOB_TICK_SECONDS: '2' } });
+  const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
+  await createApiKey(client, { site, protocols: ['hl7-mllp'], allowedIps: ['127.0.0.1'] });
+  const changingKey = await createApiKey(client, { site: changing, tokenTtlSeconds: 3600 });
+  const victims = [
+    await createApiKey(client, { site: changing, name: 'Victim' }),
+    await createApiKey(client, { site: changing, name: 'Another victim' }),
+  ];
+  const sidecar = await startSidecar({
+    edgeUrl: console.gateway.url,
+    privateKey: console.gateway.secrets.sidecarPrivateKey,
+  });
+  const fresh = async () => ({
+    fhir: await getToken(console.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' }),
+    hl7: await getToken(console.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' }),
+    changedHl7: await getToken(console.gateway.oauthBaseUrl, changingKey, { audience: 'svc-hl7-http' }),
+    spare: await getToken(console.gateway.oauthBaseUrl, key),
+    staff: await console.oidc.signToken({}),
+  });
+  const world: World = {
+    console,
+    sidecar,
+    key,
+    victims,
+    operations: await operationsOf(console.baseUrl),
+    tokens: await fresh(),
+    ids: new Map(),
+    pages: new Set(['/admin']),
+    cookie: await signIn(console),
+    refresh: async () => Object.assign(world, { tokens: await fresh(), cookie: await signIn(console) }),
+    async stop() {
+      await sidecar.kill();
+      await console.stop();
+    },
+  };
+  return world;
+}
