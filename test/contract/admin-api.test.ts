@@ -192,6 +192,20 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect(key['jwksFindings']).toMatchObject({ unreachable: expect.any(String), keys: [] });
     });
 
+    test.each(['\\u0000', '\\ud800'])('refuses %s, which no text can hold, wherever it stands', async (escape) => {
+      const key = JSON.stringify(await newKey());
+      for (const body of [
+        `{"name":"A${escape}"}`,
+        `{"${escape}":1}`,
+        key.replace('"Laboratory"', `"Lab${escape}"`),
+        key.replace('"keys":[{', `"keys":[{"x5t":"${escape}",`),
+      ]) {
+        expect((await call('POST', '/api-keys', body)).status, body).toBe(422);
+      }
+      const replay = { apply: 'nothing', comment: JSON.parse(`"${escape}"`) };
+      expect((await call('POST', '/replays', replay)).status).toBe(422);
+    });
+
     test('refuses what is not JSON, not of the type, or too large', async () => {
       expect((await call('POST', '/api-keys', '{')).status).toBe(400);
       expect((await call('POST', '/api-keys', '{"name":1,"name":2}')).status).toBe(400);

@@ -358,6 +358,8 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
         ['an event that is no object', token({ sub, events: { [EVENT]: true } })],
         ['neither sid nor sub', token({})],
         ['a nonce', token({ sub, nonce: 'n' })],
+        ['half a character', token({ sub: '\ud800' })],
+        ['NUL', token({ sid: 'a\0' })],
         ['no jti', token({ sub, jti: undefined })],
         ['typ', token({ sub }, { typ: 'at+jwt' })],
         ['alg none', Promise.resolve(`${btoa('{"alg":"none"}')}.${btoa(JSON.stringify({ sub }))}.`)],

@@ -5,8 +5,6 @@ const SESSION = ['test/unit/admin/session.test.ts'];
 const RULES = ['test/unit/admin/key-rules.test.ts'];
 const API = ['test/contract/admin-api.test.ts'];
 const BEARER = ['test/unit/admin/bearer-token.test.ts'];
-/** Asked as the owner, for whom no policy holds. */
-const FIRST_WALL = ['test/integration/store/admin-isolation.test.ts'];
 const TRANSPORT = ['test/contract/transport.test.ts'];
 const SESSIONS = ['test/contract/admin-sessions.test.ts'];
 const SITE = ['test/contract/admin-site.test.ts'];
@@ -176,11 +174,27 @@ export const ADMIN: readonly Mutant[] = [
     only: 'on deno.*permissions are asked anew',
   },
   {
+    name: 'a text that nothing can keep goes to the database',
+    file: 'edge/admin/api/parse.ts',
+    find: 'if (!holdsTextOnly(given)) throw',
+    replace: 'if (given === schema) throw',
+    tests: API,
+    only: 'on deno.*which no text can hold',
+  },
+  {
+    name: 'a logout token names somebody whom nothing can keep',
+    file: 'edge/admin/staff/back-channel-logout.ts',
+    find: 'sub: z.string().min(1).refine(isText).optional(),',
+    replace: 'sub: z.string().min(1).optional(),',
+    tests: SESSIONS,
+    only: 'on deno.*nothing but a logout token',
+  },
+  {
     name: 'sessions of another site are seen',
     file: 'edge/store/console-session.ts',
     find: 'where s.site_id = ${site}::uuid and console_session_is_live(s)',
     replace: "where ${site} <> '' and console_session_is_live(s)",
-    tests: FIRST_WALL,
+    tests: ISOLATION,
     only: 'sessions',
   },
   {
@@ -188,7 +202,7 @@ export const ADMIN: readonly Mutant[] = [
     file: 'edge/store/console-session.ts',
     find: 'delete from console_session where site_id = ${site}::uuid\n    returning session_id, ${raw(NOTED)}`;',
     replace: "delete from console_session where ${site} <> ''\n    returning session_id, ${raw(NOTED)}`;",
-    tests: FIRST_WALL,
+    tests: ISOLATION,
     only: 'sessions',
   },
   {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { type Json, parseJson } from '../../../shared/json.ts';
+import { holdsTextOnly } from '../../../shared/text.ts';
 import { decodeUtf8, readBody } from '../../http/body.ts';
 
 const JSON_TYPES = /^application\/(?:json|merge-patch\+json)\s*(?:;|$)/i;
@@ -41,6 +42,8 @@ export function parse<T extends z.ZodType>(
   kind: 'malformed' | 'invalid' = 'invalid',
   what = 'the content',
 ): z.infer<T> {
+  // Before any schema: whatever member it stands in, the database could not take it.
+  if (!holdsTextOnly(given)) throw new Fault(kind, `${what} is not acceptable: NUL and half a character are no text`);
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.flatMap(toIssues);

@@ -6,6 +6,7 @@ import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
+import { isText } from '../../../shared/text.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import type { Surface } from '../../http/surface.ts';
@@ -27,8 +28,8 @@ const logoutClaims = z
   .object({
     iat: z.number(),
     jti: z.string().min(1).max(255),
-    sub: z.string().min(1).optional(),
-    sid: z.string().min(1).optional(),
+    sub: z.string().min(1).refine(isText).optional(),
+    sid: z.string().min(1).refine(isText).optional(),
     events: z.looseObject({ [EVENT]: z.looseObject({}) }),
     nonce: z.undefined().optional(),
   })

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
+import { isText } from '../../../shared/text.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 
 export const PERMISSIONS = {
@@ -43,11 +44,14 @@ const permissionsClaim = z.union([
   z.string().transform((text) => text.split(/[\s,]+/).filter((item) => item !== '')),
 ]);
 
+/** What somebody is called is only shown: where it cannot be kept, the next claim says it. */
+const shownName = z.string().refine(isText).optional().catch(undefined);
+
 const claims = z.object({
-  sub: z.string().min(1),
-  name: z.string().optional(),
-  preferred_username: z.string().optional(),
-  email: z.string().optional(),
+  sub: z.string().min(1).refine(isText),
+  name: shownName,
+  preferred_username: shownName,
+  email: shownName,
   site: z.string(),
   permissions: permissionsClaim.default([]),
 });

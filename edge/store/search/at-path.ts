@@ -1,5 +1,6 @@
 /** Values of a validated resource at a dotted path; what has another shape is skipped. */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isText } from '../../../shared/text.ts';
 
 function valuesAt(from: JsonObject, path: string): Json[] {
   let found: Json[] = [from];
@@ -16,7 +17,7 @@ export function objectsAt(from: JsonObject, path: string): JsonObject[] {
 
 /** A string that PostgreSQL can hold; a lone surrogate or NUL is no text (FHIR R4, string), so it finds nothing. */
 export function text(value: Json | undefined): string {
-  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : '';
+  return typeof value === 'string' && isText(value) ? value : '';
 }
 
 /** The first text at one of the paths; `''` without one. */

@@ -1,0 +1,267 @@
+/**
+ * Each path of the console and its API, of the very table of routes, asked by staff of another site: what they are told of
+ * something is what they are told of nothing, no answer holds anything of the site, and nothing in it is changed.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createAdmin } from '../../edge/admin/routes.ts';
+import { createClientKeyring } from '../../edge/oauth/client-keys.ts';
+import { createWorkbench } from '../../edge/workbench.ts';
+import { getToken } from '../stack/services/client.ts';
+import { makeSecrets } from '../stack/services/secrets.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
+import { testDeps } from '../stack/tools/test-deps.ts';
+
+/** Of no site: how one signs in and out, and files. */
+const OF_NO_SITE = [
+  '/admin/sign-in',
+  '/admin/callback',
+  '/admin/sign-out',
+  '/admin/signed-out',
+  '/admin/back-channel-logout',
+  '/admin/assets/:file',
+];
+/** Of the deployment, alike for every site; or counts, which name nothing. */
+const NAMES_NOTHING = ['/admin/api/endpoints', '/admin/api/usage', '/admin/api/sidecars'];
+
+/** What is theirs, by the word before it in a path. */
+type Kind = 'api-keys' | 'messages' | 'replays' | 'attention' | 'sessions';
+type Ids = Readonly<Record<Kind, string>>;
+const KIND_OF: Readonly<Record<string, Kind>> = {
+  'api-keys': 'api-keys',
+  keys: 'api-keys',
+  messages: 'messages',
+  replays: 'replays',
+  attention: 'attention',
+  sessions: 'sessions',
+};
+
+/** What a path is asked with where an empty body would be refused whoever it is about. */
+const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, string>>>> = {
+  'PATCH /admin/api/api-keys/:clientId': () => ({ name: 'Taken' }),
+  'POST /admin/api/messages/:id/replay': () => ({ apply: 'everything', comment: 'x' }),
+  'POST /admin/api/authority-aliases/decide': (ids) => ({
+    clientId: ids['api-keys'],
+    namespace: 'THEIRNS',
+    uri: 'urn:oid:1.2.3.4',
+    decision: 'rejected',
+  }),
+  'POST /admin/names/aliases': (ids) => ({
+    clientId: ids['api-keys'],
+    namespace: 'THEIRNS',
+    uri: 'urn:oid:1.2.3.4',
+    decision: 'rejected',
+  }),
+  'POST /admin/api/workbench/message': (ids) => ({
+    clientId: ids['api-keys'],
+    message: 'MSH|^~\\&|LAB|EAST|GW|GW|20260701||ADT^A04|THEIRCTRL|P|2.5.1\rPID|1||P1^^^THEIRNS^MR||Other^Jane',
+  }),
+  'POST /admin/keys/:clientId/status': () => ({ status: 'disabled', version: '1' }),
+  'POST /admin/keys/:clientId': () => ({ name: 'Taken', version: '1' }),
+  'POST /admin/messages/:id/replay': () => ({ apply: 'everything' }),
+};
+/** What a list is asked for by. */
+const QUERIES: readonly ((ids: Ids) => string)[] = [
+  (ids) => `clientId=${ids['api-keys']}`,
+  (ids) => `key=${ids['api-keys']}`,
+  () => 'text=THEIRCTRL',
+  () => 'unnamed=authority:THEIRNOWHERE',
+];
+
+async function routes(): Promise<{ readonly method: string; readonly path: string }[]> {
+  const { env } = await makeSecrets();
+  const { keys } = JSON.parse(env.TOKEN_SIGNING_KEYS) as { keys: object[] };
+  const deps = testDeps({ signingKeys: keys, env: { ADMIN_PUBLIC_BASE_URL: 'https://console.test' } });
+  const all = createAdmin(deps, createWorkbench(deps, createClientKeyring(deps))).routes;
+  const own = all.filter(({ method, path }) => method !== 'ALL' && !OF_NO_SITE.includes(path));
+  return [...new Map(own.map(({ method, path }) => [`${method} ${path}`, { method, path }])).values()];
+}
+const ROUTES = await routes();
+const isApi = (path: string): boolean => path.startsWith('/admin/api/');
+const isAbout = (path: string): boolean => /:(?:id|clientId)\b/.test(path);
+
+/** The path about one of these; of the workbench, each bench. */
+function pathsOf(path: string, ids: Ids): string[] {
+  if (path.includes(':bench'))
+    return ['assertion', 'message', 'resource'].map((bench) => path.replace(':bench', bench));
+  const [, word = '', parameter = ''] = /\/([\w-]+)\/(:\w+)/.exec(path) ?? [];
+  if (parameter === '') return [path];
+  const kind = KIND_OF[word];
+  if (kind === undefined) throw new Error(`${path}: say in KIND_OF what is meant`);
+  return [path.replace(parameter, ids[kind])];
+}
+
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  let db: TestDatabase;
+  let stack: TestConsole;
+  let theirSite: string;
+  let theirs: Ids;
+  let browser: HttpBrowser;
+  let before: string;
+
+  const nobodys = (): Ids => ({
+    'api-keys': `svc-${randomUUID()}`,
+    messages: randomUUID(),
+    replays: randomUUID(),
+    attention: randomUUID(),
+    sessions: randomUUID(),
+  });
+  const token = (site?: string) => stack.oidc.signToken(site === undefined ? {} : { site });
+
+  const ask = async (method: string, path: string, body?: Readonly<Record<string, string>>, site?: string) => {
+    const url = `${stack.baseUrl}${path}`;
+    // The answer to an error names its request.
+    const common = { 'x-request-id': 'matrix-00000001', origin: new URL(stack.baseUrl).origin };
+    if (!isApi(path)) {
+      const init = method === 'GET' ? {} : { body: new URLSearchParams(body) };
+      const answer = await browser.ask(url, { method, headers: common, ...init });
+      return { status: answer.status, text: await answer.text() };
+    }
+    const headers = {
+      ...common,
+      authorization: `Bearer ${await token(site)}`,
+      'content-type': 'application/json',
+      'if-match': '*',
+    };
+    const init = method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) };
+    const answer = await fetch(url, { method, headers, ...init });
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  /** Everything of a site but what is counted for its charts. */
+  const snapshot = async (site: string): Promise<string> => {
+    const { rows: tables } = await db.client.query<{ name: string }>(
+      `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+       where c.table_schema = 'public' and c.column_name = 'site_id' and t.table_type = 'BASE TABLE'
+         and c.table_name not like 'usage%' order by 1`,
+    );
+    expect(tables.length).toBeGreaterThan(15);
+    const dumps: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await db.client.query<{ dump: string }>(
+        `select coalesce(json_agg(t order by t::text)::text, '') as dump from ${name} t where t.site_id = $1`,
+        [site],
+      );
+      dumps.push(`${name} ${rows[0]?.dump ?? ''}`);
+    }
+    return dumps.join('\n');
+  };
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    theirSite = await createSite(db.client, { name: 'Theirsite' });
+    // No background work in between: what changes then was changed by a request.
+    stack = await startConsole(runtime, db, await createSite(db.client), { env: { JOB_TICK_SECONDS: '3600' } });
+    const key = await createApiKey(db.client, { site: theirSite, name: 'Theirkey' });
+    const bearer = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    const sent = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${bearer}`, 'Content-Type': 'text/plain' },
+      body:
+        'MSH|^~\\&|LAB|EAST|GW|GW|20260701093000+0000||ADT^A04^ADT_A01|THEIRCTRL|P|2.5.1\rEVN|A04|20260701093000+0000\r' +
+        'PID|1||P1^^^THEIRNS&1.2.3.4&ISO^MR~P2^^^THEIRNOWHERE^PI||Theirname^Jane\r',
+    });
+    expect(sent.status, await sent.text()).toBe(200);
+    const { rows: messages } = await db.client.query<{ message_id: string; patient: string }>(
+      `select m.message_id, (select r.id from resource r where r.site_id = m.site_id and r.type = 'Patient') as patient
+       from hl7_message m where m.site_id = $1`,
+      [theirSite],
+    );
+    const [message] = messages;
+    if (message === undefined) throw new Error('no message is stored');
+    await db.client.query('select attention_add($1, $2, $3)', [
+      theirSite,
+      message.message_id,
+      JSON.stringify([{ kind: 'not-moved', patients: [message.patient] }]),
+    ]);
+    const { rows: attention } = await db.client.query<{ attention_id: string }>(
+      'select attention_id from attention where site_id = $1',
+      [theirSite],
+    );
+    const session = randomUUID();
+    await db.client.query(
+      `select console_session_start($1, $2, 'theireve', 'Theireve', 'sid', '192.0.2.1', 'x', '{}', null, null)`,
+      [theirSite, session],
+    );
+    const replay = await ask('POST', '/admin/api/replays', { apply: 'newest', comment: 'theirreason' }, theirSite);
+    expect(replay.status, replay.text).toBe(200);
+    const { replay: begun } = JSON.parse(replay.text) as { replay: { replayId: string } };
+    theirs = {
+      'api-keys': key.clientId,
+      messages: message.message_id,
+      replays: begun.replayId,
+      attention: attention[0]?.attention_id ?? '',
+      sessions: session,
+    };
+    browser = createHttpBrowser();
+    const form = await browser.go(`${stack.baseUrl}/admin`);
+    const { username, password } = stack.oidc.admin;
+    await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+    before = await snapshot(theirSite);
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  /** What only they can know. */
+  const marks = () => ['Theirsite', 'Theirkey', 'Theirname', 'THEIRNOWHERE', 'theireve', 'theirreason', theirSite];
+  const isOurEnd = (path: string): boolean => path.endsWith('/sessions/end');
+
+  test('their own staff see something at each path of the API, so that the others prove something', async () => {
+    const nothingThere: string[] = [];
+    for (const { method, path } of ROUTES) {
+      if (method !== 'GET' || !isApi(path) || NAMES_NOTHING.includes(path)) continue;
+      for (const each of pathsOf(path, theirs)) {
+        const { status, text } = await ask(method, each, undefined, theirSite);
+        const isSeen = [...marks(), ...Object.values(theirs)].some((mark) => text.includes(mark));
+        if (status !== 200 || !isSeen) nothingThere.push(`${path} ${status}`);
+      }
+    }
+    // Of one chart alone there is no duplicate; nothing of the key was refused.
+    expect(nothingThere).toEqual(['/admin/api/api-keys/:clientId/refusals 200', '/admin/api/possible-duplicates 200']);
+    before = await snapshot(theirSite);
+  });
+
+  test.each(
+    ROUTES.filter(({ path }) => !isOurEnd(path)).map(({ method, path }) => [`${method} ${path}`, method, path]),
+  )('%s', async (name, method, path) => {
+    const none = nobodys();
+    const neutral = (text: string, ids: Ids) =>
+      Object.values(ids)
+        .reduce((rest, id) => rest.replaceAll(id, 'ID'), text)
+        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|\d{14}(?:\.\d+)?[+-]\d{4}|nonce-[\w+/=-]+|nonce="[^"]*"/g, 'T');
+    const queries = method === 'GET' && !isAbout(path) ? ['', ...QUERIES] : [''];
+    for (const query of queries) {
+      const asked = (ids: Ids) =>
+        pathsOf(path, ids).map((each) => (typeof query === 'string' ? each : `${each}?${query(ids)}`));
+      const others = asked(none);
+      for (const [at, each] of asked(theirs).entries()) {
+        const theirAnswer = await ask(method, each, BODIES[name]?.(theirs));
+        const noAnswer = await ask(method, others[at] ?? '', BODIES[name]?.(none));
+        expect(theirAnswer.status, theirAnswer.text).toBe(noAnswer.status);
+        // Who reads the audit is in it the next time.
+        if (!path.includes('/audit')) expect(neutral(theirAnswer.text, theirs)).toBe(neutral(noAnswer.text, none));
+        const isTold = query !== '' || isAbout(path) || BODIES[name] !== undefined;
+        for (const mark of [...marks(), ...(isTold ? [] : Object.values(theirs))]) {
+          if (!each.includes(mark)) expect(theirAnswer.text).not.toContain(mark);
+        }
+        if (isAbout(path)) expect(theirAnswer.status).toBe(404);
+      }
+    }
+  });
+
+  test('nothing of theirs has changed, and their sessions outlive an end of all of ours', async () => {
+    // The page first, since its own session ends too.
+    for (const { method, path } of ROUTES.filter((route) => isOurEnd(route.path)).toReversed()) {
+      expect((await ask(method, path)).status).toBeLessThan(400);
+    }
+    expect(await snapshot(theirSite)).toBe(before);
+  });
+});
