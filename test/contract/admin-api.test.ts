@@ -387,7 +387,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       ['GET', '/sidecars', undefined, 'site.endpoints.read'],
       ['GET', '/messages', undefined, 'site.messages.read'],
       ['GET', MESSAGE, undefined, 'site.messages.read'],
-      ['POST', `${MESSAGE}/replay`, {}, 'site.messages.replay'],
+      ['POST', `${MESSAGE}/replay`, { apply: 'newest' }, 'site.messages.replay'],
       ['POST', '/workbench/assertion', { assertion: 'x' }, 'site.api_keys.read'],
       ['POST', '/workbench/message', { clientId: 'x', message: 'x' }, 'site.messages.read'],
       ['POST', '/workbench/resource', {}, 'site.api_keys.read'],

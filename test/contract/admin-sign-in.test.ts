@@ -67,7 +67,9 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     const move = (from: string, to: string) =>
       db.client.query('update site set site_id = $2 where site_id = $1', [from, to]);
     // What has been written of it would hold it back.
-    await db.client.query('delete from site_change where site_id = $1', [site]);
+    for (const table of ['site_change', 'site_address']) {
+      await db.client.query(`delete from ${table} where site_id = $1`, [site]);
+    }
     const elsewhere = randomUUID();
     await move(site, elsewhere);
     try {

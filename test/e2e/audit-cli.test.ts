@@ -17,7 +17,7 @@ afterAll(() => site.db.drop());
 
 const audit = (...words: string[]) =>
   run(process.execPath, ['edge/platform/node/audit-cli.ts', ...words], {
-    env: { ...process.env, DATABASE_URL: site.db.url },
+    env: { ...process.env, DATABASE_URL: site.db.ownerUrl },
   });
 
 test('prints an AuditEvent for each row of the time asked for; the next run shows that it ran', async () => {

@@ -14,6 +14,7 @@ import { ROOT } from '../stack/services/build.ts';
 import { message, startEdgeDouble } from '../stack/tools/edge-double.ts';
 import { connectPeer, msaOf } from '../stack/tools/mllp-peer.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
+import { until } from '../stack/services/until.ts';
 
 const run = promisify(execFile);
 const PROGRAM = `${ROOT}sidecar/main.ts`;
@@ -87,12 +88,10 @@ test('built into one file, it runs where there is nothing else, and SIGTERM ends
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = once(child, 'close');
-  const events: string[] = [];
-  const lines = createInterface(child.stdout);
-  lines.on('line', (each) => events.push((JSON.parse(each) as { event: string }).event));
-  const [line] = (await once(lines, 'line')) as [string];
-  const { event, port } = JSON.parse(line) as { event: string; port: number };
-  expect(event).toBe('mllp.listening');
+  const told: { event: string; port?: number }[] = [];
+  createInterface(child.stdout).on('line', (each) => told.push(JSON.parse(each) as (typeof told)[number]));
+  await until('it listens', () => told.some(({ event }) => event === 'mllp.listening'));
+  const port = told.find(({ event }) => event === 'mllp.listening')?.port ?? 0;
   const peer = await connectPeer({ port });
   expect(msaOf(await peer.exchange(message('B1')))).toEqual({ code: 'AA', controlId: 'B1' });
   // The default host is every interface of both families; the address is told in its plain spelling.
@@ -100,6 +99,7 @@ test('built into one file, it runs where there is nothing else, and SIGTERM ends
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
   // It listens for everybody, in plain text.
+  const events = told.map(({ event }) => event);
   expect(events).toContain('mllp.not-encrypted');
   expect(events.slice(-2)).toEqual(['mllp.stopping', 'mllp.stopped']);
   expect(await peer.closed).toBe('');

@@ -79,7 +79,7 @@ async function gatewayFor(keys: JWK[]) {
   const workbench = async (privateJwk: JWK): Promise<boolean> => {
     const iat = Math.floor(now() / 1000);
     const bearer = await new SignJWT({ site, permissions: 'site.api_keys.read' })
-      .setProtectedHeader({ alg: 'ES256', kid: 'staff' })
+      .setProtectedHeader({ alg: 'ES256', kid: 'staff', typ: 'at+jwt' })
       .setIssuer(STAFF)
       .setSubject('ada')
       .setAudience(`${ADMIN}/admin/api`)
