@@ -4,5 +4,11 @@ import { REINDEX } from './fhir/search/reindex.ts';
 import { replayMany } from './hl7/replay/replay-many.ts';
 import { retryFailed } from './hl7/replay/retry-failed.ts';
 import type { JobKind } from './jobs/kind.ts';
+import { RETENTION } from './jobs/retention.ts';
 
-export const jobKinds = (config: Config): readonly JobKind[] => [REINDEX, replayMany(config), retryFailed(config)];
+export const jobKinds = (config: Config): readonly JobKind[] => [
+  REINDEX,
+  RETENTION,
+  replayMany(config),
+  retryFailed(config),
+];

@@ -35,6 +35,8 @@ export interface LogEntry {
   /** A fixed phrase of ours, e.g. which configuration names are missing. Never built from input. */
   readonly detail?: string | undefined;
   readonly count?: number | undefined;
+  /** How many of each of our own names. */
+  readonly counts?: Readonly<Record<string, number>> | undefined;
   /** One of a closed list of ours: why the sidecar refused a connection. */
   readonly reason?: string | undefined;
   /** One of a closed list of ours: what came of an attempt to forward. */
@@ -75,6 +77,7 @@ const FIELDS = [
   'fault',
   'detail',
   'count',
+  'counts',
   'reason',
   'result',
   'code',

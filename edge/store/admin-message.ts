@@ -95,8 +95,8 @@ export function listMessages(
 export interface MessageDetailRow extends MessageRow {
   readonly request_id: string;
   readonly sha256: string;
-  /** Bytes in base64. */
-  readonly raw: string;
+  /** Bytes in base64; null: kept no longer. */
+  readonly raw: string | null;
   readonly ack: string | null;
   /** A JSON array of the errors that were answered. */
   readonly errors: string;

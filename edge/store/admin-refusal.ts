@@ -29,7 +29,9 @@ export function findRefusals(
   return read<FoundRefusal>`select r.refusal_id, ${raw(instantOf('r.at'))} as at,
       r.surface, r.request_id, r.source_address, r.code, r.reason, r.client_id, k.name as key_name
     from refusal r join api_key k on k.site_id = r.site_id and k.client_id = r.client_id
-    where r.site_id = ${site}::uuid and r.at > now() - interval '90 days'
+    where r.site_id = ${site}::uuid and r.at > (
+        select case when s.legal_hold then '-infinity' else now() - make_interval(days => s.keep_attempts_days) end
+          from site s where s.site_id = ${site}::uuid)
       and (${clientId} = '' or r.client_id = ${clientId}) and (${surface} = '' or r.surface = ${surface})
       and (${code} = '' or r.code = ${code})
       and (${text} = '' or strpos(lower(concat_ws(' ', r.reason, r.source_address, r.request_id)), lower(${text})) > 0)

@@ -40,7 +40,7 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /** SQL over `hl7_message m`. */
 const isMeant = (site: string, { outcome, reason, clientId, from, to, unnamed }: ReplayFilter) => ({
-  text: `m.site_id = $1::uuid and ($2 = '' or m.outcome = $2) and ($3 = '' or strpos(m.errors::text, $3) > 0)
+  text: `m.site_id = $1::uuid and m.raw is not null and ($2 = '' or m.outcome = $2) and ($3 = '' or strpos(m.errors::text, $3) > 0)
        and ($4 = '' or m.client_id = $4) and ($5::timestamptz is null or m.received_at >= $5::timestamptz)
        and ($6::timestamptz is null or m.received_at < $6::timestamptz)
        ${

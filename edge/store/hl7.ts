@@ -278,8 +278,8 @@ export interface StoredMessageRow {
   readonly client_id: string;
   readonly source: 'http' | 'mllp';
   readonly source_address: string;
-  /** Hexadecimal. */
-  readonly raw: string;
+  /** Hexadecimal; null: kept no longer. */
+  readonly raw: string | null;
 }
 
 /** A stored message, for replay. */

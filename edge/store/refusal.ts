@@ -1,5 +1,5 @@
 /**
- * Why a token request or an MLLP message was refused, kept for the administrator of the key: 90 days, the newest 500 of
+ * Why a token request or an MLLP message was refused, kept for the administrator of the key: as long as the site says, the newest 500 of
  * each key (migration 0002). Nothing is kept for a client id that no key has.
  */
 import type { Query } from '../deps.ts';

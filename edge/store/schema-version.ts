@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 22;
+export const SCHEMA_VERSION = 23;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -31,6 +31,7 @@ export const FUNCTIONS: readonly string[] = [
   'hl7_body_write',
   'hl7_found',
   'hl7_merge',
+  'hl7_messages_forget',
   'hl7_order_of_result',
   'hl7_references_set',
   'hl7_results_meet',
@@ -66,6 +67,10 @@ export const FUNCTIONS: readonly string[] = [
   'resource_reindex',
   'resource_transaction',
   'resource_write',
+  'retention_ask',
+  'retention_due',
+  'retention_step',
+  'retention_until',
   'search_key',
   'search_rows_write',
   'sidecar_note',

@@ -50,6 +50,11 @@ begin
   else
     -- Attempts at one message take turns, also where they find different patients.
     perform from hl7_message x where x.site_id = p_site and x.message_id = m."messageId" for no key update;
+    if not found then
+      -- It was forgotten meanwhile (hl7_messages_forget).
+      return query select 'retry', null::text, null::bytea;
+      return;
+    end if;
     if m.why not in ('replayed', 'forced') then
       return query select * from hl7_accepted(p_site, m."messageId") a where a.outcome = 'seen';
       if found then return; end if;

@@ -1,5 +1,5 @@
--- Keeps why a request of a key was refused: the newest 500 of each key, 90 days. Nothing is kept for an unknown client. Who
--- was refused has no site yet: it is found with the owner's rights, and nothing of it comes back.
+-- Keeps why a request of a key was refused: the newest 500 of each key, as long as its site keeps them. Nothing is kept for an
+-- unknown client. Who was refused has no site yet: it is found with the owner's rights, and nothing of it comes back.
 create or replace function refusal_add(p_client text, p_id uuid, p_surface text, p_request text, p_address text, p_code text,
   p_reason text) returns void language plpgsql
 security definer
@@ -23,6 +23,7 @@ begin
     delete from refusal r where r.site_id = v_site and r.client_id = p_client and r.refusal_id <= v_oldest;
   end if;
   delete from refusal r where (r.site_id, r.refusal_id) in (
-    select o.site_id, o.refusal_id from refusal o where o.at < now() - interval '90 days'
-     order by o.at limit 100 for update skip locked);
+    select o.site_id, o.refusal_id from retention_until(v_site, clock_timestamp()) until
+      join refusal o on o.site_id = v_site and o.at < until.attempts
+     order by o.at limit 100 for update of o skip locked);
 end $$;

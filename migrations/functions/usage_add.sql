@@ -1,6 +1,5 @@
 -- Adds what one process has counted; p_rows: [{ site, at: milliseconds, surface, outcome, requests, latency: [n] }].
--- One process counts for many sites, hence the owner's rights. Rows of sites that are gone are dropped. Forgets what is
--- older than 40 days, a little with each call.
+-- One process counts for many sites, hence the owner's rights. Rows of sites that are gone are dropped.
 create or replace function usage_add(p_rows json) returns void language plpgsql
 security definer
 set search_path = public, pg_temp
@@ -15,7 +14,4 @@ begin
     on conflict (site_id, bucket, surface, outcome) do update
       set requests = u.requests + excluded.requests,
           latency = array(select coalesce(a, 0) + coalesce(b, 0) from unnest(u.latency, excluded.latency) l(a, b));
-  delete from usage u where (u.site_id, u.bucket, u.surface, u.outcome) in (
-    select o.site_id, o.bucket, o.surface, o.outcome from usage o where o.bucket < now() - interval '40 days'
-     order by o.bucket limit 100 for update skip locked);
 end $$;

@@ -105,6 +105,11 @@ describe.each(RUNTIMES)('settings on %s', (runtime) => {
       placeholders: [],
       placeholderBirthDates: [],
       usCore: false,
+      keepMessagesDays: 400,
+      keepAttemptsDays: 90,
+      keepUsageDays: 400,
+      keepAuditDays: 2190,
+      legalHold: false,
       version: 1,
       updatedAt: expect.any(String),
     });
@@ -179,6 +184,9 @@ describe.each(RUNTIMES)('settings on %s', (runtime) => {
     ['placeholders', { placeholders: ['X^^^HOSP'] }, '#/placeholders', /PID-3\.1 alone/],
     ['placeholderBirthDates', { placeholderBirthDates: '1901-02-29' }, '#/placeholderBirthDates', /is no date/],
     ['usCore', { usCore: 'yes' }, '#/usCore', /must be true or false/],
+    ['keepMessagesDays', { keepMessagesDays: 1 }, '#/keepMessagesDays', /must be at least 30/],
+    ['keepAuditDays', { keepAuditDays: null }, '#/keepAuditDays', /must be a whole number from 365 to 36500/],
+    ['legalHold', { legalHold: 'maybe' }, '#/legalHold', /must be true or false/],
     ['version', { version: 7 }, '#/version', /set by the server/],
     ['site', { site: randomUUID() }, '#/site', /set by the server/],
   ])('refuse a bad %s: %j', async (field, body, pointer, detail) => {

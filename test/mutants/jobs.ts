@@ -5,7 +5,58 @@ const JOBS = ['test/integration/jobs/jobs.test.ts'];
 
 const REPLAYS = ['test/integration/hl7/replays.test.ts'];
 
+const RETENTION = ['test/integration/jobs/retention.test.ts'];
+
 export const JOB_RUNNER: readonly Mutant[] = [
+  {
+    name: 'retention: the refusals of another site go too',
+    file: 'migrations/functions/retention_step.sql',
+    find: 'select o.site_id, o.refusal_id from refusal o where o.site_id = p_site and o.at',
+    replace: 'select o.site_id, o.refusal_id from refusal o where o.at',
+    tests: RETENTION,
+  },
+  {
+    name: 'retention: a step forgets all messages at once',
+    file: 'migrations/functions/retention_step.sql',
+    find: 'order by m.received_at, m.message_id limit p_limit for update skip locked',
+    replace: 'order by m.received_at, m.message_id for update skip locked',
+    tests: RETENTION,
+  },
+  {
+    name: 'retention: a message that the gateway failed at is forgotten',
+    file: 'migrations/functions/retention_step.sql',
+    find: 'm.received_at < until.messages and not m.has_failed',
+    replace: 'm.received_at < until.messages',
+    tests: RETENTION,
+  },
+  {
+    name: 'retention: the audit goes sooner than its owner has set',
+    file: 'migrations/functions/audit_forget.sql',
+    find: 'o.at < least(p_before, now() - make_interval(days => (select m.days from audit_minimum_age m)))',
+    replace: 'o.at < p_before',
+    tests: RETENTION,
+  },
+  {
+    name: 'retention: a legal hold holds nothing',
+    file: 'migrations/functions/retention_until.sql',
+    find: ' and not s.legal_hold',
+    replace: '',
+    tests: RETENTION,
+  },
+  {
+    name: 'retention: a runner whose clock is ahead forgets',
+    file: 'migrations/functions/retention_until.sql',
+    find: 'least(p_now, clock_timestamp())',
+    replace: 'p_now',
+    tests: RETENTION,
+  },
+  {
+    name: 'retention: a forgotten message does not block its duplicate',
+    file: 'migrations/functions/hl7_messages_forget.sql',
+    find: 'refused uuid[] := array(select m from unnest(p_messages) m where m <> all (accepted));',
+    replace: 'refused uuid[] := p_messages;',
+    tests: RETENTION,
+  },
   {
     name: 'hl7_store: a step of a replay that is run twice replays twice',
     file: 'migrations/functions/hl7_store.sql',

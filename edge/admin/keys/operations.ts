@@ -89,7 +89,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       path: '/api-keys/{clientId}/refusals',
       permission: 'site.api_keys.read',
       summary: 'Why requests of this API key were refused, the newest first',
-      description: 'The newest 500 of each key are kept, for 90 days.',
+      description: 'The newest 500 of each key are kept, for as long as the settings of the site say.',
       query: refusalQuery,
       answer: listOf(refusalItem),
       async handle({ actor, database, param, query }) {

@@ -64,6 +64,7 @@ const attemptItem = z.object({
 const messageDetail = messageItem.extend({
   requestId: text,
   sha256: text,
+  isForgotten: z.boolean().meta({ description: 'Its bytes and answers are kept no longer: it cannot be replayed.' }),
   text: text.meta({ description: 'The message, segments separated by line feeds.' }),
   segments: z.array(segmentItem),
   problem: text.nullable(),

@@ -90,7 +90,7 @@ interface MessagePageProps {
 
 export const MessagePage = ({ message, path, keyPath, mayReplay }: MessagePageProps) => (
   <>
-    {mayReplay ? (
+    {mayReplay && !message.isForgotten ? (
       <p class="actions">
         <a class="button" href={`${path}/${message.messageId}/replay`}>
           Replay …
@@ -176,7 +176,11 @@ export const MessagePage = ({ message, path, keyPath, mayReplay }: MessagePagePr
     </section>
     <section aria-labelledby="ack">
       <h2 id="ack">ACK</h2>
-      {message.ack === null ? <Empty>The sender asked for none.</Empty> : <Code text={message.ack} label="The ACK" />}
+      {message.ack === null ? (
+        <Empty>{message.isForgotten ? 'It is kept no longer.' : 'The sender asked for none.'}</Empty>
+      ) : (
+        <Code text={message.ack} label="The ACK" />
+      )}
     </section>
   </>
 );

@@ -43,6 +43,14 @@ function viewAttempt({ number, at, why, actor, comment, request_id: requestId, o
 }
 export type AttemptView = ReturnType<typeof viewAttempt>;
 
+/** What stands in the place of bytes that are kept no longer. */
+const FORGOTTEN: ReturnType<typeof viewMessage> = {
+  text: '',
+  segments: [],
+  problem:
+    'The bytes of this message are kept no longer, nor what was answered. The same bytes are still known when they come again.',
+};
+
 export function viewMessageDetail(
   row: MessageDetailRow,
   resources: readonly MessageResourceRow[],
@@ -50,11 +58,14 @@ export function viewMessageDetail(
 ) {
   const errors: MessageError[] = JSON.parse(row.errors);
   const ack = row.ack === null ? null : decodeBase64(row.ack);
-  const { text, segments, problem } = viewMessage(decodeBase64(row.raw), row.default_charset);
+  const isForgotten = row.raw === null;
+  const { text, segments, problem } =
+    row.raw === null ? FORGOTTEN : viewMessage(decodeBase64(row.raw), row.default_charset);
   return {
     ...viewMessageRow(row),
     requestId: row.request_id,
     sha256: row.sha256,
+    isForgotten,
     text,
     segments,
     problem,

@@ -44,7 +44,7 @@ export const RefusalPage = ({ list, query, path, keyPath }: RefusalPageProps) =>
   <>
     <p class="lead">
       The caller of a refused request is told little, so that nobody learns about keys that are not theirs. Here is what
-      really happened: the newest 500 of each API key, for 90 days.
+      really happened: the newest 500 of each API key, for as long as the settings of the site say.
     </p>
     <Filter label="Refusals">
       {(query['clientId'] ?? '') === '' ? null : <input type="hidden" name="clientId" value={query['clientId']} />}

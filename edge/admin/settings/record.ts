@@ -9,6 +9,19 @@ import { uriTable } from './uri-table.ts';
 
 const text = z.string();
 
+/** How many days something is kept; the columns' checks say the same (migrations/0023_retention.sql). */
+const MAX_DAYS = 36_500;
+const days = (min: number) =>
+  z
+    .number({ error: `must be a whole number from ${min} to ${MAX_DAYS}` })
+    .int(`must be a whole number from ${min} to ${MAX_DAYS}`)
+    .min(min, `must be at least ${min}`)
+    .max(MAX_DAYS, `must be at most ${MAX_DAYS}`);
+const MESSAGES_MIN_DAYS = 30;
+const ATTEMPTS_MIN_DAYS = 7;
+const USAGE_MIN_DAYS = 1;
+const AUDIT_MIN_DAYS = 365;
+
 const authorities = uriTable('namespace', 'As the messages have it: HD.1, such as PID-3.4.');
 const codeSystems = uriTable('name', 'As the messages have it: CWE.3, such as OBX-3.3.');
 
@@ -24,6 +37,13 @@ export const SITE_SECTIONS = [
     name: 'names',
     title: 'What names and numbers mean here',
     lead: 'What only this hospital knows, and its messages do not say. These hold for every sender.',
+  },
+  {
+    name: 'kept',
+    title: 'What is kept how long',
+    lead:
+      'Once a day what is older is deleted, and does not come back. Resources and their versions are never deleted by it. ' +
+      'A longer time is 36500 days at most, a hundred years.',
   },
 ] as const;
 
@@ -165,6 +185,68 @@ export const SITE_MEMBERS = {
     section: 'names',
     input: { kind: 'switch', means: 'race and ethnicity as US Core extensions' },
     flag: { name: 'us-core', value: 'yes|no' },
+  }),
+  keepMessagesDays: member({
+    column: 'keep_messages_days',
+    schema: days(MESSAGES_MIN_DAYS),
+    initial: 400,
+    answer: z.number().int(),
+    label: 'HL7 messages (days)',
+    hint:
+      'How long the bytes of messages and what was answered are kept, at least 30 days. After that a message cannot be shown ' +
+      'or replayed, and the same bytes are still known when they come again. One that was refused and never accepted goes ' +
+      'as a whole; one that a fault of the gateway keeps from being processed stays.',
+    section: 'kept',
+    input: { kind: 'number', min: MESSAGES_MIN_DAYS, max: MAX_DAYS },
+    flag: { name: 'keep-messages', value: 'DAYS' },
+  }),
+  keepAttemptsDays: member({
+    column: 'keep_attempts_days',
+    schema: days(ATTEMPTS_MIN_DAYS),
+    initial: 90,
+    answer: z.number().int(),
+    label: 'Attempts and refusals (days)',
+    hint:
+      'How long the attempts at a message besides its first accepted and its newest are kept, and why requests of keys were ' +
+      'refused (of each key the newest 500 in any case at most). At least 7 days.',
+    section: 'kept',
+    input: { kind: 'number', min: ATTEMPTS_MIN_DAYS, max: MAX_DAYS },
+    flag: { name: 'keep-attempts', value: 'DAYS' },
+  }),
+  keepUsageDays: member({
+    column: 'keep_usage_days',
+    schema: days(USAGE_MIN_DAYS),
+    initial: 400,
+    answer: z.number().int(),
+    label: 'Counts for the charts (days)',
+    hint: 'How long the numbers of requests are kept.',
+    section: 'kept',
+    input: { kind: 'number', min: USAGE_MIN_DAYS, max: MAX_DAYS },
+    flag: { name: 'keep-usage', value: 'DAYS' },
+  }),
+  keepAuditDays: member({
+    column: 'keep_audit_days',
+    schema: days(AUDIT_MIN_DAYS),
+    initial: 2190,
+    answer: z.number().int(),
+    label: 'Audit (days)',
+    hint:
+      'How long it is kept who saw what. What is younger than the six years that the operator of the gateway has set for all ' +
+      'sites stays, whatever stands here.',
+    section: 'kept',
+    input: { kind: 'number', min: AUDIT_MIN_DAYS, max: MAX_DAYS },
+    flag: { name: 'keep-audit', value: 'DAYS' },
+  }),
+  legalHold: member({
+    column: 'legal_hold',
+    schema: yesOrNo(false),
+    initial: false,
+    answer: z.boolean(),
+    label: 'Legal hold',
+    hint: 'While it is on, nothing of the site is deleted for its age, and no patient is erased.',
+    section: 'kept',
+    input: { kind: 'switch', means: 'nothing is deleted' },
+    flag: { name: 'legal-hold', value: 'yes|no' },
   }),
 } as const satisfies Members;
 

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import type { AttemptReason } from '../../store/hl7.ts';
 import type { Sender } from '../sender/find-sender.ts';
-import { acceptAckOf } from './answer.ts';
+import { acceptAckOf, answerTo } from './answer.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
 import { locate, type Located, type NoSender } from './locate.ts';
 import { store, type Entry, type MessageSource, type Stored } from './store.ts';
@@ -59,15 +59,23 @@ export function ingest(deps: IngestDeps, request: IngestRequest): Promise<Ingest
 export async function takeTurns(deps: IngestDeps, request: IngestRequest, first: Entry): Promise<Ingested | NoSender> {
   const received = { ...request, sha256: await sha256Of(request.bytes) };
   let entry = first;
-  const answered = (stored: Stored, { reading: { header }, settings }: Located): Ingested => {
+  const answered = (stored: Stored, { reading, settings }: Located): Ingested => {
+    const { header } = reading;
     const { site, clientId } = settings;
-    const acceptAck = acceptAckOf(header, settings, stored.outcome, request.requestId, deps.now());
-    return { ...stored, acceptAck, header, site, clientId };
+    const { source, requestId } = request;
+    const nowMs = deps.now();
+    const acceptAck = acceptAckOf(header, settings, stored.outcome, requestId, nowMs);
+    // The first answer was none, or is kept no longer: then one is made that says the same.
+    const isGone = stored.status === 'seen' && stored.ack === null && stored.outcome === 'AA';
+    const { ack } = isGone ? answerTo({ reading, settings, source: source.kind, requestId, nowMs }, []) : stored;
+    return { ...stored, ack, acceptAck, header, site, clientId };
   };
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     const located = await locate(deps.database, received);
     if (located.status === 'no-sender') return located;
     const { seen } = located;
+    // What was refused so long ago that it went meanwhile comes as if for the first time.
+    if (seen === undefined && entry.why === 'resent') entry = first;
 
     if (seen !== undefined && !isByAdministrator(entry.why)) {
       const { messageId, accepted } = seen;

@@ -29,7 +29,7 @@ export interface ReplayPreview {
 
 /**
  * @param deps whose database leaves a row of the audit for what is shown
- * @throws Fault `not-found` when the site has no such message
+ * @throws Fault `not-found` when the site has no such message, `conflict` when its bytes are kept no longer
  */
 export async function previewReplay(
   deps: IngestDeps,
@@ -70,7 +70,7 @@ export interface Replay extends Omit<Entry, 'messageId'> {
  *
  * @param attempt who asks for it and why: `replayed` leaves alone what is newer, `forced` does not, `retried` does nothing
  *   when the message was accepted meanwhile
- * @throws Fault `not-found` when the site has no such message
+ * @throws Fault `not-found` when the site has no such message, `conflict` when its bytes are kept no longer
  */
 export async function reprocess(
   deps: IngestDeps,
@@ -95,6 +95,9 @@ async function requestOf(
 ): Promise<IngestRequest> {
   const [message] = await inSite(database, site).run(storedMessage(site, messageId));
   if (message === undefined) throw new Fault('not-found', 'no such message');
+  if (message.raw === null) {
+    throw new Fault('conflict', 'the bytes of this message are kept no longer, so it cannot be replayed');
+  }
   return {
     sender: { kind: 'key', site, clientId: message.client_id, ...asker },
     bytes: bytesOfHex(message.raw),

@@ -52,6 +52,8 @@ const FOR_THE_OWNER = [
   'mllp_candidates',
   'mllp_ranges',
   'refusal_add',
+  'retention_ask',
+  'retention_step',
   'thumbprints_write',
   'token_revoke',
   'usage_add',

@@ -1,0 +1,23 @@
+-- Forgets the bytes of messages and what was answered. Of one that was accepted the row stays, with its first attempt that
+-- was AA: the same bytes are never processed twice, however late they come again. One that never was goes with all that
+-- points at it: who sends it again sends it anew. The caller holds the messages' rows, and has the owner's rights.
+create or replace function hl7_messages_forget(p_site uuid, p_messages uuid[]) returns void language plpgsql as $$
+declare
+  accepted uuid[] := array(
+    select m from unnest(p_messages) m
+     where exists (select from hl7_attempt a where a.site_id = p_site and a.message_id = m and a.outcome = 'AA'));
+  refused uuid[] := array(select m from unnest(p_messages) m where m <> all (accepted));
+begin
+  delete from unnamed_name u where u.site_id = p_site and u.message_id = any (p_messages);
+  delete from hl7_attempt a
+   where a.site_id = p_site and a.message_id = any (accepted)
+     and a.number <> (select min(f.number) from hl7_attempt f
+                       where f.site_id = a.site_id and f.message_id = a.message_id and f.outcome = 'AA');
+  update hl7_attempt a set ack = null, errors = '[]', comment = null
+   where a.site_id = p_site and a.message_id = any (accepted);
+  update hl7_message m set raw = null, ack = null, errors = '[]', has_failed = false
+   where m.site_id = p_site and m.message_id = any (accepted);
+  update attention x set message_id = null where x.site_id = p_site and x.message_id = any (refused);
+  delete from hl7_attempt a where a.site_id = p_site and a.message_id = any (refused);
+  delete from hl7_message m where m.site_id = p_site and m.message_id = any (refused);
+end $$;

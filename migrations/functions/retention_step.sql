@@ -1,0 +1,67 @@
+-- Forgets what a site keeps no longer, the oldest first, p_limit of each kind at most; what somebody holds at the moment
+-- has its turn another day. It runs with the owner's rights, since the application cannot delete, and does what the
+-- settings of the site say and no more.
+--   p_now: retention_until; p_after: where the last step was with the attempts, null at first.
+-- One row: how many of each it forgot, where it was with the attempts, and whether nothing is left.
+create or replace function retention_step(p_site uuid, p_now timestamptz, p_after timestamptz, p_limit integer)
+returns table (messages integer, attempts integer, refusals integer, usage integer, audit integer,
+  attempts_after timestamptz, is_done boolean)
+language plpgsql
+security definer
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  until record;
+  ids uuid[];
+  numbers integer[];
+  old timestamptz[];
+begin
+  -- Who sets a legal hold waits for this step, and after it there is no other.
+  perform from site s where s.site_id = p_site for share;
+  select u.* into until from retention_until(p_site, p_now) u;
+  if not found then
+    return query select 0, 0, 0, 0, 0, p_after, true;
+    return;
+  end if;
+
+  -- What a fault of ours keeps from being processed waits for that.
+  ids := array(select m.message_id from hl7_message m
+                where m.site_id = p_site and m.raw is not null and m.received_at < until.messages and not m.has_failed
+                order by m.received_at, m.message_id limit p_limit for update skip locked);
+  messages := cardinality(ids);
+  perform hl7_messages_forget(p_site, ids);
+
+  select array_agg(x.message_id order by x.at), array_agg(x.number order by x.at), array_agg(x.at order by x.at)
+    into ids, numbers, old
+    from (select a.message_id, a.number, a.at from hl7_attempt a
+           where a.site_id = p_site and a.number > 1 and a.at < until.attempts and (p_after is null or a.at > p_after)
+           order by a.at limit p_limit) x;
+  -- The newest stays, and what the sender is answered by; and of what will be tried again how often it was.
+  delete from hl7_attempt a
+   where a.site_id = p_site and a.at < until.attempts
+     and (a.message_id, a.number) in (
+       select * from unnest(ids, numbers) union select i, 1 from unnest(ids) i)
+     and exists (select from hl7_attempt n
+                  where n.site_id = a.site_id and n.message_id = a.message_id and n.number > a.number)
+     and (a.outcome <> 'AA' or exists (
+       select from hl7_attempt f where f.site_id = a.site_id and f.message_id = a.message_id and f.outcome = 'AA'
+          and f.number < a.number))
+     and not exists (select from hl7_message m
+                      where m.site_id = a.site_id and m.message_id = a.message_id and m.has_failed);
+  get diagnostics attempts = row_count;
+  attempts_after := coalesce(old[cardinality(old)], p_after);
+
+  delete from refusal r where (r.site_id, r.refusal_id) in (
+    select o.site_id, o.refusal_id from refusal o where o.site_id = p_site and o.at < until.attempts
+     order by o.at limit p_limit for update skip locked);
+  get diagnostics refusals = row_count;
+  delete from usage u where (u.site_id, u.bucket, u.surface, u.outcome) in (
+    select o.site_id, o.bucket, o.surface, o.outcome from usage o where o.site_id = p_site and o.bucket < until.usage
+     order by o.bucket limit p_limit for update skip locked);
+  get diagnostics usage = row_count;
+  audit := audit_forget(p_site, until.audit, p_limit);
+
+  is_done := greatest(messages, coalesce(cardinality(old), 0), refusals, usage, audit) < p_limit;
+  return next;
+end $$;

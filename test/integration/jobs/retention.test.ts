@@ -1,0 +1,255 @@
+/** What a site keeps no longer is forgotten, and what must outlive it stays: on a real PostgreSQL, as the gateway's role. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
+import { RETENTION, retentionCursor, STEP_ROWS } from '../../../edge/jobs/retention.ts';
+import { tick } from '../../../edge/jobs/tick.ts';
+import { columnTypes } from '../../../edge/store/column-types.ts';
+import { countMeant } from '../../../edge/store/hl7-replay.ts';
+import { askForRetention, retentionDue, retentionStep } from '../../../edge/store/retention.ts';
+import type { LogEntry } from '../../../shared/log.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
+import { ADA, createHl7Site, type Hl7Site } from '../hl7/site.ts';
+
+let db: TestDatabase;
+let site: Hl7Site;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(async () => {
+  await db.client.query('delete from job');
+  site = await createHl7Site({ database: db });
+});
+
+const admit = (control: string, id = control) => `${msh('ADT^A04', control)}\nPID|1||${id}^^^HOSP^MR||Doe^Jane`;
+const refused = (control: string) => `${msh('ADT^A04', control)}\nPID|1||||Doe^Jane`;
+
+/** Everything of the site came so many days earlier. */
+async function age(days: number, at: Hl7Site = site): Promise<void> {
+  const tables = ['hl7_message.received_at', 'hl7_attempt.at', 'refusal.at', 'usage.bucket', 'audit.at'];
+  for (const column of tables) {
+    const [table, name] = column.split('.');
+    await db.client.query(`update ${table} set ${name} = ${name} - make_interval(days => $2) where site_id = $1`, [
+      at.site,
+      days,
+    ]);
+  }
+}
+const settings = (set: string, at: Hl7Site = site) =>
+  db.client.query(`update site set ${set} where site_id = $1`, [at.site]);
+const logged: LogEntry[] = [];
+/** The day's retention, of every site. */
+async function forget(): Promise<void> {
+  const deps = { database: site.deps.database, now: () => Date.now(), log: (entry: LogEntry) => logged.push(entry) };
+  await deps.database.run(askForRetention());
+  await tick(deps, [RETENTION], 60_000);
+}
+const stepAt = async (nowMs: number, limit = STEP_ROWS) => {
+  const [step] = await site.database.run(retentionStep(site.site, nowMs, null, limit));
+  return step;
+};
+/** As the owner, whose commands ask it. */
+const dueNow = async (): Promise<object[]> => {
+  const { text, params } = retentionDue(site.site, Date.now());
+  return (await db.client.query<object>({ text, values: [...params], types: columnTypes })).rows;
+};
+const count = async (table: string, where = 'true', at: Hl7Site = site): Promise<number> =>
+  (await db.client.query(`select from ${table} where site_id = $1 and ${where}`, [at.site])).rowCount ?? 0;
+
+describe('a message', () => {
+  test('is kept 400 days; then its bytes and answers go, and its duplicate is still known', async () => {
+    const first = await site.send(admit('M-1'));
+    await age(399);
+    await forget();
+    expect(await count('hl7_message', 'raw is not null and ack is not null')).toBe(1);
+    await db.client.query('delete from job');
+    await age(2);
+    await forget();
+    expect(await count('hl7_message', `raw is null and ack is null and control_id = 'M-1'`)).toBe(1);
+    expect(await count('hl7_attempt', 'ack is null')).toBe(1);
+
+    const again = await site.send(admit('M-1'));
+    expect(again).toMatchObject({ status: 'seen', outcome: 'AA' });
+    expect(again.text).toContain('MSA|AA|M-1');
+    expect(again.text).not.toBe(first.text);
+    expect(await count('hl7_message')).toBe(1);
+    const [patient] = await site.resources('Patient');
+    expect(patient).toMatchObject({ version: 1 });
+    // Other bytes under the same control id are still told.
+    expect((await site.send(admit('M-1', 'other'))).errors).not.toEqual([]);
+  });
+
+  test('that is forgotten is not replayed, alone or among many, and that is said', async () => {
+    await site.send(admit('M-1'));
+    await age(401);
+    await forget();
+    const { rows } = await db.client.query<{ message_id: string }>(
+      'select message_id from hl7_message where site_id = $1',
+      [site.site],
+    );
+    const attempt = { why: 'replayed', actor: 'Ada (1)', jobId: null, by: ADA } as const;
+    await expect(
+      reprocess(site.deps, site.site, rows[0]?.message_id ?? '', attempt, 'request-2'),
+    ).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('kept no longer') });
+    const any = { outcome: '', reason: '', clientId: '', from: '', to: '', unnamed: null } as const;
+    expect(await site.database.run(countMeant(site.site, any))).toMatchObject([{ count: 0 }]);
+  });
+
+  test('that was refused and never accepted goes as a whole, and comes again as a new one', async () => {
+    await site.send(refused('M-1'));
+    await db.client.query(
+      `insert into attention (site_id, kind, about, message_id)
+       select site_id, 'merge-unresolved', 'x', message_id from hl7_message where site_id = $1`,
+      [site.site],
+    );
+    await age(401);
+    await forget();
+    expect([await count('hl7_message'), await count('hl7_attempt')]).toEqual([0, 0]);
+    expect(await count('attention', 'message_id is null')).toBe(1);
+    expect(await site.send(refused('M-1'))).toMatchObject({ status: 'stored', outcome: 'AE' });
+    expect(await count('hl7_attempt', `why = 'received'`)).toBe(1);
+  });
+
+  test('that a fault of the gateway keeps from being processed stays until it is, with its tries', async () => {
+    await site.send(admit('M-1'));
+    await db.client.query('update hl7_message set has_failed = true where site_id = $1', [site.site]);
+    await db.client.query(
+      `insert into hl7_attempt (site_id, message_id, number, why, request_id, outcome)
+       select site_id, message_id, n, 'retried', 'r', 'AE' from hl7_message, generate_series(2, 5) n where site_id = $1`,
+      [site.site],
+    );
+    await age(1000);
+    await forget();
+    expect(await count('hl7_message', 'raw is not null')).toBe(1);
+    expect(await count('hl7_attempt')).toBe(5);
+  });
+});
+
+test('of attempts older than 90 days the first that was accepted and the newest stay', async () => {
+  await site.send(admit('M-1'));
+  await db.client.query(
+    `insert into hl7_attempt (site_id, message_id, number, why, actor, request_id, outcome)
+     select site_id, message_id, n, 'replayed', 'Ada', 'r', case n when 3 then 'AA' else 'AE' end
+       from hl7_message, generate_series(2, 6) n where site_id = $1`,
+    [site.site],
+  );
+  await db.client.query(`update hl7_attempt set outcome = 'AE' where site_id = $1 and number = 1`, [site.site]);
+  await age(91);
+  const [due] = await dueNow();
+  await forget();
+  const { rows } = await db.client.query<{ number: number }>(
+    'select number from hl7_attempt where site_id = $1 order by number',
+    [site.site],
+  );
+  expect(rows.map(({ number }) => number)).toEqual([3, 6]);
+  expect(due).toMatchObject({ messages: 0, attempts: 4 });
+});
+
+async function fill(at: Hl7Site): Promise<void> {
+  await db.client.query(
+    `insert into refusal (site_id, refusal_id, client_id, surface, request_id, source_address, code, reason)
+    values ($1, $2, $3, 'token', 'r', 'a', 'c', 'x')`,
+    [at.site, randomUUID(), at.clientId],
+  );
+  await db.client.query(
+    `insert into usage (site_id, bucket, surface, outcome, requests, latency) values ($1, now(), 'fhir', 'ok', 1, '{1}')`,
+    [at.site],
+  );
+  await at.send(admit('M-1'));
+}
+const kept = async (at: Hl7Site) => [
+  await count('hl7_message', 'raw is not null', at),
+  await count('refusal', 'true', at),
+  await count('usage', 'true', at),
+  await count('audit', 'true', at),
+];
+
+describe('a site', () => {
+  test('with a shorter setting forgets sooner, and its neighbour does not', async () => {
+    const neighbour = await createHl7Site({ database: db });
+    for (const each of [site, neighbour]) {
+      await fill(each);
+      await age(40, each);
+    }
+    await settings('keep_messages_days = 30, keep_attempts_days = 7, keep_usage_days = 1');
+    await forget();
+    expect([await kept(site), await kept(neighbour)]).toEqual([
+      [0, 0, 0, 1],
+      [1, 1, 1, 1],
+    ]);
+    const done = logged.findLast((entry) => entry.event === 'retention.done' && entry.site === site.site);
+    expect(done?.counts).toEqual({ messages: 1, attempts: 0, refusals: 1, usage: 1, audit: 0 });
+    const { rows } = await db.client.query<{ cursor: object }>('select cursor from job where site_id = $1', [
+      site.site,
+    ]);
+    expect(retentionCursor.parse(rows[0]?.cursor)).toMatchObject({ messages: 1, refusals: 1, usage: 1, audit: 0 });
+  });
+
+  test('under legal hold forgets nothing, whoever asks', async () => {
+    await fill(site);
+    await age(4000);
+    await settings('legal_hold = true');
+    await forget();
+    expect(await stepAt(Date.now())).toMatchObject({ messages: 0, is_done: true });
+    expect(await dueNow()).toEqual([]);
+    expect(await kept(site)).toEqual([1, 1, 1, 1]);
+  });
+
+  test('has its retention once a day, and the next day again', async () => {
+    await forget();
+    await forget();
+    expect(await count('job')).toBe(1);
+    await db.client.query(`update job set created_at = created_at - interval '21 hours'`);
+    await forget();
+    expect(await count('job')).toBe(2);
+    expect(await count('job', `state = 'done'`)).toBe(2);
+  });
+});
+
+test('the audit stays as long as its owner has set, whatever a site says', async () => {
+  await site.send(admit('M-1'));
+  await age(400);
+  await settings('keep_audit_days = 365');
+  await forget();
+  expect(await count('audit')).toBe(1);
+  await db.client.query('update audit_minimum_age set days = 365');
+  await db.client.query('delete from job');
+  await forget();
+  expect(await count('audit')).toBe(0);
+  await db.client.query('update audit_minimum_age set days = 2190');
+});
+
+test('a step forgets a few rows, the oldest first, and says whether there are more', async () => {
+  for (const control of ['M-1', 'M-2', 'M-3']) await site.send(admit(control));
+  await age(401);
+  const due = await dueNow();
+  expect(due).toMatchObject([{ messages: 3 }]);
+  expect(await stepAt(Date.now(), 2)).toMatchObject({ messages: 2, is_done: false });
+  expect(await count('hl7_message', `raw is not null and control_id = 'M-3'`)).toBe(1);
+  expect(await stepAt(Date.now(), 2)).toMatchObject({ messages: 1, is_done: true });
+});
+
+test('a runner whose clock is ahead forgets nothing too early, and one that is behind forgets later', async () => {
+  await site.send(admit('M-1'));
+  const year = 365 * 86_400_000;
+  expect(await stepAt(Date.now() + 10 * year)).toMatchObject({ messages: 0 });
+  await age(500);
+  expect(await stepAt(Date.now() - year)).toMatchObject({ messages: 0 });
+  expect(await stepAt(Date.now())).toMatchObject({ messages: 1 });
+});
+
+test('the resources that messages made stay, with their versions', async () => {
+  await site.send(admit('M-1'));
+  await site.send(admit('M-2', 'M-1').replace('Doe^Jane', 'Doe^Janet'));
+  const before = [await count('resource'), await count('resource_history'), await count('hl7_message_resource')];
+  await age(36_000);
+  await forget();
+  expect(await count('hl7_message', 'raw is not null')).toBe(0);
+  expect([await count('resource'), await count('resource_history'), await count('hl7_message_resource')]).toEqual(
+    before,
+  );
+});
