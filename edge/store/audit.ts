@@ -27,6 +27,7 @@ export const AUDIT_ACTIONS = [
   'key-changed',
   'settings-changed',
   'audit-viewed',
+  'patient-erased',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -59,6 +59,8 @@ export const FUNCTIONS: readonly string[] = [
   'namespaces_meet',
   'order_elements',
   'order_stamp',
+  'patient_erase',
+  'patient_links_without',
   'patient_rows_write',
   'patient_survivor',
   'refusal_add',

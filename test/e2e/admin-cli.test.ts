@@ -255,3 +255,30 @@ test.each([
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, '--help'], { cwd: ROOT });
   expect([stdout, stderr]).toEqual([expect.stringMatching(/^usage/i), '']);
 });
+
+test('erases a patient that is named twice, and no other site’s', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'Erased'));
+  const patient = '0191a4c0-0000-7000-8000-000000000001';
+  await db.client.query(
+    `insert into resource (site_id, type, id, version, last_updated, meta, body) values ($1, 'Patient', $2, 1, now(), '', '')`,
+    [site, patient],
+  );
+  const answer = (lines: string): Promise<Ended> =>
+    new Promise((resolve) => {
+      const env = { PATH: process.env['PATH'], DATABASE_URL: db.ownerUrl };
+      const args = ['edge/platform/node/admin-cli.ts', 'patient', 'erase', site, patient];
+      const child = execFile(process.execPath, args, { cwd: ROOT, env }, (error, stdout, stderr) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+      );
+      child.stdin?.end(lines);
+    });
+  expect(await answer(`${patient}\n`)).toMatchObject({ code: 1, stdout: '' });
+  const erased = await answer(`${patient}\nerase\n`);
+  expect(erased).toMatchObject({ code: 0, stderr: expect.stringContaining('0 messages\n') });
+  expect(JSON.parse(erased.stdout)).toMatchObject({ site, patient });
+  expect(await answer(`${patient}\nerase\n`)).toMatchObject({ code: 1, stderr: 'the site has no such patient\n' });
+  expect(await admin('patient', 'erase', site)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('patient erase SITE ID'),
+  });
+});

@@ -15,7 +15,44 @@ const ADMIN = ['test/contract/admin-api.test.ts'];
 const SITE = ['test/contract/admin-site.test.ts'];
 const JOBS = ['test/integration/jobs/jobs.test.ts'];
 
+const ERASURE = ['test/integration/store/patient-erasure.test.ts'];
+
 export const SQL: readonly Mutant[] = [
+  {
+    name: 'patient_erase: a patient of another site is found',
+    file: 'migrations/functions/patient_erase.sql',
+    find: "perform from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = p_patient;",
+    replace: "perform from resource r where r.type = 'Patient' and r.id = p_patient;",
+    tests: ERASURE,
+  },
+  {
+    name: 'patient_erase: asking erases',
+    file: 'migrations/functions/patient_erase.sql',
+    find: "      raise exception 'only counted';",
+    replace: '      null;',
+    tests: ERASURE,
+  },
+  {
+    name: 'patient_erase: a legal hold holds nobody',
+    file: 'migrations/functions/patient_erase.sql',
+    find: 'perform from site s where s.site_id = p_site and not s.legal_hold for share;',
+    replace: 'perform from site s where s.site_id = p_site for share;',
+    tests: ERASURE,
+  },
+  {
+    name: 'patient_erase: a merged patient is erased alone',
+    file: 'migrations/functions/patient_erase.sql',
+    find: 'if survivor <> p_patient',
+    replace: 'if false',
+    tests: ERASURE,
+  },
+  {
+    name: 'patient_erase: every patient of the site loses its links',
+    file: 'migrations/functions/patient_links_without.sql',
+    find: '::uuid <> all (p_patients), true))',
+    replace: '::uuid <> all (p_patients), false))',
+    tests: ERASURE,
+  },
   {
     name: 'resource_write: a patient of another site will do',
     file: 'migrations/functions/resource_write.sql',

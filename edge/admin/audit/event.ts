@@ -34,8 +34,8 @@ const SECURITY_ALERT = dicom('110113', 'Security Alert');
 const SECURITY_CONFIGURATION = dicom('110129', 'Security Configuration');
 const AUDIT_LOG_USED = dicom('110101', 'Audit Log Used');
 
-/** AuditEvent.action: create, read, update, execute. */
-type ActionCode = 'C' | 'R' | 'U' | 'E';
+/** AuditEvent.action: create, read, update, delete, execute. */
+type ActionCode = 'C' | 'R' | 'U' | 'D' | 'E';
 
 const EVENTS: Readonly<Record<AuditAction, readonly [type: Coding, subtype: Coding, action: ActionCode]>> = {
   read: [REST, rest('read'), 'R'],
@@ -57,6 +57,7 @@ const EVENTS: Readonly<Record<AuditAction, readonly [type: Coding, subtype: Codi
   'key-created': [SECURITY_ALERT, SECURITY_CONFIGURATION, 'C'],
   'key-changed': [SECURITY_ALERT, SECURITY_CONFIGURATION, 'U'],
   'settings-changed': [SECURITY_ALERT, SECURITY_CONFIGURATION, 'U'],
+  'patient-erased': [PATIENT_RECORD, own('patient-erased'), 'D'],
   'audit-viewed': [AUDIT_LOG_USED, own('audit-viewed'), 'R'],
 };
 

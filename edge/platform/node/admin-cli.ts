@@ -27,6 +27,7 @@ import type { Database } from '../../deps.ts';
 import { audited, type AuditActor } from '../../store/audit.ts';
 import { listSites } from '../../store/site.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
+import { erase, openTerminal } from './erase-patient.ts';
 import { runProgram, UsageError } from './program.ts';
 
 /** What was given, by option. */
@@ -85,7 +86,9 @@ interface Command {
   readonly next?: string;
   /** The names of its options. */
   readonly options: readonly string[];
-  readonly run: (deps: CommandDeps, options: Options) => Promise<unknown>;
+  /** How many words follow its name. */
+  readonly operands?: number;
+  readonly run: (deps: CommandDeps, options: Options, operands: readonly string[]) => Promise<unknown>;
 }
 
 /** How many of a log are answered, the newest first. */
@@ -264,6 +267,21 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       return items.map(viewMessageRow);
     },
   },
+  'patient erase': {
+    usage: ['SITE', 'ID'],
+    options: [],
+    operands: 2,
+    async run(deps, _, [site = '', patient = '']) {
+      const actor = operator(site);
+      await knownSite(deps.database, site);
+      const terminal = openTerminal();
+      try {
+        return await erase(asOperator(deps, actor).database, site, patient.toLowerCase(), terminal.ask);
+      } finally {
+        terminal.close();
+      }
+    },
+  },
   'key disable': setStatus('disabled'),
   'key enable': setStatus('active'),
 };
@@ -317,14 +335,16 @@ async function knownSite(database: CommandDatabase, id: string): Promise<void> {
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
-  const name = positionals.join(' ');
+  const name = positionals.slice(0, 2).join(' ');
+  const operands = positionals.slice(2);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(name === '' ? 'what shall be done?' : `there is no ${name}`);
+  if (operands.length !== (command.operands ?? 0)) throw new UsageError(`${name} ${command.usage.join(' ')}`);
   const foreign = Object.keys(values).find((option) => !command.options.includes(option));
   if (foreign !== undefined) throw new UsageError(`${name} has no option --${foreign}`);
   const deps = await connect();
   try {
-    const answer = await command.run(deps, values).catch(async (error: unknown) => {
+    const answer = await command.run(deps, values, operands).catch(async (error: unknown) => {
       // What is wrong with the values is told first; what else fails may be because there is no such site.
       const isInvalid = error instanceof UsageError || (error instanceof Fault && error.kind === 'invalid');
       if (!isInvalid && values.site !== undefined) await knownSite(deps.database, values.site);

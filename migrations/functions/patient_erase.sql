@@ -1,0 +1,130 @@
+-- Erases one person of a site: the patient, those that were merged into it, and all that is about them, with every version;
+-- the messages that made it (hl7_messages_forget), and those without effect that name one of its numbers in PID-3 or MRG-1.
+-- What other patients' records say of it, their links, goes too. The owner's: it has the rights of its caller, and the
+-- application may delete nothing of this.
+--   p_is_done: false: all is done and undone again, to say what it would be.
+-- Rows: how many of what; or one row with a refusal: 'legal-hold' (or no such site), 'missing', or 'merged', then what is
+-- the id of the patient that it was merged into. Notes what it erased for the audit, other patients as concerned.
+create or replace function patient_erase(p_site uuid, p_patient uuid, p_is_done boolean)
+returns table (refusal text, what text, number bigint)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  survivor uuid;
+  patients uuid[];
+  others uuid[];
+  pattern text;
+  messages uuid[];
+  t text;
+  n bigint;
+  names text[] := '{}';
+  counts bigint[] := '{}';
+begin
+  perform from site s where s.site_id = p_site and not s.legal_hold for share;
+  if not found then
+    return query select 'legal-hold', null::text, null::bigint;
+    return;
+  end if;
+  perform from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = p_patient;
+  if not found then
+    return query select 'missing', null::text, null::bigint;
+    return;
+  end if;
+  survivor := patient_survivor(p_site, p_patient);
+  if survivor <> p_patient
+     and exists (select from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = survivor) then
+    return query select 'merged', survivor::text, null::bigint;
+    return;
+  end if;
+  patients := p_patient || array(
+    select r.id from resource r
+     where r.site_id = p_site and r.type = 'Patient' and r.id <> p_patient
+       and case when r.body like '%"replaced-by"%' then patient_survivor(p_site, r.id) = p_patient end);
+
+  -- Messages about them take turns with this; then whoever writes something about them waits, and finds nobody.
+  perform lock_patients(p_site, '{}', patients);
+  perform from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (patients) order by r.id for update;
+  perform from resource r where r.site_id = p_site and r.patient_id = any (patients) order by r.type, r.id for update;
+  begin
+    create temporary table erased on commit drop as
+      select r.type, r.id, r.patient_id from resource r
+       where r.site_id = p_site and (r.type = 'Patient' and r.id = any (patients) or r.patient_id = any (patients));
+    perform audit_note(array(select concat_ws(' ', 'patient-erased', e.type, e.id, e.patient_id) from erased e));
+
+    messages := array(
+      select x.message_id from hl7_message_resource x join erased e on x.type = e.type and x.id = e.id
+       where x.site_id = p_site
+      -- What made a version that was about them, of a resource that is now about another.
+      union select x.message_id from resource_history h
+        join hl7_message_resource x on x.site_id = h.site_id and x.type = h.type and x.id = h.id and x.version = h.version
+       where h.site_id = p_site and h.patient_id = any (patients)
+      union select m.message_id from hl7_message m
+       where m.site_id = p_site and m.raw is not null
+         and not exists (select from hl7_message_resource x where x.site_id = m.site_id and x.message_id = m.message_id)
+         and exists (select from patient_identity i
+                      where i.site_id = p_site and i.id = any (patients)
+                        and encode(m.raw, 'escape') ~ ('(PID\|[^|\r\n]*\|[^|\r\n]*|MRG)\|([^|\r\n]*~)?'
+                          || regexp_replace(i.value, '([^[:alnum:]])', '\\\1', 'g') || '([\^~|\r\n]|$)')));
+    perform audit_note(array(select concat_ws(' ', 'patient-erased', 'Hl7Message', m) from unnest(messages) m));
+    names := names || array['messages', 'messages that also made resources of others'];
+    counts := counts || cardinality(messages)::bigint || (
+      select count(distinct x.message_id) from hl7_message_resource x
+       where x.site_id = p_site and x.message_id = any (messages)
+         and not exists (select from erased e where e.type = x.type and e.id = x.id));
+
+    delete from attention a
+     where a.site_id = p_site and (a.patient_a = any (patients) or a.patient_b = any (patients)
+        or a.patient_a is null and a.message_id = any (messages));
+    get diagnostics n = row_count;
+    names := names || 'attention'::text;
+    counts := counts || n;
+    perform hl7_messages_forget(p_site, messages);
+
+    delete from report x using erased e where x.site_id = p_site and e.type = 'DiagnosticReport' and x.report_id = e.id;
+    delete from study x where x.site_id = p_site and x.patient_id = any (patients);
+    delete from hl7_result x where x.site_id = p_site and x.patient_id = any (patients);
+    delete from resource_history x where x.site_id = p_site and x.patient_id = any (patients)
+       and not exists (select from erased e where e.type = x.type and e.id = x.id);
+    get diagnostics n = row_count;
+    names := names || 'versions of what is now about another'::text;
+    counts := counts || n;
+    foreach t in array array['resource_identifier', 'resource_token', 'patient_search', 'patient_identity', 'patient_trait',
+      'hl7_identity', 'hl7_order', 'hl7_result', 'hl7_message_resource', 'resource_history'] loop
+      execute format('delete from %I x using erased e where x.site_id = $1 and x.type = e.type and x.id = e.id', t) using p_site;
+      get diagnostics n = row_count;
+      names := names || t;
+      counts := counts || n;
+    end loop;
+
+    -- Other patients lose their links to them, in the versions that were too.
+    pattern := '"Patient/(' || array_to_string(patients, '|') || ')[/"]';
+    others := array(select r.id from resource r
+                     where r.site_id = p_site and r.type = 'Patient' and r.id <> all (patients) and r.body ~ pattern
+                     order by r.id for update);
+    insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
+      select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
+        from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (others);
+    update resource r
+       set version = r.version + 1, body = patient_links_without(r.body, patients),
+           last_updated = greatest(date_trunc('milliseconds', clock_timestamp()), r.last_updated)
+     where r.site_id = p_site and r.type = 'Patient' and r.id = any (others);
+    update resource_history h set body = patient_links_without(h.body, patients)
+     where h.site_id = p_site and h.type = 'Patient' and h.body ~ pattern;
+    perform audit_note(array(select concat_ws(' ', 'patient-erased', 'Patient', p_patient, o) from unnest(others) o));
+
+    delete from resource r where r.site_id = p_site and r.patient_id = any (patients);
+    get diagnostics n = row_count;
+    delete from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (patients);
+    names := names || array['resources', 'patients, those merged into it among them', 'patients who lose a link'];
+    counts := counts || n || cardinality(patients)::bigint || cardinality(others)::bigint;
+    if not p_is_done then
+      raise exception 'only counted';
+    end if;
+    drop table erased;
+  exception when raise_exception then
+    if p_is_done then
+      raise;
+    end if;
+  end;
+  return query select null::text, x.name, x.count from unnest(names, counts) x(name, count);
+end $$;

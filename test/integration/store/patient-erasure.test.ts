@@ -1,0 +1,167 @@
+/** One person of a site erased: nothing of it is left in any table, and nothing of others is missing. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { erase } from '../../../edge/platform/node/erase-patient.ts';
+import { connectDatabase, type CommandDatabase } from '../../../edge/platform/node/database.ts';
+import { audited } from '../../../edge/store/audit.ts';
+import { erasePatient } from '../../../edge/store/patient-erasure.ts';
+import { writeResources, toWrite } from '../../../edge/store/resource.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
+import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
+
+let db: TestDatabase;
+let owner: CommandDatabase;
+let site: Hl7Site;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  owner = await connectDatabase(db.ownerUrl);
+});
+afterAll(async () => {
+  await owner?.close();
+  await db.drop();
+});
+beforeEach(async () => {
+  site = await createHl7Site({ database: db });
+});
+
+const pid = (id: string, name = 'Doe^Jane') => `PID|1||${id}^^^HOSP^MR||${name}||19800101|F`;
+const admit = (control: string, id: string, name?: string) => `${msh('ADT^A04', control)}\n${pid(id, name)}`;
+const result = (control: string, id: string) =>
+  `${msh('ORU^R01', control)}\n${pid(id)}\nOBR|1|P${id}|F${id}|GLU^Glucose^L|||20260101080000+0000|||||||||||||||||LAB|F\n` +
+  'OBX|1|NM|GLU^Glucose^L||5.50|mmol/L|||||F|||20260101080000+0000';
+
+async function idOf(number: string, at: Hl7Site = site): Promise<string> {
+  const { rows } = await db.client.query<{ id: string }>(
+    'select distinct id from patient_identity where site_id = $1 and value = $2',
+    [at.site, number],
+  );
+  expect(rows).toHaveLength(1);
+  return rows[0]?.id ?? '';
+}
+
+const OPERATOR = { kind: 'operator', name: 'root', clientId: null, address: null, requestId: 'e-1' } as const;
+/** As the command does it. @param answers to its questions; default those that erase */
+async function eraseNow(id: string, answers: readonly string[] = [id, 'erase'], at: Hl7Site = site): Promise<string> {
+  const asked: string[] = [];
+  const left = [...answers];
+  await erase(audited(owner, at.site, OPERATOR), at.site, id, (question) => {
+    asked.push(question);
+    return Promise.resolve(left.shift());
+  });
+  return asked.join('');
+}
+
+/** Every row of the site in every table but the audit, as text. */
+async function everything(at: Hl7Site = site): Promise<Record<string, string[]>> {
+  const { rows: tables } = await db.client.query<{ name: string }>(
+    `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'site_id'
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'audit' order by 1`,
+  );
+  const found: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const { rows } = await db.client.query<{ text: string }>(
+      `select t::text as text from ${name} t where site_id = $1 order by 1`,
+      [at.site],
+    );
+    found[name] = rows.map(({ text }) => text);
+  }
+  return found;
+}
+const hex = (text: string) => Buffer.from(text).toString('hex');
+
+test('nothing of a patient is left, and nothing of the others of the site and of its neighbour is missing', async () => {
+  const neighbour = await createHl7Site({ database: db });
+  await neighbour.send(result('N-1', 'A1'));
+  await site.send(result('B-1', 'B2'));
+  const others = await everything(neighbour);
+  const before = await everything();
+  await site.send(admit('A-1', 'A1', 'Secret^Jane'));
+  await site.send(result('A-2', 'A1'));
+  await site.send(admit('A-3', 'A1', 'Secret^Janet'));
+  // Refused, and about nobody that is stored.
+  await site.send(`${msh('ADT^A04', 'A-4').replace('|P|2.5.1', '|T|2.5.1')}\n${pid('A1', 'Secret^Jane')}`);
+  const id = await idOf('A1');
+
+  const said = await eraseNow(id);
+  expect(said).toContain('4 messages\n');
+  expect(said).toContain('1 patients');
+  const after = await everything();
+  const all = JSON.stringify(after);
+  for (const trace of [id, 'Secret', 'secret', hex('Secret')]) expect(all).not.toContain(trace);
+  // What was accepted is still known when it comes again.
+  const { hl7_message: messages, hl7_attempt: attempts, ...rest } = after;
+  const { hl7_message: messagesBefore = [], hl7_attempt: attemptsBefore = [], ...restBefore } = before;
+  expect(rest).toEqual(restBefore);
+  expect(messages).toEqual(expect.arrayContaining(messagesBefore));
+  expect([messages?.length, attempts?.length]).toEqual([messagesBefore.length + 3, attemptsBefore.length + 3]);
+  expect(await everything(neighbour)).toEqual(others);
+  expect(await site.send(result('A-2', 'A1'))).toMatchObject({ status: 'seen', outcome: 'AA' });
+  expect(await everything()).toEqual(after);
+});
+
+test('it is on record by ids alone, once, and what was only asked about is not', async () => {
+  await site.send(admit('A-1', 'A1'));
+  const id = await idOf('A1');
+  await expect(eraseNow(id, [id, 'no'])).rejects.toThrow('nothing was erased');
+  await expect(eraseNow(id, ['A1'])).rejects.toThrow('nothing was erased');
+  await expect(eraseNow(id, [])).rejects.toThrow('nothing was erased');
+  expect(await idOf('A1')).toBe(id);
+  await eraseNow(id);
+  const { rows } = await db.client.query(
+    `select actor_kind, actor, types, patients from audit where site_id = $1 and action = 'patient-erased'`,
+    [site.site],
+  );
+  expect(rows).toEqual([{ actor_kind: 'operator', actor: 'root', types: ['Hl7Message', 'Patient'], patients: [id] }]);
+});
+
+test('a patient takes those with it that were merged into it, and a merged one is not erased alone', async () => {
+  await site.send(admit('A-1', 'A1'));
+  await site.send(result('B-1', 'B2'));
+  const [first, second] = [await idOf('A1'), await idOf('B2')];
+  await site.send(`${msh('ADT^A40', 'M-1')}\n${pid('A1')}\nMRG|B2^^^HOSP^MR`);
+  await expect(eraseNow(second)).rejects.toThrow(`it was merged into ${first}`);
+  await eraseNow(first);
+  const all = JSON.stringify(await everything());
+  for (const trace of [first, second, hex('Doe')]) expect(all).not.toContain(trace);
+});
+
+test('another patient loses its links to it, in old versions too, and keeps the rest as it was written', async () => {
+  await site.send(admit('A-1', 'A1'));
+  const id = await idOf('A1');
+  const other = randomUUID();
+  const linked = (birthDate: string) => ({
+    resourceType: 'Patient',
+    birthDate,
+    link: [
+      { other: { reference: `Patient/${id}`, display: 'Secret Jane' }, type: 'seealso' },
+      { other: { display: 'elsewhere' }, type: 'seealso' },
+    ],
+  });
+  for (const date of ['1980-01-01', '1980-01-02']) {
+    await site.database.run(writeResources(site.site, [toWrite(linked(date), other, 'upsert')]));
+  }
+  await eraseNow(id);
+  const all = JSON.stringify(await everything());
+  for (const trace of [id, 'Secret Jane']) expect(all).not.toContain(trace);
+  const [patient] = await site.resources('Patient');
+  expect(patient).toMatchObject({
+    id: other,
+    version: 3,
+    birthDate: '1980-01-02',
+    link: [{ other: { display: 'elsewhere' }, type: 'seealso' }],
+  });
+});
+
+test('another site’s patient is none, a legal hold keeps everybody, and the gateway’s role erases nobody', async () => {
+  await site.send(admit('A-1', 'A1'));
+  const id = await idOf('A1');
+  const neighbour = await createHl7Site({ database: db });
+  await expect(eraseNow(id, undefined, neighbour)).rejects.toMatchObject({ kind: 'not-found' });
+  await expect(site.database.run(erasePatient(site.site, id, true))).rejects.toMatchObject({ code: '42501' });
+  await db.client.query('update site set legal_hold = true where site_id = $1', [site.site]);
+  await expect(eraseNow(id)).rejects.toMatchObject({ kind: 'conflict' });
+  expect(await idOf('A1')).toBe(id);
+});
