@@ -68,7 +68,7 @@ export interface SenderRow {
   readonly is_control_id_reused: boolean;
 }
 
-/** `hl7_found` finds no more patients by their numbers: where it finds as many, there may be others. */
+/** `hl7_found` finds no more patients by one value: where it finds as many, there may be others. */
 export const MAX_FOUND_PATIENTS = 100;
 
 export interface MatchRow extends StoredResource {

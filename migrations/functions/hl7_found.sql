@@ -13,6 +13,8 @@
 -- statement for all costs more than the look-ups. The laterals with a limit are look-ups by key, one at a time: no
 -- estimate can make scans of them.
 -- Settings: migrations/README.md, "Plans".
+-- Of each value a hundred patients are found, first those that have it in one of its own domains, as far as they are said:
+-- p_types[i] is Patient, and p_keys[i] is JSON, [value, domain, …].
 create or replace function hl7_found(p_site uuid, p_values text[], p_types text[], p_keys text[])
 returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
   contributions text)
@@ -22,10 +24,19 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
+  own json := (select json_object_agg(k.key::json ->> 0, k.key::json)
+                 from unnest(p_types, p_keys) k (type, key) where k.type = 'Patient');
   direct uuid[] := array(
-    select distinct i.id from patient_identity i
-     where i.site_id = p_site and i.value = any (p_values)
-     order by i.id limit 100);
+    select distinct c.id
+      from unnest(p_values) v (value)
+     cross join lateral (
+       select i.id from patient_identity i
+        where i.site_id = p_site and i.value = v.value
+        group by i.id
+        order by bool_or(own is not null
+            and i.domain in (select search_key(d) from json_array_elements_text(own -> v.value) d)) desc, i.id
+        limit 100) c
+     order by c.id);
   patients uuid[] := direct;
   survivors uuid[] := direct;
   meeting text[] := array(select k.type from unnest(p_types, p_keys) k (type, key) where k.key = '');

@@ -356,6 +356,20 @@ export const SQL: readonly Mutant[] = [
     only: 'on deno > results that meet',
   },
   {
+    name: 'hl7_found: who has a number in its own domain is hidden by a crowd elsewhere',
+    file: 'migrations/functions/hl7_found.sql',
+    find: 'own is not null\n',
+    replace: 'false\n',
+    tests: ['test/integration/hl7/identity.test.ts'],
+  },
+  {
+    name: 'identity: a crowd in another domain hides whom a number means',
+    file: 'edge/hl7/ingest/locate.ts',
+    find: 'isCrowded: isCrowd(found, isOwn)',
+    replace: 'isCrowded: isCrowd(found, () => true)',
+    tests: ['test/integration/hl7/identity.test.ts'],
+  },
+  {
     name: 'hl7_found: what both charts have is not looked for',
     file: 'migrations/functions/hl7_found.sql',
     find: 'where m.first <> m.last',

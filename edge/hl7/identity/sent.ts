@@ -43,13 +43,6 @@ export function valuesOfField(segment: Segment, field: number): string[] {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Of these only the ones that identify a patient in the site. */
-export const identifyingValuesOfField = (segment: Segment, field: number, rules: NumberRules): string[] =>
-  repetitions(segment, field)
-    .filter((part) => isIdentifyingType(textOf(part, 5), rules.identifyingTypes))
-    .flatMap((part) => textOf(part, 1) ?? [])
-    .filter((value) => value.length <= MAX_VALUE_LENGTH && !isPlaceholder(value, rules.placeholders));
-
 /** The numbers of a field without placeholders, each once, in its order. */
 export function numbersOfField(
   segment: Segment,

@@ -3,7 +3,9 @@ import { charsetNamed, type Charset } from '../../../shared/hl7/charset.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import type { Database } from '../../deps.ts';
 import { MAX_FOUND_PATIENTS, type MessageIdentity } from '../../store/hl7.ts';
-import { narrowed } from '../message/outline.ts';
+import { authoritiesOf } from '../identity/authorities.ts';
+import { numbersOfField } from '../identity/sent.ts';
+import { identifierFields, narrowed } from '../message/outline.ts';
 import { findSender, type FoundSender, type Sender } from '../sender/find-sender.ts';
 import type { NoKey } from '../sender/select-key.ts';
 import { readBytes, type Reading } from './reading.ts';
@@ -20,7 +22,7 @@ export interface Located extends FoundSender {
   readonly status: 'located';
   readonly reading: Reading;
   readonly identity: MessageIdentity;
-  /** So many patients have one of the numbers that not all were found: nobody can be told. */
+  /** So many patients have one of the numbers in its own domain that not all were found: nobody can be told. */
   readonly isCrowded: boolean;
 }
 
@@ -54,12 +56,20 @@ export async function locate(database: Database, received: Received): Promise<Lo
   return outOfCrowd(database, sender, { reading: again, identity: identityAgain, ...foundAgain });
 }
 
-const isCrowd = ({ patients }: FoundSender): boolean =>
-  patients.filter(({ numbers }) => numbers.length > 0).length >= MAX_FOUND_PATIENTS;
+/** @param isOf which numbers of patients count */
+function isCrowd({ patients }: FoundSender, isOf: (value: string, domain: string) => boolean): boolean {
+  const holders = new Map<string, number>();
+  for (const { numbers } of patients) {
+    const values = new Set(numbers.filter(([domain, value]) => isOf(value, domain)).map(([, value]) => value));
+    for (const value of values) holders.set(value, (holders.get(value) ?? 0) + 1);
+  }
+  return Math.max(0, ...holders.values()) >= MAX_FOUND_PATIENTS;
+}
 
 /**
- * A number that many patients have hides the one whom another number means. Where one that identifies nobody does it, a
- * placeholder of the site or a social security number, the patients are looked for by the others alone.
+ * A number that many patients have hides the one whom another number means, or whom it means in its own domain. The
+ * patients are looked for by those that identify alone, not by a placeholder of the site or a social security number, and
+ * first in their own domains: only there a crowd has no end that can be seen.
  */
 async function outOfCrowd(
   database: Database,
@@ -68,15 +78,21 @@ async function outOfCrowd(
 ): Promise<Located | NoSender> {
   const { reading, identity, settings } = located;
   const { header, outline, rule } = reading;
-  if (!isCrowd(located)) return { status: 'located', isCrowded: false, ...located };
+  if (!isCrowd(located, () => true)) return { status: 'located', isCrowded: false, ...located };
   const crowded: Located = { status: 'located', isCrowded: true, ...located };
   if (outline === undefined || rule === undefined) return crowded;
-  const lookup = narrowed(reading.lookup, outline, rule, settings);
-  const isNarrower = lookup.identifierValues.length < reading.lookup.identifierValues.length;
-  if (lookup.identifierValues.length === 0 || !isNarrower) return crowded;
+  const fields = identifierFields(outline, rule);
+  const { authorities } = authoritiesOf(settings, header.segment, fields);
+  const numbers = fields
+    .flatMap(({ segment, field }) => numbersOfField(segment, field, authorities, settings))
+    .filter(({ identifies }) => identifies);
+  if (numbers.length === 0) return crowded;
+  const lookup = narrowed(reading.lookup, numbers);
   const found = await findSender(database, sender, { header, identity, lookup });
   if ('refused' in found) return { status: 'no-sender', header, refusal: found };
-  return { status: 'located', identity, reading: { ...reading, lookup }, isCrowded: isCrowd(found), ...found };
+  const isOwn = (value: string, id: string): boolean =>
+    numbers.some((number) => number.value === value && number.domain.ids.includes(id));
+  return { status: 'located', identity, reading: { ...reading, lookup }, isCrowded: isCrowd(found, isOwn), ...found };
 }
 
 function rereading(bytes: Uint8Array, reading: Reading, charset: Charset): Reading | undefined {

@@ -7,7 +7,7 @@ import type { Message, Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
 import type { PatientSegments } from '../identity/patient.ts';
-import { identifyingValuesOfField, valuesOfField, type NumberRules } from '../identity/sent.ts';
+import { valuesOfField, type ReadNumber } from '../identity/sent.ts';
 import { isTooLong } from '../mapping/datatypes/hd.ts';
 import { fieldText, textOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
@@ -149,12 +149,17 @@ export function lookupOf(outline: Outline, rule: EventRule, offset: string | und
   return { identifierValues: [...new Set(values)], keys: [...keys, ...met] };
 }
 
-/** The same without the numbers that stand for no patient by themselves: of such a one a site may have any number. */
-export function narrowed(lookup: LookupKeys, outline: Outline, rule: EventRule, rules: NumberRules): LookupKeys {
-  const values = identifierFields(outline, rule).flatMap(({ segment, field }) =>
-    identifyingValuesOfField(segment, field, rules),
-  );
-  return { ...lookup, identifierValues: [...new Set(values)] };
+/**
+ * The same without the numbers that stand for no patient by themselves: of such a one a site may have any number. Of each
+ * value those patients are looked for first that have it in its own domain.
+ *
+ * @param numbers that identify
+ */
+export function narrowed(lookup: LookupKeys, numbers: readonly ReadNumber[]): LookupKeys {
+  const domains = new Map<string, string[]>();
+  for (const { value, domain } of numbers) domains.set(value, [...(domains.get(value) ?? []), ...domain.ids]);
+  const own = [...domains].map(([value, ids]) => ({ type: 'Patient', key: JSON.stringify([value, ...ids]) }));
+  return { identifierValues: [...domains.keys()], keys: [...lookup.keys, ...own] };
 }
 
 /** The fields that say which patients are meant. */

@@ -63,8 +63,11 @@ describe('a number that a hundred patients have', () => {
       `${msh('ORU^R01^ORU_R01')}\nPID|1||${numbers}||${family}^Ann||19800203|F\nOBR|1||F1|1^x^L|||20260101\nOBX|1|ST|K^K^L||5||||||F`,
     );
 
-  /** A hundred strangers with one number, each by another name of who gave it out. Their ids are before those that are made now. */
-  const strangers = async (of: Hl7Site, value: string, type: string) => {
+  /**
+   * A hundred strangers with one number, each by another name of who gave it out, or all by one. Their ids are before those
+   * that are made now.
+   */
+  const strangers = async (of: Hl7Site, value: string, type: string, domain?: string) => {
     await of.db.client.query(
       `insert into resource (site_id, type, id, version, last_updated, meta, body)
          select $1, 'Patient', ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 1, now(), '', '"name":[{"family":"Stranger"}]'
@@ -73,9 +76,9 @@ describe('a number that a hundred patients have', () => {
     );
     await of.db.client.query(
       `insert into patient_identity (site_id, value, domain, id, number_type, led, is_assumed, is_taught)
-         select $1, $2, 'name:CLINIC' || n, ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $3, true, false, true
+         select $1, $2, coalesce($4, 'name:CLINIC' || n), ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $3, true, false, true
            from generate_series(1, 100) n`,
-      [of.site, value, type],
+      [of.site, value, type, domain ?? null],
     );
   };
 
@@ -98,7 +101,7 @@ describe('a number that a hundred patients have', () => {
   test('and that leads is refused, and nothing is filed with whoever was found first', async () => {
     const crowd = await createHl7Site({ database: site.db });
     const charts = chartQueries(crowd.db.client, crowd.site);
-    await strangers(crowd, '77123', 'MR');
+    await strangers(crowd, '77123', 'MR', 'name:CLINIC7');
     const refused = await result(crowd, '77123^^^CLINIC7^MR', 'Clinic7x');
     expect([refused.outcome, refused.errors]).toEqual(['AE', ['E 205 PID^1^3']]);
     expect(await charts.subjects('K')).toEqual([]);
@@ -106,6 +109,21 @@ describe('a number that a hundred patients have', () => {
     await crowd.db.client.query(`update site set placeholders = '{77123}' where site_id = $1`, [crowd.site]);
     expect((await result(crowd, '77123^^^CLINIC7^MR~881^^^OWN^MR', 'Clinic7x')).outcome).toBe('AA');
   });
+});
+
+test('a number that a hundred patients have elsewhere is told by its own domain', async () => {
+  const crowd = await createHl7Site({ database: site.db });
+  const charts = chartQueries(crowd.db.client, crowd.site);
+  const send = (number: string, family: string) =>
+    crowd.send(`${msh('ADT^A08')}\nPID|1||${number}||${family}^Ann||19800203|F`);
+  for (let clinic = 0; clinic < 100; clinic += 1) await send(`55^^^CLINIC${clinic}^MR`, `Crowd${clinic}x`);
+  // One more, whose id is after all of theirs; and each of the others.
+  for (const number of ['55^^^OWN^MR', '55^^^OWN^MR~9^^^OTHER^MR', '55^^^CLINIC7^MR', '55^^^CLINIC99^MR']) {
+    const family = /CLINIC(\d+)/.exec(number)?.[1];
+    const sent = await send(number, family === undefined ? 'Ownx' : `Crowd${family}x`);
+    expect([number, sent.outcome]).toEqual([number, 'AA']);
+  }
+  for (const family of ['Ownx', 'Crowd7x', 'Crowd99x']) expect(await charts.patients(family)).toHaveLength(1);
 });
 
 test('what is listed says why, and of a move which patient is which', async () => {
