@@ -165,3 +165,25 @@ test('another site’s patient is none, a legal hold keeps everybody, and the ga
   await expect(eraseNow(id)).rejects.toMatchObject({ kind: 'conflict' });
   expect(await idOf('A1')).toBe(id);
 });
+
+test('of a message that also tells of another the bytes go, and the other’s record stays', async () => {
+  await site.send(admit('B-1', 'B2'));
+  await site.send(admit('A-1', 'A1'));
+  const [id, other] = [await idOf('A1'), await idOf('B2')];
+  await db.client.query(
+    `insert into hl7_message_resource (site_id, message_id, type, id, version)
+     select site_id, message_id, 'Patient', $2, 1 from hl7_message where site_id = $1 and control_id = 'A-1'`,
+    [site.site, other],
+  );
+  expect(await eraseNow(id)).toContain('1 messages that also made resources of others\n');
+  expect((await site.resources('Patient')).map((patient) => patient.id)).toEqual([other]);
+  const { rows } = await db.client.query(
+    `select m.control_id, m.raw is not null as kept, x.id from hl7_message m
+       join hl7_message_resource x using (site_id, message_id) where m.site_id = $1 order by 1`,
+    [site.site],
+  );
+  expect(rows).toEqual([
+    { control_id: 'A-1', kept: false, id: other },
+    { control_id: 'B-1', kept: true, id: other },
+  ]);
+});

@@ -1,0 +1,55 @@
+/** `npm run retention` on a database: what it says would go, what goes, and what it leaves. */
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { ROOT } from '../stack/services/build.ts';
+import { createSite } from '../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const retention = (...args: string[]): Promise<{ readonly code: number; readonly stdout: string }> =>
+  new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'], DATABASE_URL: db.ownerUrl };
+    execFile(process.execPath, ['edge/platform/node/retention-cli.ts', ...args], { cwd: ROOT, env }, (error, stdout) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout }),
+    );
+  });
+
+/** A site with counts of 450 quarters of an hour, all of long ago. */
+async function siteOfLongAgo(): Promise<string> {
+  const site = await createSite(db.client, { name: 'Old' });
+  await db.client.query(
+    `insert into usage (site_id, bucket, surface, outcome, requests, latency)
+     select $1, now() - interval '500 days' + n * interval '15 minutes', 'fhir', 'ok', 1, '{1}' from generate_series(1, 450) n`,
+    [site],
+  );
+  return site;
+}
+const left = async (site: string) =>
+  (await db.client.query('select from usage where site_id = $1', [site])).rowCount ?? 0;
+
+test('says what would go, does the named site and no other, and nothing under legal hold', async () => {
+  const [one, other, held] = [await siteOfLongAgo(), await siteOfLongAgo(), await siteOfLongAgo()];
+  await db.client.query('update site set legal_hold = true where site_id = $1', [held]);
+  const counts = '0 messages, 0 attempts, 0 refusals, 450 usage, 0 audit';
+
+  const dry = await retention('--dry-run');
+  expect(dry.code).toBe(0);
+  expect(dry.stdout).toContain(`${one} Old: ${counts} would be forgotten\n`);
+  expect(dry.stdout).toContain(`${held} Old: legal hold, nothing is forgotten\n`);
+  expect(await left(one)).toBe(450);
+
+  expect(await retention('--site', one)).toEqual({ code: 0, stdout: `${one} Old: ${counts} forgotten, done\n` });
+  expect([await left(one), await left(other), await left(held)]).toEqual([0, 450, 450]);
+  expect((await retention()).stdout).toContain(`${other} Old: ${counts} forgotten, done\n`);
+  expect([await left(other), await left(held)]).toEqual([0, 450]);
+
+  expect(await retention('--site', randomUUID())).toMatchObject({ code: 1, stdout: '' });
+});
