@@ -276,4 +276,12 @@ export const FHIR: readonly Mutant[] = [
     replace: '!keeps(element)',
     tests: ['test/unit/fhir/subset.test.ts'],
   },
+  {
+    name: 'a transaction is told as failed when its writes are done',
+    file: 'edge/fhir/bundle/transaction.ts',
+    find: '      refuseIfMatch(entry);\n',
+    replace: '',
+    tests: CONTRACT,
+    only: 'preconditions hold',
+  },
 ];

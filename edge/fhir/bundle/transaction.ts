@@ -75,6 +75,17 @@ function refusedCondition(
   return undefined;
 }
 
+/**
+ * All or nothing: what a read finds is looked at when the writes are done, so it must not be what undoes them.
+ *
+ * @throws Fault `malformed` for a read that is to fail where the version is another
+ */
+function refuseIfMatch({ headers }: Entry): void {
+  if (headers.get('if-match') === null) return;
+  const message = 'a GET in a transaction takes no ifMatch: give it to a PUT, or send a batch';
+  throw new Fault('malformed', message, { issues: [{ code: 'not-supported', message }] });
+}
+
 /** @throws Fault of the first entry that cannot be done, with the issues of all */
 export async function prepareTransaction(context: RequestContext, entries: readonly Entry[]): Promise<Interaction> {
   const { site } = context.caller;
@@ -90,6 +101,7 @@ export async function prepareTransaction(context: RequestContext, entries: reado
         drafts.push({ entry, index, draft: plan.draft });
         return;
       }
+      refuseIfMatch(entry);
       const { target } = plan.interaction;
       if (target !== undefined && !isUuid(target.id)) throw notFound(target.type);
       reads.push({ entry, index, interaction: plan.interaction });

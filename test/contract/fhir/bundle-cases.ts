@@ -142,6 +142,12 @@ export function bundleCases(subject: () => Subject): void {
         400,
         'value',
       );
+      expectOutcome(
+        await send('transaction', [post(patient('t3c')), get(`Patient/${id}`, { ifMatch: 'W/"9"' })]),
+        400,
+        'not-supported',
+        'Bundle.entry[1]',
+      );
       expect(await found('/Patient?identifier=t3c')).toEqual([]);
     });
 
