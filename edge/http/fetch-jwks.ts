@@ -62,23 +62,23 @@ async function readText(response: Response, passed: Promise<never>): Promise<{ t
 }
 
 /** What of a runtime fetching a JWKS needs: also a program without the rest. */
-export type JwksFetching = Pick<Deps, 'fetch' | 'resolveHost'> & {
+export type JwksFetching = Pick<Deps, 'fetch' | 'fetchAt' | 'resolveHost'> & {
   readonly config: Addresses & Pick<Config, 'JWKS_TRUSTED_HOSTS'>;
 };
 
+const HEADERS = { accept: 'application/jwk-set+json, application/json' } as const;
+
 async function fetchWithin(deps: JwksFetching, uri: string, { signal, passed }: Deadline): Promise<FetchedJwks> {
   const { hostname } = new URL(uri);
+  let request: Promise<Response> | undefined;
   if (!deps.config.JWKS_TRUSTED_HOSTS.includes(hostname)) {
     const addresses = await Promise.race([deps.resolveHost(hostname), passed]);
     if (addresses.length === 0) return unreachable('its host name has no address');
     if (!addresses.every(isPublicAddress)) return refused('its host name leads to a private address');
+    // Where the runtime allows it, what was looked at is where it goes, whatever the name leads to a moment later.
+    request = deps.fetchAt?.(addresses, uri, { headers: HEADERS, signal });
   }
-  const request = deps.fetch(uri, {
-    redirect: 'manual',
-    cache: 'no-store',
-    headers: { accept: 'application/jwk-set+json, application/json' },
-    signal,
-  });
+  request ??= deps.fetch(uri, { redirect: 'manual', cache: 'no-store', headers: HEADERS, signal });
   const response = await Promise.race([request, passed]);
   if (response.status !== 200) {
     await response.body?.cancel();

@@ -4,6 +4,7 @@ import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
 import { createDatabaseMeter } from './database-meter.ts';
 import { createSourceAddress } from './forwarded-for.ts';
+import { fetchAt } from './node/fetch-at.ts';
 import { postgresJtiStore } from './postgres-jti-store.ts';
 import { memoryRateLimiter } from './memory-rate-limiter.ts';
 import { neonDatabase } from './neon.ts';
@@ -31,6 +32,7 @@ const app = createApp({
   background: (work) => void work.catch((error: unknown) => log({ level: 'error', event: 'background', error })),
   log,
   fetch: (url, init) => fetch(url, init),
+  fetchAt,
   resolveHost: async (hostname) => {
     const found = await Promise.allSettled([Deno.resolveDns(hostname, 'A'), Deno.resolveDns(hostname, 'AAAA')]);
     return found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));

@@ -209,4 +209,18 @@ export const PLATFORM: readonly Mutant[] = [
     replace: "given !== '' ? given : crypto.randomUUID()",
     tests: SURFACES,
   },
+  {
+    name: 'a JWKS is fetched where its name leads the second time',
+    file: 'edge/http/fetch-jwks.ts',
+    find: 'request = deps.fetchAt?.(addresses, uri, { headers: HEADERS, signal });',
+    replace: '',
+    tests: ['test/unit/platform/fetch-at.test.ts'],
+  },
+  {
+    name: 'an address that was looked at is not where it connects',
+    file: 'edge/platform/node/fetch-at.ts',
+    find: 'if (options.all === true || first === undefined) done(null, found);',
+    replace: "if (options.all === true || first === undefined) done(null, [{ address: '192.0.2.1', family: 4 }]);",
+    tests: ['test/unit/platform/fetch-at.test.ts'],
+  },
 ];

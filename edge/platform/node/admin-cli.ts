@@ -26,6 +26,7 @@ import { type CommandConfig, readCommandConfig } from '../../config.ts';
 import type { Database } from '../../deps.ts';
 import { audited, type AuditActor } from '../../store/audit.ts';
 import { listSites } from '../../store/site.ts';
+import { fetchAt } from './fetch-at.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
 import { erase, openTerminal } from './erase-patient.ts';
 import { runProgram, UsageError } from './program.ts';
@@ -44,6 +45,7 @@ interface CommandDeps {
   readonly config: CommandConfig;
   readonly database: CommandDatabase;
   readonly fetch: typeof fetch;
+  readonly fetchAt: typeof fetchAt;
   readonly resolveHost: (hostname: string) => Promise<readonly string[]>;
 }
 
@@ -53,6 +55,7 @@ async function connect(): Promise<CommandDeps> {
     config,
     database: await connectDatabase(config.DATABASE_URL),
     fetch,
+    fetchAt,
     resolveHost: async (hostname) =>
       (await lookup(hostname, { all: true }).catch(() => [])).map(({ address }) => address),
   };

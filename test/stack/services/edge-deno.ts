@@ -18,7 +18,16 @@ function denoBinary(): string {
 export async function startDenoEdge(options: EdgeOptions): Promise<Edge & { exited: Promise<number | null> }> {
   await buildAssets();
   const { tokenPerClient, tokenPerAddress, adminPerAddress, perKey } = options.rateLimits;
-  const args = ['serve', '--allow-net', '--allow-env', '--allow-read=dist', '--host', '127.0.0.1', '--port'];
+  const args = [
+    'serve',
+    '--allow-net',
+    '--allow-env',
+    '--allow-sys',
+    '--allow-read=dist',
+    '--host',
+    '127.0.0.1',
+    '--port',
+  ];
   const env = {
     ...process.env,
     ...options.env,

@@ -1,0 +1,76 @@
+/**
+ * A GET of an https URL at addresses that were looked at before: the name is not resolved again, so that no second answer of
+ * its DNS leads elsewhere (OWASP, DNS rebinding). Host, SNI and the certificate are those of the name. For Node and Deno,
+ * whose own `fetch` cannot be told where to connect; redirects are not followed.
+ */
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { isIP } from 'node:net';
+
+export interface FetchAtInit {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** Statuses whose response has no body (Fetch, null body status). */
+const WITHOUT_BODY = [204, 205, 304];
+
+/** Read only as fast as it is asked for; the connection ends with whoever stops reading. */
+function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = incoming[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(new Uint8Array(value));
+    },
+    cancel: () => void incoming.destroy(),
+  });
+}
+
+function toResponse(incoming: IncomingMessage): Response {
+  const status = incoming.statusCode ?? 0;
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
+    for (const value of values) headers.append(name, value);
+  }
+  return new Response(WITHOUT_BODY.includes(status) ? null : bodyOf(incoming), { status, headers });
+}
+
+/**
+ * @param addresses at least one; tried in their order, as the platform does
+ * @throws whatever the connection fails with: no address, no connection, a certificate that is not the name's
+ */
+export function fetchAt(
+  addresses: readonly string[],
+  url: string,
+  { headers, signal }: FetchAtInit,
+): Promise<Response> {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      url,
+      {
+        headers,
+        signal,
+        // A connection of its own: none that was made to another address is used again.
+        agent: false,
+        lookup: (_name, options, done) => {
+          const [first] = found;
+          if (options.all === true || first === undefined) done(null, found);
+          else done(null, first.address, first.family);
+        },
+      },
+      (incoming) => {
+        try {
+          resolve(toResponse(incoming));
+        } catch (error) {
+          incoming.destroy();
+          reject(error);
+        }
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end();
+  });
+}
