@@ -67,6 +67,16 @@ test('the build stage has what its npm ci and its bundler need', { timeout: 60_0
   expect((await stat(`${folder}/dist/mllp-sidecar.mjs`)).size).toBeGreaterThan(100_000);
 });
 
+test('its base is an argument of the build, which README.md looks up by digest', async () => {
+  const dockerfile = await readFile(`${ROOT}sidecar/Dockerfile`, 'utf8');
+  const [, base = ''] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
+  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  expect(bases).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}']);
+  const readme = await readFile(`${ROOT}README.md`, 'utf8');
+  expect(readme).toContain(`docker buildx imagetools inspect ${base} --format '{{.Manifest.Digest}}'`);
+  expect(readme).toContain(`--build-arg NODE_IMAGE="${base}@$digest"`);
+});
+
 test('npm says no more than what went wrong', async () => {
   const { stdout } = await run('npm', ['config', 'get', 'loglevel'], { cwd: ROOT });
   expect(stdout.trim()).toBe('error');
