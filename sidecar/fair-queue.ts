@@ -16,8 +16,14 @@ export interface FairQueue {
 /** Starts what waits, or gives it up. */
 type Settle = (mayStart: boolean) => void;
 
+/** Told of each piece of work that begins and ends to wait. */
+interface Waiting {
+  inc(): void;
+  dec(): void;
+}
+
 /** @param width places in all; while others wait, one source holds at most a quarter of them */
-export function createFairQueue(width: number): FairQueue {
+export function createFairQueue(width: number, counter: Waiting): FairQueue {
   const share = Math.max(1, Math.floor(width / 4));
   /** Not taken by a source that has its share, also when it is alone: the next one to come begins at once. */
   const reserve = width === 1 ? 0 : share;
@@ -80,11 +86,13 @@ export function createFairQueue(width: number): FairQueue {
         startNext();
       };
       const settle: Settle = (isStarted) => {
+        counter.dec();
         signal.removeEventListener('abort', giveUp);
         resolve(isStarted);
       };
       signal.addEventListener('abort', giveUp, { once: true });
       waiting.set(source, [...places, settle]);
+      counter.inc();
     });
   };
 

@@ -49,7 +49,7 @@ const BACKOFF: BackoffOptions = { firstMs: 100, factor: 2, maxMs: 3_000 };
 
 export function createForward(options: ForwardOptions): Forward {
   const { edge, metrics, log } = options;
-  const places = createFairQueue(options.concurrency);
+  const places = createFairQueue(options.concurrency, metrics.forwardWaiting);
 
   const attempt = async (
     { bytes, requestId }: Forwarded,

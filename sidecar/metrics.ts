@@ -32,6 +32,7 @@ export interface Metrics {
   readonly junkBytes: Counter;
   readonly acks: Counter<'code'>;
   readonly forwardSeconds: Histogram;
+  readonly forwardWaiting: Gauge;
   readonly forwardAttempts: Counter<'result'>;
   readonly paced: Counter;
   readonly refusals: Counter<'reason'>;
@@ -77,6 +78,11 @@ export function createMetrics(): Metrics {
       name: 'mllp_forward_seconds',
       help: 'From a whole frame to its answer from the edge, retries included.',
       buckets: FORWARD_BUCKETS_SECONDS,
+      registers,
+    }),
+    forwardWaiting: new Gauge({
+      name: 'mllp_forward_waiting',
+      help: 'Messages that wait for their turn to be forwarded.',
       registers,
     }),
     forwardAttempts: new Counter({

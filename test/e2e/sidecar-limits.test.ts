@@ -284,7 +284,7 @@ test('senders who come when every place is taken have turns before the heavy one
   answers.push(send('127.0.0.3', 'A'));
   await until('no place is free', () => edge.received.length === 4);
   for (const [at, id] of ['B', 'C', 'D'].entries()) answers.push(send(`127.0.0.${4 + at}`, id));
-  await metric('mllp_frames_total{kind="whole"}', (value) => value === 16);
+  await metric('mllp_forward_waiting', (value) => value === 12);
   for (let done = 0; done < 3; done += 1) {
     waiting.shift()?.();
     await until('the next one has his turn', () => edge.received.length === 5 + done);

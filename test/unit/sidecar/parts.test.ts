@@ -26,6 +26,8 @@ import {
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { inputs } from '../../stack/tools/size.ts';
 
+const UNCOUNTED = { inc: () => undefined, dec: () => undefined };
+
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
 test('the token is what the contract says, verified with the public half', async () => {
@@ -106,7 +108,7 @@ test('held bytes are over when everybody together, or one address, holds more th
 });
 
 test('the queue lets in so many, each source in the order it came, and a failure frees its place', async () => {
-  const queue = createFairQueue(8);
+  const queue = createFairQueue(8, UNCOUNTED);
   const { signal } = new AbortController();
   const order: number[] = [];
   let underWay = 0;
@@ -125,7 +127,7 @@ test('the queue lets in so many, each source in the order it came, and a failure
 });
 
 test('whoever stops waiting has no turn, and who stood beside him need not make room for him', async () => {
-  const queue = createFairQueue(4);
+  const queue = createFairQueue(4, UNCOUNTED);
   const [gone, { signal }] = [new AbortController(), new AbortController()];
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -162,7 +164,7 @@ describe('any work of any sources', () => {
         fc.integer({ min: 1, max: 12 }),
         fc.array(step, { minLength: 30, maxLength: 60 }),
         async (width, steps) => {
-          const queue = createFairQueue(width);
+          const queue = createFairQueue(width, UNCOUNTED);
           const share = Math.max(1, Math.floor(width / 4));
           const running: { source: string; end: () => void }[] = [];
           let waiting: { source: string; gone: AbortController }[] = [];
