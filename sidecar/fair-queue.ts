@@ -29,7 +29,10 @@ export function createFairQueue(width: number, counter: Waiting): FairQueue {
   const reserve = width === 1 ? 0 : share;
   let free = width;
   const held = new Map<string, number>();
-  /** In the order of their turns. A source without waiting work is not in it. */
+  /** When each source that holds or waits for a place had its last turn: 1 is the first turn of all. */
+  const turns = new Map<string, number>();
+  let turn = 0;
+  /** In the order in which they came. A source without waiting work is not in it. */
   const waiting = new Map<string, Settle[]>();
 
   const mayStart = (source: string): boolean => {
@@ -40,21 +43,32 @@ export function createFairQueue(width: number, counter: Waiting): FairQueue {
 
   const take = (source: string): void => {
     free -= 1;
+    turns.set(source, (turn += 1));
     held.set(source, (held.get(source) ?? 0) + 1);
   };
 
-  /** @param places those of the source, without one */
   const wait = (source: string, places: readonly Settle[]): void => {
-    waiting.delete(source);
-    // Behind the others: it has had its turn.
     if (places.length > 0) waiting.set(source, [...places]);
+    else waiting.delete(source);
+  };
+
+  const forget = (source: string): void => {
+    if (!held.has(source) && !waiting.has(source)) turns.delete(source);
+  };
+
+  /** Whose last turn is longest ago; who has had none comes before all. */
+  const nextSource = (): string | undefined => {
+    let next: string | undefined;
+    for (const source of waiting.keys()) {
+      if (!mayStart(source)) continue;
+      if (next === undefined || (turns.get(source) ?? 0) < (turns.get(next) ?? 0)) next = source;
+    }
+    return next;
   };
 
   const startNext = (): void => {
-    for (;;) {
-      const next = [...waiting].find(([source]) => mayStart(source));
-      if (next === undefined) return;
-      const [source, [first, ...others]] = next;
+    for (let source = nextSource(); source !== undefined; source = nextSource()) {
+      const [first, ...others] = waiting.get(source) ?? [];
       wait(source, others);
       take(source);
       first?.(true);
@@ -67,6 +81,7 @@ export function createFairQueue(width: number, counter: Waiting): FairQueue {
     if (left === 0) held.delete(source);
     else held.set(source, left);
     startNext();
+    forget(source);
   };
 
   const enter = (source: string, signal: AbortSignal): Promise<boolean> | boolean => {
@@ -78,9 +93,8 @@ export function createFairQueue(width: number, counter: Waiting): FairQueue {
     return new Promise<boolean>((resolve) => {
       const places = waiting.get(source) ?? [];
       const giveUp = (): void => {
-        const still = waiting.get(source)?.filter((other) => other !== settle) ?? [];
-        if (still.length === 0) waiting.delete(source);
-        else waiting.set(source, still);
+        wait(source, waiting.get(source)?.filter((other) => other !== settle) ?? []);
+        forget(source);
         settle(false);
         // Whoever was not alone with it may be now.
         startNext();

@@ -159,6 +159,14 @@ export const SIDECAR: readonly Mutant[] = [
     only: 'in the order it came',
   },
   {
+    name: 'who has had a turn comes before who has had none',
+    file: 'sidecar/fair-queue.ts',
+    find: '(turns.get(source) ?? 0) < (turns.get(next) ?? 0)',
+    replace: '(turns.get(source) ?? 0) < 0',
+    tests: ['test/e2e/sidecar-limits.test.ts'],
+    only: 'have turns before',
+  },
+  {
     name: 'a source may hold all places while others wait',
     file: 'sidecar/fair-queue.ts',
     find: 'return isAlone && free > reserve;',
