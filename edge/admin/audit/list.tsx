@@ -78,7 +78,7 @@ export const AuditList = ({ list, query, path }: AuditListProps) => (
             <th scope="row">
               <When at={row.at} />
             </th>
-            <td>
+            <td class="ids">
               <code>{actorOf(row)}</code> <span class="quiet">{KINDS[row.actor_kind]}</span>
               {row.actor_kind === 'key' || row.client_id === null ? null : (
                 <div>
@@ -93,13 +93,13 @@ export const AuditList = ({ list, query, path }: AuditListProps) => (
                 <div class="quiet">{[...row.parts, ...row.parameters].join(', ')}</div>
               )}
             </td>
-            <td>
+            <td class="ids">
               <References of={row.resources} />
             </td>
-            <td>
+            <td class="ids">
               <References of={row.patients} />
             </td>
-            <td>
+            <td class="ids">
               <code>{row.request_id}</code>
             </td>
           </tr>
