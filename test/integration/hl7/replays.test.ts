@@ -57,7 +57,7 @@ describe('many', () => {
     for (let at = 0; at < 12; at += 1) await site.send(trial(`R-${at}`, `R${at}`));
     await site.send(`${msh('ADT^A04', 'R-other')}\nPID|1||||Doe^Jane`);
     await take('T');
-    const other = await createHl7Site({ database: db });
+    const other = await createHl7Site({ database: db, asOwner: true });
     await other.send(trial('R-0', 'R0'));
 
     const id = await ask({ ...ANY, outcome: 'AR', reason: 'unsupported-processing-id', clientId: site.clientId });
