@@ -592,7 +592,7 @@ export const ADMIN: readonly Mutant[] = [
     file: 'edge/store/site.ts',
     find: 'from site s where s.site_id = $1::uuid`',
     replace: 'from site s where $1::uuid is not null`',
-    tests: SITE,
+    tests: ISOLATION,
   },
   {
     name: 'the history of every site',

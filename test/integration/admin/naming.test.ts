@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { giveUri } from '../../../edge/admin/names/naming.ts';
 import { requireSite, viewSite } from '../../../edge/admin/settings/site.ts';
 import { PERMISSIONS, toActor } from '../../../edge/admin/staff/permissions.ts';
+import type { Database } from '../../../edge/deps.ts';
 import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
 
 let site: Hl7Site;
@@ -12,13 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => site.db.drop());
 
-const give = (name: string, system: string, permissions: readonly string[] = Object.keys(PERMISSIONS)) =>
-  giveUri(
-    site.deps.database,
-    toActor({ sub: 'ada', site: site.site, permissions }),
-    { kind: 'code-system', name },
-    system,
-  );
+const give = (
+  name: string,
+  system: string,
+  permissions: readonly string[] = Object.keys(PERMISSIONS),
+  database: Database = site.deps.database,
+) => giveUri(database, toActor({ sub: 'ada', site: site.site, permissions }), { kind: 'code-system', name }, system);
 const settings = async () => viewSite(await requireSite(site.deps.database, site.site));
 
 test('names that are given at the same time are all kept, and nothing else changes', async () => {
@@ -32,6 +32,26 @@ test('names that are given at the same time are all kept, and nothing else chang
     ],
     version: 4,
   });
+});
+
+test('what another administrator saves in between is kept', async () => {
+  const real = site.deps.database;
+  let isFirst = true;
+  const interrupted: Database = {
+    run: (query, limits) => real.run(query, limits),
+    async batch(queries, limits) {
+      const results = await real.batch(queries, limits);
+      if (isFirst) {
+        isFirst = false;
+        await give('BETWEEN', 'https://between.example');
+      }
+      return results;
+    },
+  };
+  await give('AFTER', 'https://after.example', undefined, interrupted);
+  expect((await settings())['codeSystems']).toEqual(
+    expect.arrayContaining(['AFTER', 'BETWEEN'].map((name) => expect.objectContaining({ name }))),
+  );
 });
 
 test('a name has one URI, whatever its capitals', async () => {

@@ -15,7 +15,7 @@ import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { endSession, endSessions, listSessions, startSession } from '../../../edge/store/console-session.ts';
 import { recordRefusal } from '../../../edge/store/refusal.ts';
-import { readSite, summariseSite } from '../../../edge/store/site.ts';
+import { readSite, siteStatements, summariseSite } from '../../../edge/store/site.ts';
 import { sql } from '../../../edge/store/sql.ts';
 import { addUsage, usageOf } from '../../../edge/store/usage.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
@@ -147,6 +147,8 @@ test('the site, its counts and its charts', async () => {
     usageOf(theirs.site, '24h', Date.now()),
   ] as const);
   expect(site.map(({ name }) => name)).toEqual(['Mine']);
+  const { readSettings } = siteStatements<{ name: string }>(['name']);
+  expect(await mine.deps.database.run(readSettings(mine.site))).toMatchObject([{ name: 'Mine' }]);
   expect(summary).toEqual({ active_keys: 1, disabled_keys: 0, messages_today: 1, refusals_today: 0 });
   expect(usage).toEqual([]);
   expect(theirUsage).toMatchObject([{ requests: 7 }]);
