@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { inSite } from '../store/in-site.ts';
-import { type Forgotten, KEPT_KINDS, RETENTION_KIND, retentionStep, sumOf } from '../store/retention.ts';
+import { type Forgotten, RETENTION_KIND, retentionStep, sumOf } from '../store/retention.ts';
 import { jobKind } from './kind.ts';
 
 /** Of each kind, so that nobody waits for the rows that a step holds. */
@@ -39,10 +39,7 @@ export const RETENTION = jobKind({
     if (step === undefined) throw new RangeError('retention_step answers with a row');
     const forgotten = plus(cursor, step);
     const done = sumOf(forgotten);
-    if (step.is_done) {
-      const counts = Object.fromEntries(KEPT_KINDS.map((kind) => [kind, forgotten[kind]]));
-      log({ level: 'info', event: 'retention.done', site, counts });
-    }
+    if (step.is_done) log({ level: 'info', event: 'retention.done', site, counts: forgotten });
     return {
       cursor: { attemptsAfter: step.attempts_after, ...forgotten },
       progress: { done, total: step.is_done ? done : progress.total },

@@ -1,5 +1,6 @@
 /** HL7 messages as administrators see them: the log, and one message with what became of it. */
 import type { Query } from '../deps.ts';
+import { auditLine } from './audit.ts';
 import type { AttemptReason } from './hl7.ts';
 import { instantOf, raw, read } from './sql.ts';
 import type { UnnamedName } from './unnamed-name.ts';
@@ -135,10 +136,10 @@ export function resourcesOfMessage(site: string, messageId: string): Query<Messa
 /** Notes for the audit that a message is shown, with what it made and whom that concerns; nothing where there is none. */
 export const noteMessageViewed = (site: string, messageId: string): Query =>
   read`select audit_note(array(
-    select concat_ws(' ', 'message-viewed', 'Hl7Message', m.message_id) from hl7_message m
+    select 'message-viewed Hl7Message ' || m.message_id from hl7_message m
      where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid
     union all
-    select concat_ws(' ', 'message-viewed', r.type, r.id, r.patient_id)
+    select ${raw(auditLine('message-viewed', 'r'))}
       from hl7_message_resource m join resource r on r.site_id = m.site_id and r.type = m.type and r.id = m.id
      where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid))`;
 

@@ -6,7 +6,7 @@ import type { AckError } from '../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
 import type { Query } from '../deps.ts';
 import type { NewAttention } from './attention.ts';
-import type { AuditAction, auditEntry } from './audit.ts';
+import { type AuditAction, type auditEntry, auditLine } from './audit.ts';
 import type { ResultRow } from './hl7-result.ts';
 import type { ResourceWrite, StoredResource } from './resource.ts';
 import type { IdentityCheck, UnsupportedTypes } from './sender-choice.ts';
@@ -117,15 +117,12 @@ export function mllpSenders(
 export type SenderChoice = { readonly site: string; readonly clientId: string } | typeof CANDIDATES;
 export const CANDIDATES = 'candidates';
 
-const namesOf = (choice: SenderChoice): readonly [clientId: string | null, site: string | null] =>
-  choice === CANDIDATES ? [null, null] : [choice.clientId, choice.site];
-
 /** The keys with their settings, and what is known of the message itself: `senderIn` reads it. */
 export function sendersOf(
   choice: SenderChoice,
   { application, facility, controlId, sha256 }: MessageIdentity,
 ): Query<{ readonly sender: string }> {
-  const [clientId, site] = namesOf(choice);
+  const { site, clientId } = choice === CANDIDATES ? { site: null, clientId: null } : choice;
   const text = `select hl7_sender($1::uuid, $2, $3, $4, $5, $6) as sender`;
   return { text, params: [site, clientId, application, facility, controlId, sha256], reads: true };
 }
@@ -136,20 +133,18 @@ export const senderIn = ({ sender }: { readonly sender: string }): SenderRow => 
 /** What each of the keys' sites has for a message, with the state it was found in. */
 export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<MatchRow> {
   const columns = `m.role, m.key, m.type, m.id, m.version, ${instantOf('m.last_updated')} as last_updated, m.meta, m.body, m.contributions`;
-  const params = [...namesOf(choice), ...lookupParams(lookup)];
-  if (choice !== CANDIDATES) {
-    // Of a key that is known nothing is asked, since this would be planned anew each time.
-    const text = `select $1 as client_id, ${columns} from hl7_found($2::uuid, $3::text[], $4::text[], $5::text[]) m
-   order by m.role desc, m.id`;
-    return { text, params, reads: true };
-  }
-  const text = `select k.client_id, ${columns}
+  if (choice === CANDIDATES) {
+    const text = `select k.client_id, ${columns}
     from api_key k
-   cross join lateral hl7_found(k.site_id, $3::text[], $4::text[], $5::text[]) m
+   cross join lateral hl7_found(k.site_id, $1::text[], $2::text[], $3::text[]) m
    where k.client_id = any (nullif(current_setting('gateway.keys', true), '')::text[])
-     and $1::text is null and $2::uuid is null
    order by k.client_id, m.role desc, m.id`;
-  return { text, params, reads: true };
+    return { text, params: lookupParams(lookup), reads: true };
+  }
+  // Of a key that is known nothing is asked, since this would be planned anew each time.
+  const text = `select $1 as client_id, ${columns} from hl7_found($2::uuid, $3::text[], $4::text[], $5::text[]) m
+   order by m.role desc, m.id`;
+  return { text, params: [choice.clientId, choice.site, ...lookupParams(lookup)], reads: true };
 }
 
 /** The same for people of a site, who are shown what was found: it is noted for the audit. */
@@ -161,7 +156,7 @@ export function shownMatchesOf(
   const { text, params } = matchesOf(key, lookup);
   return {
     text: `with m as materialized (${text}), noted as materialized (
-      select audit_note(array_agg(concat_ws(' ', '${action}', s.type, s.id, r.patient_id))) as done
+      select audit_note(array_agg(${auditLine(action, 'r')})) as done
         from m s join resource r on r.site_id = $2::uuid and r.type = s.type and r.id = s.id)
     select m.* from m cross join noted where noted.done
      order by m.client_id, m.role desc, m.id`,

@@ -4,7 +4,7 @@
  */
 import type { Query } from '../deps.ts';
 import type { ChangeRow } from './change.ts';
-import { read, sql } from './sql.ts';
+import { instantOf, raw, read, sql } from './sql.ts';
 
 export interface SiteRow {
   readonly site_id: string;
@@ -45,7 +45,7 @@ export interface SiteWritten {
 /** The statements for settings with these columns. */
 export function siteStatements<Settings extends object>(columns: readonly (keyof Settings & string)[]) {
   const selected = `s.site_id, ${columns.map((column) => `s.${column}`).join(', ')}, s.version,
-      to_char(s.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at`;
+      ${instantOf('s.updated_at')} as updated_at`;
   return {
     readSettings: (site: string): Query<SettingsRow> => ({
       text: `select ${selected} from site s where s.site_id = $1::uuid`,
@@ -73,7 +73,7 @@ export function authoritiesNamed(site: string, never: readonly string[]): Query 
 
 /** The changes of a site's settings, the newest first. */
 export function changesOfSite(site: string, before: number | null, limit: number): Query<ChangeRow> {
-  return read<ChangeRow>`select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, by,
+  return read<ChangeRow>`select version, ${raw(instantOf('at'))} as at, by,
       before::text as before, after::text as after
     from site_change
     where site_id = ${site}::uuid and (${before}::int is null or version < ${before}::int)
