@@ -6,6 +6,7 @@ import { z } from 'zod';
 
 import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { es256PrivateJwk } from '../shared/es256-jwk.ts';
+import { isLoopbackHost } from '../shared/ip.ts';
 
 /** The six names that the console shows, spelt as deployments have them (edge/README.md, Addresses and configuration). */
 export const ENDPOINT_NAMES = [
@@ -147,13 +148,11 @@ export function surfaceUrls(config: Addresses): string[] {
   ].filter((url) => url !== undefined);
 }
 
-const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
-
 /** The names of public addresses that are http: whatever is sent there can be read on its way. Loopback is this machine. */
 export function plainAddresses(config: Addresses): string[] {
   return PUBLIC_ADDRESSES.filter((name) => {
     const url = config[name];
-    return url !== undefined && url.startsWith('http:') && !LOOPBACK.has(new URL(url).hostname);
+    return url !== undefined && url.startsWith('http:') && !isLoopbackHost(new URL(url).hostname);
   });
 }
 

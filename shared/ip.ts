@@ -142,3 +142,8 @@ export function addressKey(address: string): string {
   const canonical = bytes === undefined ? address : printAddress(bytes);
   return canonical.includes(':') ? (canonicalRange(`${canonical}/64`) ?? canonical) : canonical;
 }
+
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+/** Whether the host of a URL, as `URL.hostname` spells it, is this machine by one of its usual names. */
+export const isLoopbackHost = (hostname: string): boolean => LOOPBACK_HOSTS.has(hostname);

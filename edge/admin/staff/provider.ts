@@ -6,13 +6,13 @@ import * as oauth from 'oauth4webapi';
 import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
+import { isLoopbackHost } from '../../../shared/ip.ts';
 import type { Config } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
 import type { ClaimNames } from './permissions.ts';
 
 const DISCOVERY_MAX_AGE_MS = 3600 * 1000;
 const TIMEOUT_MS = 10_000;
-const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
 interface FetchOptions {
   readonly method: string;
@@ -76,7 +76,7 @@ function httpOptions(deps: Deps, issuer: string): HttpOptions {
   return {
     [oauth.customFetch]: (url, { body, ...options }) =>
       deps.fetch(url, { ...options, ...(body === undefined ? {} : { body }) }),
-    [oauth.allowInsecureRequests]: LOOPBACK.has(new URL(issuer).hostname),
+    [oauth.allowInsecureRequests]: isLoopbackHost(new URL(issuer).hostname),
     signal: () => AbortSignal.timeout(TIMEOUT_MS),
   };
 }

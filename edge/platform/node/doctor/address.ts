@@ -1,9 +1,9 @@
 /** What anybody can see of a deployment at one of its base URLs: health, clock, transport, discovery, keys, FHIR. */
 import { z } from 'zod';
 
+import { isLoopbackHost } from '../../../../shared/ip.ts';
 import { ask, bad, type Finding, findingsOf, good } from './finding.ts';
 
-const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const MAX_CLOCK_SECONDS = 30;
 const SLOW_MS = 2_000;
 /** A ring is turned once a year at least; its key says by its `kid` when it was made (oauth/ring-rotation.ts). */
@@ -21,7 +21,7 @@ const jwks = z.object({ keys: z.array(z.object({ kid: z.string(), kty: z.string(
 
 async function transport(base: URL): Promise<Finding[]> {
   if (base.protocol !== 'https:') {
-    if (LOOPBACK.has(base.hostname)) return [good('TLS', 'not needed on this machine')];
+    if (isLoopbackHost(base.hostname)) return [good('TLS', 'not needed on this machine')];
     return [bad('TLS', 'the address is plain http', 'serve it over https only')];
   }
   const response = await ask(`${base.href}healthz`);
