@@ -72,8 +72,7 @@ export interface SenderRow {
 export const MAX_FOUND_PATIENTS = 100;
 
 export interface MatchRow extends StoredResource {
-  readonly client_id: string;
-  /** Of role `state` there is a key only: of all rows of this API key; given back to `storeMessage`. */
+  /** Of role `state` there is a key only: of all other rows; given back to `storeMessage`. */
   readonly role: 'patient' | 'identity' | 'result' | 'number' | 'trait' | 'state';
   readonly key: string;
   readonly contributions: string | null;
@@ -130,36 +129,25 @@ export function sendersOf(
 /** A row of `sendersOf`. */
 export const senderIn = ({ sender }: { readonly sender: string }): SenderRow => JSON.parse(sender) as SenderRow;
 
-/** What each of the keys' sites has for a message, with the state it was found in. */
-export function matchesOf(choice: SenderChoice, lookup: LookupKeys): Query<MatchRow> {
-  const columns = `m.role, m.key, m.type, m.id, m.version, ${instantOf('m.last_updated')} as last_updated, m.meta, m.body, m.contributions`;
-  if (choice === CANDIDATES) {
-    const text = `select k.client_id, ${columns}
-    from api_key k
-   cross join lateral hl7_found(k.site_id, $1::text[], $2::text[], $3::text[]) m
-   where k.client_id = any (nullif(current_setting('gateway.keys', true), '')::text[])
-   order by k.client_id, m.role desc, m.id`;
-    return { text, params: lookupParams(lookup), reads: true };
-  }
-  // Of a key that is known nothing is asked, since this would be planned anew each time.
-  const text = `select $1 as client_id, ${columns} from hl7_found($2::uuid, $3::text[], $4::text[], $5::text[]) m
+/** What a site has for a message, with the state it was found in. @param site null: that of the keys that `mllpSenders` found */
+export function matchesOf(site: string | null, lookup: LookupKeys): Query<MatchRow> {
+  const text = `select m.role, m.key, m.type, m.id, m.version, ${instantOf('m.last_updated')} as last_updated, m.meta, m.body,
+      m.contributions
+    from hl7_found(coalesce($1::uuid, nullif(current_setting('gateway.site', true), '')::uuid), $2::text[], $3::text[],
+      $4::text[]) m
    order by m.role desc, m.id`;
-  return { text, params: [choice.clientId, choice.site, ...lookupParams(lookup)], reads: true };
+  return { text, params: [site, ...lookupParams(lookup)], reads: true };
 }
 
 /** The same for people of a site, who are shown what was found: it is noted for the audit. */
-export function shownMatchesOf(
-  key: { readonly site: string; readonly clientId: string },
-  lookup: LookupKeys,
-  action: AuditAction,
-): Query<MatchRow> {
-  const { text, params } = matchesOf(key, lookup);
+export function shownMatchesOf(site: string, lookup: LookupKeys, action: AuditAction): Query<MatchRow> {
+  const { text, params } = matchesOf(site, lookup);
   return {
     text: `with m as materialized (${text}), noted as materialized (
       select audit_note(array_agg(${auditLine(action, 'r')})) as done
-        from m s join resource r on r.site_id = $2::uuid and r.type = s.type and r.id = s.id)
+        from m s join resource r on r.site_id = $1::uuid and r.type = s.type and r.id = s.id)
     select m.* from m cross join noted where noted.done
-     order by m.client_id, m.role desc, m.id`,
+     order by m.role desc, m.id`,
     params,
   };
 }

@@ -401,13 +401,6 @@ export const HL7: readonly Mutant[] = [
     tests: SETTINGS,
   },
   {
-    name: 'sender: matches of another key',
-    file: 'edge/hl7/sender/find-sender.ts',
-    find: 'matches.filter((match) => match.client_id === row.client_id)',
-    replace: 'matches.filter((match) => match.client_id !== "")',
-    tests: KEYS,
-  },
-  {
     name: 'sidecar: any body for a token',
     file: 'edge/hl7/mllp/sidecar-token.ts',
     find: 'if (claims.sha256 !== (await sha256Of(body))) throw notThere();',

@@ -112,7 +112,7 @@ async function findKnown(
   shown: Shown | null,
 ): Promise<FoundSender | NoKey> {
   const choice: SenderChoice = { site: key.site, clientId: key.clientId };
-  const matching = shown === null ? matchesOf(choice, lookup) : shownMatchesOf(key, lookup, shown.action);
+  const matching = shown === null ? matchesOf(key.site, lookup) : shownMatchesOf(key.site, lookup, shown.action);
   const noted = shown?.messageId ? [noteAudit(shown.action, 'Hl7Message', shown.messageId)] : [];
   const [, [row], matches] = await database.batch([opening, sendersOf(choice, identity), matching, ...noted]);
   return row === undefined ? DELETED : foundSender(senderIn(row), matches, opening);
@@ -129,7 +129,7 @@ async function findByAddress(
   const [candidates, rows, matches] = await database.batch([
     mllpSenders(plainAddress(address), identity.application, identity.facility, tlsSubject),
     sendersOf(CANDIDATES, identity),
-    matchesOf(CANDIDATES, lookup),
+    matchesOf(null, lookup),
   ]);
   const selected = selectKey(candidates.map(candidateOf), {
     address,
@@ -160,14 +160,13 @@ const candidateOf = (row: CandidateRow): MllpKey => ({
 });
 
 function foundSender(row: SenderRow, matches: readonly MatchRow[], opening: Query): FoundSender {
-  const own = matches.filter((match) => match.client_id === row.client_id);
   return {
     settings: settingsOf(row),
     seen: seenIn(row),
     isControlIdReused: row.is_control_id_reused,
-    found: own.flatMap(foundIn),
-    patients: patientsIn(own),
-    state: own.find(({ role }) => role === 'state')?.key ?? EMPTY_STATE,
+    found: matches.flatMap(foundIn),
+    patients: patientsIn(matches),
+    state: matches.find(({ role }) => role === 'state')?.key ?? EMPTY_STATE,
     opening,
   };
 }
