@@ -3,17 +3,15 @@
  * can hold patient data or a token. Of an error only its class, code and stack frames are kept, never its message,
  * because a database error repeats the values it refused.
  */
-
-/** The lesser first. */
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import type { LeveledEvent } from './log-event.ts';
 
 /** What may be logged. A field that is not here cannot be logged: add it here, with the reason why it is harmless. */
-export interface LogEntry {
-  readonly level: LogLevel;
-  /** Stable dotted name, e.g. `http.request`, `token.refused`. */
-  readonly event: string;
+export interface LogFields {
   readonly requestId?: string | undefined;
+  /** Where a line belongs in a trace (shared/trace-context.ts): hexadecimal digits alone. */
+  readonly traceId?: string | undefined;
+  readonly spanId?: string | undefined;
+  readonly parentSpanId?: string | undefined;
   readonly surface?: string | undefined;
   readonly method?: string | undefined;
   /** The route's pattern (`/fhir/:type/:id`), never the path: a search may carry a name or a birth date. */
@@ -58,10 +56,15 @@ export interface LogEntry {
   readonly error?: unknown;
 }
 
+export type LogEntry = LeveledEvent & LogFields;
+
 export type Log = (entry: LogEntry) => void;
 
 const FIELDS = [
   'requestId',
+  'traceId',
+  'spanId',
+  'parentSpanId',
   'surface',
   'method',
   'route',
@@ -89,7 +92,7 @@ const FIELDS = [
   'tls',
   'pid',
   'problems',
-] as const satisfies readonly (keyof LogEntry)[];
+] as const satisfies readonly (keyof LogFields)[];
 
 /** Class, code and frames of an error and of its causes, without any message. */
 function describeError(error: unknown, depth = 0): unknown {

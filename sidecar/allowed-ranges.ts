@@ -2,13 +2,13 @@
  * The address ranges that some active key allows, as the edge tells them, kept for as long as it says. It only saves
  * work: whoever it lets through is judged by the edge, and while the edge cannot be asked it lets everybody through.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { LogEntry } from '../shared/log.ts';
 import { allowedRanges, MLLP_RANGES_PATH } from '../shared/mllp-contract.ts';
 import { rangeSet, type RangeSet } from './range-set.ts';
 import { type EdgeClient, isNotRecognised } from './edge-request.ts';
+import { beginExchange } from './exchange.ts';
 import { errorCode, type SidecarLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -49,21 +49,21 @@ export function createAllowedRanges(edge: EdgeClient, metrics: Metrics, log: Sid
 
   const askOnce = async (): Promise<void> => {
     askedAt = performance.now();
-    const requestId = randomUUID();
+    const exchange = beginExchange();
     try {
-      const call = { requestId, method: 'GET', path: MLLP_RANGES_PATH, peer: NOBODY, timeoutMs: TIMEOUT_MS } as const;
+      const call = { exchange, method: 'GET', path: MLLP_RANGES_PATH, peer: NOBODY, timeoutMs: TIMEOUT_MS } as const;
       const reply = await edge.ask(call);
       const { status } = reply;
       if (isNotRecognised(reply)) {
         found(NOT_RECOGNISED, {
           level: 'error',
           event: 'edge.not-recognised',
-          requestId,
+          ...exchange,
           status,
           detail: NOT_RECOGNISED,
         });
       } else if (status !== 200) {
-        found(`the edge answers ${status}`, { level: 'warn', event: 'edge.unavailable', requestId, status });
+        found(`the edge answers ${status}`, { level: 'warn', event: 'edge.unavailable', ...exchange, status });
       } else {
         const { ranges, maxAgeSeconds } = allowedRanges.parse(JSON.parse(reply.body.toString()));
         known = { set: rangeSet(ranges), expiresAt: performance.now() + maxAgeSeconds * 1000 };
@@ -71,7 +71,7 @@ export function createAllowedRanges(edge: EdgeClient, metrics: Metrics, log: Sid
       }
     } catch (error) {
       const code = errorCode(error);
-      found(`the edge does not answer (${code})`, { level: 'warn', event: 'edge.unreachable', requestId, code });
+      found(`the edge does not answer (${code})`, { level: 'warn', event: 'edge.unreachable', ...exchange, code });
     }
   };
 

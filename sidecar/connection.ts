@@ -3,12 +3,12 @@
  * message is acknowledged when the edge has answered it, or not at all: whatever ends the connection before that makes
  * the sender send it again.
  */
-import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 
 import { addressKey } from '../shared/ip.ts';
 import { createAckWriter } from './ack-writer.ts';
 import type { WaitForTurn } from './address-rate-limit.ts';
+import { beginExchange } from './exchange.ts';
 import type { Forward } from './forward.ts';
 import { createFrameQueue, type QueuedFrame } from './frame-queue.ts';
 import { createFrameReader } from './frame-reader.ts';
@@ -90,15 +90,15 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     }
     await waitForTurn(sourceAddress, gone.signal);
     const { bytes } = frame;
-    const requestId = randomUUID();
-    const outcome = await forward({ bytes, requestId }, peer, gone.signal);
+    const exchange = beginExchange();
+    const outcome = await forward({ bytes, exchange }, peer, gone.signal);
     if (gone.signal.aborted) return;
     if (outcome.kind === 'unavailable') return abort('edge-unavailable');
     let code = '';
     for (const ack of outcome.kind === 'ack' ? outcome.acks : [undefined]) code = await writeAck(ack);
     if (log.isDebug) {
-      const [sha256, event] = [sha256Of(bytes), 'message.answered'];
-      log({ level: 'debug', event, requestId, sourceAddress, bytes: bytes.byteLength, sha256, code });
+      const [sha256, length] = [sha256Of(bytes), bytes.byteLength];
+      log({ level: 'debug', event: 'message.answered', ...exchange, sourceAddress, bytes: length, sha256, code });
     }
     if (outcome.close) finish();
   };

@@ -3,6 +3,8 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
 import { MLLP_CONTENT_TYPE, MLLP_CONTRACT_HEADER, MLLP_CONTRACT_VERSION } from '../shared/mllp-contract.ts';
+import { traceparentOf } from '../shared/trace-context.ts';
+import type { Exchange } from './exchange.ts';
 import { sha256Of, type PeerIdentity, type SignToken } from './token.ts';
 
 export interface EdgeReply {
@@ -15,8 +17,8 @@ export interface EdgeReply {
 export const isNotRecognised = ({ status }: EdgeReply): boolean => status === 404;
 
 export interface EdgeCall {
-  /** The edge has it in its log lines and refusals too. */
-  readonly requestId: string;
+  /** The edge has its ids in its log lines, and the request's in refusals too. */
+  readonly exchange: Exchange;
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly peer: PeerIdentity;
@@ -56,10 +58,11 @@ export function createEdgeClient(baseUrl: string, signToken: SignToken, maxSocke
 
   const askOver = (connections: typeof agent | false, call: EdgeCall): Promise<EdgeReply> =>
     new Promise((resolve, reject) => {
-      const { requestId, method, path, peer, body = EMPTY, timeoutMs, signal } = call;
+      const { exchange, method, path, peer, body = EMPTY, timeoutMs, signal } = call;
       const headers = {
         Authorization: `Bearer ${signToken(peer, sha256Of(body))}`,
-        'X-Request-Id': requestId,
+        'X-Request-Id': exchange.requestId,
+        traceparent: traceparentOf(exchange),
         [MLLP_CONTRACT_HEADER]: MLLP_CONTRACT_VERSION,
         ...(method === 'POST' ? { 'Content-Type': MLLP_CONTENT_TYPE, 'Content-Length': body.byteLength } : {}),
       };

@@ -12,6 +12,7 @@ import {
 } from '../shared/mllp-contract.ts';
 import { createBackoff, type BackoffOptions } from './backoff.ts';
 import { type EdgeClient, type EdgeReply, isNotRecognised } from './edge-request.ts';
+import type { Exchange } from './exchange.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { errorCode, type SidecarLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -25,10 +26,10 @@ export type Outcome =
   /** Not known to be stored: nothing may be acknowledged. */
   | { readonly kind: 'unavailable' };
 
-/** A message, and what its log lines here and at the edge are matched by. */
+/** A message, and what its log lines here and at the edge are matched by, whichever try they are of. */
 export interface Forwarded {
   readonly bytes: Uint8Array;
-  readonly requestId: string;
+  readonly exchange: Exchange;
 }
 
 /** @param signal ends the tries when nobody waits for the answer any more */
@@ -52,7 +53,7 @@ export function createForward(options: ForwardOptions): Forward {
   const places = createFairQueue(options.concurrency, metrics.forwardWaiting);
 
   const attempt = async (
-    { bytes, requestId }: Forwarded,
+    { bytes, exchange }: Forwarded,
     peer: PeerIdentity,
     tries: Tries,
   ): Promise<Outcome | undefined> => {
@@ -61,7 +62,7 @@ export function createForward(options: ForwardOptions): Forward {
     const timeoutMs = Math.min(options.attemptTimeoutMs, left);
     try {
       const reply = await edge.ask({
-        requestId,
+        exchange,
         method: 'POST',
         path: MLLP_MESSAGES_PATH,
         peer,
@@ -73,12 +74,12 @@ export function createForward(options: ForwardOptions): Forward {
       const result = outcome === undefined ? resultOf(reply) : 'answered';
       metrics.forwardAttempts.inc({ result });
       if (outcome === undefined)
-        log({ level: 'warn', event: 'forward.refused', requestId, status: reply.status, result });
+        log({ level: 'warn', event: 'forward.refused', ...exchange, status: reply.status, result });
       return outcome;
     } catch (error) {
       if (tries.signal.aborted) return undefined;
       metrics.forwardAttempts.inc({ result: 'unreachable' });
-      log({ level: 'warn', event: 'forward.unreachable', requestId, code: errorCode(error) });
+      log({ level: 'warn', event: 'forward.unreachable', ...exchange, code: errorCode(error) });
       return undefined;
     }
   };

@@ -2,7 +2,8 @@
  * JSON lines on standard output, in the shape of the edge's and from the same closed list of fields (shared/log.ts). No
  * byte of a message is ever logged; a message is known by its SHA-256, which the edge keeps too.
  */
-import { type Log, LOG_LEVELS, logLine, type LogLevel } from '../shared/log.ts';
+import { LOG_LEVELS, type LogLevel } from '../shared/log-event.ts';
+import { type Log, logLine } from '../shared/log.ts';
 
 export interface SidecarLog extends Log {
   /** Whether lines of level `debug` are written, so that what only they need is not worked out in vain. */

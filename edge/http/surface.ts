@@ -8,6 +8,7 @@ import { matchedRoutes } from 'hono/route';
 import { type Addresses, surfaceUrls } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';
+import { continueTrace } from '../../shared/trace-context.ts';
 import type { CountUse, Use } from './usage.ts';
 
 /** The facts of one request, nothing else. */
@@ -70,6 +71,7 @@ export function createSurface(
     const given = c.req.header('x-request-id') ?? '';
     const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID();
     c.set('requestId', requestId);
+    const span = continueTrace(c.req.header('traceparent'));
     const { database } = await deps.measured(next);
     c.header('X-Request-Id', requestId);
     c.header('X-Content-Type-Options', 'nosniff');
@@ -81,6 +83,7 @@ export function createSurface(
       level: 'info',
       event: 'http.request',
       requestId,
+      ...span,
       surface: name,
       method: c.req.method,
       route: matchedRoutes(c).findLast((route) => route.path !== '/*')?.path ?? 'none',

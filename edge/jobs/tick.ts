@@ -3,6 +3,7 @@
  * small steps of them, in turn, until its time is used. Any number of runners may be at it at once.
  */
 import { Fault } from '../../shared/fault.ts';
+import type { LeveledEvent } from '../../shared/log-event.ts';
 import { inSite } from '../store/in-site.ts';
 import { advanceJob, claimJob, type ClaimedRow, failJob } from '../store/job.ts';
 import type { JobDeps, JobKind } from './kind.ts';
@@ -57,11 +58,20 @@ async function runStep(deps: JobDeps, kind: JobKind, row: ClaimedRow, lease: str
     const fault = codeOf(error);
     const retrySeconds = row.attempts < MAX_ATTEMPTS ? retryAfter(row.attempts) : null;
     const [handedBack] = await inSite(deps.database, row.site_id).run(failJob(row.job_id, lease, fault, retrySeconds));
-    const event = handedBack?.held !== true ? 'job.lost' : retrySeconds === null ? 'job.failed' : 'job.step-failed';
-    const level = event === 'job.failed' ? 'error' : 'warn';
-    deps.log({ level, event, ...described(row), fault, count: row.attempts, error });
+    deps.log({
+      ...whatFailed(handedBack?.held === true, retrySeconds !== null),
+      ...described(row),
+      fault,
+      count: row.attempts,
+      error,
+    });
     return false;
   }
+}
+
+function whatFailed(isHeld: boolean, isTriedAgain: boolean): LeveledEvent {
+  if (!isHeld) return { level: 'warn', event: 'job.lost' };
+  return isTriedAgain ? { level: 'warn', event: 'job.step-failed' } : { level: 'error', event: 'job.failed' };
 }
 
 const described = (row: ClaimedRow) => ({ job: row.kind, site: row.site_id ?? undefined });

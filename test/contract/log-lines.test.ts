@@ -33,10 +33,15 @@ describe.each(RUNTIMES)('the log on %s', (runtime) => {
   });
 
   /** All lines of one request, the last of which is its access line. */
-  const linesOf = async (path: string, bearer: string, body?: Uint8Array<ArrayBuffer>): Promise<Line[]> => {
+  const linesOf = async (
+    path: string,
+    bearer: string,
+    body?: Uint8Array<ArrayBuffer>,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Line[]> => {
     requests += 1;
     const requestId = `request-${String(requests).padStart(4, '0')}`;
-    const headers = { authorization: `Bearer ${bearer}`, 'x-request-id': requestId };
+    const headers = { authorization: `Bearer ${bearer}`, 'x-request-id': requestId, ...more };
     await fetch(`${stack.gateway.url}${path}`, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
     const logged = () =>
       stack.gateway
@@ -71,6 +76,20 @@ describe.each(RUNTIMES)('the log on %s', (runtime) => {
     const together = Array.from({ length: 10 }, () => linesOf('/fhir/Patient', token));
     const lines = await Promise.all(together);
     expect(lines.map(([line]) => line?.['databaseRequests'])).toEqual(lines.map(() => 1));
+  });
+
+  test('a request goes on with the trace that it came with, or begins one', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const traceOf = async (traceparent: string) => {
+      const [line] = await linesOf('/fhir/metadata', '', undefined, { traceparent, tracestate: 'patient=Doe^Jane' });
+      expect([line?.['status'], JSON.stringify(line)]).toEqual([200, expect.not.stringContaining('Doe')]);
+      return line;
+    };
+    const parentSpanId = '00f067aa0ba902b7';
+    expect(await traceOf(`00-${traceId}-${parentSpanId}-01`)).toMatchObject({ traceId, parentSpanId });
+    const begun = await traceOf(`00-${'0'.repeat(32)}-${parentSpanId}-01`);
+    expect(begun).toMatchObject({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    expect(begun).not.toHaveProperty('parentSpanId');
   });
 
   test('a request of the staff has who it was', async () => {

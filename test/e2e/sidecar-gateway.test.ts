@@ -162,7 +162,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(await storedIn('M2')).toEqual([]);
   });
 
-  test('a message is one request id in the lines of the sidecar and of the edge', async () => {
+  test('a message is one request id and one trace in the lines of the sidecar and of the edge', async () => {
     const telling = await startSidecar({
       edgeUrl: gateway.url,
       privateKey: gateway.secrets.sidecarPrivateKey,
@@ -175,10 +175,12 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const answered = await until('the answer is logged', () =>
       telling.logs().find((line) => line.includes('"event":"message.answered"')),
     );
-    const { requestId } = JSON.parse(answered) as { requestId: string };
-    await until('the edge has logged the message', () =>
-      gateway.logs().some((line) => line.includes('"event":"hl7.message"') && line.includes(requestId)),
-    );
+    const { requestId, traceId, spanId } = JSON.parse(answered) as Readonly<Record<string, string>>;
+    const ofEdge = (event: string) =>
+      gateway.logs().find((line) => line.includes(`"event":"${event}"`) && line.includes(`"${requestId}"`));
+    await until('the edge has logged the message', () => ofEdge('hl7.message'));
+    const request = await until('the edge has logged the request', () => ofEdge('http.request'));
+    expect(JSON.parse(request)).toMatchObject({ traceId, parentSpanId: spanId });
   });
 
   test('the sidecar’s key taken from the edge: nothing is acknowledged, and readiness says why', async () => {

@@ -7,7 +7,30 @@ const JSON_TEXT = ['test/unit/shared/json.test.ts'];
 const MLLP = ['test/unit/shared/hl7/mllp.test.ts'];
 const ACK = ['test/unit/shared/hl7/ack.test.ts'];
 
+const TRACE = ['test/unit/shared/trace-context.test.ts'];
+
 export const SHARED: readonly Mutant[] = [
+  {
+    name: 'a trace of zeros is gone on with',
+    file: 'shared/trace-context.ts',
+    find: 'ZEROS.test(traceId) || ',
+    replace: '',
+    tests: TRACE,
+  },
+  {
+    name: 'this version of traceparent may say more',
+    file: 'shared/trace-context.ts',
+    find: "version !== '00' || ",
+    replace: "version !== '' || ",
+    tests: TRACE,
+  },
+  {
+    name: 'our span is the caller’s',
+    file: 'shared/trace-context.ts',
+    find: 'spanId: randomHex(8), parentSpanId };',
+    replace: 'spanId: parentSpanId, parentSpanId };',
+    tests: TRACE,
+  },
   {
     name: 'leading zeros of an octet are taken',
     file: 'shared/ip.ts',

@@ -43,7 +43,11 @@ const ALSO = [
 
 test('nobody reaches the Worker but at its own hosts, and no line of Cloudflare’s holds an address with its query', () => {
   expect([production.workers_dev, production.preview_urls, production.routes]).toEqual([false, false, undefined]);
-  expect(production.observability).toMatchObject({ enabled: true, logs: { invocation_logs: false } });
+  expect(production.observability).toMatchObject({
+    enabled: true,
+    redact_query_string: true,
+    logs: { invocation_logs: false },
+  });
   expect(production.limits?.cpu_ms).toBeGreaterThan(10);
 });
 

@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { createEdgeClient } from '../../../sidecar/edge-request.ts';
+import { beginExchange } from '../../../sidecar/exchange.ts';
 import { createSigner } from '../../../sidecar/token.ts';
 import { es256PrivateJwk } from '../../../shared/es256-jwk.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
@@ -30,7 +31,13 @@ async function client(breaks: (nth: number) => boolean) {
     server.close();
   });
   const ask = (requestId: string) =>
-    edge.ask({ requestId, method: 'POST', path: '/', peer: { address: '' }, timeoutMs: 5_000 });
+    edge.ask({
+      exchange: { ...beginExchange(), requestId },
+      method: 'POST',
+      path: '/',
+      peer: { address: '' },
+      timeoutMs: 5_000,
+    });
   return { ask, asked };
 }
 

@@ -1,0 +1,62 @@
+/**
+ * Every event that is logged, and the levels it can have: `error` means that a person is needed, `warn` that one should
+ * look. What to do about each is told in README.md, Log events, and a test holds both together.
+ */
+
+/** The lesser first. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const LOG_EVENTS = {
+  // The gateway.
+  'http.request': ['info'],
+  fault: ['info', 'warn', 'error'],
+  bug: ['error'],
+  background: ['error'],
+  configuration: ['error'],
+  'plain-http': ['warn'],
+  'not-ready': ['warn'],
+  'token.issued': ['info'],
+  'token.refused': ['info'],
+  'jwks.private-key': ['error'],
+  'hl7.message': ['info'],
+  'mllp.refused': ['warn'],
+  'session.ask': ['warn'],
+  'session.logout': ['info', 'warn'],
+  'job.tick': ['error'],
+  'job.done': ['info'],
+  'job.step-failed': ['warn'],
+  'job.lost': ['warn'],
+  'job.failed': ['error'],
+  'retention.done': ['info'],
+  // The sidecar.
+  'mllp.configuration': ['fatal'],
+  'mllp.start-failed': ['fatal'],
+  'mllp.unknown-settings': ['warn'],
+  'mllp.not-encrypted': ['warn'],
+  'mllp.listening': ['info'],
+  'mllp.stopping': ['info'],
+  'mllp.stopped': ['info'],
+  'edge.not-encrypted': ['warn'],
+  'edge.reachable': ['info'],
+  'edge.unreachable': ['warn'],
+  'edge.unavailable': ['warn'],
+  'edge.not-recognised': ['error'],
+  'forward.refused': ['warn'],
+  'forward.unreachable': ['warn'],
+  'connection.refused': ['debug', 'warn'],
+  'connection.failed': ['error'],
+  'connection.error': ['debug'],
+  'frame.interrupted': ['debug'],
+  'message.answered': ['debug'],
+  'listener.error': ['error'],
+  'tls.reloaded': ['info'],
+  'tls.reload-failed': ['error'],
+} as const satisfies Readonly<Record<string, readonly LogLevel[]>>;
+
+export type LogEvent = keyof typeof LOG_EVENTS;
+
+/** An event at one of its levels. */
+export type LeveledEvent = {
+  readonly [Event in LogEvent]: { readonly event: Event; readonly level: (typeof LOG_EVENTS)[Event][number] };
+}[LogEvent];
