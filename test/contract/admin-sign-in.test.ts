@@ -78,6 +78,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
         403,
         false,
       ]);
+      expect(await refused.text()).toContain('the site of your account is not known to this gateway');
     } finally {
       await move(elsewhere, site);
     }

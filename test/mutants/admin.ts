@@ -599,7 +599,7 @@ export const ADMIN: readonly Mutant[] = [
     file: 'edge/store/site.ts',
     find: 'where site_id = ${site}::uuid and (${before}',
     replace: "where ${site} <> '' and (${before}",
-    tests: SITE,
+    tests: ISOLATION,
   },
   {
     name: 'the log of messages needs the right to see keys',

@@ -129,7 +129,7 @@ export const PLATFORM: readonly Mutant[] = [
     file: 'migrations/functions/limit_time.sql',
     find: 'if at >= p_deadline then',
     replace: 'if false then',
-    tests: ['test/contract/database-away.test.ts'],
+    tests: ['test/integration/platform/wrong-clock.test.ts'],
   },
   {
     name: 'time that has really passed is taken for a wrong clock',

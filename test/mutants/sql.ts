@@ -616,14 +616,14 @@ export const SQL: readonly Mutant[] = [
     file: 'migrations/functions/site_write.sql',
     find: 'where s.site_id = p_site for no key update;',
     replace: 'where s.site_id = p_site;',
-    tests: SITE,
+    tests: ['test/integration/store/site-write.test.ts'],
   },
   {
     name: 'site_write: every site is changed',
     file: 'migrations/functions/site_write.sql',
     find: '      where site_id = $1 returning *',
     replace: '      where $1 is not null returning *',
-    tests: SITE,
+    tests: ['test/integration/store/admin-isolation.test.ts'],
   },
   {
     name: 'site_write: no history',

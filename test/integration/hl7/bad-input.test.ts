@@ -206,6 +206,14 @@ describe('bad input', () => {
     expect(sent).toMatchObject({ outcome, errors: [error] });
   });
 
+  test('what is refused for what was found while it was mapped changes nothing', async () => {
+    const strict = await createHl7Site({ database: site.db });
+    await site.db.client.query('update api_key set hl7_strict = true where client_id = $1', [strict.clientId]);
+    const sent = await strict.send(`${msh('ADT^A01')}\n${PID}|||||||||||${randomText(5000)}`);
+    expect(sent).toMatchObject({ outcome: 'AE', errors: ['E 102 PID^1^19^1^1'] });
+    expect(await strict.resources('Patient')).toEqual([]);
+  });
+
   test('more than 100 findings: the ACK says how many more there are', async () => {
     const lines = Array.from({ length: 300 }, (_, at) => `OBX|${at}|NM|c${at}^C^L||x||||||F`);
     const sent = await site.send([msh('ORU^R01'), PID, OBR, ...lines].join('\n'));

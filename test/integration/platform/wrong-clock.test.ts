@@ -37,3 +37,10 @@ describe.each([3_600_000, -3_600_000, 0])('ours is %d ms off', (offMs) => {
     expect(await edge.run(sql`select from sidecar_seen`)).toEqual([]);
   });
 });
+
+test('what begins, or ends, after its time is refused as late, with the clock that said so', async () => {
+  const now = Date.now();
+  const limited = (deadline: number) => db.client.query('select limit_time($1, 100, 100)', [deadline]);
+  await expect(limited(now - 1)).rejects.toMatchObject({ code: 'GW503', message: expect.stringMatching(/^late \d+$/) });
+  await expect(limited(now + 60_000)).resolves.toMatchObject({ rowCount: 1 });
+});

@@ -15,7 +15,7 @@ import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { endSession, endSessions, listSessions, startSession } from '../../../edge/store/console-session.ts';
 import { recordRefusal } from '../../../edge/store/refusal.ts';
-import { readSite, siteStatements, summariseSite } from '../../../edge/store/site.ts';
+import { changesOfSite, readSite, siteStatements, summariseSite } from '../../../edge/store/site.ts';
 import { sql } from '../../../edge/store/sql.ts';
 import { addUsage, usageOf } from '../../../edge/store/usage.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
@@ -152,6 +152,19 @@ test('the site, its counts and its charts', async () => {
   expect(summary).toEqual({ active_keys: 1, disabled_keys: 0, messages_today: 1, refusals_today: 0 });
   expect(usage).toEqual([]);
   expect(theirUsage).toMatchObject([{ requests: 7 }]);
+});
+
+test('settings and their history', async () => {
+  const { readSettings, writeSite } = siteStatements<{ name: string }>(['name']);
+  const database = mine.deps.database;
+  const write = (site: string, name: string) =>
+    database.run(writeSite({ site, expected: [], by: 'me', record: { name } }));
+  expect(await write(theirs.site, 'Theirs too')).toEqual([{ outcome: 'updated', version: 2 }]);
+  expect(await database.run(readSettings(mine.site))).toMatchObject([{ version: 1 }]);
+  expect(await database.run(readSite(mine.site))).toMatchObject([{ name: 'Mine' }]);
+  const history = async (site: string) =>
+    (await database.run(changesOfSite(site, null, 10))).map(({ version }) => version);
+  expect([await history(mine.site), await history(theirs.site)]).toEqual([[1], [2, 1]]);
 });
 
 test('sessions: seen and ended in their site only', async () => {

@@ -1,0 +1,41 @@
+/** Of two administrators who change one version of a site's settings at once, the second is told, and nothing is lost. */
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { siteStatements } from '../../../edge/store/site.ts';
+import { createSite } from '../../stack/services/seed.ts';
+import { until } from '../../stack/services/until.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+
+let db: TestDatabase;
+let second: Client;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  second = new Client({ connectionString: db.ownerUrl });
+  await second.connect();
+});
+afterAll(async () => {
+  await second?.end();
+  await db?.drop();
+});
+
+const { writeSite } = siteStatements<{ name: string }>(['name']);
+
+test('the second of two at once is told that the version has passed', async () => {
+  const site = await createSite(db.client, { name: 'First' });
+  const write = async (client: Pick<Client, 'query'>, name: string) => {
+    const { text, params } = writeSite({ site, expected: [1], by: name, record: { name } });
+    return (await client.query<{ outcome: string; version: number }>(text, [...params])).rows;
+  };
+  await db.client.query('begin');
+  expect(await write(db.client, 'Ada')).toEqual([{ outcome: 'updated', version: 2 }]);
+  const other = write(second, 'Eve');
+  await until('the second waits', async () => {
+    const waiting = await db.client.query('select from pg_locks where not granted and pid <> pg_backend_pid()');
+    return (waiting.rowCount ?? 0) > 0;
+  });
+  await db.client.query('commit');
+  expect(await other).toEqual([{ outcome: 'version', version: 2 }]);
+  const { rows } = await db.client.query('select name from site where site_id = $1', [site]);
+  expect(rows).toEqual([{ name: 'Ada' }]);
+});
