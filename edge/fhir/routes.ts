@@ -26,7 +26,7 @@ import { preferOf } from './prefer.ts';
 import { pretty } from './pretty.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';
-import { ID_SEGMENT, unsupportedAddress } from './unsupported-address.ts';
+import { ID_SEGMENT, unsupportedAddress, unsupportedMethod } from './unsupported-address.ts';
 import { TYPE_INTERACTIONS } from './type-interactions.ts';
 
 /** In a group of its own: the router anchors what it is given, not its alternatives. */
@@ -49,9 +49,9 @@ function errorResponse(fault: Fault | undefined): Response {
 }
 
 const notAllowed =
-  (allow: string): Handler<GatewayEnv> =>
-  () => {
-    throw new Fault('method-not-allowed', `this address supports ${allow}`, { headers: { Allow: allow } });
+  (allow: string, hint?: string): Handler<GatewayEnv> =>
+  (c) => {
+    throw unsupportedMethod(c.req.method, allow, hint);
   };
 
 /** HEAD is GET without its body (RFC 9110 §9.3.2). */
@@ -88,7 +88,7 @@ function addBundles(app: Surface, deps: Deps, serve: Serve): void {
         return prepareBundle(context, await readJson(deps, request));
       }),
     );
-    app.all(path, notAllowed('POST'));
+    app.all(path, notAllowed('POST', ' of a Bundle; a search is of one type: GET [type]?[parameters]'));
   }
 }
 

@@ -31,6 +31,16 @@ const notAllowed =
     });
   };
 
+/** Where OpenID clients look unless they are told not to (OpenID Connect Discovery 1.0 §4). */
+const OPENID_DISCOVERY = /\/\.well-known\/openid-configuration$/;
+
+function nothingHere(path: string): Fault {
+  const instead = OPENID_DISCOVERY.test(path)
+    ? `: this is no OpenID provider but an OAuth 2.0 server, whose metadata is at ${METADATA_PATH} (RFC 8414)`
+    : '';
+  return new Fault('not-found', `there is nothing at this address${instead}`);
+}
+
 /** The surface, below INTEGRATION_OAUTH_PUBLIC_BASE_URL. */
 export function createOauth(deps: Deps, clientKeys: ClientKeyring, countUse?: CountUse): Surface {
   const { config } = deps;
@@ -67,7 +77,7 @@ export function createOauth(deps: Deps, clientKeys: ClientKeyring, countUse?: Co
   accept('/oauth2/introspect', introspect);
   accept('/oauth2/revoke', revoke);
 
-  app.notFound((c) => errorResponse(new Fault('not-found', 'there is nothing at this address'), c.req.raw));
+  app.notFound((c) => errorResponse(nothingHere(c.req.path), c.req.raw));
   app.onError((error, c) => errorResponse(faultOf(error, deps.log, 'oauth', c.get('requestId')), c.req.raw));
   return app;
 }

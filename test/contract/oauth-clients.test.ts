@@ -135,6 +135,20 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(kept).toBe(`aud was "${gateway.oauthBaseUrl}", expected "${tokenEndpoint}"`);
   });
 
+  test('an OpenID client is told that this is none, and where the metadata is', async () => {
+    const { oauthBaseUrl } = subject.gateway;
+    const execute = [openid.allowInsecureRequests];
+    await expect(openid.discovery(new URL(oauthBaseUrl), 'x', undefined, undefined, { execute })).rejects.toThrow();
+    const response = await fetch(`${oauthBaseUrl}/.well-known/openid-configuration`);
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      {
+        error: 'invalid_request',
+        error_description: expect.stringContaining('/.well-known/oauth-authorization-server'),
+      },
+    ]);
+  });
+
   describe.each(['openid-client', 'oauth4webapi'])('the recipe of README.md for %s', (library) => {
     test('gets a token, and shows why it gets none', async () => {
       const { getTokens } = await recipeOf(library);

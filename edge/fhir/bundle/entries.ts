@@ -73,7 +73,11 @@ function entryOf(entry: Json, at: string, root: string, issues: Issue[]): Entry 
   if (request['method'] === undefined)
     issues.push({ code: 'required', message: 'method is required', at: `${at}.request.method` });
   if (request['url'] === undefined)
-    issues.push({ code: 'required', message: 'url is required', at: `${at}.request.url` });
+    issues.push({
+      code: 'required',
+      message: 'url is required: the type, such as Patient, or type and id, such as Patient/[id]',
+      at: `${at}.request.url`,
+    });
   if (method === null || url === null) return undefined;
   return {
     at,

@@ -9,7 +9,7 @@ import { prepareHistory, prepareRead, prepareVread } from '../read.ts';
 import type { Pair } from '../controls/faults.ts';
 import { conditionOf, requireFormControls } from '../controls/write-controls.ts';
 import { prepareSearch } from '../search/search.ts';
-import { requireIdSegment } from '../unsupported-address.ts';
+import { requireIdSegment, unsupportedCompartment, unsupportedMethod } from '../unsupported-address.ts';
 import { METHODS } from '../type-interactions.ts';
 import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate } from '../plan-write.ts';
 import type { Entry } from './entries.ts';
@@ -52,7 +52,7 @@ async function prepareGet(
   if (id !== undefined) requireIdSegment(id);
   if (id === undefined) return prepareSearch(context, type, pairs);
   if (history === undefined) return prepareRead(context, type, id, pairs, headers);
-  if (history !== '_history' || rest.length > 0) throw badUrl('GET');
+  if (history !== '_history' || rest.length > 0) throw unsupportedCompartment([type, ...path]) ?? badUrl('GET');
   if (version === undefined) return prepareHistory(context, type, id, pairs);
   return prepareVread(context, type, id, version, pairs, headers);
 }
@@ -76,7 +76,7 @@ function draftOf(context: RequestContext, entry: Entry, { type, path, query }: U
 /** @throws Fault as the interaction does over HTTP, `forbidden` for a scope that the token lacks */
 export async function planEntry(context: RequestContext, entry: Entry): Promise<EntryPlan> {
   if (!METHODS.some((method) => method === entry.method)) {
-    throw new Fault('method-not-allowed', `an entry's method must be one of ${METHODS.join(', ')}`);
+    throw unsupportedMethod(entry.method, METHODS.join(', '));
   }
   const url = parseUrl(entry.url);
   if (entry.method === 'GET') {

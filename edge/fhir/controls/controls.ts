@@ -60,7 +60,8 @@ function sortOf(type: ResourceType, value: string): Sort {
 
 /** @throws Fault `malformed` for what is no top-level element of the type */
 function elementsOf(type: ResourceType, value: string): string[] {
-  const names = value.split(',').map((name) => name.trim());
+  // `resourceType` is in every answer; fhirpy asks for it as if it were an element.
+  const names = value.split(',').flatMap((name) => (name.trim() === 'resourceType' ? [] : [name.trim()]));
   const known = elementNames(type);
   if (names.every((name) => known.has(name))) return names;
   throw badParameter('_elements', `_elements must be names of top-level elements of ${type}, separated by commas`);

@@ -302,6 +302,11 @@ export function searchCases(subject: () => Subject): void {
     });
 
     test('_elements', async () => {
+      // As fhirpy asks: the name of the type is in every answer.
+      for (const elements of ['id,resourceType', 'resourceType']) {
+        const asked = await get(`/Patient?_count=1&_elements=${elements}`);
+        expect(Object.keys(asked.body['entry'][0].resource)).toEqual(['resourceType', 'id', 'meta']);
+      }
       const { body } = await get('/Observation?code=85354-9&_elements=subject');
       expect(Object.keys(body['entry'][0].resource).sort()).toEqual(
         ['code', 'id', 'meta', 'resourceType', 'status', 'subject'].sort(),

@@ -189,6 +189,37 @@ export function strictCases(subject: () => Subject): void {
       expect(diagnostics(reply.body)).not.toContain('id');
     });
 
+    test.each([
+      ['DELETE', '/Patient/1', /^DELETE is not supported here, but GET, HEAD, PUT.*entered-in-error/],
+      ['DELETE', '/Patient?identifier=x', /^DELETE is not supported here, but .*entered-in-error/],
+      ['PUT', '', /^PUT is not supported here, but POST of a Bundle; a search is of one type/],
+      ['GET', '?_type=Patient', /^GET is not supported here, but POST of a Bundle; a search is of one type/],
+      ['GET', '/Patient/_search?name=a', /^GET is not supported here, but POST$/],
+    ])('%s %s is told with what there is instead', async (method, path, says) => {
+      const reply = await call(method, path);
+      expectOutcome(reply, 405, 'not-supported');
+      expect(diagnostics(reply.body)).toMatch(says);
+    });
+
+    test('what a bundle may not do is told with what there is instead', async () => {
+      const requests: [string, string, RegExp][] = [
+        ['DELETE', 'Patient/1', /^DELETE is not supported here, but GET, .*entered-in-error/],
+        ['Jane Doe', 'Patient/1', /^this method is not supported here, but GET, /],
+        ['GET', 'Patient/1/Observation', /^a compartment is not an address here: search Observation\?patient=\[id\]$/],
+      ];
+      for (const [method, url, says] of requests) {
+        const { response } = (await batchOf({ request: { method, url } })).body['entry'][0];
+        expect(diagnostics(response.outcome), method).toMatch(says);
+      }
+    });
+
+    test('a compartment is told as the search that finds the same', async () => {
+      const reply = await call('GET', '/Patient/1/Condition?code=x');
+      expectOutcome(reply, 404, 'not-supported');
+      expect(diagnostics(reply.body)).toContain('search Condition?patient=[id]');
+      expectOutcome(await call('GET', '/Patient/1/Encounter'), 404, 'not-found');
+    });
+
     test('such an address in a bundle too', async () => {
       for (const request of [
         { method: 'GET', url: 'Patient/$everything' },
