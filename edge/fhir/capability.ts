@@ -4,10 +4,11 @@ import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { typeOf } from '../store/search/kinds.ts';
 import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
 import { interactionCodes, SYSTEM_INTERACTIONS, UNSUPPORTED_METHODS } from './type-interactions.ts';
-import { FHIR_JSON, JSON_PATCH } from './media-type.ts';
+import { FHIR_JSON } from './media-type.ts';
 
 /** When what is said here last changed (CapabilityStatement.date). */
-const CHANGED = '2026-11-22';
+const CHANGED = '2026-11-21';
+const BULK_DATA = 'http://hl7.org/fhir/uv/bulkdata';
 const SMART_SERVICE = 'http://terminology.hl7.org/CodeSystem/restful-security-service';
 
 /** Where tokens are says `.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). */
@@ -20,10 +21,11 @@ const SECURITY: JsonObject = {
 };
 
 function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
+  const unsupported = `${UNSUPPORTED_METHODS.join(' and ')} are not supported.`;
   return {
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
-    documentation: `_sort: ${sortsOf(type).join(', ')}. Ids are assigned by the server. Not supported: ${UNSUPPORTED_METHODS.join(', ')}.`,
+    documentation: `_sort: ${sortsOf(type).join(', ')}. Ids are assigned by the server. ${unsupported}`,
     interaction: interactionCodes().map((code) => ({ code })),
     versioning: 'versioned-update',
     readHistory: true,
@@ -39,7 +41,12 @@ function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
       type: typeOf(kind),
       documentation,
     })),
-    operation: [{ name: 'validate', definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate' }],
+    operation: [
+      { name: 'validate', definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate' },
+      ...(type === 'Patient'
+        ? [{ name: 'export', definition: `${BULK_DATA}/OperationDefinition/patient-export` }]
+        : []),
+    ],
   };
 }
 
@@ -52,17 +59,18 @@ export function capabilityStatement(root: string): JsonObject {
     status: 'active',
     date: CHANGED,
     kind: 'instance',
+    instantiates: [`${BULK_DATA}/CapabilityStatement/bulk-data`],
     software: { name: 'Integration gateway' },
     implementation: { description: 'FHIR R4 API of the integration gateway', url: root },
     fhirVersion: '4.0.1',
     format: [FHIR_JSON, 'json'],
-    patchFormat: [JSON_PATCH],
     rest: [
       {
         mode: 'server',
         security: SECURITY,
         resource: RESOURCE_TYPES.map(resource),
         interaction: SYSTEM_INTERACTIONS.map((code) => ({ code })),
+        operation: [{ name: 'export', definition: `${BULK_DATA}/OperationDefinition/export` }],
       },
     ],
   };

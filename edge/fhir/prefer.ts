@@ -7,13 +7,22 @@ export interface Prefer {
 
 const RETURNS = ['representation', 'minimal', 'OperationOutcome'] as const;
 
-/** Preferences we do not know are none of ours (RFC 7240 §2); the first of its name counts. */
-export function preferOf(headers: Headers): Prefer {
+/** The preferences by name; the first of its name counts (RFC 7240 §2). */
+function preferences(headers: Headers): ReadonlyMap<string, string> {
   const given = new Map<string, string>();
   for (const part of (headers.get('prefer') ?? '').split(/[,;]/)) {
     const [name = '', value = ''] = part.split('=').map((item) => item.trim());
     if (!given.has(name.toLowerCase())) given.set(name.toLowerCase(), value.replace(/^"(.*)"$/, '$1').toLowerCase());
   }
+  return given;
+}
+
+/** `respond-async` (RFC 7240 §4.1), which has no value. */
+export const isAsync = (headers: Headers): boolean => preferences(headers).get('respond-async') === '';
+
+/** Preferences we do not know are none of ours (RFC 7240 §2). */
+export function preferOf(headers: Headers): Prefer {
+  const given = preferences(headers);
   const wanted = given.get('return');
   return {
     return: RETURNS.find((name) => name.toLowerCase() === wanted) ?? 'representation',

@@ -12,6 +12,7 @@ import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-confi
 import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts';
 import type { CountUse } from '../http/usage.ts';
 import { challengeOf, requireScopes } from '../oauth/bearer.ts';
+import { addBulkExport } from './bulk/routes.ts';
 import { prepareBundle } from './bundle/bundle.ts';
 import { capabilityStatement } from './capability.ts';
 import { refuseNoneExist, requireNoConditions } from './conditional-headers.ts';
@@ -35,11 +36,7 @@ const TYPE = `/fhir/:type{(?:${RESOURCE_TYPES.join('|')})}`;
 /** Only what can be an id is one; anything else is an address that is not supported. */
 const routeOf = (path: string): string => TYPE + path.replace(':id', `:id{${ID_SEGMENT}}`);
 
-const SCOPES = {
-  read: (type: string) => [readScope(type)],
-  write: (type: string) => [writeScope(type)],
-  both: (type: string) => [readScope(type), writeScope(type)],
-} as const;
+const SCOPES = { read: readScope, write: writeScope } as const;
 
 function errorResponse(fault: Fault | undefined): Response {
   return new Response(printJson(outcomeOf(fault)), {
@@ -103,7 +100,7 @@ function addTypes(app: Surface, serve: Serve): void {
         const type = c.req.param('type');
         if (!isResourceType(type)) throw new TypeError('the route lets only our types through');
         return serve(c, (call) => {
-          requireScopes(call.context.caller, SCOPES[scope](type));
+          requireScopes(call.context.caller, [SCOPES[scope](type)]);
           return PREPARE[name](call, type);
         });
       });
@@ -122,6 +119,7 @@ export function createFhir(deps: Deps, countUse?: CountUse): Surface {
 
   addDocuments(app, config, root);
   addBundles(app, deps, serve);
+  addBulkExport(app, serve, notAllowed);
   addTypes(app, serve);
 
   app.notFound((c) => errorResponse(unsupportedAddress(c.req.path)));

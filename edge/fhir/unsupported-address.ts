@@ -27,6 +27,10 @@ export function unsupportedCompartment(segments: readonly string[]): Fault | und
 
 /** @param path below the base, as it was asked for */
 export function unsupportedAddress(path: string): Fault {
+  if (/\/Group\/[^/]+\/\$export$/.test(path)) {
+    const message = 'there are no Groups here: export all patients at Patient/$export, or everything at $export';
+    return new Fault('not-found', message, { code: 'not-supported' });
+  }
   const segments = path.split('/');
   const segment = segments.at(-1) ?? '';
   const compartment = unsupportedCompartment(segments);

@@ -32,7 +32,7 @@ export interface OperationObject {
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-export type Method = 'get' | 'post' | 'put' | 'patch';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type PathItem = { readonly [M in Method]?: OperationObject };
 /** Paths below the base URL of one surface. */
 export type Paths = Readonly<Record<string, PathItem>>;

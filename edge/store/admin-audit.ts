@@ -48,7 +48,7 @@ const actorSql = (actor: string, bind: Bind): string =>
 
 /**
  * Rows of a site. A patient's are found by the index of patients, whatever the statistics say: they know nothing of one
- * among thousands. Those of an action are found by it, and those of bundles that did it beside them.
+ * among thousands; exports are among them, which may have shown anybody. Those of an action are found by it, and those of bundles that did it beside them.
  *
  * @param after at and audit_id of the last one of the page before, or null
  */
@@ -61,8 +61,9 @@ export function listAudit(
 ): Query<AuditRow> {
   const { params, bind } = binder();
   const [direction, beyond] = order === 'newest' ? ['desc', '<'] : ['asc', '>'];
+  const ofSite = `${bind(site)}::uuid`;
   const where = [
-    `a.site_id = ${bind(site)}::uuid`,
+    `a.site_id = ${ofSite}`,
     ...(clientId === '' ? [] : [`a.client_id = ${bind(clientId)}`]),
     ...(actor === '' ? [] : [actorSql(actor, bind)]),
     ...(from === '' ? [] : [`a.at >= ${bind(from)}::timestamptz`]),
@@ -77,7 +78,10 @@ export function listAudit(
 
   if (patient !== '') {
     const done = action === '' ? '' : `${bind(action)} = any (a.action || a.parts)`;
-    const text = `with concerning as materialized (select * from audit where patients @> array[${bind(patient)}::uuid])
+    // An export names no patients, since it can be of all of them.
+    const text = `with concerning as materialized (
+  select * from audit where patients @> array[${bind(patient)}::uuid]
+  union all select * from audit a where a.site_id = ${ofSite} and a.action = 'export')
 select ${COLUMNS} from (${page('concerning', done)}) a ${last}`;
     return { text, params };
   }

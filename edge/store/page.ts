@@ -13,7 +13,10 @@ export interface PageRow extends Omit<StoredResource, 'meta' | 'body'> {
   readonly body: string | null;
 }
 
-/** For whom a page is: a caller, who sees `limit` resources, or the gateway itself, which shows them to nobody. */
+/**
+ * For whom a page is: a caller, who sees `limit` resources, or the gateway itself, which shows them to nobody, or as a part
+ * of what the audit has as a whole.
+ */
 export type Reader = { readonly action: ReadAction; readonly limit: number } | 'gateway';
 
 /**

@@ -20,13 +20,14 @@ export const FUNCTIONS: readonly string[] = [
   'authorities_named',
   'authority_alias_add',
   'authority_alias_decide',
+  'bulk_export_begin',
+  'bulk_export_file_write',
+  'bulk_export_step',
   'caller_refusal',
   'client_find',
   'console_session_ask',
   'console_session_is_live',
   'console_session_logout',
-  'console_session_move',
-  'console_session_sites',
   'console_session_start',
   'hl7_accepted',
   'hl7_authorities',
@@ -70,6 +71,7 @@ export const FUNCTIONS: readonly string[] = [
   'resource_batch',
   'resource_reindex',
   'resource_transaction',
+  'resource_version_at',
   'resource_write',
   'retention_ask',
   'retention_due',
@@ -85,6 +87,7 @@ export const FUNCTIONS: readonly string[] = [
   'thumbprints_write',
   'token_revoke',
   'usage_add',
+  'write_time',
 ];
 
 export interface SchemaRow {

@@ -16,6 +16,7 @@ const OWN = {
   GW412: { kind: 'precondition-failed', message: 'the resource has another version' },
   GW423: { kind: 'invalid', message: 'the addresses are not those of the site', code: 'foreign-address' },
   GW422: { kind: 'invalid', message: 'a referenced resource is not in the site', code: 'not-found' },
+  GW429: { kind: 'throttled', message: 'as many as are allowed are under way' },
   GW440: { kind: 'unauthenticated', message: 'your session has ended: sign in again', code: 'session_ended' },
   GW503: { kind: 'unavailable', message: 'the database took too long' },
 } as const satisfies Readonly<Record<string, Meaning>>;

@@ -11,7 +11,7 @@ begin
       from resource r where r.site_id = p_site and r.type = p_type and r.id = p_id;
   update resource r
      set version = r.version + 1, body = p_body,
-         last_updated = greatest(date_trunc('milliseconds', clock_timestamp()), r.last_updated)
+         last_updated = greatest(write_time(), r.last_updated)
    where r.site_id = p_site and r.type = p_type and r.id = p_id;
   insert into hl7_message_resource (site_id, message_id, type, id, version)
     select r.site_id, p_message, r.type, r.id, r.version

@@ -6,7 +6,7 @@
 create or replace function hl7_merge(p_site uuid, p_message uuid, p_from uuid, p_to uuid) returns void
 language plpgsql as $$
 declare
-  at timestamptz := date_trunc('milliseconds', clock_timestamp());
+  at timestamptz := write_time();
   s record;
   target uuid;
   gone uuid[];

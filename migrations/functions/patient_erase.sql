@@ -72,6 +72,9 @@ begin
        where x.site_id = p_site and x.message_id = any (messages)
          and not exists (select from erased e where e.type = x.type and e.id = x.id));
 
+    -- What was exported as of a moment cannot be that any more: files that are asked for again would be others.
+    delete from bulk_export x where x.site_id = p_site;
+
     delete from attention a
      where a.site_id = p_site and (a.patient_a = any (patients) or a.patient_b = any (patients)
         or a.patient_a is null and a.message_id = any (messages));
@@ -106,7 +109,7 @@ begin
         from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (others);
     update resource r
        set version = r.version + 1, body = patient_links_without(r.body, patients),
-           last_updated = greatest(date_trunc('milliseconds', clock_timestamp()), r.last_updated)
+           last_updated = greatest(write_time(), r.last_updated)
      where r.site_id = p_site and r.type = 'Patient' and r.id = any (others);
     update resource_history h set body = patient_links_without(h.body, patients)
      where h.site_id = p_site and h.type = 'Patient' and h.body ~ pattern;

@@ -60,6 +60,8 @@ begin
     select o.site_id, o.bucket, o.surface, o.outcome from usage o where o.site_id = p_site and o.bucket < until.usage
      order by o.bucket limit p_limit for update skip locked);
   get diagnostics usage = row_count;
+  -- Asked for they are not there any more (bulk_export_step).
+  delete from bulk_export x where x.site_id = p_site and x.expires_at < clock_timestamp();
   audit := audit_forget(p_site, until.audit, p_limit);
 
   is_done := greatest(messages, coalesce(cardinality(old), 0), refusals, usage, audit) < p_limit;

@@ -3,6 +3,7 @@ import { describe } from 'vitest';
 
 import { onRuntimes } from './on-runtimes.ts';
 import { auditCases } from './fhir/audit-cases.ts';
+import { bulkCases } from './fhir/bulk-cases.ts';
 import { bundleCases } from './fhir/bundle-cases.ts';
 import { clientCases } from './fhir/client-cases.ts';
 import { conditionalCases } from './fhir/conditional-cases.ts';
@@ -10,7 +11,6 @@ import { exampleCases } from './fhir/example-cases.ts';
 import { httpCases } from './fhir/http-cases.ts';
 import { isolationCases } from './fhir/isolation-cases.ts';
 import { pagingCases } from './fhir/paging-cases.ts';
-import { patchCases } from './fhir/patch-cases.ts';
 import { resourceCases } from './fhir/resource-cases.ts';
 import { searchCases } from './fhir/search-cases.ts';
 import { strictCases } from './fhir/strict-cases.ts';
@@ -22,8 +22,8 @@ onRuntimes(startSubject, (subject) => {
   describe('search', () => searchCases(subject));
   describe('paging', () => pagingCases(subject));
   describe('conditions', () => conditionalCases(subject));
-  describe('patch', () => patchCases(subject));
   describe('bundles', () => bundleCases(subject));
+  describe('bulk data', () => bulkCases(subject));
   describe('HTTP', () => httpCases(subject));
   describe('strictness', () => strictCases(subject));
   describe('table of what is not known', () => strictTableCases(subject));

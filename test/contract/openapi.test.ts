@@ -20,7 +20,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-const METHODS = ['get', 'post', 'put', 'patch'];
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
   let db: TestDatabase;

@@ -15,7 +15,10 @@ export const auditFilter = z.strictObject({
     .string()
     .regex(/^(?:(?:Patient\/)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/, 'must be the id of a Patient')
     .default('')
-    .meta({ description: 'Whom it concerned: the id of a Patient, or `Patient/…`.' }),
+    .meta({
+      description:
+        'Whom it concerned: the id of a Patient, or `Patient/…`. Exports are found too: they may be of anybody.',
+    }),
   clientId: z
     .string()
     .max(40)

@@ -1,4 +1,5 @@
 /** `/admin/audit`: who saw or changed what, searched and downloaded. */
+import { pagedStream } from '../../http/paged-stream.ts';
 import type { Surface } from '../../http/surface.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import type { Console } from '../web/console.ts';
@@ -18,35 +19,19 @@ const asked = (query: Record<string, string>) => ({
   to: instantOfLocal(query['to']),
 });
 
-/**
- * A line for each row, made as it is read: a slow reader holds one page of rows.
- *
- * @param first the page that left the row of the audit
- */
-function linesOf(
+const encoder = new TextEncoder();
+
+/** A line for each row. */
+const linesOf = (site: string, rows: readonly AuditRow[]): Uint8Array =>
+  encoder.encode(rows.map((row) => `${JSON.stringify(toAuditEvent(site, row))}\n`).join(''));
+
+/** The pages of the archive as bytes; the first leaves the row of the audit. */
+async function* bytesOf(
   site: string,
-  first: readonly AuditRow[],
   pages: AsyncGenerator<readonly AuditRow[], undefined>,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  const bytesOf = (rows: readonly AuditRow[]): Uint8Array =>
-    encoder.encode(rows.map((row) => `${JSON.stringify(toAuditEvent(site, row))}\n`).join(''));
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(bytesOf(first));
-    },
-    async pull(controller) {
-      const { value: rows, done } = await pages.next();
-      if (done === true) {
-        controller.close();
-        return;
-      }
-      controller.enqueue(bytesOf(rows));
-    },
-    async cancel() {
-      await pages.return(undefined);
-    },
-  });
+): AsyncGenerator<Uint8Array, undefined> {
+  for await (const rows of pages) yield linesOf(site, rows);
+  return undefined;
 }
 
 export function addAuditPages(app: Surface, { deps: { config }, access }: Console): void {
@@ -65,10 +50,10 @@ export function addAuditPages(app: Surface, { deps: { config }, access }: Consol
   app.get(`${PLACE}/events.ndjson`, async (c) => {
     const { actor, database } = await access.page(c, 'site.audit.read');
     const filter = readQuery(auditFilter, asked(c.req.query()));
-    const pages = exportAudit(database, actor.site, filter);
+    const pages = bytesOf(actor.site, exportAudit(database, actor.site, filter));
     // Whatever is wrong is answered, and who asked is on record, before anything is sent.
-    const { value: first = [] } = await pages.next();
-    return new Response(linesOf(actor.site, first, pages), {
+    const { value: first = new Uint8Array() } = await pages.next();
+    return new Response(pagedStream(first, pages), {
       headers: {
         'Content-Type': 'application/fhir+ndjson',
         'Content-Disposition': 'attachment; filename="audit.ndjson"',

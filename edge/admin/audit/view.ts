@@ -16,7 +16,10 @@ export const auditItem = z.object({
   requestId: text,
   action: z.enum(AUDIT_ACTIONS),
   parts: z.array(text).meta({ description: 'Of a batch or transaction: what its entries did.' }),
-  resources: z.array(text).meta({ description: '`Observation/…`, and `Hl7Message/…`, `ApiKey/…`, `Site/…`.' }),
+  resources: z.array(text).meta({
+    description:
+      '`Observation/…`, and `Hl7Message/…`, `ApiKey/…`, `Site/…`, of an export `BulkExport/…`, `ObservationFile/…`.',
+  }),
   patients: z.array(text).meta({ description: 'The ids of the patients concerned.' }),
   parameters: z.array(text).meta({ description: 'Of a search: the names of its parameters.' }),
 });

@@ -4,7 +4,6 @@
  */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
-import type { SeenRow } from '../../store/resource-seen.ts';
 import { type ConditionRow, requireResource, type WriteRow, writeTransaction } from '../../store/transaction.ts';
 import { requireAffordableQueries } from '../cost.ts';
 import { auditedTogether, type Interaction, type RequestContext, type Target } from '../interaction.ts';
@@ -71,7 +70,7 @@ function refusedCondition(
   for (const row of rows) {
     if (row.part !== 'condition' || row.outcome === 'resolved') continue;
     const { condition, at } = present(placed[row.ordinal]);
-    return conditionFault(row.outcome, { type: condition.type, at, isPatch: condition.kind === 'patch' });
+    return conditionFault(row.outcome, condition.type, at);
   }
   return undefined;
 }
@@ -87,15 +86,8 @@ function refuseIfMatch({ headers }: Entry): void {
   throw new Fault('malformed', message, { issues: [{ code: 'not-supported', message }] });
 }
 
-/**
- * @param seen what patches among the entries are about
- * @throws Fault of the first entry that cannot be done, with the issues of all
- */
-export async function prepareTransaction(
-  context: RequestContext,
-  entries: readonly Entry[],
-  seen: ReadonlyMap<Entry, readonly SeenRow[]>,
-): Promise<Interaction> {
+/** @throws Fault of the first entry that cannot be done, with the issues of all */
+export async function prepareTransaction(context: RequestContext, entries: readonly Entry[]): Promise<Interaction> {
   const { site } = context.caller;
 
   // 1. Each entry for itself.
@@ -104,7 +96,7 @@ export async function prepareTransaction(
   await each(
     entries.map((entry, index) => ({ entry, index })),
     async ({ entry, index }) => {
-      const plan = await planEntry(context, entry, seen.get(entry));
+      const plan = await planEntry(context, entry);
       if (plan.kind === 'write') {
         drafts.push({ entry, index, draft: plan.draft });
         return;
@@ -123,9 +115,8 @@ export async function prepareTransaction(
     return { entry, index, at: entry.at, planned };
   });
   requireAffordableQueries(settler.conditions.map(({ query }) => query));
-  const creates = writes.filter(({ entry }) => entry.method === 'POST');
-  const updates = writes.filter(({ entry }) => entry.method !== 'POST');
-  const placed = placeConditions(creates, updates, settler.conditions);
+  const [creates, updates] = ['POST', 'PUT'].map((method) => writes.filter(({ entry }) => entry.method === method));
+  const placed = placeConditions(present(creates), present(updates), settler.conditions);
   const conditions = placed.map(({ condition }) => condition);
 
   // 3. One call: locks, writes, what the reads need to exist, reads.
@@ -138,10 +129,7 @@ export async function prepareTransaction(
   const targets = reads.flatMap(({ entry, interaction: { target } }): (Target & { at: string })[] =>
     target === undefined ? [] : [{ ...target, at: entry.at }],
   );
-  const origins: RowOrigin[] = [
-    ...writes.map(({ at, planned: { type, isPatch } }) => ({ at, type, isPatch })),
-    ...targets,
-  ];
+  const origins: RowOrigin[] = [...writes.map(({ at, planned }) => ({ at, type: planned.type })), ...targets];
   const required = targets.map((target, index) => requireResource(site, target, writes.length + index));
 
   return {

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { begin, complete, manifestOf, exported } from './bulk-export.ts';
 import { type Body, linkOf, observation, patient, type Reply, type Subject } from './subject.ts';
 
 type Request = readonly [method: string, path: string, options?: { body?: object; headers?: Record<string, string> }];
 
 export function isolationCases(subject: () => Subject): void {
-  let theirs: { patient: string; observation: string; report: string };
+  let theirs: { patient: string; observation: string; report: string; export: string };
   let cursor: string;
   let before: string;
   const mine = () => subject().otherToken;
@@ -48,7 +49,9 @@ export function isolationCases(subject: () => Subject): void {
       code: { text: 'x' },
       subject: { reference: `Patient/${who}` },
     });
-    theirs = { patient: who, observation: note, report };
+    const begun = await begin(subject(), '/$export');
+    await complete(subject(), begun);
+    theirs = { patient: who, observation: note, report, export: begun.split('/').at(-1) ?? '' };
     await subject().create(patient('theirs-2'));
     cursor = linkOf(await subject().call('GET', '/Patient?_count=1'), 'next') ?? '';
     before = await snapshot();
@@ -59,7 +62,7 @@ export function isolationCases(subject: () => Subject): void {
 
   /** The same status and the same body as for something that never was. */
   const expectSame = async (requestFor: (ids: typeof theirs, identifier: string) => Request): Promise<void> => {
-    const nobody = { patient: randomUUID(), observation: randomUUID(), report: randomUUID() };
+    const nobody = { patient: randomUUID(), observation: randomUUID(), report: randomUUID(), export: randomUUID() };
     const [their, none] = await Promise.all([ask(requestFor(theirs, 'theirs')), ask(requestFor(nobody, randomUUID()))]);
     const neutral = (reply: Reply, ids: typeof theirs) =>
       Object.values(ids).reduce((text, id) => text.replaceAll(id, 'ID'), reply.text);
@@ -71,11 +74,6 @@ export function isolationCases(subject: () => Subject): void {
   };
 
   const bundle = (type: string, ...entry: object[]) => ({ body: { resourceType: 'Bundle', type, entry } });
-  const PATCH = { 'content-type': 'application/json-patch+json' };
-  const patchEntry = (url: string) => ({
-    resource: { resourceType: 'Binary', contentType: PATCH['content-type'], data: btoa('[]') },
-    request: { method: 'PATCH', url },
-  });
   const put = (resource: Body, url: string) => ({ resource, request: { method: 'PUT', url } });
   const post = (resource: Body, ifNoneExist?: string) => ({
     resource,
@@ -112,13 +110,6 @@ export function isolationCases(subject: () => Subject): void {
       'update without an id, with If-Match',
       (ids) => ['PUT', `/Patient/${ids.patient}`, { body: patient('x'), headers: { 'if-match': 'W/"1"' } }],
     ],
-    ['patch', (ids) => ['PATCH', `/Observation/${ids.observation}`, { body: [], headers: PATCH }]],
-    ['conditional patch', (ids) => ['PATCH', `/Patient?_id=${ids.patient}`, { body: [], headers: PATCH }]],
-    [
-      'conditional patch by an identifier',
-      (_, identifier) => ['PATCH', `/Patient?identifier=${identifier}`, { body: [], headers: PATCH }],
-    ],
-    ['transaction: patch', (ids) => ['POST', '', bundle('transaction', patchEntry(`Patient/${ids.patient}`))]],
     ['a reference', (ids) => ['POST', '/Observation', { body: observation(ids.patient) }]],
     [
       'an absolute reference',
@@ -149,6 +140,12 @@ export function isolationCases(subject: () => Subject): void {
     [
       'transaction: read',
       (ids) => ['POST', '', bundle('transaction', { request: { method: 'GET', url: `Patient/${ids.patient}` } })],
+    ],
+    ['status of an export', (ids) => ['GET', `/$export/${ids.export}`]],
+    ['cancelling an export', (ids) => ['DELETE', `/$export/${ids.export}`]],
+    [
+      'a file of an export',
+      (ids) => ['GET', `/$export/${ids.export}/Patient.1.ndjson`, { headers: { accept: '*/*' } }],
     ],
   ])('%s cannot tell', async (_, requestFor) => {
     await expectSame(requestFor);
@@ -219,6 +216,14 @@ export function isolationCases(subject: () => Subject): void {
       const count = await subject().call('GET', `/${query}&_summary=count`, { token });
       expect(count.body['total'], query).toBe(0);
     }
+  });
+
+  test('an export has nothing of theirs', async () => {
+    const { token } = await subject().newSite();
+    expect((await manifestOf(subject(), '/$export', { token })).output).toEqual([]);
+    const own = await subject().create(patient('mine'), token);
+    const all = await exported(await manifestOf(subject(), '/$export', { token }), token);
+    expect(all.map(({ id }) => id as string)).toEqual([own]);
   });
 
   test('a cursor of theirs opens nothing', async () => {

@@ -178,9 +178,8 @@ export function strictCases(subject: () => Subject): void {
       ['GET', '/_history', '_history'],
       ['GET', '/Patient/$everything', '$everything'],
       ['GET', '/Patient/1/$everything', '$everything'],
-      ['GET', '/Patient/$export', '$export'],
-      ['POST', '/Patient/$export', '$export'],
-      ['GET', '/$export', '$export'],
+      ['GET', '/Observation/$export', '$export'],
+      ['POST', '/Patient/1/$export', '$export'],
       ['PUT', '/Patient/_x', '_x'],
     ])('%s %s is not supported here, not an unknown id', async (method, path, name) => {
       const reply = await call(method, path, method === 'GET' ? {} : { body: patient('a') });

@@ -6,12 +6,25 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { erase } from '../../../edge/platform/node/erase-patient.ts';
 import { connectDatabase, type CommandDatabase } from '../../../edge/platform/node/database.ts';
 import { audited } from '../../../edge/store/audit.ts';
+import {
+  beginExport,
+  type ExportKey,
+  exportStands,
+  filePage,
+  type FileRow,
+  findExport,
+  openFile,
+  stepExport,
+} from '../../../edge/store/bulk-export.ts';
 import { erasePatient } from '../../../edge/store/patient-erasure.ts';
 import { writeResources, toWrite } from '../../../edge/store/resource.ts';
+import { until } from '../../stack/services/until.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
 
+/** Of exports that were opened: whoever is reading one goes on with it. */
+const files = new Map<string, FileRow>();
 let db: TestDatabase;
 let owner: CommandDatabase;
 let site: Hl7Site;
@@ -186,4 +199,49 @@ test('of a message that also tells of another the bytes go, and the other’s re
     { control_id: 'A-1', kept: false, id: other },
     { control_id: 'B-1', kept: true, id: other },
   ]);
+});
+
+test('exports of the site end, also one that is being read, and what is exported then has nothing of it', async () => {
+  await site.send(admit('X-1', 'X1', 'Secret^Jane'));
+  await site.send(admit('X-2', 'X2'));
+  const neighbour = await createHl7Site({ database: db });
+  await neighbour.send(admit('X-3', 'X3'));
+  const begun = [await exportOf(site), await exportOf(neighbour)] as const;
+  const id = await idOf('X1');
+  expect(await namesIn(begun[0])).toContain('Secret');
+  await eraseNow(id, ['no']).catch(() => undefined);
+  expect(await namesIn(begun[0])).toContain('Secret');
+  await eraseNow(id);
+  expect(await namesIn(begun[0])).toBe(undefined);
+  expect(await namesIn(begun[1])).toContain('Doe');
+  const after = await namesIn(await exportOf(site));
+  expect(after).toContain('Doe');
+  expect(after).not.toContain('Secret');
+
+  /** An export of the site's patients, complete. */
+  async function exportOf(at: Hl7Site): Promise<ExportKey & { readonly at: Hl7Site }> {
+    const key = { site: at.site, clientId: at.clientId, id: randomUUID(), at };
+    const asked = { request: '', types: ['Patient'], ofPatients: false, since: null, outcomes: '' } as const;
+    await at.database.run(beginExport({ ...key, ...asked }));
+    await until('the export is complete', async () => {
+      const [, [row]] = await at.database.batch([stepExport(key), findExport(key)] as const);
+      return row?.is_complete;
+    });
+    return key;
+  }
+
+  /** The content of its first page; undefined: it is not there any more. */
+  async function namesIn({ at, ...key }: ExportKey & { readonly at: Hl7Site }): Promise<string | undefined> {
+    const [file] = await at.database.run(openFile(key, 'Patient', 1, ['Patient']));
+    const wasThere = files.get(key.id) ?? file;
+    if (wasThere?.after_id == null || wasThere.upto_id === null) throw new Error('there is no file');
+    files.set(key.id, wasThere);
+    const whole = { ...wasThere, upto_id: wasThere.upto_id };
+    const page = filePage({ ...key, type: 'Patient', number: 1, file: whole, after: wasThere.after_id });
+    const [rows, standing] = await at.database.batch([page, exportStands(key)] as const);
+    expect(standing.length === 1).toBe(file !== undefined);
+    const text = JSON.stringify(rows);
+    if (standing.length === 0) expect(text).not.toContain('Secret');
+    return standing.length === 0 ? undefined : text;
+  }
 });

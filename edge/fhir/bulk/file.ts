@@ -1,0 +1,101 @@
+/**
+ * A file of an export (FHIR Bulk Data Access 2.0.0, Bulk Data Output File Request): read while it is sent, a page when the
+ * one before was taken. Asked for again it is the same: the resources as they were at the export's moment.
+ */
+import { isResourceType, RESOURCE_TYPES } from '../../../shared/resource-type.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import type { Deps } from '../../deps.ts';
+import { faultOf } from '../../http/fault-status.ts';
+import { pagedStream } from '../../http/paged-stream.ts';
+import { type Caller, requireScopes } from '../../oauth/bearer.ts';
+import { assertCaller } from '../../store/api-key.ts';
+import {
+  exportStands,
+  filePage,
+  type FileRow,
+  type FileSelection,
+  openFile,
+  PAGE_RESOURCES,
+} from '../../store/bulk-export.ts';
+import { toPage } from '../../store/page.ts';
+import { renderResource } from '../../store/resource.ts';
+import { refuseNoneExist } from '../conditional-headers.ts';
+import { strictControls } from '../controls/write-controls.ts';
+import { type Answer, type Interaction, interaction, NOTED, readScope } from '../interaction.ts';
+import { FHIR_NDJSON } from '../media-type.ts';
+import type { Call } from '../prepare.ts';
+import { fileOf, noExport, OUTCOMES } from './addresses.ts';
+import { keyOf, nothing } from './status.ts';
+
+const utf8 = new TextEncoder();
+
+/**
+ * The pages of a file, as bytes. Each asks anew whether the key is active, its token not revoked and the export still
+ * there; that the token has expired meanwhile does not break off what was begun in time.
+ *
+ * @throws Fault `unauthenticated`, `not-found`, `unavailable`
+ */
+async function* pagesOf(
+  { database }: Pick<Deps, 'database'>,
+  caller: Caller,
+  selection: FileSelection,
+): AsyncGenerator<Uint8Array, undefined> {
+  let { after } = selection;
+  for (;;) {
+    const [, rows, [standing]] = await database.batch([
+      assertCaller(caller),
+      filePage({ ...selection, after }),
+      exportStands(selection),
+    ] as const);
+    if (standing === undefined) throw noExport();
+    const { resources, more } = toPage(rows, PAGE_RESOURCES);
+    yield utf8.encode(resources.map((resource) => `${renderResource(resource)}\n`).join(''));
+    const last = resources.at(-1);
+    if (!more || last === undefined) return undefined;
+    after = last.id;
+  }
+}
+
+/** What goes wrong behind the first page can be told nobody: the body breaks off, and the log says why. */
+async function* logged(
+  pages: AsyncGenerator<Uint8Array, undefined>,
+  { log }: Pick<Deps, 'log'>,
+  requestId: string,
+): AsyncGenerator<Uint8Array, undefined> {
+  try {
+    yield* pages;
+  } catch (error) {
+    faultOf(error, log, 'fhir', requestId);
+    throw error;
+  }
+  return undefined;
+}
+
+const HEADERS = { 'Content-Type': FHIR_NDJSON };
+
+/** @param requestId for the log */
+export function prepareFile({ deps, context, id, pairs, request }: Call, name: string, requestId: string): Interaction {
+  refuseNoneExist(request.headers);
+  strictControls(pairs, [], 'a file is what it is');
+  const wanted = fileOf(name);
+  if (!isUuid(id) || wanted === undefined) return nothing();
+  const { caller } = context;
+  const { type, number } = wanted;
+  const key = keyOf(context, id);
+
+  const answer = async (file: FileRow | undefined): Promise<Answer> => {
+    if (file === undefined) throw noExport();
+    requireScopes(caller, file.types.map(readScope));
+    if (type === OUTCOMES && number === 1 && file.outcomes !== '') {
+      return { status: 200, headers: HEADERS, body: `${file.outcomes}\n` };
+    }
+    const { after_id: after, upto_id: upto } = file;
+    if (!isResourceType(type) || after === null || upto === null) throw noExport();
+    const selection = { ...key, type, number, file: { ...file, upto_id: upto }, after };
+    const pages = logged(pagesOf(deps, caller, selection), deps, requestId);
+    const { value: first = new Uint8Array() } = await pages.next();
+    return { status: 200, headers: HEADERS, body: null, stream: pagedStream(first, pages) };
+  };
+  const readable = RESOURCE_TYPES.filter((one) => caller.scopes.has(readScope(one)));
+  return interaction(NOTED, [openFile(key, type, number, readable)], ([[file]]) => answer(file));
+}

@@ -1,0 +1,112 @@
+/** Beginning an export (FHIR Bulk Data Access 2.0.0, Bulk Data Kick-off Request): 202, and where its status is. */
+import { Fault } from '../../../shared/fault.ts';
+import { type Json, parseJson, printJson } from '../../../shared/json.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { decodeUtf8, readBody } from '../../http/body.ts';
+import { AFTER_THE_WINDOW } from '../../http/fault-status.ts';
+import { type Caller, requireScopes } from '../../oauth/bearer.ts';
+import { beginExport, EXPORTS_UNDER_WAY } from '../../store/bulk-export.ts';
+import { refuseNoneExist, requireNoConditions } from '../conditional-headers.ts';
+import { strictControls } from '../controls/write-controls.ts';
+import { FORM_CONTROLS } from '../controls/controls.ts';
+import { type Interaction, interaction, readScope } from '../interaction.ts';
+import { requireJsonBody } from '../media-type.ts';
+import { outcome } from '../outcome.ts';
+import { isAsync } from '../prefer.ts';
+import type { Call } from '../prepare.ts';
+import { information } from '../resource-answer.ts';
+import { statusUrl } from './addresses.ts';
+import { askedFor, type Asked, givenInBody, givenInUrl } from './parameters.ts';
+
+/** Of everything in the site, or of what is in a patient's compartment. */
+export type Level = 'system' | 'patient';
+
+const PATHS: Readonly<Record<Level, string>> = { system: '/$export', patient: '/Patient/$export' };
+
+/** Parameters; a body may be missing, since none is required. */
+async function bodyOf({ deps, request }: Call): Promise<Json> {
+  const text = decodeUtf8(await readBody(request, deps.config.FHIR_MAX_BODY_BYTES));
+  if (text.trim() === '') return { resourceType: 'Parameters' };
+  requireJsonBody(request.headers.get('content-type'));
+  return parseJson(text);
+}
+
+async function askedOf(call: Call): Promise<Asked> {
+  const { request, pairs, context } = call;
+  if (request.method === 'GET') {
+    refuseNoneExist(request.headers);
+    return askedFor(givenInUrl(pairs), context.prefer, context.now);
+  }
+  requireNoConditions(request.headers, 'an export');
+  strictControls(pairs, FORM_CONTROLS, 'the parameters of a POST stand in its body, as Parameters');
+  return askedFor(givenInBody(await bodyOf(call)), context.prefer, context.now);
+}
+
+/** What the token may read of what is asked for; what was not asked for by name is left out where it may not. */
+function typesOf(caller: Caller, { types }: Asked): readonly ResourceType[] {
+  const wanted = types ?? RESOURCE_TYPES.filter((type) => caller.scopes.has(readScope(type)));
+  requireScopes(caller, (wanted.length === 0 ? RESOURCE_TYPES : wanted).map(readScope));
+  return wanted;
+}
+
+/** For the manifest's `error`: an OperationOutcome a line. */
+function outcomesOf({ types, ignored }: Asked, exported: readonly ResourceType[]): string {
+  const missing = types === null ? RESOURCE_TYPES.filter((type) => !exported.includes(type)) : [];
+  const lines = ignored.map((issue) =>
+    printJson(outcome('warning', [{ ...issue, message: `${issue.message}. It was left out.` }])),
+  );
+  if (missing.length > 0) {
+    const scopes = missing.map(readScope).join(' ');
+    const message = `${missing.join(', ')}: left out, since the access token has not the scopes ${scopes}`;
+    lines.push(printJson(outcome('information', [{ code: 'suppressed', message }])));
+  }
+  return lines.join('\n');
+}
+
+/** @throws Fault `malformed` for parameters that cannot be used, `forbidden` where the token may not read them */
+export async function prepareKickOff(call: Call, level: Level): Promise<Interaction> {
+  const { context, request } = call;
+  const { caller, root } = context;
+  // A safe method begins nothing (RFC 9110 §9.2.1).
+  if (request.method === 'HEAD') {
+    throw new Fault('method-not-allowed', 'an export is begun by GET or POST', { headers: { Allow: 'GET, POST' } });
+  }
+  if (!isAsync(request.headers)) {
+    const message = 'an export takes its time: send Prefer: respond-async';
+    throw new Fault('malformed', message, { issues: [{ code: 'required', message, at: 'http.Prefer' }] });
+  }
+  const asked = await askedOf(call);
+  const types = typesOf(caller, asked);
+  const id = uuidv7(context.now);
+  const { search } = new URL(request.url);
+  const begun = beginExport({
+    site: caller.site,
+    clientId: caller.clientId,
+    id,
+    request: `${root}${PATHS[level]}${search}`,
+    types,
+    ofPatients: level === 'patient',
+    since: asked.since,
+    outcomes: outcomesOf(asked, types),
+  });
+  return interaction(
+    { action: 'export', searched: asked.applied },
+    [begun],
+    () => ({
+      status: 202,
+      headers: { 'Content-Location': statusUrl(root, id) },
+      body: printJson(information('the export has begun: its status is at Content-Location')),
+    }),
+    {
+      explain: (fault) =>
+        fault.kind === 'throttled'
+          ? new Fault(
+              'throttled',
+              `${EXPORTS_UNDER_WAY} exports of this API key are under way: ask for their status until they are complete, or cancel one`,
+              { headers: AFTER_THE_WINDOW },
+            )
+          : fault,
+    },
+  );
+}

@@ -1,0 +1,160 @@
+/**
+ * What a kick-off request asks for (FHIR Bulk Data Access 2.0.0, Query Parameters), in a URL or as Parameters. What is
+ * not supported is refused by name; with `handling=lenient` it is left out and told in the manifest's `error`, save where
+ * that would give more than was asked for.
+ */
+import { Fault, type Issue } from '../../../shared/fault.ts';
+import { isJsonObject, type Json } from '../../../shared/json.ts';
+import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
+import { addControl, FORM_CONTROLS } from '../controls/controls.ts';
+import { collect, type Pair, unsupported } from '../controls/faults.ts';
+import type { Prefer } from '../prefer.ts';
+import { instantInterval } from '../search/date.ts';
+
+const SUPPORTED = ['_outputFormat', '_since', '_type'] as const;
+type Supported = (typeof SUPPORTED)[number];
+
+const FORMATS = ['application/fhir+ndjson', 'application/ndjson', 'ndjson'];
+
+/** Of the guide, and what to do instead. */
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  _elements: 'resources are exported whole: leave it out',
+  _typeFilter: 'what is exported is not searched: leave it out, or search the type',
+  includeAssociatedData: 'there is no Provenance here to be included: leave it out',
+  organizeOutputBy: 'files are by type: leave it out',
+  allowPartialManifests: 'the manifest comes when all files are known: leave it out',
+  _until: 'an export is of the moment at which it began: leave it out',
+};
+const PATIENT =
+  'patient is not supported: an export is of all patients. Read the resources of one by searching for them';
+
+/** A parameter as it was given. */
+interface Given {
+  readonly name: string;
+  readonly value: string;
+  /** Where it stands. */
+  readonly at: string;
+}
+
+export interface Asked {
+  /** In the order of our own list; null: not said. */
+  readonly types: readonly ResourceType[] | null;
+  /** An instant. */
+  readonly since: string | null;
+  /** Names of the parameters that were applied. */
+  readonly applied: readonly string[];
+  /** What was left out. */
+  readonly ignored: readonly Issue[];
+}
+
+const malformed = (issue: Issue): Fault => new Fault('malformed', issue.message, { issues: [issue] });
+
+/** The parameters of a URL, without those that say how the answer looks. */
+export function givenInUrl(pairs: readonly Pair[]): Given[] {
+  const controls = new Map<string, string>();
+  collect(
+    pairs.filter(([name]) => FORM_CONTROLS.includes(name)),
+    (pair) => addControl(controls, pair),
+  );
+  return pairs
+    .filter(([name]) => !FORM_CONTROLS.includes(name))
+    .map(([name, value]) => ({ name, value, at: `http.${name}` }));
+}
+
+/** A `parameter` of Parameters: a name and one value that is a string in JSON, or the reference of a `patient`. */
+function givenOf(parameter: Json, at: string): Given {
+  if (!isJsonObject(parameter)) throw malformed({ code: 'structure', message: 'a parameter is an object', at });
+  const { name, ...rest } = parameter;
+  const [[member, value] = [], ...more] = Object.entries(rest);
+  if (typeof name !== 'string' || !member?.startsWith('value') || more.length > 0) {
+    throw malformed({ code: 'structure', message: 'a parameter here has a name and one value[x], nothing else', at });
+  }
+  // What is refused for its name may have any value.
+  return { name, value: typeof value === 'string' ? value : '', at: `${at}.${member}` };
+}
+
+/** @throws Fault `malformed` for what is no Parameters resource */
+export function givenInBody(body: Json): Given[] {
+  if (!isJsonObject(body) || body['resourceType'] !== 'Parameters') {
+    throw malformed({ code: 'structure', message: 'the body must be a Parameters resource', at: 'Parameters' });
+  }
+  const { resourceType: _, id: _id, meta: _meta, parameter = [], ...rest } = body;
+  const [other] = Object.keys(rest);
+  if (other !== undefined || !Array.isArray(parameter)) {
+    const message = 'Parameters can have a list of parameter here, and nothing else';
+    throw malformed({ code: 'structure', message, at: 'Parameters' });
+  }
+  return parameter.map((one, n) => givenOf(one, `Parameters.parameter[${n}]`));
+}
+
+/** Names separated by commas, or given several times, or both. */
+function typesOf({ value, at }: Given, isLenient: boolean, ignored: Issue[]): ResourceType[] {
+  const issues: Issue[] = [];
+  const types = value.split(',').flatMap((part) => {
+    const name = part.trim();
+    if (isResourceType(name)) return [name];
+    const shown = /^[A-Za-z]{1,64}$/.test(name) ? name : 'what is no name of a type';
+    const message = `_type: ${shown} is not served here; types: ${RESOURCE_TYPES.join(', ')}`;
+    (isLenient ? ignored : issues).push({ code: 'not-supported', message, at });
+    return [];
+  });
+  if (issues.length > 0) throw new Fault('malformed', '_type cannot be used', { issues });
+  return types;
+}
+
+function sinceOf({ value, at }: Given, nowMs: number): string {
+  const from = instantInterval(`ge${value}`, nowMs)?.from;
+  if (from == null) throw malformed({ code: 'value', message: '_since must be an instant', at });
+  return from;
+}
+
+function requireFormat({ value, at }: Given): void {
+  // A + in a query that was not escaped arrives as a space.
+  if (FORMATS.includes(value.replace(' ', '+').toLowerCase())) return;
+  const message = `_outputFormat must be one of ${FORMATS.join(', ')}`;
+  throw malformed({ code: 'not-supported', message, at });
+}
+
+/** Why a parameter cannot be used. */
+function refusalOf({ name, at }: Given): Issue {
+  const hint = Object.hasOwn(UNSUPPORTED, name) ? UNSUPPORTED[name] : undefined;
+  if (hint !== undefined) return { code: 'not-supported', message: `${name} is not supported: ${hint}`, at };
+  return { ...unsupported(name, SUPPORTED), ...(at.startsWith('http.') ? {} : { at }) };
+}
+
+const isSupported = (name: string): name is Supported => SUPPORTED.some((one) => one === name);
+
+/** @throws Fault `malformed` locating each parameter that cannot be used */
+export function askedFor(given: readonly Given[], prefer: Prefer, nowMs: number): Asked {
+  const isLenient = prefer.handling === 'lenient';
+  const ignored: Issue[] = [];
+  const seen = new Set<Supported>();
+  const types = new Set<ResourceType>();
+  let since: string | null = null;
+  collect(given, (one) => {
+    const { name, at } = one;
+    if (name === 'patient') throw malformed({ code: 'not-supported', message: PATIENT, at });
+    if (!isSupported(name)) {
+      const issue = refusalOf(one);
+      if (!isLenient) throw malformed(issue);
+      ignored.push(issue);
+      return;
+    }
+    if (seen.has(name) && name !== '_type')
+      throw malformed({ code: 'value', message: `${name} can be given only once`, at });
+    seen.add(name);
+    if (name === '_type') for (const type of typesOf(one, isLenient, ignored)) types.add(type);
+    else if (name === '_since') since = sinceOf(one, nowMs);
+    else requireFormat(one);
+  });
+  if (seen.has('_type') && types.size === 0) {
+    const message = `_type names nothing that is served here; types: ${RESOURCE_TYPES.join(', ')}`;
+    throw malformed({ code: 'not-supported', message, at: 'http._type' });
+  }
+  return {
+    types: seen.has('_type') ? RESOURCE_TYPES.filter((type) => types.has(type)) : null,
+    since,
+    applied: [...seen],
+    ignored,
+  };
+}

@@ -1,0 +1,30 @@
+/** Where exports are begun, asked for and downloaded (FHIR Bulk Data Access 2.0.0). */
+import type { Handler } from 'hono';
+
+import type { GatewayEnv, Surface } from '../../http/surface.ts';
+import { acceptedNdjson } from '../media-type.ts';
+import type { Serve } from '../serve.ts';
+import { prepareFile } from './file.ts';
+import { type Level, prepareKickOff } from './kick-off.ts';
+import { prepareCancel, prepareStatus } from './status.ts';
+
+/** A plain $ would be an anchor to the router. */
+const EXPORT = ':operation{\\$export}';
+const KICK_OFFS: readonly (readonly [path: string, level: Level])[] = [
+  [`/fhir/${EXPORT}`, 'system'],
+  [`/fhir/Patient/${EXPORT}`, 'patient'],
+];
+const STATUS = `/fhir/${EXPORT}/:id`;
+const FILE = `${STATUS}/:file`;
+
+export function addBulkExport(app: Surface, serve: Serve, notAllowed: (allow: string) => Handler<GatewayEnv>): void {
+  for (const [path, level] of KICK_OFFS) {
+    app.on(['GET', 'POST'], path, (c) => serve(c, (call) => prepareKickOff(call, level)));
+    app.all(path, notAllowed('GET, POST'));
+  }
+  app.get(STATUS, (c) => serve(c, prepareStatus));
+  app.delete(STATUS, (c) => serve(c, prepareCancel));
+  app.all(STATUS, notAllowed('GET, HEAD, DELETE'));
+  app.get(FILE, (c) => serve(c, (call) => prepareFile(call, c.req.param('file'), c.get('requestId')), acceptedNdjson));
+  app.all(FILE, notAllowed('GET, HEAD'));
+}

@@ -1,0 +1,84 @@
+/** How far an export is, its manifest, and its end (FHIR Bulk Data Access 2.0.0, Status Request, Delete Request). */
+import { type JsonObject, printJson } from '../../../shared/json.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import { requireScopes } from '../../oauth/bearer.ts';
+import {
+  cancelExport,
+  type ExportFile,
+  type ExportKey,
+  type ExportRow,
+  findExport,
+  stepExport,
+} from '../../store/bulk-export.ts';
+import { lastModifiedOf, refuseNoneExist, requireNoConditions } from '../conditional-headers.ts';
+import { FORM_CONTROLS } from '../controls/controls.ts';
+import { strictControls } from '../controls/write-controls.ts';
+import { type Answer, type Interaction, interaction, readScope, type RequestContext } from '../interaction.ts';
+import type { Call } from '../prepare.ts';
+import { information } from '../resource-answer.ts';
+import { fileUrl, noExport, OUTCOMES } from './addresses.ts';
+
+const HINT = 'what is exported was said when the export began';
+
+/** Each request finds out a good part of the files, so that asking again soon is worth it. */
+const ASK_AGAIN = { 'Retry-After': '1' };
+
+export const keyOf = ({ caller }: RequestContext, id: string): ExportKey => ({
+  site: caller.site,
+  clientId: caller.clientId,
+  id,
+});
+
+/** What never was, without asking. */
+export const nothing = (): Interaction =>
+  interaction('none', [], () => {
+    throw noExport();
+  });
+
+/** Written by findExport. */
+const filesOf = ({ files }: ExportRow): readonly ExportFile[] => JSON.parse(files) as ExportFile[];
+
+function progressOf(row: ExportRow): string {
+  if (!row.is_settled) return 'waiting for what was being written when the export began';
+  const files = filesOf(row);
+  return `${files.reduce((sum, { count }) => sum + count, 0)} resources in ${files.length} files so far`;
+}
+
+function manifestOf(root: string, id: string, row: ExportRow): JsonObject {
+  const error = row.outcomes === '' ? [] : [{ type: OUTCOMES, url: fileUrl(root, id, OUTCOMES, 1) }];
+  return {
+    transactionTime: row.transaction_time,
+    request: row.request,
+    requiresAccessToken: true,
+    output: filesOf(row).map(({ type, number, count }) => ({ type, url: fileUrl(root, id, type, number), count })),
+    // Nothing is ever deleted by the API, and an erased patient leaves no trace here either.
+    deleted: [],
+    error,
+  };
+}
+
+function statusAnswer({ caller, root }: RequestContext, id: string, row: ExportRow | undefined): Answer {
+  if (row === undefined) throw noExport();
+  requireScopes(caller, row.types.map(readScope));
+  if (!row.is_complete) return { status: 202, headers: { ...ASK_AGAIN, 'X-Progress': progressOf(row) }, body: null };
+  const headers = { 'Content-Type': 'application/json', Expires: lastModifiedOf(row.expires_at) };
+  return { status: 200, headers, body: printJson(manifestOf(root, id, row)) };
+}
+
+export function prepareStatus({ context, id, pairs, request }: Call): Interaction {
+  refuseNoneExist(request.headers);
+  strictControls(pairs, FORM_CONTROLS, HINT);
+  if (!isUuid(id)) return nothing();
+  const key = keyOf(context, id);
+  return interaction('none', [stepExport(key), findExport(key)], ([, [row]]) => statusAnswer(context, id, row));
+}
+
+export function prepareCancel({ context, id, pairs, request }: Call): Interaction {
+  requireNoConditions(request.headers, 'an export');
+  strictControls(pairs, FORM_CONTROLS, HINT);
+  if (!isUuid(id)) return nothing();
+  return interaction('none', [cancelExport(keyOf(context, id))], ([[cancelled]]) => {
+    if (cancelled === undefined) throw noExport();
+    return { status: 202, headers: {}, body: printJson(information('the export has ended, and its files are gone')) };
+  });
+}

@@ -1,0 +1,134 @@
+/** Bulk Data Access 2.0.0 in the OpenAPI document. */
+import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
+import { FHIR_JSON, FHIR_NDJSON } from '../fhir/media-type.ts';
+import {
+  headerParameter,
+  type OperationObject,
+  type Parameter,
+  pathParameter,
+  type Paths,
+  queryParameter,
+  ref,
+  type ResponseObject,
+  text,
+  uuid,
+} from './model.ts';
+
+const TAGS = ['FHIR bulk data'];
+const SECURITY = [{ accessToken: [] }];
+
+const outcome = (description: string): ResponseObject => ({
+  description,
+  content: { [FHIR_JSON]: { schema: ref('OperationOutcome') } },
+});
+
+const REFUSALS = {
+  '400': outcome('A parameter is not known or cannot be used, or `Prefer: respond-async` is missing.'),
+  '401': outcome('No token, or one that is not valid for this surface.'),
+  '403': outcome('The token lacks the `.read` of a type; `WWW-Authenticate` names it.'),
+};
+const GONE = {
+  '404': outcome('The key has no such export: it never was, has expired after 24 hours, or was cancelled.'),
+};
+
+const PREFER = { ...headerParameter('Prefer', '`respond-async`; `handling=lenient`'), required: true };
+const PARAMETERS: readonly Parameter[] = [
+  queryParameter('_type', `With commas between: ${RESOURCE_TYPES.join(', ')}. Default: all that the token may read.`),
+  queryParameter('_since', 'An instant: only what changed after it.'),
+  queryParameter('_outputFormat', 'NDJSON.', {
+    type: 'string',
+    enum: [FHIR_NDJSON, 'application/ndjson', 'ndjson'],
+    default: FHIR_NDJSON,
+  }),
+];
+const BEGUN = {
+  '202': {
+    ...outcome('It has begun.'),
+    headers: { 'Content-Location': { description: 'Where its status is.', schema: text } },
+  },
+  '429': outcome('Two exports of the key are under way.'),
+};
+
+const kickOffs = (what: string, id: string): { readonly get: OperationObject; readonly post: OperationObject } => ({
+  get: {
+    tags: TAGS,
+    summary: `Begin an export of ${what}`,
+    operationId: `export${id}`,
+    security: SECURITY,
+    parameters: [PREFER, ...PARAMETERS],
+    responses: { ...BEGUN, ...REFUSALS },
+  },
+  post: {
+    tags: TAGS,
+    summary: `Begin an export of ${what}, by Parameters`,
+    operationId: `export${id}ByPost`,
+    security: SECURITY,
+    parameters: [PREFER],
+    requestBody: {
+      required: false,
+      content: {
+        [FHIR_JSON]: {
+          schema: ref('Resource'),
+          example: { resourceType: 'Parameters', parameter: [{ name: '_type', valueString: 'Patient,Observation' }] },
+        },
+      },
+    },
+    responses: { ...BEGUN, ...REFUSALS },
+  },
+});
+
+const ID = pathParameter('id', 'Of the export.', uuid);
+const URL_OF_FILE = { type: 'object', properties: { type: text, url: text, count: { type: 'integer' } } };
+const MANIFEST = {
+  type: 'object',
+  properties: {
+    transactionTime: { type: 'string', format: 'date-time' },
+    request: text,
+    requiresAccessToken: { const: true },
+    output: { type: 'array', items: URL_OF_FILE },
+    deleted: { type: 'array', maxItems: 0 },
+    error: { type: 'array', items: URL_OF_FILE },
+  },
+};
+
+export const BULK_DATA_PATHS: Paths = {
+  '/fhir/$export': kickOffs('everything in the site', 'System'),
+  '/fhir/Patient/$export': kickOffs('all patients and what is about them', 'Patients'),
+  '/fhir/$export/{id}': {
+    get: {
+      tags: TAGS,
+      summary: 'How far an export is, or its manifest',
+      operationId: 'exportStatus',
+      security: SECURITY,
+      parameters: [ID],
+      responses: {
+        '200': { description: 'It is complete.', content: { 'application/json': { schema: MANIFEST } } },
+        '202': { description: 'It is not: `X-Progress` says how far it is. Ask again after `Retry-After` seconds.' },
+        ...REFUSALS,
+        ...GONE,
+      },
+    },
+    delete: {
+      tags: TAGS,
+      summary: 'Cancel an export, or say that its files are not needed any more',
+      operationId: 'cancelExport',
+      security: SECURITY,
+      parameters: [ID],
+      responses: { '202': outcome('It has ended.'), ...REFUSALS, ...GONE },
+    },
+  },
+  '/fhir/$export/{id}/{file}': {
+    get: {
+      tags: TAGS,
+      summary: 'A file of an export',
+      operationId: 'exportFile',
+      security: SECURITY,
+      parameters: [ID, pathParameter('file', 'As the manifest names it.', text)],
+      responses: {
+        '200': { description: 'A resource a line.', content: { [FHIR_NDJSON]: { schema: text } } },
+        ...REFUSALS,
+        ...GONE,
+      },
+    },
+  },
+};

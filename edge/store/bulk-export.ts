@@ -1,0 +1,187 @@
+/**
+ * Bulk exports (FHIR Bulk Data Access 2.0.0): what was asked for and which resources are in which file. Files have no
+ * content of their own: a page of one is read from the resources as they were at the export's moment.
+ */
+import type { Query } from '../deps.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
+import { type PageRow, withinBudget } from './page.ts';
+import { binder, instantOf, read, sql } from './sql.ts';
+
+/** How long an export is there. */
+const EXPIRES_SECONDS = 24 * 3600;
+/** Of one key, that are not complete. */
+export const EXPORTS_UNDER_WAY = 2;
+
+/**
+ * Of a file. A Worker may ask the database 1,000 times in a request and work for 30 s: a file is less than 500 pages, also
+ * where a page is half empty because the next resource would have been too much for it.
+ */
+export const FILE_RESOURCES = 100_000;
+const FILE_BYTES = 192 * 1024 * 1024;
+/** Of a page, which with its copies (as JSON, as text, as bytes) is what a stream holds in memory, twice. */
+export const PAGE_RESOURCES = 2_000;
+const PAGE_BYTES = 1024 * 1024;
+/** Changed resources of a type whose ids are kept with the files. */
+const FEW = 250_000;
+/** Of the files are found out in one request. */
+const STEP_MS = 2_000;
+
+export interface NewExport {
+  readonly site: string;
+  readonly clientId: string;
+  /** A new UUID. */
+  readonly id: string;
+  /** The URL that asked for it. */
+  readonly request: string;
+  readonly types: readonly ResourceType[];
+  /** Only what is in a patient's compartment. */
+  readonly ofPatients: boolean;
+  /** An instant: what changed after it; null: all. */
+  readonly since: string | null;
+  /** OperationOutcomes, one a line. */
+  readonly outcomes: string;
+}
+
+/** Fails the batch (Fault `throttled`) when the key has as many under way as it may. */
+export function beginExport(it: NewExport): Query {
+  return sql`select bulk_export_begin(${it.site}::uuid, ${it.clientId}, ${it.id}::uuid, ${it.request}, ${it.types}::text[],
+    ${it.ofPatients}, ${it.since}::timestamptz, ${it.outcomes}, ${EXPIRES_SECONDS}, ${EXPORTS_UNDER_WAY})`;
+}
+
+/** An export by whom it belongs to: that of another key is one that never was. */
+export interface ExportKey {
+  readonly site: string;
+  readonly clientId: string;
+  readonly id: string;
+}
+
+/** Finds out more of the files, if there is more to find out. */
+export function stepExport({ site, clientId, id }: ExportKey): Query {
+  return sql`select bulk_export_step(${site}::uuid, ${clientId}, ${id}::uuid, ${FILE_RESOURCES}::integer,
+    ${FILE_BYTES}::bigint, ${FEW}::integer, ${STEP_MS}::integer)`;
+}
+
+export interface ExportRow {
+  readonly request: string;
+  readonly types: readonly ResourceType[];
+  readonly is_complete: boolean;
+  /** Nothing that is not seen yet can belong to it. */
+  readonly is_settled: boolean;
+  /** Instant: everything up to and including it is in the files, and nothing later. */
+  readonly transaction_time: string;
+  /** Instant. */
+  readonly expires_at: string;
+  readonly outcomes: string;
+  /** JSON: an array of ExportFile, in the order of the types asked for. */
+  readonly files: string;
+}
+
+export interface ExportFile {
+  readonly type: ResourceType;
+  readonly number: number;
+  readonly count: number;
+}
+
+const OWN = (site: string, client: string, id: string) =>
+  `e.site_id = ${site}::uuid and e.export_id = ${id}::uuid and e.client_id = ${client}`;
+
+/** No row when the key has no such export, or it has expired. */
+export function findExport({ site, clientId, id }: ExportKey): Query<ExportRow> {
+  const { params, bind } = binder();
+  const text = `select e.request, e.types, e.is_complete, e.outcomes,
+       pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= e.begun_by as is_settled,
+       ${instantOf(`(e.taken_at - interval '1 millisecond')`)} as transaction_time, ${instantOf('e.expires_at')} as expires_at,
+       (select coalesce(json_agg(json_build_object('type', f.type, 'number', f.number, 'count', f.resources)
+                          order by array_position(e.types, f.type), f.number), '[]')
+          from bulk_export_file f where f.site_id = e.site_id and f.export_id = e.export_id)::text as files
+  from bulk_export e where ${OWN(bind(site), bind(clientId), bind(id))} and e.expires_at > clock_timestamp()`;
+  return { text, params, reads: true };
+}
+
+/** `id`: of the export that was there. */
+export function cancelExport({ site, clientId, id }: ExportKey): Query<{ readonly id: string }> {
+  return sql<{ id: string }>`delete from bulk_export e
+    where e.site_id = ${site}::uuid and e.export_id = ${id}::uuid and e.client_id = ${clientId}
+      and e.expires_at > clock_timestamp()
+    returning e.export_id as id`;
+}
+
+/** What a file is read by. */
+export interface FileRow {
+  /** Of the export: whoever may not read all of them is shown nothing. */
+  readonly types: readonly ResourceType[];
+  readonly outcomes: string;
+  /** Null: there is no such file of resources. */
+  readonly after_id: string | null;
+  readonly upto_id: string | null;
+  readonly has_ids: boolean;
+  /** Instants. */
+  readonly taken_at: string;
+  readonly since: string | null;
+  readonly of_patients: boolean;
+}
+
+/**
+ * No row when the key has no such export, it has expired or is not complete.
+ *
+ * @param readable types: the audit has it when these are all of the export's, since then the file is shown
+ */
+export function openFile(
+  { site, clientId, id }: ExportKey,
+  type: string,
+  number: number,
+  readable: readonly string[],
+): Query<FileRow> {
+  const { params, bind } = binder();
+  const wanted = bind(type);
+  const text = `select e.types, e.outcomes, f.after_id, f.upto_id, f.ids is not null as has_ids, e.of_patients,
+       ${instantOf('e.taken_at')} as taken_at, ${instantOf('e.since')} as since,
+       case when f.number is not null and e.types <@ ${bind(readable)}::text[]
+            then audit_note(array[concat('export ', f.type, 'File ', e.export_id)]) end as noted
+  from bulk_export e
+  left join bulk_export_file f
+    on f.site_id = e.site_id and f.export_id = e.export_id and f.type = ${wanted} and f.number = ${bind(number)}::integer
+ where ${OWN(bind(site), bind(clientId), bind(id))} and e.is_complete and e.expires_at > clock_timestamp()`;
+  return { text, params, reads: true };
+}
+
+/** A row as long as the export is there; what was read before it was then of an export that was. */
+export function exportStands({ site, clientId, id }: ExportKey): Query<{ readonly stands: boolean }> {
+  return read<{ stands: boolean }>`select true as stands from bulk_export e
+    where e.site_id = ${site}::uuid and e.export_id = ${id}::uuid and e.client_id = ${clientId}`;
+}
+
+export interface FileSelection extends ExportKey {
+  readonly type: ResourceType;
+  readonly number: number;
+  readonly file: FileRow & { readonly upto_id: string };
+  /** The id of the last resource of the page before. */
+  readonly after: string;
+}
+
+/** A page of a file and one row more, if there is one. @see toPage */
+export function filePage({ site, id, type, number, file, after }: FileSelection): Query<PageRow> {
+  const { params, bind } = binder();
+  const [ofSite, ofType, behind] = [`${bind(site)}::uuid`, bind(type), `${bind(after)}::uuid`];
+  const key = `c.site_id = ${ofSite} and c.type = ${ofType}`;
+  const ids = `(select f.ids from bulk_export_file f where f.site_id = ${ofSite} and f.type = ${ofType}`;
+  const [from, range] = file.has_ids
+    ? [
+        `unnest(${ids} and f.export_id = ${bind(id)}::uuid and f.number = ${bind(number)}::integer)) i(id)
+    join resource c on ${key} and c.id = i.id`,
+        `i.id > ${behind}`,
+      ]
+    : ['resource c', `${key} and c.id > ${behind} and c.id <= ${bind(file.upto_id)}::uuid`];
+  const where = [
+    range,
+    ...(file.since === null ? [] : [`v.last_updated > ${bind(file.since)}::timestamptz`]),
+    ...(file.of_patients && type !== 'Patient' ? ['v.patient_id is not null'] : []),
+  ].join(' and ');
+  const rows = `select c.type, c.id, v.version, v.last_updated, v.meta, v.body, v.patient_id, null::text as sort_key
+    from ${from}
+   cross join lateral resource_version_at(c.site_id, c.type, c.id, c.version, c.last_updated, c.meta, c.body,
+           c.patient_id, ${bind(file.taken_at)}::timestamptz) v
+   where ${where}
+   order by ${file.has_ids ? 'i.id' : 'c.id'} limit ${bind(PAGE_RESOURCES + 1)}::integer`;
+  return { text: withinBudget(rows, 'p.id', 'gateway', PAGE_BYTES), params, reads: true };
+}
