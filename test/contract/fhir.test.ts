@@ -16,6 +16,7 @@ import { searchCases } from './fhir/search-cases.ts';
 import { strictCases } from './fhir/strict-cases.ts';
 import { strictTableCases } from './fhir/strict-table-cases.ts';
 import { startSubject } from './fhir/subject.ts';
+import { callsCases } from './clients/calls-cases.ts';
 
 onRuntimes(startSubject, (subject) => {
   describe('resources', () => resourceCases(subject));
@@ -31,4 +32,5 @@ onRuntimes(startSubject, (subject) => {
   describe('examples', () => exampleCases(subject));
   describe('audit', () => auditCases(subject));
   describe('clients', () => clientCases(subject));
+  describe('calls of clients', () => callsCases(subject));
 });

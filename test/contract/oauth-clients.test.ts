@@ -1,19 +1,25 @@
 /**
- * Clients that integrators use, unchanged: panva's two libraries, which put the issuer into `aud` unless their hook says
- * otherwise, as the recipes of README.md use them, and the request of SMART's own Backend Services example.
+ * Clients that integrators use, unchanged, as the recipes of README.md use them: panva's two libraries, which put the issuer
+ * into `aud` unless their hook says otherwise, Authlib, PyJWT, MedplumClient, and the request of SMART's own Backend Services
+ * example. HAPI's recipe is run with its calls (clients/hapi-calls.ts).
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 
+import { MedplumClient } from '@medplum/core';
 import { importJWK, type JWK, SignJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ROOT } from '../stack/services/build.ts';
+import { clientAssertion } from '../stack/services/client.ts';
+import type { ApiKey } from '../stack/services/seed.ts';
+import { isPythonMissing, NO_PYTHON, runPython } from '../stack/tools/python.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { until } from '../stack/services/until.ts';
+import { recipeOf } from './clients/recipes.ts';
 import { now, startSubject, type Subject } from './oauth/subject.ts';
 
 async function signingKey(jwk: JWK): Promise<CryptoKey> {
@@ -27,21 +33,36 @@ interface Recipe {
   readonly getTokens: (issuer: string, clientId: string, key: CryptoKey, kid: string) => Promise<{ scope?: string }>;
 }
 
-/** A recipe as an integrator copies it into a file. */
-async function recipeOf(library: string): Promise<Recipe> {
-  const readme = await readFile(`${ROOT}README.md`, 'utf8');
-  const blocks = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code);
-  const code = blocks.find((block) => block.includes(`from '${library}'`));
-  if (code === undefined) throw new RangeError(`no recipe for ${library}`);
-  // Where its imports find what is installed.
+/** Where its imports find what is installed. */
+async function moduleOf<Exports>(mark: string): Promise<Exports> {
+  const code = await recipeOf('js', mark);
   const directory = await mkdtemp(`${ROOT}node_modules/.recipe-`);
   try {
     await writeFile(`${directory}/recipe.mjs`, code);
-    return (await import(pathToFileURL(`${directory}/recipe.mjs`).href)) as Recipe;
+    return (await import(pathToFileURL(`${directory}/recipe.mjs`).href)) as Exports;
   } finally {
     await rm(directory, { recursive: true });
   }
 }
+
+interface MedplumRecipe {
+  readonly connect: (base: string, endpoint: string, clientId: string, assertion: string) => Promise<MedplumClient>;
+}
+
+const withoutPython = await isPythonMissing();
+const TELL = 'print(json.dumps(get_tokens(told["endpoint"], told["clientId"], told["jwk"])))';
+/** What a program of Authlib does whose author has read nothing of this gateway. */
+const UNTOLD = `
+from authlib.integrations.requests_client import OAuth2Session
+from authlib.oauth2.rfc7523 import PrivateKeyJWT
+from joserfc.jwk import JWKRegistry
+
+def get_tokens(token_endpoint, client_id, private_jwk):
+    session = OAuth2Session(
+        client_id, JWKRegistry.import_key(private_jwk), token_endpoint_auth_method='private_key_jwt')
+    session.register_client_auth_method(PrivateKeyJWT(token_endpoint))
+    return session.fetch_token(token_endpoint, grant_type='client_credentials', scope='system/*.read')
+`;
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
   let subject: Subject;
@@ -151,7 +172,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
 
   describe.each(['openid-client', 'oauth4webapi'])('the recipe of README.md for %s', (library) => {
     test('gets a token, and shows why it gets none', async () => {
-      const { getTokens } = await recipeOf(library);
+      const { getTokens } = await moduleOf<Recipe>(`from '${library}'`);
       const key = await subject.createKey();
       const { oauthBaseUrl } = subject.gateway;
       const privateKey = await signingKey(key.privateJwk);
@@ -162,6 +183,66 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
         error: 'invalid_client',
         error_description: 'client authentication failed',
       });
+    });
+  });
+
+  describe('Python', () => {
+    const tokensOf = (key: ApiKey, recipe: string) =>
+      runPython(['-c', `import json, sys\ntold = json.load(sys.stdin)\n${recipe}\n${TELL}`], {
+        endpoint: subject.tokenEndpoint,
+        clientId: key.clientId,
+        jwk: key.privateJwk,
+      });
+
+    test.for([
+      ['Authlib', 'authlib', 'ES256'],
+      ['Authlib', 'authlib', 'RS384'],
+      ['PyJWT', 'import jwt', 'ES384'],
+      ['PyJWT', 'import jwt', 'RS256'],
+    ] as const)('the recipe of README.md for %s, %3$s', async ([, mark, algorithm], { skip }) => {
+      skip(withoutPython, NO_PYTHON);
+      const recipe = await recipeOf('python', mark);
+      const key = await subject.createKey({ algorithm });
+      expect(await tokensOf(key, recipe)).toMatchObject({ scope: expect.stringContaining('system/Patient.read') });
+      const disabled = await subject.createKey({ algorithm, status: 'disabled' });
+      await expect(tokensOf(disabled, recipe)).rejects.toThrow('invalid_client: client authentication failed');
+    });
+
+    test('Authlib untold is told what to change, once its signature verifies', async ({ skip }) => {
+      skip(withoutPython, NO_PYTHON);
+      const key = await subject.createKey({ algorithm: 'RS256' });
+      await expect(tokensOf(key, UNTOLD)).rejects.toThrow(/exp is 3[56]\d\d s ahead, at most 300 are allowed/);
+    });
+  });
+
+  describe('MedplumClient', () => {
+    const assertionOf = (key: ApiKey) => clientAssertion(key, subject.tokenEndpoint);
+
+    test('the recipe of README.md logs in, again too, and reads', async () => {
+      const { connect } = await moduleOf<MedplumRecipe>("from '@medplum/core'");
+      const key = await subject.createKey();
+      const { fhirBaseUrl } = subject.gateway;
+      const medplum = await connect(fhirBaseUrl, subject.tokenEndpoint, key.clientId, await assertionOf(key));
+      expect((await medplum.search('Patient')).type).toBe('searchset');
+      const first = medplum.getAccessToken();
+      await medplum.startJwtAssertionLogin(await assertionOf(key));
+      expect(medplum.getAccessToken()).not.toBe(first);
+      expect((await medplum.search('Patient')).type).toBe('searchset');
+      const refused = connect(fhirBaseUrl, subject.tokenEndpoint, key.clientId, 'no assertion');
+      await expect(refused).rejects.toThrow('client authentication failed');
+    });
+
+    test('untold is told that it asks for no scope', async () => {
+      const key = await subject.createKey();
+      const untold = new MedplumClient({
+        baseUrl: subject.gateway.fhirBaseUrl,
+        tokenUrl: subject.tokenEndpoint,
+        fetch,
+      });
+      await expect(untold.startJwtAssertionLogin(await assertionOf(key))).rejects.toThrow(/scope/);
+      await expect(untold.startClientLogin(key.clientId, 'secret')).rejects.toThrow(/client authentication failed/);
+      const bearer = untold.startJwtBearerLogin(key.clientId, await assertionOf(key), 'system/*.read');
+      await expect(bearer).rejects.toThrow(/grant_type/);
     });
   });
 

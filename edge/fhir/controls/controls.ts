@@ -114,7 +114,8 @@ export function searchControls(type: ResourceType, given: ReadonlyMap<string, st
   collect([...given], ([name, value]) => {
     if (name === '_sort') chosen.sort = sortOf(type, value);
     else if (name === '_count') chosen.count = countOf(value);
-    else if (name === '_total') chosen.total = oneOf(name, value, TOTALS);
+    // HAPI's client has its own spelling of R4's `estimate`.
+    else if (name === '_total') chosen.total = oneOf(name, value === 'estimated' ? 'estimate' : value, TOTALS);
     else if (name === '_elements' || (name === '_summary' && !given.has('_elements')))
       chosen.part = partOf(type, given, SUMMARIES);
   });

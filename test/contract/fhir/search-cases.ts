@@ -291,6 +291,7 @@ export function searchCases(subject: () => Subject): void {
       expect(linkOf(page, 'next')).toBeTruthy();
       expect((await get('/Patient?_count=2&_total=accurate')).body['total']).toBe(3);
       expect((await get('/Patient?_count=2&_total=estimate')).body['total']).toBe(3);
+      expect((await get('/Patient?_count=2&_total=estimated')).body['total']).toBe(3);
       expect((await get('/Patient?_count=3')).body['total']).toBe(3);
       expect(linkOf(await get('/Patient?_count=3'), 'next')).toBeUndefined();
       for (const query of ['_summary=count', '_count=0']) {

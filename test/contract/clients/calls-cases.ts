@@ -1,0 +1,57 @@
+/** Every call of clients as the world uses them: it works, or is refused as the table of README.md says. */
+import { readFile } from 'node:fs/promises';
+
+import { describe, expect, test } from 'vitest';
+
+import { ROOT } from '../../stack/services/build.ts';
+import { isPythonMissing, NO_PYTHON } from '../../stack/tools/python.ts';
+import { isFull } from '../../stack/tools/size.ts';
+import type { Subject } from '../fhir/subject.ts';
+import * as kit from './fhir-kit-client.ts';
+import * as smart from './fhirclient-js.ts';
+import * as hapi from './hapi-calls.ts';
+import * as medplum from './medplum.ts';
+import { expectTold } from './outcomes.ts';
+import { PYTHON_CLIENTS, pythonCalls } from './python-calls.ts';
+import { refusalsTable } from './refusals.ts';
+
+const withoutPython = await isPythonMissing();
+const withoutHapi = await hapi.isHapiMissing();
+
+export function callsCases(subject: () => Subject): void {
+  describe('every call of', () => {
+    test('fhir-kit-client', async () => {
+      expectTold('fhir-kit-client', await kit.fhirKitClientCalls(subject()), kit.ASKS_NOTHING);
+    });
+
+    test('fhirclient (JavaScript)', async () => {
+      expectTold('fhirclient (JavaScript)', await smart.fhirclientJsCalls(subject()), smart.ASKS_NOTHING);
+    });
+
+    test('@medplum/core', async () => {
+      expectTold('@medplum/core', await medplum.medplumCalls(subject()), medplum.ASKS_NOTHING);
+    });
+
+    test.for(['fhirpy', 'fhirclient (Python)'] as const)('%s', async (client, { skip }) => {
+      skip(withoutPython, NO_PYTHON);
+      expectTold(client, await pythonCalls(subject(), client), PYTHON_CLIENTS[client].asksNothing);
+    });
+
+    test('HAPI FHIR', async ({ skip }) => {
+      skip(withoutHapi, hapi.NO_HAPI);
+      // A JVM for each is too slow for both every time.
+      skip(subject().gateway.runtime === 'deno' && !isFull, 'on the other runtime; TEST_SIZE=full runs it on both');
+      expectTold('HAPI FHIR', await hapi.hapiCalls(subject()), hapi.ASKS_NOTHING);
+    });
+  });
+
+  test('what is refused of them is what README.md says', async () => {
+    const readme = await readFile(`${ROOT}README.md`, 'utf8');
+    const [, table = ''] = /^\| Asked for +\|.*\n\|[-| ]+\n((?:\|.*\n)+)/m.exec(readme) ?? [];
+    const rows = table
+      .trimEnd()
+      .split('\n')
+      .map((row) => row.replaceAll(/ +\|/g, ' |').replaceAll(/\| +/g, '| ').trim());
+    expect(rows).toEqual(refusalsTable());
+  });
+}

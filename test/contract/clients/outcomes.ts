@@ -1,0 +1,75 @@
+/**
+ * What becomes of each call that a client library offers: it works, or it is refused for a reason that the table of
+ * refusals has. A call is named as the library names it, with what it is called for after a space where that matters.
+ */
+import { AssertionError } from 'node:assert';
+
+import { expect } from 'vitest';
+
+import { type ClientName, REFUSALS } from './refusals.ts';
+
+/** A refusal as the library shows it: its status, where it keeps that, and the words that a developer reads. */
+export interface Refused {
+  readonly status: number | null;
+  readonly text: string;
+}
+
+/** By name of the call; null: it worked. */
+export type Outcomes = Readonly<Record<string, Refused | null>>;
+
+/** What a library's program tells, and the names of all methods that it has. */
+export interface Told {
+  readonly outcomes: Outcomes;
+  readonly methods: readonly string[];
+}
+
+const WORKS = 'works';
+
+/** The row that says so, else the refusal as it was. */
+function rowOf({ status, text }: Refused): string {
+  const row = REFUSALS.find((each) => (status === null || each.status === status) && each.says.test(text));
+  return row?.what ?? `${status} ${text}`;
+}
+
+/**
+ * Each call has become what the table of refusals says of it, and none is forgotten: each method of the library is one of
+ * those that were tried, or known to ask the server nothing.
+ */
+export function expectTold(client: ClientName, { outcomes, methods }: Told, asksNothing: readonly string[]): void {
+  const expected = new Map(Object.keys(outcomes).map((call) => [call, WORKS]));
+  for (const { what, calls } of REFUSALS) for (const call of calls[client] ?? []) expected.set(call, what);
+  const told = Object.entries(outcomes).map(([call, refused]) => [call, refused === null ? WORKS : rowOf(refused)]);
+  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(expected));
+  const tried = new Set(Object.keys(outcomes).map((call) => call.split(' ')[0]));
+  expect(methods.filter((name) => !tried.has(name) && !asksNothing.includes(name))).toEqual([]);
+}
+
+/** @param refusedOf what the library throws, as a refusal; undefined where it is none */
+export async function outcomesOf(
+  calls: Readonly<Record<string, () => unknown>>,
+  refusedOf: (error: unknown) => Refused | undefined,
+): Promise<Outcomes> {
+  const outcomes: Record<string, Refused | null> = {};
+  for (const [call, run] of Object.entries(calls)) {
+    try {
+      await run();
+      outcomes[call] = null;
+    } catch (error) {
+      const refused = error instanceof AssertionError ? undefined : refusedOf(error);
+      if (refused === undefined) throw error;
+      outcomes[call] = refused;
+    }
+  }
+  return outcomes;
+}
+
+/** Names in a text, one after the other. */
+export const namesIn = (text: string): string[] => text.trim().split(/\s+/);
+
+/** The public methods of an object and of what it extends. */
+export function methodsOf(prototype: object): string[] {
+  const parent: unknown = Object.getPrototypeOf(prototype);
+  if (parent === null || typeof parent !== 'object') return [];
+  const own = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor' && !name.startsWith('_'));
+  return [...new Set([...own, ...methodsOf(parent)])];
+}

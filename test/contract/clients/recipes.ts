@@ -1,0 +1,16 @@
+/** The recipes of README.md, each as an integrator copies it into a file. */
+import { readFile } from 'node:fs/promises';
+
+import { ROOT } from '../../stack/services/build.ts';
+
+/**
+ * @param language of the block: `js`, `python`, `java`
+ * @param mark what is in that recipe and in no other of its language
+ */
+export async function recipeOf(language: string, mark: string): Promise<string> {
+  const readme = await readFile(`${ROOT}README.md`, 'utf8');
+  const blocks = readme.split(/^```/m).filter((block) => block.startsWith(`${language}\n`) && block.includes(mark));
+  const [only, ...others] = blocks;
+  if (only === undefined || others.length > 0) throw new RangeError(`${blocks.length} recipes with ${mark}`);
+  return only.slice(language.length + 1);
+}

@@ -1,0 +1,226 @@
+/**
+ * Calls that client libraries offer and this server refuses, each with the sentence that a developer reads. README.md has
+ * the same table, made from this one.
+ */
+
+/** The libraries, by the names of their packages. */
+export type ClientName =
+  | 'fhir-kit-client'
+  | 'fhirclient (JavaScript)'
+  | '@medplum/core'
+  | 'fhirpy'
+  | 'fhirclient (Python)'
+  | 'HAPI FHIR';
+
+export interface Refusal {
+  /** What is asked for. */
+  readonly what: string;
+  readonly status: number;
+  /** In the words of the answer. */
+  readonly says: RegExp;
+  /** What there is instead, for README.md. */
+  readonly instead: string;
+  readonly calls: Partial<Readonly<Record<ClientName, readonly string[]>>>;
+}
+
+export const REFUSALS: readonly Refusal[] = [
+  {
+    what: 'Deleting, by id or by search',
+    status: 405,
+    says: /DELETE is not supported here.*entered-in-error/,
+    instead: 'an update to the status `entered-in-error`, of a Patient to `active` false',
+    calls: {
+      'fhir-kit-client': ['delete'],
+      'fhirclient (JavaScript)': ['delete'],
+      '@medplum/core': ['delete', 'deleteResource'],
+      fhirpy: ['delete', 'delete by search', 'delete of a resource', 'delete of a reference'],
+      'fhirclient (Python)': ['delete', 'delete_json'],
+      'HAPI FHIR': ['delete', 'delete conditionally'],
+    },
+  },
+  {
+    what: 'Patching',
+    status: 405,
+    says: /PATCH is not supported here/,
+    instead: 'an update of the whole resource, with `If-Match`',
+    calls: {
+      'fhir-kit-client': ['patch'],
+      'fhirclient (JavaScript)': ['patch'],
+      '@medplum/core': ['patch', 'patchResource'],
+      fhirpy: ['patch', 'patch by search', 'patch of a resource', 'patch of a reference', 'save of some fields'],
+      'HAPI FHIR': ['patch', 'patch with FHIRPath', 'patch conditionally'],
+    },
+  },
+  {
+    what: 'Creating if none exists, with the condition in the URL (fhirpy `get_or_create`)',
+    status: 400,
+    says: /the condition of a create is sent as If-None-Exist/,
+    instead: 'the header `If-None-Exist`, or a conditional update (fhirpy `search(…).update(…)`)',
+    calls: { fhirpy: ['get_or_create', 'create of a resource by search'] },
+  },
+  {
+    what: 'A compartment, `Patient/[id]/Observation`',
+    status: 404,
+    says: /a compartment is not an address here: search (Condition|Observation)\?patient=\[id\]/,
+    instead: '`Observation?patient=[id]`',
+    calls: {
+      'fhir-kit-client': ['compartmentSearch', 'search in a compartment'],
+      'fhirclient (JavaScript)': ['request of a compartment'],
+      'HAPI FHIR': ['search in a compartment'],
+    },
+  },
+  {
+    what: 'Searching all types at once',
+    status: 405,
+    says: /a search is of one type: GET \[type\]\?\[parameters\]/,
+    instead: 'a search of each type, several in a batch',
+    calls: {
+      'fhir-kit-client': ['systemSearch', 'search of all types'],
+      'HAPI FHIR': ['search of all types'],
+    },
+  },
+  {
+    what: 'The same by POST',
+    status: 404,
+    says: /_search is not supported at this address/,
+    instead: 'the same',
+    calls: { 'fhir-kit-client': ['systemSearch by POST'] },
+  },
+  {
+    what: 'The history of a type or of all',
+    status: 404,
+    says: /_history is not supported at this address/,
+    instead: 'the history of a resource; what changed by `_lastUpdated`',
+    calls: {
+      'fhir-kit-client': ['typeHistory', 'systemHistory', 'history of a type', 'history of all types'],
+      'HAPI FHIR': ['history of a type', 'history of all types'],
+    },
+  },
+  {
+    what: 'Operations but `$validate`',
+    status: 404,
+    says: /\$[\w-]+ is not supported at this address: what this server can do is in \/fhir\/metadata/,
+    instead: 'searches; what there is, the CapabilityStatement says',
+    calls: {
+      'fhir-kit-client': ['operation $everything', 'operation $lastn'],
+      '@medplum/core': [
+        'readPatientEverything',
+        'readPatientSummary',
+        'readResourceGraph',
+        'requestSchema',
+        'valueSetExpand',
+        'graphql',
+        'bulkExport',
+        'startAsyncRequest',
+      ],
+      fhirpy: ['execute $everything'],
+      'fhirclient (Python)': ['request_json of everything'],
+      'HAPI FHIR': ['operation $everything', 'operation $everything by POST', 'meta', 'meta added'],
+    },
+  },
+  {
+    what: 'Other types of resources, such as Binary, Media or StructureDefinition',
+    status: 404,
+    says: /nothing is served at this address; resource types: Patient, /,
+    instead: 'for a document the `data` of its attachment',
+    calls: {
+      '@medplum/core': [
+        'readCanonical',
+        'requestProfileSchema',
+        'createAttachment',
+        'createBinary',
+        'createComment',
+        'createMedia',
+        'uploadMedia',
+        'createDocumentReference',
+      ],
+    },
+  },
+  {
+    what: 'Search parameters that are not listed, among them `_include`, `_revinclude`, `_has`, chains and `_totalMethod` (fhirpy `count`)',
+    status: 400,
+    says: /[\w.:]+ is not a parameter that can be used here; supported: _id, /,
+    instead: 'those that the answer lists; a count is `_summary=count`',
+    calls: {
+      'fhirclient (JavaScript)': ['request of a chained search'],
+      '@medplum/core': ['search with fields', 'search with _include'],
+      fhirpy: ['count', 'search by subject', 'include', 'revinclude', 'has'],
+      'fhirclient (Python)': ['search', 'search chained', 'include', 'include in reverse'],
+      'HAPI FHIR': [
+        'search by family',
+        'search by subject',
+        'search by date',
+        'search by category',
+        'search by tag',
+        'search by profile',
+        'search by security label',
+        'search chained',
+        'search with has',
+        'search with include',
+        'search with reverse include',
+      ],
+    },
+  },
+  {
+    what: 'Modifiers, `:exact`, `:missing` or of a type',
+    status: 400,
+    says: /the modifier of [\w.:]+ is not supported; supported: _id, /,
+    instead: 'the parameter without it, and a choice among what it finds',
+    calls: {
+      fhirpy: ['search exactly', 'search by what is missing', 'search chained'],
+      'fhirclient (Python)': ['search exactly', 'search by what is missing'],
+      'HAPI FHIR': ['search exactly', 'search by what is missing'],
+    },
+  },
+  {
+    what: '`birthdate` by another comparison than equality',
+    status: 400,
+    says: /birthdate (is compared exactly|must be a date)/,
+    instead: 'the date as it is stored',
+    calls: {
+      fhirpy: ['search by a day before'],
+      'fhirclient (Python)': ['search by a day before'],
+      'HAPI FHIR': ['search by a day before'],
+    },
+  },
+  {
+    what: 'Sorting by several parameters',
+    status: 400,
+    says: /only one sort key can be used/,
+    instead: 'one',
+    calls: { 'HAPI FHIR': ['search sorted twice'] },
+  },
+  {
+    what: '`_elements` with those to leave out (fhirpy `elements(exclude=True)`)',
+    status: 400,
+    says: /_elements must be names of top-level elements/,
+    instead: 'the elements that are wanted',
+    calls: { fhirpy: ['elements but some'] },
+  },
+  {
+    what: '`GET [type]/_search`',
+    status: 405,
+    says: /GET is not supported here, but POST(?! of)/,
+    instead: '`POST [type]/_search`, or `GET [type]?…`',
+    calls: { 'HAPI FHIR': ['search by GET of _search'] },
+  },
+  {
+    what: 'Entries of a bundle without `request.url` (HAPI `transaction().withResources`)',
+    status: 400,
+    says: /url is required: the type, such as Patient/,
+    instead: 'a Bundle whose entries say their request (HAPI `withBundle`)',
+    calls: { 'HAPI FHIR': ['transaction of resources'] },
+  },
+  {
+    what: 'XML',
+    status: 406,
+    says: /only application\/fhir\+json \(FHIR 4\.0\.1\) can be served/,
+    instead: 'JSON',
+    calls: { 'HAPI FHIR': ['read of XML', 'search of XML'] },
+  },
+];
+
+/** The table of README.md. */
+export function refusalsTable(): string[] {
+  return REFUSALS.map(({ what, status, instead }) => `| ${what} | ${status} | ${instead} |`);
+}
