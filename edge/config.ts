@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { isLoopbackHost } from '../shared/ip.ts';
+import { ALL_PERMISSIONS, type GroupGrant } from './admin/staff/permissions.ts';
 
 /** The six names that the console shows, spelt as deployments have them (edge/README.md, Addresses and configuration). */
 export const ENDPOINT_NAMES = [
@@ -24,6 +25,24 @@ export const signingRing = z.object({ keys: z.array(es256PrivateJwk).min(1) });
 export type SigningRing = z.infer<typeof signingRing>;
 
 const publicJwk = z.looseObject({ kty: z.string(), kid: z.string().min(1) });
+
+const siteId = z.uuid().toLowerCase();
+
+/** What the groups of the staff's provider stand for. `*` is every permission, also those that later releases have. */
+const groupGrants = z
+  .record(
+    z.string().min(1),
+    z
+      .strictObject({
+        site: z.union([siteId.transform((site) => [site]), z.array(siteId).min(1)]),
+        permissions: z.union([
+          z.literal('*').transform(() => [...ALL_PERMISSIONS]),
+          z.array(z.enum(ALL_PERMISSIONS)).min(1),
+        ]),
+      })
+      .transform(({ site: sites, permissions }): GroupGrant => ({ sites, permissions })),
+  )
+  .transform((groups): ReadonlyMap<string, GroupGrant> => new Map(Object.entries(groups)));
 
 const bytes = (fallback: number) => z.coerce.number().int().min(1024).default(fallback);
 
@@ -69,6 +88,9 @@ const STAFF = {
   /** The claims of the provider that say which site somebody sees and what they may do there. */
   ADMIN_OIDC_SITE_CLAIM: z.string().min(1).default('site'),
   ADMIN_OIDC_PERMISSIONS_CLAIM: z.string().min(1).default('permissions'),
+  /** Or by groups: their claim, and what each stands for here, `{ "group": { "site": id or list, "permissions": list or "*" } }`. */
+  ADMIN_OIDC_GROUPS_CLAIM: z.string().min(1).default('groups'),
+  ADMIN_OIDC_GROUPS: jsonText.pipe(groupGrants).optional(),
   /** What a sign-in asks the provider for; some give a refresh token only for `offline_access`. */
   ADMIN_OIDC_SCOPE: z
     .string()

@@ -32,6 +32,7 @@ import { sessionOperations } from './sessions/operations.ts';
 import { createAccess } from './staff/access.ts';
 import { addBackChannelLogout, LOGOUT_PATH } from './staff/back-channel-logout.ts';
 import { createBearer } from './staff/bearer-token.ts';
+import { addSiteChoice } from './staff/choose-site.tsx';
 import { createProvider } from './staff/provider.ts';
 import { createProviderKeys } from './staff/provider-keys.ts';
 import { createRenew } from './staff/renew.ts';
@@ -87,6 +88,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
     if (c.error === undefined) await c.get('settle')?.();
   });
   addSignIn(app, deps, findProvider, sessions, tokens, access);
+  addSiteChoice(app, deps, sessions, access);
   addBackChannelLogout(app, deps, findProvider, keysOf);
   addOperations(app, access, adminOperations(deps, workbench));
   addAssets(app, deps, ASSETS_PATH);

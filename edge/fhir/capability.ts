@@ -4,10 +4,10 @@ import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { typeOf } from '../store/search/kinds.ts';
 import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
 import { interactionCodes, SYSTEM_INTERACTIONS, UNSUPPORTED_METHODS } from './type-interactions.ts';
-import { FHIR_JSON } from './media-type.ts';
+import { FHIR_JSON, JSON_PATCH } from './media-type.ts';
 
 /** When what is said here last changed (CapabilityStatement.date). */
-const CHANGED = '2026-11-21';
+const CHANGED = '2026-11-22';
 const BULK_DATA = 'http://hl7.org/fhir/uv/bulkdata';
 const SMART_SERVICE = 'http://terminology.hl7.org/CodeSystem/restful-security-service';
 
@@ -21,11 +21,10 @@ const SECURITY: JsonObject = {
 };
 
 function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
-  const unsupported = `${UNSUPPORTED_METHODS.join(' and ')} are not supported.`;
   return {
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
-    documentation: `_sort: ${sortsOf(type).join(', ')}. Ids are assigned by the server. ${unsupported}`,
+    documentation: `_sort: ${sortsOf(type).join(', ')}. Ids are assigned by the server. Not supported: ${UNSUPPORTED_METHODS.join(', ')}.`,
     interaction: interactionCodes().map((code) => ({ code })),
     versioning: 'versioned-update',
     readHistory: true,
@@ -64,6 +63,7 @@ export function capabilityStatement(root: string): JsonObject {
     implementation: { description: 'FHIR R4 API of the integration gateway', url: root },
     fhirVersion: '4.0.1',
     format: [FHIR_JSON, 'json'],
+    patchFormat: [JSON_PATCH],
     rest: [
       {
         mode: 'server',

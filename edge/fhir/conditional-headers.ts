@@ -20,7 +20,7 @@ const VERSION = /^[1-9][0-9]{0,8}$/;
 const NO_VERSION = -1;
 
 /** The version of what is not there yet: what `If-None-Match: *` expects of a write. */
-const NOT_THERE = 0;
+export const NOT_THERE = 0;
 
 /** A version that must be replaced, 0: none may exist; `any`: one that exists; null: no condition. */
 export type Expectation = number | 'any' | null;

@@ -19,6 +19,8 @@ export interface RequestContext {
   readonly now: number;
   readonly prefer: Prefer;
   readonly cursors: CursorSealer;
+  /** FHIR_MAX_BODY_BYTES. */
+  readonly maxBodyBytes: number;
 }
 
 export interface Answer {
@@ -49,7 +51,7 @@ export interface Target {
  */
 export type Audited = AuditedRequest | 'none';
 
-/** Its statements note what they read or write, and how: `read`, `history`, `create`, `update`. */
+/** Its statements note what they read or write, and how: `read`, `history`, `create`, `update`, `patch`. */
 export const NOTED: Audited = { action: null, searched: null };
 
 export interface Interaction {
@@ -60,6 +62,16 @@ export interface Interaction {
   /** What a Fault of the database means for this request. */
   readonly explain?: (fault: Fault) => Fault;
   readonly target?: Target;
+}
+
+/**
+ * What has to be known before an interaction can be prepared: asked in a round trip of its own, which only reads. What it
+ * then writes must be written only where that is still so, and is else a Fault `conflict`, after which all is asked anew.
+ */
+export interface Look {
+  readonly queries: readonly Query[];
+  /** @throws Fault for what cannot be done, from what the rows say */
+  readonly prepare: (results: readonly (readonly object[])[]) => Interaction | Promise<Interaction>;
 }
 
 export function interaction<const Queries extends readonly Query[]>(

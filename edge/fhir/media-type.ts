@@ -1,7 +1,12 @@
-/** What the client takes and what it sends: FHIR JSON (FHIR R4 http, 3.1.0.1.9 and 3.1.0.1.11; RFC 9110 §12.5.1). */
+/**
+ * What the client takes and what it sends: FHIR JSON, and JSON Patch (FHIR R4 http, 3.1.0.1.9, 3.1.0.1.11 and 3.1.0.6;
+ * RFC 9110 §12.5.1).
+ */
 import { Fault } from '../../shared/fault.ts';
 
 export const FHIR_JSON = 'application/fhir+json';
+/** RFC 6902 §6. */
+export const JSON_PATCH = 'application/json-patch+json';
 export const FHIR_NDJSON = 'application/fhir+ndjson';
 const JSON_TYPES = new Set([FHIR_JSON, 'application/json', 'text/json']);
 const NDJSON_TYPES = new Set([FHIR_NDJSON, 'application/ndjson', 'application/x-ndjson']);
@@ -48,6 +53,9 @@ export function acceptedType(accept: string | null, format: string | null): stri
   return `${json.type}; charset=utf-8`;
 }
 
+const isUtf8 = ({ parameters }: MediaType): boolean =>
+  ['utf-8', 'utf8'].includes(parameters.get('charset')?.toLowerCase() ?? 'utf-8');
+
 /**
  * The content type of a file of an export (FHIR Bulk Data Access 2.0.0, Output File Request).
  *
@@ -63,9 +71,22 @@ export function acceptedNdjson(accept: string | null): string {
 /** @throws Fault `unsupported-media-type` when a body is not FHIR JSON in UTF-8 */
 export function requireJsonBody(contentType: string | null): void {
   const given = parse(contentType ?? '');
-  const charset = given.parameters.get('charset')?.toLowerCase() ?? 'utf-8';
-  if (JSON_TYPES.has(given.type) && isR4(given) && (charset === 'utf-8' || charset === 'utf8')) return;
+  if (JSON_TYPES.has(given.type) && isR4(given) && isUtf8(given)) return;
   throw new Fault('unsupported-media-type', `the body must be sent as Content-Type: ${FHIR_JSON}, in UTF-8`);
+}
+
+/** What another patch than a JSON Patch is told, with the header that RFC 5789 §2.2 has for it. */
+export function unsupportedPatch(): Fault {
+  const message =
+    `only JSON Patch (RFC 6902) is supported, sent as Content-Type: ${JSON_PATCH}, in UTF-8; FHIRPath Patch (a Parameters ` +
+    'resource) and XML Patch are not';
+  return new Fault('unsupported-media-type', message, { headers: { 'Accept-Patch': JSON_PATCH } });
+}
+
+/** @throws Fault `unsupported-media-type` when a patch is not JSON Patch in UTF-8 */
+export function requireJsonPatch(contentType: string | null): void {
+  const given = parse(contentType ?? '');
+  if (given.type !== JSON_PATCH || !isUtf8(given)) throw unsupportedPatch();
 }
 
 /** @throws Fault `unsupported-media-type` when a body is not a form */

@@ -1,5 +1,5 @@
 /**
- * create, update and their conditional forms (FHIR R4 http, 3.1.0.4, 3.1.0.5, 3.1.0.8), in two steps that do no I/O. A
+ * create, update, patch and their conditional forms (FHIR R4 http, 3.1.0.4, 3.1.0.5, 3.1.0.6, 3.1.0.8), in two steps that do no I/O. A
  * draft is what the request says, checked; a planned write is the row for the database, with its references settled,
  * which in a transaction needs the drafts of all entries.
  */
@@ -22,7 +22,7 @@ import { criteriaOf } from './search/request.ts';
 
 export interface Draft {
   readonly type: ResourceType;
-  readonly interaction: 'create' | 'update';
+  readonly interaction: 'create' | 'update' | 'patch';
   /** The resource's id; with a condition a new one, which stands for whatever is found. */
   readonly id: string;
   /** The version to replace, 0: none; null: any. */
@@ -30,7 +30,7 @@ export interface Draft {
   /** An ISO instant after which the resource may not have changed; null: no condition. */
   readonly unmodifiedSince: string | null;
   readonly criteria: readonly Criterion[] | null;
-  /** The id in the body of a conditional update: the only one that may be found. */
+  /** The id in the body of a conditional update, or what a patch was made for: the only one that may be found. */
   readonly required: string | null;
   readonly content: JsonObject;
   readonly lockKeys: readonly string[];
@@ -40,11 +40,12 @@ export interface PlannedWrite {
   readonly type: ResourceType;
   readonly write: TransactionWrite;
   readonly condition: Condition | null;
+  readonly isPatch: boolean;
   readonly lockKeys: readonly string[];
 }
 
 /** Simultaneous requests with the same identifier, or else the same words, take turns. */
-function lockKeysOf(type: ResourceType, criteria: readonly Criterion[]): string[] {
+export function lockKeysOf(type: ResourceType, criteria: readonly Criterion[]): string[] {
   const values = criteria.flatMap((criterion) =>
     criterion.kind === 'identifier' ? criterion.any.flatMap(({ value }) => (value === null ? [] : [value])) : [],
   );
@@ -153,17 +154,20 @@ export function planWrite(
   draft: Draft,
   settle: (resource: JsonObject) => JsonObject = (resource) => resource,
 ): PlannedWrite {
-  const { type, id, criteria, expect, unmodifiedSince, required, lockKeys } = draft;
+  const { type, id, criteria, expect, interaction, unmodifiedSince, required, lockKeys } = draft;
+  const isPatch = interaction === 'patch';
+  const how = { unmodifiedSince, ...(isPatch ? { noted: 'patch' as const } : {}) };
   const resource = relativeReferences(settle(draft.content), context.root);
   requirePatientReference(type, resource);
   if (criteria === null) {
-    const write = { ...toWrite(resource, id, draft.interaction, expect), unmodifiedSince };
-    return { type, write, condition: null, lockKeys };
+    const write = { ...toWrite(resource, id, interaction === 'create' ? 'create' : 'update', expect), ...how };
+    return { type, write, condition: null, isPatch, lockKeys };
   }
   return {
     type,
-    write: { ...toWrite(resource, id, 'create', expect), mode: `?${id}`, unmodifiedSince },
-    condition: { kind: draft.interaction, type, criteria, placeholder: id, required, local: [] },
+    write: { ...toWrite(resource, id, 'create', expect), mode: `?${id}`, ...how },
+    condition: { kind: interaction, type, criteria, placeholder: id, required, local: [] },
+    isPatch,
     lockKeys,
   };
 }

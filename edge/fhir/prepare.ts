@@ -3,9 +3,11 @@ import type { Deps } from '../deps.ts';
 import { decodeUtf8, readBody } from '../http/body.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { readJson } from './resource-body.ts';
-import type { Interaction, RequestContext } from './interaction.ts';
+import type { Interaction, Look, RequestContext } from './interaction.ts';
 import type { InteractionName } from './type-interactions.ts';
 import { requireForm } from './media-type.ts';
+import { draftPatch, foundBy, lookFor, type PatchTarget, patchOf } from './patch/patch.ts';
+import { readPatch } from './patch/patch-body.ts';
 import { prepareHistory, prepareRead, prepareVread } from './read.ts';
 import type { Pair } from './controls/faults.ts';
 import { refuseNoneExist } from './conditional-headers.ts';
@@ -27,7 +29,7 @@ export interface Call {
   readonly version: string;
 }
 
-export type Prepare = (call: Call, type: ResourceType) => Promise<Interaction> | Interaction;
+export type Prepare = (call: Call, type: ResourceType) => Promise<Interaction | Look> | Interaction | Look;
 
 /** The form of `POST _search`; a body may be missing, since the URL can hold parameters too. */
 async function formOf({ deps, request }: Call): Promise<Pair[]> {
@@ -38,6 +40,11 @@ async function formOf({ deps, request }: Call): Promise<Pair[]> {
 }
 
 const write = (context: RequestContext, draft: Draft): Interaction => prepareWrite(context, planWrite(context, draft));
+
+async function preparePatch({ deps, context, request }: Call, type: ResourceType, target: PatchTarget): Promise<Look> {
+  const patch = patchOf(type, target, await readPatch(deps, request), request.headers);
+  return lookFor(context, [patch], ([seen = []]) => write(context, draftPatch(context, patch, seen)));
+}
 
 export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
   search: ({ context, pairs, request }, type) => {
@@ -67,6 +74,12 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
     const content = await readJson(deps, request);
     return write(context, draftConditionalUpdate(context, type, conditionOf(pairs), content, request.headers));
   },
+  patch: async (call, type) => {
+    requireFormControls(call.pairs, 'patch');
+    return preparePatch(call, type, { id: call.id });
+  },
+  conditionalPatch: async (call, type) =>
+    preparePatch(call, type, foundBy(call.context, type, conditionOf(call.pairs))),
   validate: async ({ deps, context, pairs, request }, type) =>
     prepareValidate(context, type, null, pairs, await readJson(deps, request), request.headers),
   validateInstance: async ({ deps, context, id, pairs, request }, type) =>

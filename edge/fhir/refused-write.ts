@@ -9,6 +9,8 @@ import { patientPath, unknownPatient } from './patient-reference.ts';
 export interface RowOrigin {
   readonly type: ResourceType;
   readonly at: string | null;
+  /** It was made for the version that was read just before. */
+  readonly isPatch?: boolean;
 }
 
 /** `Patient.name[0]` within an entry is `Bundle.entry[2].resource.name[0]`. */
@@ -40,7 +42,12 @@ function located(fault: Fault, at: string | null): Fault {
 const STALE =
   'the resource is not as If-Match, If-None-Match or If-Unmodified-Since has it: read it again, apply the change to what ' +
   'it has become';
+const OVERTAKEN =
+  'another request, or another entry of the Bundle, changed the resource while it was patched: nothing was patched. Send it again';
 const TWICE = 'two entries would write one resource: leave one of them out';
+
+/** What was patched is not what is there now; who runs the request asks again (serve.ts). */
+const overtaken = (at: string | null): Fault => located(new Fault('conflict', OVERTAKEN), at);
 
 /**
  * A Fault of the database call that is about rows of ours, in terms of what was sent; any other comes back as it is.
@@ -60,6 +67,7 @@ export function explainRows(fault: Fault, origins: readonly RowOrigin[]): Fault 
       return new Fault('malformed', TWICE, { issues });
     }
     case 'precondition-failed':
+      if (first.isPatch === true) return overtaken(first.at);
       return located(new Fault('precondition-failed', STALE), first.at);
     case 'invalid': {
       const issues = rows.map((row) => unknownPatient(within(row.at, `${patientPath(row.type)}.reference`)));
@@ -73,13 +81,13 @@ export function explainRows(fault: Fault, origins: readonly RowOrigin[]): Fault 
 /**
  * Why a condition kept everything from being written (FHIR R4 http, 3.1.0.5.2, 3.1.0.8.1, 3.1.0.11.2).
  *
- * @param at the condition's place: `Bundle.entry[2]`, or null
+ * @param origin the condition's
  */
 export function conditionFault(
   outcome: Exclude<ConditionOutcome, 'resolved'>,
-  type: ResourceType,
-  at: string | null,
+  { type, at, isPatch = false }: RowOrigin,
 ): Fault {
+  if (isPatch && (outcome === 'absent' || outcome === 'another-id')) return overtaken(at);
   switch (outcome) {
     case 'ambiguous': {
       const message = `several ${type} resources match the condition: make it more selective`;

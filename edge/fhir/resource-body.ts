@@ -11,8 +11,15 @@ import { validate } from './validate/validate.ts';
 /** @throws Fault 415, 413, or 400 for what is not JSON */
 export async function readJson({ config }: Pick<Deps, 'config'>, request: Request): Promise<Json> {
   requireJsonBody(request.headers.get('content-type'));
-  const text = decodeUtf8(await readBody(request, config.FHIR_MAX_BODY_BYTES));
-  if (text.trim() === '') throw new Fault('malformed', 'the body is empty: send a resource', { code: 'structure' });
+  return parseBody(decodeUtf8(await readBody(request, config.FHIR_MAX_BODY_BYTES)), 'a resource');
+}
+
+/**
+ * @param what should stand there, for the message
+ * @throws Fault 400 for what is not JSON
+ */
+export function parseBody(text: string, what: string): Json {
+  if (text.trim() === '') throw new Fault('malformed', `the body is empty: send ${what}`, { code: 'structure' });
   try {
     return parseJson(text);
   } catch (error) {

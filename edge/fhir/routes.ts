@@ -36,7 +36,11 @@ const TYPE = `/fhir/:type{(?:${RESOURCE_TYPES.join('|')})}`;
 /** Only what can be an id is one; anything else is an address that is not supported. */
 const routeOf = (path: string): string => TYPE + path.replace(':id', `:id{${ID_SEGMENT}}`);
 
-const SCOPES = { read: readScope, write: writeScope } as const;
+const SCOPES = {
+  read: (type: string) => [readScope(type)],
+  write: (type: string) => [writeScope(type)],
+  both: (type: string) => [readScope(type), writeScope(type)],
+} as const;
 
 function errorResponse(fault: Fault | undefined): Response {
   return new Response(printJson(outcomeOf(fault)), {
@@ -100,7 +104,7 @@ function addTypes(app: Surface, serve: Serve): void {
         const type = c.req.param('type');
         if (!isResourceType(type)) throw new TypeError('the route lets only our types through');
         return serve(c, (call) => {
-          requireScopes(call.context.caller, [SCOPES[scope](type)]);
+          requireScopes(call.context.caller, SCOPES[scope](type));
           return PREPARE[name](call, type);
         });
       });

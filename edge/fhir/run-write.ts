@@ -52,8 +52,9 @@ export function resolutions(
 /** One write, alone. */
 export function prepareWrite(context: RequestContext, planned: PlannedWrite): Interaction {
   const { site } = context.caller;
-  const { type, write, condition } = planned;
-  const explain = (fault: Fault): Fault => explainRows(fault, [{ type, at: null }]);
+  const { type, write, condition, isPatch } = planned;
+  const origin = { type, at: null, isPatch };
+  const explain = (fault: Fault): Fault => explainRows(fault, [origin]);
   if (condition === null && isPlain(write)) {
     const answer = ([row]: WrittenResource[]): Answer => rowAnswer(context, planned, present(row), new Map());
     const writing = writeResources(site, [write]);
@@ -69,7 +70,7 @@ export function prepareWrite(context: RequestContext, planned: PlannedWrite): In
     ([, rows]) => {
       const refused = rows.find((row) => row.part === 'condition' && row.outcome !== 'resolved');
       if (refused?.part === 'condition' && refused.outcome !== 'resolved') {
-        throw conditionFault(refused.outcome, type, null);
+        throw conditionFault(refused.outcome, origin);
       }
       const row = present(rows.find((one) => one.part === 'row'));
       return rowAnswer(context, planned, row, resolutions(rows, [write.id]));

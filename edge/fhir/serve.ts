@@ -2,13 +2,14 @@
 import type { Context } from 'hono';
 
 import { Fault } from '../../shared/fault.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, TimeLimits } from '../deps.ts';
 import type { GatewayEnv } from '../http/surface.ts';
 import { authenticate } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
 import { addAudit, type AuditActor } from '../store/audit.ts';
+import { limitsAfter } from '../store/time-limits.ts';
 import { cursorSealer } from './controls/cursor.ts';
-import type { Answer, Interaction, RequestContext } from './interaction.ts';
+import type { Answer, Interaction, Look, RequestContext } from './interaction.ts';
 import { acceptedType } from './media-type.ts';
 import { preferOf } from './prefer.ts';
 import type { Call } from './prepare.ts';
@@ -20,22 +21,49 @@ export const PRIVATE = { 'Cache-Control': 'no-store, private' };
 /** @param accepts what the answer's type is, from `Accept` and `_format`; default FHIR JSON */
 export type Serve = (
   c: Context<GatewayEnv>,
-  prepare: (call: Call) => Promise<Interaction> | Interaction,
+  prepare: (call: Call) => Promise<Interaction | Look> | Interaction | Look,
   accepts?: (accept: string | null, format: string | null) => string,
 ) => Promise<Response>;
 
+/** How often a patch is tried where others change the resource all the time; each time that it fails another has succeeded. */
+const MAX_LOOKS = 5;
+
+interface Request {
+  readonly deps: Deps;
+  readonly context: RequestContext;
+  readonly actor: AuditActor;
+  /** When its body had come, and the database could be asked. */
+  readonly startedAt: number;
+}
+
+/** What is left of the time that the request may take. */
+const timeLeft = ({ deps, startedAt }: Request): TimeLimits => limitsAfter(deps.now() - startedAt);
+
 /** The one round trip: the caller's standing first, then what the interaction asks, last its row of the audit. */
-async function run(
-  { database }: Deps,
-  { caller }: RequestContext,
-  actor: AuditActor,
-  { audited, queries, explain, answer }: Interaction,
-): Promise<Answer> {
+async function run(request: Request, { audited, queries, explain, answer }: Interaction): Promise<Answer> {
+  const { deps, context, actor } = request;
+  const { caller } = context;
   const row = audited === 'none' ? [] : [addAudit(caller.site, actor, audited)];
-  const results = await database.batch([assertCaller(caller), ...queries, ...row]).catch((error: unknown) => {
+  const asked = deps.database.batch([assertCaller(caller), ...queries, ...row], timeLeft(request));
+  const results = await asked.catch((error: unknown) => {
     throw error instanceof Fault && explain !== undefined ? explain(error) : error;
   });
   return answer(results.slice(1, 1 + queries.length));
+}
+
+/** Two round trips: what must be known, and then what is done if it is still so; if it is not, both again. */
+async function runAfterLooking(request: Request, { queries, prepare }: Look): Promise<Answer> {
+  const { deps, context } = request;
+  for (let look = 1; ; look += 1) {
+    const seen = await deps.database.batch([assertCaller(context.caller), ...queries], timeLeft(request));
+    const interaction = await prepare(seen.slice(1));
+    try {
+      return await run(request, interaction);
+    } catch (error) {
+      const isOvertaken = error instanceof Fault && error.kind === 'conflict';
+      if (!isOvertaken || look === MAX_LOOKS) throw error;
+    }
+  }
 }
 
 /** @param root our own `{base}/fhir` */
@@ -46,8 +74,9 @@ export function createServe(deps: Deps, root: string): Serve {
     const query = new URL(request.url).searchParams;
     const caller = await authenticate(deps, request, 'svc-fhir');
     c.set('use', { site: caller.site, clientId: caller.clientId });
-    const context = { caller, root, now: deps.now(), prefer: preferOf(request.headers), cursors };
-    const prepared = async (): Promise<readonly [string, Interaction]> => [
+    const maxBodyBytes = deps.config.FHIR_MAX_BODY_BYTES;
+    const context = { caller, root, now: deps.now(), prefer: preferOf(request.headers), cursors, maxBodyBytes };
+    const prepared = async (): Promise<readonly [string, Interaction | Look]> => [
       accepts(request.headers.get('accept'), query.get('_format')),
       await prepare({
         deps,
@@ -58,7 +87,7 @@ export function createServe(deps: Deps, root: string): Serve {
         version: c.req.param('version') ?? '',
       }),
     ];
-    const [contentType, interaction] = await prepared().catch(async (error: unknown) => {
+    const [contentType, asked] = await prepared().catch(async (error: unknown) => {
       // Also a caller who asks for nothing that can be done must be one whose key is active.
       await deps.database.run(assertCaller(caller));
       throw error;
@@ -70,7 +99,10 @@ export function createServe(deps: Deps, root: string): Serve {
       address: deps.sourceAddress(request),
       requestId: c.get('requestId'),
     };
-    const { status, headers, body, stream } = await run(deps, context, actor, interaction);
+    const running = { deps, context, actor, startedAt: deps.now() };
+    const { status, headers, body, stream } = await ('prepare' in asked
+      ? runAfterLooking(running, asked)
+      : run(running, asked));
     const text = body !== null && query.get('_pretty') === 'true' ? pretty(body) : body;
     const type = text === null ? {} : { 'Content-Type': contentType };
     return new Response(stream ?? text, { status, headers: { ...PRIVATE, ...type, ...headers } });

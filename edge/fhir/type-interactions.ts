@@ -6,17 +6,19 @@
 export interface TypeInteraction {
   readonly name: string;
   /** CapabilityStatement.rest.resource.interaction.code; null for an operation. */
-  readonly code: 'read' | 'vread' | 'history-instance' | 'search-type' | 'create' | 'update' | null;
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly code: 'read' | 'vread' | 'history-instance' | 'search-type' | 'create' | 'update' | 'patch' | null;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** Below `/fhir/[type]`. */
   readonly path: string;
-  readonly scope: 'read' | 'write';
+  /** `both`: what changes a part of what it must know. */
+  readonly scope: 'read' | 'write' | 'both';
 }
 
 export const TYPE_INTERACTIONS = [
   { name: 'search', code: 'search-type', method: 'GET', path: '', scope: 'read' },
   { name: 'create', code: 'create', method: 'POST', path: '', scope: 'write' },
   { name: 'conditionalUpdate', code: 'update', method: 'PUT', path: '', scope: 'write' },
+  { name: 'conditionalPatch', code: 'patch', method: 'PATCH', path: '', scope: 'both' },
   { name: 'searchByPost', code: 'search-type', method: 'POST', path: '/_search', scope: 'read' },
   // A plain $ would be an anchor to the router.
   { name: 'validate', code: null, method: 'POST', path: '/:operation{\\$validate}', scope: 'write' },
@@ -29,6 +31,7 @@ export const TYPE_INTERACTIONS = [
   },
   { name: 'read', code: 'read', method: 'GET', path: '/:id', scope: 'read' },
   { name: 'update', code: 'update', method: 'PUT', path: '/:id', scope: 'write' },
+  { name: 'patch', code: 'patch', method: 'PATCH', path: '/:id', scope: 'both' },
   { name: 'history', code: 'history-instance', method: 'GET', path: '/:id/_history', scope: 'read' },
   { name: 'vread', code: 'vread', method: 'GET', path: '/:id/_history/:version', scope: 'read' },
 ] as const satisfies readonly TypeInteraction[];
@@ -40,7 +43,7 @@ export const METHODS: readonly TypeInteraction['method'][] = [
   ...new Set(TYPE_INTERACTIONS.map(({ method }) => method)),
 ];
 const R4_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
-/** Methods of R4's other interactions with a resource (FHIR R4 http, 3.1.0.7 delete, 3.1.0.6 patch). */
+/** Methods of R4's other interactions with a resource (FHIR R4 http, 3.1.0.7 delete). */
 export const UNSUPPORTED_METHODS = R4_METHODS.filter((method) => METHODS.every((own) => own !== method));
 
 /** What a Bundle posted to the root can be. */

@@ -94,7 +94,7 @@ export function openApiDocument(config: Config, operations: readonly Operation[]
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'An access token of the staff’s OpenID provider, for administration. Whoever is signed in to the console needs none.',
+            'An access token of the staff’s OpenID provider, for administration; one of several sites says which in the header Gateway-Site. Whoever is signed in to the console needs none.',
         },
       },
     },

@@ -1,6 +1,6 @@
 /** The FHIR API in the OpenAPI document, made from the tables that routes, searches and the CapabilityStatement use. */
 import { DEFAULT_COUNT, MAX_COUNT, READ_SUMMARIES, SUMMARIES, TOTALS } from '../fhir/controls/controls.ts';
-import { FHIR_JSON } from '../fhir/media-type.ts';
+import { FHIR_JSON, JSON_PATCH } from '../fhir/media-type.ts';
 import { type InteractionName, TYPE_INTERACTIONS } from '../fhir/type-interactions.ts';
 import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
@@ -99,6 +99,23 @@ const WRITTEN = {
   '200': answer('It is updated, or unchanged.', 'Resource'),
   '201': answer('It is created; see `Location`.', 'Resource'),
 };
+const PATCHED = { '200': answer('It is patched, or unchanged.', 'Resource') };
+const PATCH_BODY = {
+  required: true,
+  content: {
+    [JSON_PATCH]: {
+      schema: { type: 'array', items: { type: 'object' } },
+      example: [{ op: 'replace', path: '/gender', value: 'female' }],
+    },
+  },
+};
+const PATCH_REFUSALS = {
+  ...WRITE_REFUSALS,
+  ...NOT_FOUND,
+  '409': outcome('Others changed the resource each time that the patch was tried: send it again.'),
+  '415': outcome('It is no JSON Patch; `Accept-Patch` says what is taken.'),
+  '422': outcome('An operation cannot be done, or a `test` fails: nothing is patched.'),
+};
 const MATCHES = { '200': answer('The matches.', 'Bundle') };
 
 /** What is told of an interaction beside its address and its scope. */
@@ -155,6 +172,18 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType) => Told>> = {
     requestBody: body(type),
     responses: { ...WRITTEN, ...WRITE_REFUSALS, ...NOT_FOUND },
   }),
+  patch: (type) => ({
+    summary: `Patch a ${type}`,
+    parameters: [ID, IF_MATCH, PREFER],
+    requestBody: PATCH_BODY,
+    responses: { ...PATCHED, ...PATCH_REFUSALS },
+  }),
+  conditionalPatch: (type) => ({
+    summary: `Patch the one ${type} that a search finds`,
+    parameters: [...criteria(type), IF_MATCH, PREFER],
+    requestBody: PATCH_BODY,
+    responses: { ...PATCHED, ...PATCH_REFUSALS },
+  }),
   history: (type) => ({
     summary: `All versions of a ${type}`,
     parameters: [ID],
@@ -167,7 +196,16 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType) => Told>> = {
   }),
 };
 
-const OPENAPI_METHODS = { GET: 'get', POST: 'post', PUT: 'put' } as const satisfies Record<string, Method>;
+const OPENAPI_METHODS = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch' } as const satisfies Record<
+  string,
+  Method
+>;
+
+const NEEDED = {
+  read: (type: ResourceType) => `scope \`system/${type}.read\``,
+  write: (type: ResourceType) => `scope \`system/${type}.write\``,
+  both: (type: ResourceType) => `scopes \`system/${type}.read\` and \`system/${type}.write\``,
+} as const;
 
 /** The router's `/:id` is `/{id}` here, and its `/:operation{\\$validate}` is `/$validate`. */
 const templateOf = (path: string): string => path.replace(/:\w+\{\\(.+?)\}/, '$1').replace(/:(\w+)/g, '{$1}');
@@ -181,7 +219,7 @@ function pathsOf(type: ResourceType): [path: string, item: PathItem][] {
         tags: [`FHIR ${type}`],
         operationId: `${name}${type}`,
         security: [{ accessToken: [] }],
-        description: `Needs scope \`system/${type}.${scope}\` and audience \`svc-fhir\`.`,
+        description: `Needs ${NEEDED[scope](type)} and audience \`svc-fhir\`.`,
         ...TOLD[name](type),
       },
     ]);

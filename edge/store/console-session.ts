@@ -3,7 +3,7 @@
  * provider's tokens is sealed by whoever writes it.
  */
 import type { Query } from '../deps.ts';
-import { instantOf, raw, sql } from './sql.ts';
+import { instantOf, raw, read, sql } from './sql.ts';
 
 /** Which session: its id is found in its site only. */
 export interface SessionIdentity {
@@ -50,15 +50,43 @@ export function askAnew({ site, session }: SessionIdentity): Query<AskRow> {
     from console_session_ask(${site}::uuid, ${session}::uuid)`;
 }
 
+/** What the provider said somebody may do, by site. */
+type Granted = ReadonlyMap<string, ReadonlySet<string>>;
+
+const grantsOf = (grants: Granted): string =>
+  JSON.stringify(Object.fromEntries([...grants].map(([site, permissions]) => [site, [...permissions]])));
+
+/** For a session that begins: so that another site can be chosen without the provider. */
+export function keepGrants({ site, session }: SessionIdentity, grants: Granted): Query {
+  return sql`update console_session set grants = ${grantsOf(grants)}::jsonb
+    where site_id = ${site}::uuid and session_id = ${session}::uuid`;
+}
+
 /** Keeps what the provider said. No row: the session has ended meanwhile. */
 export function keepAnswer(
   { site, session }: SessionIdentity,
-  permissions: readonly string[],
+  grants: Granted,
   refreshToken: string,
 ): Query<{ session_id: string }> {
-  return sql<{ session_id: string }>`update console_session set permissions = ${permissions}::text[],
-      refresh_token = ${refreshToken}, asked_at = now(), asking_until = null
+  return sql<{ session_id: string }>`update console_session set permissions = ${[...(grants.get(site) ?? [])]}::text[],
+      grants = ${grantsOf(grants)}::jsonb, refresh_token = ${refreshToken}, asked_at = now(), asking_until = null
     where site_id = ${site}::uuid and session_id = ${session}::uuid returning session_id`;
+}
+
+/** The sites that a session may be moved to, and its own, by name. */
+export function sitesOfSession({ site, session }: SessionIdentity): Query<{ site_id: string; name: string }> {
+  return read<{ site_id: string; name: string }>`select site_id, name
+    from console_session_sites(${site}::uuid, ${session}::uuid) order by name, site_id`;
+}
+
+/** Moves a session to another of its sites. No row: it is none of them, or is not known here. */
+export function moveSession(
+  { site, session }: SessionIdentity,
+  to: string,
+  requestId: string,
+): Query<{ site_name: string; permissions: string[] }> {
+  return sql<{ site_name: string; permissions: string[] }>`select site_name, permissions
+    from console_session_move(${site}::uuid, ${session}::uuid, ${to}::uuid, ${requestId})`;
 }
 
 /** SQL: notes the end of a session for the audit. */

@@ -22,6 +22,8 @@ export interface ResourceWrite extends SearchRows {
   readonly expect: number | null;
   /** An ISO instant; a resource that changed in a second after it is GW412 (`If-Unmodified-Since`). */
   readonly unmodifiedSince?: string | null;
+  /** How the audit has it, where it is no plain create or update. */
+  readonly noted?: 'patch';
   /** The client's members of `meta`, as JSON text without the braces. */
   readonly meta: string;
   /** The members but `resourceType`, `id` and `meta`, as JSON text without the braces. */

@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 24;
+export const SCHEMA_VERSION = 25;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -28,6 +28,8 @@ export const FUNCTIONS: readonly string[] = [
   'console_session_ask',
   'console_session_is_live',
   'console_session_logout',
+  'console_session_move',
+  'console_session_sites',
   'console_session_start',
   'hl7_accepted',
   'hl7_authorities',

@@ -7,6 +7,13 @@ import type { Database, TimeLimits } from '../deps.ts';
 /** Of a request: it is answered within 10 s, whatever the database does. */
 export const REQUEST_LIMITS: TimeLimits = { answerMs: 9_500, workMs: 8_000, lockMs: 3_000 };
 
+/** What is left of a request's time after its first round trips: it is answered as soon, however many it has. */
+export const limitsAfter = (elapsedMs: number): TimeLimits => {
+  const { answerMs, workMs, lockMs } = REQUEST_LIMITS;
+  const left = (ms: number): number => Math.max(1, Math.round(ms - elapsedMs));
+  return { answerMs: left(answerMs), workMs: left(workMs), lockMs: Math.min(lockMs, left(workMs)) };
+};
+
 /** Of a health check: whoever checks gives up soon. */
 export const PROBE_LIMITS: TimeLimits = { answerMs: 4_500, workMs: 4_000, lockMs: 3_000 };
 

@@ -17,12 +17,12 @@ export interface TransactionWrite extends Omit<ResourceWrite, 'mode'> {
 }
 
 export interface Condition {
-  readonly kind: 'create' | 'update' | 'reference';
+  readonly kind: 'create' | 'update' | 'patch' | 'reference';
   readonly type: ResourceType;
   readonly criteria: readonly Criterion[];
   /** A new UUID: the id if a resource is made, and its stand-in in every text until then. */
   readonly placeholder: string;
-  /** The only id that may be found (an update whose body names it). */
+  /** The only id that may be found (an update whose body names it, a patch). */
   readonly required: string | null;
   /** Resources of the same request that would match too. */
   readonly local: readonly string[];

@@ -4,13 +4,13 @@
 --
 -- p_rows: as of resource_write. Where a row depends on a condition, its id is the condition's placeholder, a new uuid
 -- that also stands in every text that refers to it, and its mode is '?' followed by the placeholder.
--- p_conditions: [{ n, kind: 'create' | 'update' | 'reference', type, placeholder, required: id | null, local: [uuid] }], in
+-- p_conditions: [{ n, kind: 'create' | 'update' | 'patch' | 'reference', type, placeholder, required: id | null, local: [uuid] }], in
 -- the order in which they are resolved. local: resources of the same request that would match as well.
 -- p_matches: [[n, id]], what the site has, two at most for each condition.
 --
 -- Rows that come back: for each condition ('condition', n, outcome, id), outcome 'resolved' (id null: nothing was found,
 -- the placeholder is the new id), or why nothing at all was written: 'ambiguous', 'no-match' (a reference), 'absent' or
--- 'another-id' (an update whose body names an id); then those of resource_write ('row', ordinal, …).
+-- 'another-id' (an update whose body names an id, a patch); then those of resource_write ('row', ordinal, …).
 -- Raises what resource_write raises, and GW409 with the positions of two rows that would write one resource.
 create or replace function resource_transaction(p_site uuid, p_rows json, p_conditions json, p_matches json)
 returns table (part text, ordinal integer, outcome text, id uuid, version integer, last_updated timestamptz)

@@ -1,6 +1,6 @@
 -- Writes resources, all or nothing. p_rows is an array of
 --   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: version | 0 (none) | null,
---     unmodifiedSince: instant | null, meta, body, patient: uuid | null,
+--     unmodifiedSince: instant | null, noted: 'patch' | null, meta, body, patient: uuid | null,
 --     identifiers: [[system, value]], tokens: [[param, system, code]],
 --     search: { names, nameSort, birthDate, gender } | null, report: { accession, state } | null,
 --     writer: 'client' | 'message', known: of a Patient, as patient_rows_write }
@@ -9,7 +9,7 @@
 -- Raises, with the 0-based positions in p_rows as JSON in DETAIL:
 --   GW404 update of an id the site does not have, GW412 the version is not the expected one,
 --   GW422 a patient that the site does not have.
--- Notes each row for the audit (audit_note): create, update or, for 'keep', read.
+-- Notes each row for the audit (audit_note): create, update (or what noted says) or, for 'keep', read.
 -- Settings: migrations/README.md, "Plans".
 create or replace function resource_write(p_site uuid, p_rows json)
 returns table (ordinal integer, outcome text, id uuid, version integer, last_updated timestamptz)
@@ -44,9 +44,9 @@ begin
   for r in
     select (x.n - 1)::integer as n, x.*
       from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer, "unmodifiedSince" timestamptz,
-             meta text, body text, patient uuid, identifiers json, tokens json, search json, report json, writer text,
+             noted text, meta text, body text, patient uuid, identifiers json, tokens json, search json, report json, writer text,
              known json)) with ordinality
-             x(type, id, mode, expect, unmodified, meta, body, patient, identifiers, tokens, search, report, writer, known, n)
+             x(type, id, mode, expect, unmodified, noted, meta, body, patient, identifiers, tokens, search, report, writer, known, n)
      order by x.type <> 'Patient', x.id, x.n
   loop
     ordinal := r.n;
@@ -70,7 +70,7 @@ begin
       outcome := case r.mode when 'keep' then 'matched' else 'unchanged' end;
       version := cur.version;
       last_updated := cur.last_updated;
-      noted := noted || concat_ws(' ', case r.mode when 'keep' then 'read' else 'update' end, r.type, r.id, cur.patient_id);
+      noted := noted || concat_ws(' ', case r.mode when 'keep' then 'read' else coalesce(r.noted, 'update') end, r.type, r.id, cur.patient_id);
       -- A message may teach by which numbers a patient is known whose record it does not change.
       if r.mode <> 'keep' and r.writer = 'message' and r.known is not null then
         perform patient_rows_write(p_site, r.id, false, r.writer, r.known);
@@ -92,9 +92,9 @@ begin
       last_updated := greatest(at, cur.last_updated);
       insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
         values (p_site, r.type, r.id, cur.version, cur.last_updated, cur.meta, cur.body, cur.patient_id);
-      noted := noted || concat_ws(' ', 'update', r.type, r.id, r.patient);
+      noted := noted || concat_ws(' ', coalesce(r.noted, 'update'), r.type, r.id, r.patient);
       if cur.patient_id is distinct from r.patient then
-        noted := noted || concat_ws(' ', 'update', r.type, r.id, cur.patient_id);
+        noted := noted || concat_ws(' ', coalesce(r.noted, 'update'), r.type, r.id, cur.patient_id);
       end if;
       update resource c set version = resource_write.version, last_updated = resource_write.last_updated,
              meta = r.meta, body = r.body, patient_id = r.patient

@@ -25,6 +25,7 @@ const OF_NO_SITE = [
   '/admin/sign-out',
   '/admin/signed-out',
   '/admin/back-channel-logout',
+  '/admin/site',
   '/admin/assets/:file',
 ];
 /** Of the deployment, alike for every site; or counts, which name nothing. */

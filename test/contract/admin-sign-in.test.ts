@@ -247,17 +247,31 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
   });
 });
 
-/** As authentik and Entra ID publish their issuers, and with claims that have names of their own. */
+/** As authentik and Entra ID publish their issuers, and with claims that have names of their own; one account by groups. */
 describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (runtime) => {
   const claimNames = { site: 'https://gateway.example/site', permissions: 'gateway_roles' };
   let db: TestDatabase;
   let stack: TestConsole;
+  let [north, south] = ['', ''];
 
   beforeAll(async () => {
     db = await createTestDatabase();
-    stack = await startConsole(runtime, db, await createSite(db.client), {
-      provider: { path: '/application/o/gateway/', claimNames },
-      env: { ADMIN_OIDC_SITE_CLAIM: claimNames.site, ADMIN_OIDC_PERMISSIONS_CLAIM: claimNames.permissions },
+    const site = await createSite(db.client, { name: 'Elsewhere' });
+    [north, south] = [await createSite(db.client, { name: 'North' }), await createSite(db.client, { name: 'South' })];
+    const byGroup = {
+      // A site of another deployment comes first.
+      'Lab north': { site: [randomUUID(), north], permissions: ['site.endpoints.read', 'site.api_keys.read'] },
+      '/lab/south': { site: south, permissions: '*' },
+      Unused: { site, permissions: '*' },
+    };
+    const reader = { [claimNames.site]: undefined, groups: ['Everyone', 'Lab north', '/lab/south', 'toString'] };
+    stack = await startConsole(runtime, db, site, {
+      provider: { path: '/application/o/gateway/', claimNames, claims: { reader } },
+      env: {
+        ADMIN_OIDC_SITE_CLAIM: claimNames.site,
+        ADMIN_OIDC_PERMISSIONS_CLAIM: claimNames.permissions,
+        ADMIN_OIDC_GROUPS: JSON.stringify(byGroup),
+      },
     });
   });
   afterAll(async () => {
@@ -265,21 +279,76 @@ describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (ru
     await db.drop();
   });
 
-  test('lets people in, and scripts', async () => {
-    expect(stack.oidc.issuer).toMatch(/\/application\/o\/gateway\/$/);
+  const api = async (token: string, headers = {}) =>
+    (await fetch(`${stack.baseUrl}/admin/api/api-keys`, { headers: { authorization: `Bearer ${token}`, ...headers } }))
+      .status;
+
+  const signIn = async ({ username, password }: Account) => {
     const browser = createHttpBrowser();
     const { url } = await browser.go(`${stack.baseUrl}/admin`);
-    const { username, password } = stack.oidc.admin;
     const page = await browser.go(url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+    return { browser, page };
+  };
+
+  test('lets people in, and scripts', async () => {
+    expect(stack.oidc.issuer).toMatch(/\/application\/o\/gateway\/$/);
+    const { page } = await signIn(stack.oidc.admin);
     expect([page.status, page.url]).toEqual([200, `${stack.baseUrl}/admin`]);
-    const api = async (token: string) => {
-      const headers = { authorization: `Bearer ${token}` };
-      return (await fetch(`${stack.baseUrl}/admin/api/api-keys`, { headers })).status;
-    };
     expect(await api(await stack.oidc.adminToken())).toBe(200);
     // The usual names mean nothing here.
     const usual = { site: stack.oidc.admin.site, [claimNames.site]: undefined };
     expect(await api(await stack.oidc.signToken(usual))).toBe(403);
     expect(await api(await stack.oidc.signToken({ iss: stack.oidc.issuer.slice(0, -1) }))).toBe(401);
+  });
+
+  test('by groups: of several sites one chooses, and has there what the group has there', async () => {
+    const { browser, page } = await signIn(stack.oidc.reader);
+    const choice = await page.text();
+    expect([page.status, page.url]).toEqual([200, `${stack.baseUrl}/admin/site`]);
+    expect(['North', 'South', 'Elsewhere'].map((name) => choice.includes(name))).toEqual([true, true, false]);
+    const ask = async (path: string, of = browser) => (await of.ask(`${stack.baseUrl}/admin/${path}`)).status;
+    expect([await ask('keys'), await ask('keys/new')]).toEqual([200, 403]);
+
+    const old = createHttpBrowser();
+    for (const [host, cookies] of browser.cookies) old.cookies.set(host, new Map(cookies));
+    const choose = (site: string) =>
+      browser.ask(`${stack.baseUrl}/admin/site`, {
+        method: 'POST',
+        body: new URLSearchParams({ site }),
+        headers: { origin: stack.baseUrl },
+      });
+    expect((await choose(stack.oidc.admin.site)).status).toBe(403);
+    expect((await choose('x')).status).toBe(400);
+    expect((await choose(south)).status).toBe(303);
+    expect([await ask('keys'), await ask('keys/new')]).toEqual([200, 200]);
+    expect(await (await browser.ask(`${stack.baseUrl}/admin`)).text()).toContain('<small>South</small>');
+    // A copy of the cookie from before is of a session that is not there any more.
+    expect(await ask('keys', old)).toBe(302);
+    const { rows } = await db.client.query<{ site: string; action: string }>(
+      `select site_id as site, action from audit where actor = 'reader' and action like 'signed%' order by at`,
+    );
+    expect(rows).toEqual([
+      { site: north, action: 'signed-in' },
+      { site: north, action: 'signed-out' },
+      { site: south, action: 'signed-in' },
+    ]);
+    // Where one was last is where one begins.
+    const { username, password } = stack.oidc.reader;
+    await browser.ask(`${stack.baseUrl}/admin/sign-out`, { method: 'POST', headers: { origin: stack.baseUrl } });
+    const again = await browser.go(`${stack.baseUrl}/admin`);
+    const back = again.url.startsWith(stack.baseUrl)
+      ? again
+      : await browser.go(again.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+    expect(back.url).toBe(`${stack.baseUrl}/admin`);
+    expect(await back.text()).toContain('<small>South</small>');
+  });
+
+  test('a token of several sites says which', async () => {
+    const groups = { [claimNames.site]: undefined, groups: ['Lab north', '/lab/south'] };
+    const token = await stack.oidc.signToken(groups);
+    expect(await api(token)).toBe(400);
+    expect(await api(token, { 'gateway-site': south.toUpperCase() })).toBe(200);
+    expect(await api(token, { 'gateway-site': stack.oidc.admin.site })).toBe(403);
+    expect(await api(await stack.oidc.signToken({ ...groups, groups: ['Everyone'] }))).toBe(403);
   });
 });

@@ -11,6 +11,7 @@ import { exampleCases } from './fhir/example-cases.ts';
 import { httpCases } from './fhir/http-cases.ts';
 import { isolationCases } from './fhir/isolation-cases.ts';
 import { pagingCases } from './fhir/paging-cases.ts';
+import { patchCases } from './fhir/patch-cases.ts';
 import { resourceCases } from './fhir/resource-cases.ts';
 import { searchCases } from './fhir/search-cases.ts';
 import { strictCases } from './fhir/strict-cases.ts';
@@ -23,6 +24,7 @@ onRuntimes(startSubject, (subject) => {
   describe('search', () => searchCases(subject));
   describe('paging', () => pagingCases(subject));
   describe('conditions', () => conditionalCases(subject));
+  describe('patch', () => patchCases(subject));
   describe('bundles', () => bundleCases(subject));
   describe('bulk data', () => bulkCases(subject));
   describe('HTTP', () => httpCases(subject));

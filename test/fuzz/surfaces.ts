@@ -24,6 +24,7 @@ type TextChange = (text: string) => string;
 const MAX_EXAMPLE_CHARACTERS = 6_000;
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const FHIR = { 'content-type': 'application/fhir+json' };
+const JSON_PATCH = { 'content-type': 'application/json-patch+json' };
 const pick = <T>(from: readonly T[], at: number): T | undefined => from[at % from.length];
 
 /** Headers that any request may have, mostly none. */
@@ -150,6 +151,14 @@ interface Interaction {
   readonly body: Json | undefined;
 }
 
+/** A patch that is about some members of what it is made from. */
+const patchFrom =
+  (op: string) =>
+  (resource: Json): Json =>
+    isJsonObject(resource)
+      ? Object.entries(resource).map(([name, value]) => ({ op, path: `/${name}`, from: '/meta', value }))
+      : [resource];
+
 /** One interaction of the table, with a type, an id that may be somebody's, and what it takes. */
 const interaction: fc.Arbitrary<(world: World) => Interaction> = fc
   .record({
@@ -170,15 +179,16 @@ const interaction: fc.Arbitrary<(world: World) => Interaction> = fc
       fc.tuple(fc.constantFrom(...CONTROLS), oddValue).map(([name, value]) => `${name}=${value}`),
     ),
     change: jsonChange,
+    op: fc.constantFrom('add', 'replace', 'test', 'remove', 'move', 'copy'),
   })
-  .map(({ one, example, type: asked, place, parameters, control, change }) => ({ ids }) => {
+  .map(({ one, example, type: asked, place, parameters, control, change, op }) => ({ ids }) => {
     const written = one.method !== 'GET' && one.name !== 'searchByPost';
     // The type of the example is one of ours: they were read by it.
     const type = written ? (example['resourceType'] as ResourceType) : asked;
     const id = pick(ids.get(type) ?? [], place) ?? randomUUID();
     const names = Object.keys(SEARCH_PARAMETERS[type]);
     const query = parameters.map(([at, value, modifier]) => `${pick(names, at)}${modifier}=${encodeText(value)}`);
-    const isSearch = ['search', 'searchByPost', 'conditionalUpdate'].includes(one.name);
+    const isSearch = ['search', 'searchByPost', 'conditionalUpdate', 'conditionalPatch'].includes(one.name);
     const asks = [...(isSearch ? query : []), ...(control === '' ? [] : [control])].join('&');
     const path = one.path.replace(':operation{\\$validate}', '$validate').replace(':id', id).replace(':version', '1');
     const resource = change(ofSite(example, pick(ids.get('Patient') ?? [], place)));
@@ -186,7 +196,7 @@ const interaction: fc.Arbitrary<(world: World) => Interaction> = fc
     return {
       method: one.method,
       path: `${type}${path}${asks === '' ? '' : `?${asks}`}`,
-      body: written ? resource : undefined,
+      body: one.method === 'PATCH' ? patchFrom(op)(resource) : written ? resource : undefined,
     };
   });
 
@@ -201,10 +211,21 @@ export const fhir: fc.Arbitrary<Draft> = fc
     return {
       method: how,
       path: `/fhir/${changePath(path)}`,
-      headers: { authorization: `Bearer ${world.tokens.fhir}`, ...(isForm ? FORM : FHIR), ...headers },
+      headers: {
+        authorization: `Bearer ${world.tokens.fhir}`,
+        ...(isForm ? FORM : how === 'PATCH' ? JSON_PATCH : FHIR),
+        ...headers,
+      },
       ...(how === 'GET' ? {} : { body: changeBody(body === undefined ? 'name=a' : printJson(body)) }),
     };
   });
+
+/** As a bundle holds a patch. */
+const asBinary = (operations: Json): Json => ({
+  resourceType: 'Binary',
+  contentType: JSON_PATCH['content-type'],
+  data: Buffer.from(printJson(operations)).toString('base64'),
+});
 
 export const bundle: fc.Arbitrary<Draft> = fc
   .record({
@@ -217,7 +238,9 @@ export const bundle: fc.Arbitrary<Draft> = fc
   .map(({ type, drafts, change, changeBody, headers }) => (world) => {
     const entries = drafts.map((draft) => draft(world));
     const entry = entries.map(({ method: how, path, body }) => ({
-      ...(body === undefined ? {} : { fullUrl: `urn:uuid:${randomUUID()}`, resource: body }),
+      ...(body === undefined
+        ? {}
+        : { fullUrl: `urn:uuid:${randomUUID()}`, resource: how === 'PATCH' ? asBinary(body) : body }),
       request: { method: how, url: path },
     }));
     const body = changeBody(printJson(change({ resourceType: 'Bundle', type, entry })));

@@ -9,6 +9,7 @@ import { MIGRATIONS } from './migrations.ts';
 import type { Mutant } from './mutant.ts';
 import { OAUTH } from './oauth.ts';
 import { ORDER } from './order.ts';
+import { PATCHES } from './patch.ts';
 import { PLATFORM } from './platform.ts';
 import { REINDEXING } from './reindex.ts';
 import { SHARED } from './shared.ts';
@@ -32,6 +33,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   audit: AUDIT,
   cost: COST,
   fhir: FHIR,
+  patch: PATCHES,
   reindex: REINDEXING,
   hl7: HL7,
   order: ORDER,

@@ -263,7 +263,7 @@ export const FHIR: readonly Mutant[] = [
   {
     name: 'no scope is needed for FHIR',
     file: 'edge/fhir/routes.ts',
-    find: `          requireScopes(call.context.caller, [SCOPES[scope](type)]);
+    find: `          requireScopes(call.context.caller, SCOPES[scope](type));
 `,
     replace: '',
     tests: CONTRACT,

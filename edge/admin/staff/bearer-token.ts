@@ -6,12 +6,14 @@ import { errors, jwtVerify } from 'jose';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Deps } from '../../deps.ts';
-import { type Actor, toActor } from './permissions.ts';
+import { type Actor, actorAt, actorsOf, type Person, toPerson } from './permissions.ts';
 import { type FindProvider, oidcSettings } from './provider.ts';
 import { CLOCK_TOLERANCE_SECONDS, keysAway, type KeysOf, PROVIDER_ALGORITHMS } from './provider-keys.ts';
 
 const REALM = 'Bearer realm="integration-gateway-admin"';
 const MAX_TOKEN_CHARACTERS = 16 * 1024;
+/** Which site a token of several is used for. */
+export const SITE_HEADER = 'Gateway-Site';
 
 /** The token of a request, undefined where it has no Authorization header. */
 function tokenOf(request: Request): string | undefined {
@@ -36,6 +38,20 @@ export function noCredentials(): Fault {
   });
 }
 
+/** @throws Fault `malformed` where nothing says which site is meant, `forbidden` for one that is not theirs */
+function actorOf(person: Person, site: string | null): Actor {
+  const [only, ...others] = actorsOf(person);
+  if (site === null && only !== undefined && others.length === 0) return only;
+  if (site === null) {
+    const sites = [...person.grants.keys()].join(', ');
+    throw new Fault('malformed', `the token is for several sites: name one in the header ${SITE_HEADER}: ${sites}`);
+  }
+  const actor = actorAt(person, site.toLowerCase());
+  if (actor === undefined)
+    throw new Fault('forbidden', `the site in the header ${SITE_HEADER} is not one of the token’s`);
+  return actor;
+}
+
 /** Whom a request's Bearer token speaks for; undefined where it brings none. */
 export type ReadBearer = (request: Request) => Promise<Actor | undefined>;
 
@@ -43,7 +59,7 @@ export function createBearer(deps: Deps, findProvider: FindProvider, keysOf: Key
   return async (request) => {
     const token = tokenOf(request);
     if (token === undefined) return undefined;
-    const { audience, claimNames } = oidcSettings(deps.config);
+    const { audience, claimRules } = oidcSettings(deps.config);
     const provider = await findProvider();
     const keys = keysOf(provider);
     try {
@@ -57,7 +73,7 @@ export function createBearer(deps: Deps, findProvider: FindProvider, keysOf: Key
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: new Date(deps.now()),
       });
-      return toActor(payload, claimNames);
+      return actorOf(toPerson(payload, claimRules), request.headers.get(SITE_HEADER));
     } catch (error) {
       const away = keysAway(error);
       if (away !== undefined) throw away;

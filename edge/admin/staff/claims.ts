@@ -1,7 +1,7 @@
 /** What the provider says of somebody: the claims of the ID token, with those of its userinfo endpoint where ours lack. */
 import * as oauth from 'oauth4webapi';
 
-import { type ClaimNames, lacksOwnClaims } from './permissions.ts';
+import { type ClaimRules, lacksOwnClaims } from './permissions.ts';
 import type { Provider } from './provider.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { Provider } from './provider.ts';
  */
 export async function claimsOf(
   provider: Provider,
-  names: ClaimNames,
+  rules: ClaimRules,
   answer: oauth.TokenEndpointResponse,
   subject?: string,
 ): Promise<Record<string, unknown> | undefined> {
@@ -20,7 +20,7 @@ export async function claimsOf(
   const idToken = oauth.getValidatedIdTokenClaims(answer);
   const expected = subject ?? idToken?.sub;
   if (expected === undefined) return undefined;
-  if (idToken !== undefined && !lacksOwnClaims(idToken, names)) return { ...idToken };
+  if (idToken !== undefined && !lacksOwnClaims(idToken, rules)) return { ...idToken };
   if (server.userinfo_endpoint === undefined) return idToken && { ...idToken };
   const response = await oauth.userInfoRequest(server, client, answer.access_token, http);
   return { ...(await oauth.processUserInfoResponse(server, client, expected, response)), ...idToken };

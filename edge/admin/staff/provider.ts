@@ -9,7 +9,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { isLoopbackHost } from '../../../shared/ip.ts';
 import type { Config } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
-import type { ClaimNames } from './permissions.ts';
+import type { ClaimRules } from './permissions.ts';
 
 const DISCOVERY_MAX_AGE_MS = 3600 * 1000;
 const TIMEOUT_MS = 10_000;
@@ -47,7 +47,7 @@ export interface OidcSettings {
   readonly clientSecret: string | undefined;
   /** The `aud` of Bearer tokens for `/admin/api`. */
   readonly audience: string;
-  readonly claimNames: ClaimNames;
+  readonly claimRules: ClaimRules;
   /** What a sign-in asks for. */
   readonly scope: string;
 }
@@ -67,7 +67,12 @@ export function oidcSettings(config: Config): OidcSettings {
     clientId: ADMIN_OIDC_CLIENT_ID,
     clientSecret: config.ADMIN_OIDC_CLIENT_SECRET,
     audience: config.ADMIN_OIDC_AUDIENCE ?? `${ADMIN_PUBLIC_BASE_URL}/admin/api`,
-    claimNames: { site: config.ADMIN_OIDC_SITE_CLAIM, permissions: config.ADMIN_OIDC_PERMISSIONS_CLAIM },
+    claimRules: {
+      site: config.ADMIN_OIDC_SITE_CLAIM,
+      permissions: config.ADMIN_OIDC_PERMISSIONS_CLAIM,
+      groups: config.ADMIN_OIDC_GROUPS_CLAIM,
+      byGroup: config.ADMIN_OIDC_GROUPS,
+    },
     scope: config.ADMIN_OIDC_SCOPE,
   };
 }

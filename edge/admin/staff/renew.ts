@@ -11,7 +11,7 @@ import type { Deps } from '../../deps.ts';
 import { askAnew, endSession, keepAnswer } from '../../store/console-session.ts';
 import { inSite } from '../../store/in-site.ts';
 import { claimsOf } from './claims.ts';
-import { type Actor, knownPermissions, toActor } from './permissions.ts';
+import { type Actor, actorAt, type Grants, knownPermissions, toPerson } from './permissions.ts';
 import { type FindProvider, oidcSettings } from './provider.ts';
 import { identityOf, type Session, type Sessions } from './session.ts';
 import type { TokenSeal } from './token-seal.ts';
@@ -25,7 +25,7 @@ export const sessionEnded = (cause?: unknown) =>
   new Fault('unauthenticated', 'your session has ended: sign in again', { code: 'session_ended', cause });
 
 /** What the provider said; undefined where it did not answer. */
-type Answer = { readonly actor: Actor; readonly refreshToken: string } | 'refused' | undefined;
+type Answer = { readonly actor: Actor; readonly grants: Grants; readonly refreshToken: string } | 'refused' | undefined;
 
 export type Renew = (c: Context, session: Session) => Promise<Session>;
 
@@ -40,13 +40,14 @@ export function createRenew(deps: Deps, findProvider: FindProvider, sessions: Se
     const { server, client, authentication } = provider;
     const response = await oauth.refreshTokenGrantRequest(server, client, authentication, refreshToken, http);
     const answer = await oauth.processRefreshTokenResponse(server, client, response);
-    const { claimNames } = oidcSettings(deps.config);
-    const claims = await claimsOf(provider, claimNames, answer, session.actor.subject);
+    const { claimRules } = oidcSettings(deps.config);
+    const claims = await claimsOf(provider, claimRules, answer, session.actor.subject);
     if (claims === undefined) return undefined;
-    const actor = toActor(claims, claimNames);
+    const person = toPerson(claims, claimRules);
+    const actor = actorAt(person, session.actor.site);
     // OpenID Connect Core 1.0 §12.2: an ID token is about the same person. A session is of one site.
-    if (actor.subject !== session.actor.subject || actor.site !== session.actor.site) return 'refused';
-    return { actor, refreshToken: answer.refresh_token ?? refreshToken };
+    if (person.subject !== session.actor.subject || actor === undefined) return 'refused';
+    return { actor, grants: person.grants, refreshToken: answer.refresh_token ?? refreshToken };
   };
 
   const answerOf = async (session: Session, sealed: string): Promise<Answer> => {
@@ -82,11 +83,11 @@ export function createRenew(deps: Deps, findProvider: FindProvider, sessions: Se
       await database.run(endSession(identity));
       throw sessionEnded();
     }
-    const { actor, refreshToken } = answer;
+    const { actor, grants, refreshToken } = answer;
     const sealed = await tokens.seal(session.id, refreshToken);
-    const [kept] = await database.run(keepAnswer(identity, [...actor.permissions], sealed));
+    const [kept] = await database.run(keepAnswer(identity, grants, sealed));
     if (kept === undefined) throw sessionEnded();
-    const renewed = { ...session, actor, askedAt: seconds() };
+    const renewed = { ...session, actor, hasOthers: grants.size > 1, askedAt: seconds() };
     await sessions.keep(c, renewed);
     return renewed;
   };

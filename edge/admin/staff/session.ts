@@ -20,6 +20,9 @@ const TRANSACTION_SECONDS = 10 * 60;
 const ATTRIBUTES = { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax' } as const;
 const SESSION = 'gateway-session';
 const TRANSACTION = 'gateway-sign-in';
+/** Which site this browser was at last; whoever has no right to it any more is brought to another. */
+const LAST_SITE = 'gateway-site';
+const LAST_SITE_SECONDS = 400 * 86_400;
 
 /** What a sign-in under way must remember until the provider answers. */
 const transaction = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), returnTo: z.string() });
@@ -32,6 +35,7 @@ const cookie = z.object({
   site: z.string(),
   permissions: z.array(z.string()),
   siteName: z.string(),
+  hasOthers: z.boolean(),
   endsAt: z.number(),
   askedAt: z.number(),
   mayAsk: z.boolean(),
@@ -41,6 +45,8 @@ export interface Session {
   readonly id: string;
   readonly actor: Actor;
   readonly siteName: string;
+  /** They may see other sites as well. */
+  readonly hasOthers: boolean;
   /** Seconds since the epoch. */
   readonly endsAt: number;
   /** When the provider last said what somebody may do, in seconds since the epoch. */
@@ -59,6 +65,8 @@ export interface Sessions {
   /** What the cookie says; whether the session has ended meanwhile only the database knows. */
   read(c: Context): Promise<Session | undefined>;
   drop(c: Context): void;
+  /** The site of the last session of this browser. */
+  lastSite(c: Context): string | undefined;
 }
 
 export function createSessions(deps: Deps): Sessions {
@@ -77,7 +85,7 @@ export function createSessions(deps: Deps): Sessions {
       if (sealed === undefined) return undefined;
       return transaction.safeParse(await transactions.open(sealed, deps.now())).data;
     },
-    async keep(c, { id, actor, siteName, endsAt, askedAt, mayAsk }) {
+    async keep(c, { id, actor, siteName, hasOthers, endsAt, askedAt, mayAsk }) {
       const { subject: sub, name, site, permissions } = actor;
       const payload: z.infer<typeof cookie> = {
         session: id,
@@ -86,21 +94,24 @@ export function createSessions(deps: Deps): Sessions {
         site,
         permissions: [...permissions],
         siteName,
+        hasOthers,
         endsAt,
         askedAt,
         mayAsk,
       };
       const sealed = await sessions.seal(payload, endsAt);
       setCookie(c, SESSION, sealed, { ...ATTRIBUTES, maxAge: SESSION_SECONDS });
+      if (hasOthers) setCookie(c, LAST_SITE, site, { ...ATTRIBUTES, maxAge: LAST_SITE_SECONDS });
     },
     async read(c) {
       const sealed = getCookie(c, SESSION, 'host');
       if (sealed === undefined) return undefined;
       const { data } = cookie.safeParse(await sessions.open(sealed, deps.now()));
       if (data === undefined) return undefined;
-      const { session: id, siteName, endsAt, askedAt, mayAsk } = data;
-      return { id, actor: toActor(data), siteName, endsAt, askedAt, mayAsk };
+      const { session: id, siteName, hasOthers, endsAt, askedAt, mayAsk } = data;
+      return { id, actor: toActor(data), siteName, hasOthers, endsAt, askedAt, mayAsk };
     },
     drop: (c) => void deleteCookie(c, SESSION, ATTRIBUTES),
+    lastSite: (c) => getCookie(c, LAST_SITE, 'host'),
   };
 }

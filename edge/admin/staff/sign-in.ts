@@ -9,15 +9,16 @@ import { Fault } from '../../../shared/fault.ts';
 import type { Deps } from '../../deps.ts';
 import type { GatewayEnv, Surface } from '../../http/surface.ts';
 import { audited } from '../../store/audit.ts';
-import { endSession, startSession } from '../../store/console-session.ts';
+import { endSession, keepGrants, startSession } from '../../store/console-session.ts';
 import { inSite } from '../../store/in-site.ts';
 import type { Access } from './access.ts';
 import { askerOf } from './asker.ts';
 import { claimsOf } from './claims.ts';
-import { toActor } from './permissions.ts';
+import { type Actor, actorsOf, toPerson } from './permissions.ts';
 import { type FindProvider, oidcSettings } from './provider.ts';
 import { identityOf, SESSION_SECONDS, type Session, type Sessions } from './session.ts';
 import type { TokenSeal } from './token-seal.ts';
+import { CHOOSE_SITE_PATH } from '../web/layout.tsx';
 
 /** Only paths of the console itself: never an address that someone else put into a link. */
 const safeReturn = (path: string | undefined): string =>
@@ -74,8 +75,9 @@ export function addSignIn(
     const started = await sessions.finish(c);
     if (started === undefined) throw refused();
     const session = await exchange(c, started.state, started.nonce, started.verifier);
+    const isFirst = session.hasOthers && sessions.lastSite(c) === undefined;
     await sessions.keep(c, session);
-    return c.redirect(own(started.returnTo));
+    return c.redirect(own(isFirst ? CHOOSE_SITE_PATH : started.returnTo));
   });
 
   async function exchange(c: Context<GatewayEnv>, state: string, nonce: string, verifier: string): Promise<Session> {
@@ -96,7 +98,7 @@ export function addSignIn(
         expectedNonce: nonce,
         requireIdToken: true,
       });
-      return await begin(c, answer, await claimsOf(provider, oidcSettings(deps.config).claimNames, answer));
+      return await begin(c, answer, await claimsOf(provider, oidcSettings(deps.config).claimRules, answer));
     } catch (error) {
       if (error instanceof Fault) throw error;
       throw refused(error);
@@ -110,29 +112,40 @@ export function addSignIn(
     claims: Claims | undefined,
   ): Promise<Session> {
     if (claims === undefined) throw refused();
-    const actor = toActor(claims, oidcSettings(deps.config).claimNames);
+    const person = toPerson(claims, oidcSettings(deps.config).claimRules);
     const id = crypto.randomUUID();
     const { refresh_token: refreshToken, id_token: idToken } = answer;
     const sealed = (token: string | undefined) => (token === undefined ? null : tokens.seal(id, token));
     const startedAt = Math.floor(deps.now() / 1000);
-    const [started] = await audited(deps.database, actor.site, askerOf(deps, c, actor)).run(
-      startSession({
-        site: actor.site,
-        session: id,
-        subject: actor.subject,
-        name: actor.name,
-        providerSession: typeof claims['sid'] === 'string' ? claims['sid'] : null,
-        sourceAddress: deps.sourceAddress(c.req.raw),
-        userAgent: (c.req.header('user-agent') ?? '').slice(0, MAX_USER_AGENT_CHARACTERS),
-        permissions: [...actor.permissions],
-        refreshToken: await sealed(refreshToken),
-        idToken: await sealed(idToken),
-      }),
-    );
-    if (started === undefined) throw new Fault('forbidden', 'the site of your account is not known to this gateway');
-    const mayAsk = refreshToken !== undefined;
-    const times = { endsAt: startedAt + SESSION_SECONDS, askedAt: startedAt };
-    return { id, actor, siteName: started.site_name, ...times, mayAsk };
+    const begun = {
+      session: id,
+      subject: person.subject,
+      name: person.name,
+      providerSession: typeof claims['sid'] === 'string' ? claims['sid'] : null,
+      sourceAddress: deps.sourceAddress(c.req.raw),
+      userAgent: (c.req.header('user-agent') ?? '').slice(0, MAX_USER_AGENT_CHARACTERS),
+      refreshToken: await sealed(refreshToken),
+      idToken: await sealed(idToken),
+    };
+    const start = async (actor: Actor): Promise<Session | undefined> => {
+      const { site, permissions } = actor;
+      const database = audited(deps.database, site, askerOf(deps, c, actor));
+      const [[started]] = await database.batch([
+        startSession({ ...begun, site, permissions: [...permissions] }),
+        keepGrants({ site, session: id }, person.grants),
+      ] as const);
+      if (started === undefined) return undefined;
+      const times = { endsAt: startedAt + SESSION_SECONDS, askedAt: startedAt };
+      const mayAsk = refreshToken !== undefined;
+      return { id, actor, siteName: started.site_name, hasOthers: person.grants.size > 1, ...times, mayAsk };
+    };
+    const last = sessions.lastSite(c);
+    // A provider may know sites of other deployments too.
+    for (const actor of actorsOf(person).toSorted((a, b) => Number(b.site === last) - Number(a.site === last))) {
+      const session = await start(actor);
+      if (session !== undefined) return session;
+    }
+    throw new Fault('forbidden', 'the site of your account is not known to this gateway');
   }
 
   /** Ends the session. @returns the ID token that it began with, to tell the provider who signs out */

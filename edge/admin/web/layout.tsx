@@ -24,6 +24,8 @@ export const linkTo = (config: Config, path: string): string => `${pathPrefix(co
 
 /** Found by one's own name rather than in the row of places. */
 export const SESSIONS_PATH = '/admin/sessions';
+/** Of whoever may see several. */
+export const CHOOSE_SITE_PATH = '/admin/site';
 
 const Navigation = ({ config, session, place }: { config: Config; session: Session; place: PlacePath | undefined }) => (
   <header class="bar">
@@ -45,6 +47,7 @@ const Navigation = ({ config, session, place }: { config: Config; session: Sessi
       {config.INTEGRATION_DOCS_URL === undefined ? null : <a href={config.INTEGRATION_DOCS_URL}>API reference</a>}
     </nav>
     <form class="who" method="post" action={linkTo(config, '/admin/sign-out')}>
+      {session.hasOthers ? <a href={linkTo(config, CHOOSE_SITE_PATH)}>Another site</a> : null}
       {session.actor.permissions.has('site.sessions.end') ? (
         <a href={linkTo(config, SESSIONS_PATH)} title="Who is signed in">
           {session.actor.name}

@@ -3,6 +3,7 @@
  * Entries cannot refer to each other.
  */
 import { Fault } from '../../../shared/fault.ts';
+import type { SeenRow } from '../../store/resource-seen.ts';
 import {
   type BatchRow,
   type ConditionRow,
@@ -39,11 +40,11 @@ function unitsOf(writes: readonly PlannedWrite[]): Transaction[] {
 }
 
 function writtenEntry(context: RequestContext, planned: PlannedWrite, rows: readonly BatchRow[]): string {
-  const origin = { type: planned.type, at: null };
+  const origin = { type: planned.type, at: null, isPatch: planned.isPatch };
   const known: (ConditionRow | WriteRow)[] = [];
   for (const row of rows) {
     if (row.part === 'failed') throw explainRows(failedFault(row), [origin]);
-    if (row.part === 'condition' && row.outcome !== 'resolved') throw conditionFault(row.outcome, planned.type, null);
+    if (row.part === 'condition' && row.outcome !== 'resolved') throw conditionFault(row.outcome, origin);
     known.push(row);
   }
   const found = known.find((row) => row.part === 'condition')?.id ?? null;
@@ -51,14 +52,19 @@ function writtenEntry(context: RequestContext, planned: PlannedWrite, rows: read
   return answerEntry(rowAnswer(context, planned, present(known.find((row) => row.part === 'row')), resolved));
 }
 
-export async function prepareBatch(context: RequestContext, entries: readonly Entry[]): Promise<Interaction> {
+/** @param seen what patches among the entries are about */
+export async function prepareBatch(
+  context: RequestContext,
+  entries: readonly Entry[],
+  seen: ReadonlyMap<Entry, readonly SeenRow[]>,
+): Promise<Interaction> {
   const { site } = context.caller;
   const answers: string[] = [];
   const writes: { readonly index: number; readonly planned: PlannedWrite }[] = [];
   const reads: { readonly index: number; readonly interaction: Interaction }[] = [];
   for (const [index, entry] of entries.entries()) {
     answers[index] = await entryText(async () => {
-      const plan = await planEntry(context, entry);
+      const plan = await planEntry(context, entry, seen.get(entry));
       if (plan.kind === 'write') writes.push({ index, planned: planWrite(context, plan.draft) });
       else reads.push({ index, interaction: plan.interaction });
       return '';

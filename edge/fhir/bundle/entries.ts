@@ -8,6 +8,8 @@ import { validate } from '../validate/validate.ts';
 /** Far more than fits the limit of a body as a rule; bounds what one request can ask of the database. */
 export const MAX_ENTRIES = 1000;
 export const MAX_READS = 100;
+/** Each is read whole before it is patched. */
+export const MAX_PATCHES = 100;
 
 export interface Entry {
   /** FHIRPath: `Bundle.entry[2]`. */
@@ -109,15 +111,15 @@ export function readBundle(content: Json, root: string): RequestBundle {
     throw new Fault('malformed', message, { issues: [{ code: 'structure', message, at: 'Bundle.entry' }] });
   }
   const tooMany = (): Fault => {
-    const message = `a Bundle may have ${MAX_ENTRIES} entries, ${MAX_READS} of them GET: send several`;
+    const message = `a Bundle may have ${MAX_ENTRIES} entries, ${MAX_READS} of them GET and ${MAX_PATCHES} PATCH: send several`;
     return new Fault('invalid', message, { code: 'too-costly' });
   };
   if (entry.length > MAX_ENTRIES) throw tooMany();
   const issues: Issue[] = notLookedAt(content, BUNDLE, 'Bundle');
   const entries = entry.flatMap((one, index) => entryOf(one, `Bundle.entry[${index}]`, root, issues) ?? []);
   if (issues.length > 0) throw new Fault('malformed', 'the Bundle cannot be processed', { issues });
-  const reads = entries.filter(({ method }) => method === 'GET').length;
-  if (reads > MAX_READS) throw tooMany();
+  const count = (wanted: string): number => entries.filter(({ method }) => method === wanted).length;
+  if (count('GET') > MAX_READS || count('PATCH') > MAX_PATCHES) throw tooMany();
   requireAffordableQueries(
     entries.flatMap(({ url, headers }) => [...url.split('?').slice(1), headers.get('if-none-exist') ?? '']),
   );

@@ -2,9 +2,12 @@
 import { Fault } from '../../../shared/fault.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
+import type { SeenRow } from '../../store/resource-seen.ts';
 import { refuseNoneExist, type RequestHeaders } from '../conditional-headers.ts';
 import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';
 import { acceptedType } from '../media-type.ts';
+import { draftPatch, foundBy, type Patch, patchOf } from '../patch/patch.ts';
+import { patchOfEntry } from '../patch/patch-body.ts';
 import { prepareHistory, prepareRead, prepareVread } from '../read.ts';
 import type { Pair } from '../controls/faults.ts';
 import { conditionOf, requireFormControls } from '../controls/write-controls.ts';
@@ -57,7 +60,28 @@ async function prepareGet(
   return prepareVread(context, type, id, version, pairs, headers);
 }
 
-function draftOf(context: RequestContext, entry: Entry, { type, path, query }: Url): Draft {
+/** The id of `[type]/[id]`, or undefined for `[type]?…`. @throws Fault for any other URL of a write */
+function idOf(method: string, { path, query }: Url): string | undefined {
+  const [id, ...rest] = path;
+  if (id !== undefined) requireIdSegment(id);
+  if (rest.length > 0 || (id === undefined && query === null)) throw badUrl(method);
+  return id;
+}
+
+/** @throws Fault as a patch does over HTTP */
+export function planPatch(context: RequestContext, entry: Entry): Patch {
+  const url = parseUrl(entry.url);
+  const { type, query } = url;
+  requireScopes(context.caller, [readScope(type), writeScope(type)]);
+  const id = idOf('PATCH', url);
+  const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
+  if (id !== undefined) requireFormControls(pairs, 'patch');
+  const target = id === undefined ? foundBy(context, type, conditionOf(pairs)) : { id };
+  return patchOf(type, target, patchOfEntry(entry.resource), entry.headers);
+}
+
+function draftOf(context: RequestContext, entry: Entry, url: Url): Draft {
+  const { type, path, query } = url;
   const content = entry.resource ?? null;
   const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
   if (entry.method === 'POST') {
@@ -65,18 +89,26 @@ function draftOf(context: RequestContext, entry: Entry, { type, path, query }: U
     requireFormControls(pairs, 'create');
     return draftCreate(context, type, content, entry.headers);
   }
-  const [id, ...rest] = path;
-  if (id !== undefined) requireIdSegment(id);
-  if (rest.length > 0 || (id === undefined && query === null)) throw badUrl('PUT');
+  const id = idOf('PUT', url);
   if (id === undefined) return draftConditionalUpdate(context, type, conditionOf(pairs), content, entry.headers);
   requireFormControls(pairs, 'update');
   return draftUpdate(context, type, id, content, entry.headers);
 }
 
-/** @throws Fault as the interaction does over HTTP, `forbidden` for a scope that the token lacks */
-export async function planEntry(context: RequestContext, entry: Entry): Promise<EntryPlan> {
+/**
+ * @param seen of a patch: what it is about
+ * @throws Fault as the interaction does over HTTP, `forbidden` for a scope that the token lacks
+ */
+export async function planEntry(
+  context: RequestContext,
+  entry: Entry,
+  seen: readonly SeenRow[] = [],
+): Promise<EntryPlan> {
   if (!METHODS.some((method) => method === entry.method)) {
     throw unsupportedMethod(entry.method, METHODS.join(', '));
+  }
+  if (entry.method === 'PATCH') {
+    return { kind: 'write', draft: draftPatch(context, planPatch(context, entry), seen) };
   }
   const url = parseUrl(entry.url);
   if (entry.method === 'GET') {

@@ -4,6 +4,7 @@
  */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
+import type { SeenRow } from '../../store/resource-seen.ts';
 import { type ConditionRow, requireResource, type WriteRow, writeTransaction } from '../../store/transaction.ts';
 import { requireAffordableQueries } from '../cost.ts';
 import { auditedTogether, type Interaction, type RequestContext, type Target } from '../interaction.ts';
@@ -70,7 +71,7 @@ function refusedCondition(
   for (const row of rows) {
     if (row.part !== 'condition' || row.outcome === 'resolved') continue;
     const { condition, at } = present(placed[row.ordinal]);
-    return conditionFault(row.outcome, condition.type, at);
+    return conditionFault(row.outcome, { type: condition.type, at, isPatch: condition.kind === 'patch' });
   }
   return undefined;
 }
@@ -86,8 +87,15 @@ function refuseIfMatch({ headers }: Entry): void {
   throw new Fault('malformed', message, { issues: [{ code: 'not-supported', message }] });
 }
 
-/** @throws Fault of the first entry that cannot be done, with the issues of all */
-export async function prepareTransaction(context: RequestContext, entries: readonly Entry[]): Promise<Interaction> {
+/**
+ * @param seen what patches among the entries are about
+ * @throws Fault of the first entry that cannot be done, with the issues of all
+ */
+export async function prepareTransaction(
+  context: RequestContext,
+  entries: readonly Entry[],
+  seen: ReadonlyMap<Entry, readonly SeenRow[]>,
+): Promise<Interaction> {
   const { site } = context.caller;
 
   // 1. Each entry for itself.
@@ -96,7 +104,7 @@ export async function prepareTransaction(context: RequestContext, entries: reado
   await each(
     entries.map((entry, index) => ({ entry, index })),
     async ({ entry, index }) => {
-      const plan = await planEntry(context, entry);
+      const plan = await planEntry(context, entry, seen.get(entry));
       if (plan.kind === 'write') {
         drafts.push({ entry, index, draft: plan.draft });
         return;
@@ -115,8 +123,9 @@ export async function prepareTransaction(context: RequestContext, entries: reado
     return { entry, index, at: entry.at, planned };
   });
   requireAffordableQueries(settler.conditions.map(({ query }) => query));
-  const [creates, updates] = ['POST', 'PUT'].map((method) => writes.filter(({ entry }) => entry.method === method));
-  const placed = placeConditions(present(creates), present(updates), settler.conditions);
+  const creates = writes.filter(({ entry }) => entry.method === 'POST');
+  const updates = writes.filter(({ entry }) => entry.method !== 'POST');
+  const placed = placeConditions(creates, updates, settler.conditions);
   const conditions = placed.map(({ condition }) => condition);
 
   // 3. One call: locks, writes, what the reads need to exist, reads.
@@ -129,7 +138,10 @@ export async function prepareTransaction(context: RequestContext, entries: reado
   const targets = reads.flatMap(({ entry, interaction: { target } }): (Target & { at: string })[] =>
     target === undefined ? [] : [{ ...target, at: entry.at }],
   );
-  const origins: RowOrigin[] = [...writes.map(({ at, planned }) => ({ at, type: planned.type })), ...targets];
+  const origins: RowOrigin[] = [
+    ...writes.map(({ at, planned: { type, isPatch } }) => ({ at, type, isPatch })),
+    ...targets,
+  ];
   const required = targets.map((target, index) => requireResource(site, target, writes.length + index));
 
   return {

@@ -11,6 +11,7 @@ import { collect, type Pair, unsupported } from './faults.ts';
 const HINTS = {
   create: 'the condition of a create is sent as If-None-Exist',
   update: 'a conditional update is PUT [type]?[search parameters], without an id',
+  patch: 'a conditional patch is PATCH [type]?[search parameters], without an id',
   bundle: 'what is searched stands in the entries',
 } as const;
 
@@ -36,7 +37,7 @@ export function requireFormControls(pairs: readonly Pair[], interaction: keyof t
   strictControls(pairs, FORM_CONTROLS, HINTS[interaction]);
 }
 
-/** The query of `PUT [type]?…` without the controls of the answer's form: its condition. */
+/** The query of `PUT [type]?…` or `PATCH [type]?…` without the controls of the answer's form: its condition. */
 export function conditionOf(pairs: readonly Pair[]): string {
   const controls = pairs.filter(([name]) => FORM_CONTROLS.includes(name));
   requireFormControls(controls, 'update');

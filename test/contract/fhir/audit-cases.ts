@@ -62,6 +62,7 @@ export function auditCases(subject: () => Subject): void {
     readonly status?: number;
     readonly row: { readonly action: string; readonly parameters?: readonly string[] } | null;
   };
+  const PATCH = JSON.stringify([{ op: 'replace', path: '/status', value: 'amended' }]);
   const WALK: Readonly<Record<InteractionName, Walk>> = {
     read: ({ o }) => ({ method: 'GET', path: `/Observation/${o}`, row: { action: 'read' } }),
     vread: ({ o }) => ({ method: 'GET', path: `/Observation/${o}/_history/1`, row: { action: 'read' } }),
@@ -96,6 +97,20 @@ export function auditCases(subject: () => Subject): void {
       path: `/Observation?_id=${o}`,
       body: observation(p, { status: 'corrected' }),
       row: { action: 'update' },
+    }),
+    patch: ({ o }) => ({
+      method: 'PATCH',
+      path: `/Observation/${o}`,
+      body: PATCH,
+      headers: { 'content-type': 'application/json-patch+json' },
+      row: { action: 'patch' },
+    }),
+    conditionalPatch: ({ o }) => ({
+      method: 'PATCH',
+      path: `/Observation?_id=${o}`,
+      body: '[]',
+      headers: { 'content-type': 'application/json-patch+json' },
+      row: { action: 'patch' },
     }),
     validate: ({ p }) => ({ method: 'POST', path: '/Observation/$validate', body: observation(p), row: null }),
     validateInstance: ({ p, o }) => ({

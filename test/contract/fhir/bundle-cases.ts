@@ -235,7 +235,7 @@ export function bundleCases(subject: () => Subject): void {
           put(patient('b2'), `Patient/${randomUUID()}`),
           post(observation(id)),
           get(`${subject().root}/Observation?patient=${id}`),
-          { request: { method: 'PATCH', url: `Patient/${id}` } },
+          { request: { method: 'DELETE', url: `Patient/${id}` } },
           post(patient('b3'), { request: { ifNoneExist: 'identifier=b3' } }),
           post(patient('b3'), { request: { ifNoneExist: 'identifier=b3' } }),
           get('Patient?foo=1'),

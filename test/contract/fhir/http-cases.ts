@@ -65,6 +65,7 @@ export function httpCases(subject: () => Subject): void {
         ['POST', '/Patient', patient('dead')],
         ['POST', '/Patient', { resourceType: 'Patient', gender: 'x' }],
         ['POST', '/Patient/$validate', patient('dead')],
+        ['PATCH', '/Patient/example', []],
         ['POST', '', { resourceType: 'Bundle', type: 'batch', entry: [] }],
       ];
       for (const [method, path, body] of requests) {
@@ -78,10 +79,10 @@ export function httpCases(subject: () => Subject): void {
 
   describe('addresses and methods', () => {
     test.each<[string, string, string]>([
-      ['DELETE', '/Patient/1', 'GET, HEAD, PUT'],
-      ['PATCH', '/Patient/1', 'GET, HEAD, PUT'],
-      ['POST', '/Patient/1', 'GET, HEAD, PUT'],
-      ['DELETE', '/Patient', 'GET, HEAD, POST, PUT'],
+      ['DELETE', '/Patient/1', 'GET, HEAD, PUT, PATCH'],
+      ['POST', '/Patient/1', 'GET, HEAD, PUT, PATCH'],
+      ['DELETE', '/Patient', 'GET, HEAD, POST, PUT, PATCH'],
+      ['PATCH', '/Patient/_search', 'POST'],
       ['GET', '/Patient/_search', 'POST'],
       ['GET', '/Patient/$validate', 'POST'],
       ['PUT', '/Patient/1/_history', 'GET, HEAD'],

@@ -74,6 +74,11 @@ export function isolationCases(subject: () => Subject): void {
   };
 
   const bundle = (type: string, ...entry: object[]) => ({ body: { resourceType: 'Bundle', type, entry } });
+  const PATCH = { 'content-type': 'application/json-patch+json' };
+  const patchEntry = (url: string) => ({
+    resource: { resourceType: 'Binary', contentType: PATCH['content-type'], data: btoa('[]') },
+    request: { method: 'PATCH', url },
+  });
   const put = (resource: Body, url: string) => ({ resource, request: { method: 'PUT', url } });
   const post = (resource: Body, ifNoneExist?: string) => ({
     resource,
@@ -110,6 +115,13 @@ export function isolationCases(subject: () => Subject): void {
       'update without an id, with If-Match',
       (ids) => ['PUT', `/Patient/${ids.patient}`, { body: patient('x'), headers: { 'if-match': 'W/"1"' } }],
     ],
+    ['patch', (ids) => ['PATCH', `/Observation/${ids.observation}`, { body: [], headers: PATCH }]],
+    ['conditional patch', (ids) => ['PATCH', `/Patient?_id=${ids.patient}`, { body: [], headers: PATCH }]],
+    [
+      'conditional patch by an identifier',
+      (_, identifier) => ['PATCH', `/Patient?identifier=${identifier}`, { body: [], headers: PATCH }],
+    ],
+    ['transaction: patch', (ids) => ['POST', '', bundle('transaction', patchEntry(`Patient/${ids.patient}`))]],
     ['a reference', (ids) => ['POST', '/Observation', { body: observation(ids.patient) }]],
     [
       'an absolute reference',

@@ -36,6 +36,13 @@ const INTERACTIONS: Readonly<Record<string, (id: string) => Request>> = {
     path: `/Patient?_id=${id}`,
     body: patient('table', { id }),
   }),
+  patch: (id) => ({ method: 'PATCH', path: `/Patient/${id}`, body: '[]', type: 'application/json-patch+json' }),
+  conditionalPatch: (id) => ({
+    method: 'PATCH',
+    path: `/Patient?_id=${id}`,
+    body: '[]',
+    type: 'application/json-patch+json',
+  }),
   validate: () => ({ method: 'POST', path: '/Patient/$validate', body: patient('table') }),
   validateInstance: (id) => ({ method: 'POST', path: `/Patient/${id}/$validate`, body: patient('table', { id }) }),
   bundle: () => ({ method: 'POST', path: '', body: { resourceType: 'Bundle', type: 'batch', entry: [] } }),
@@ -62,7 +69,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   '_total=accurate': ['search', 'searchByPost'],
   '_sort=_lastUpdated': ['search', 'searchByPost'],
   '_count=1': ['search', 'searchByPost', 'history'],
-  'identifier=table': ['search', 'searchByPost', 'conditionalUpdate'],
+  'identifier=table': ['search', 'searchByPost', 'conditionalUpdate', 'conditionalPatch'],
   'mode=create': ['validate'],
   'mode=full': ['metadata'],
 };
@@ -71,7 +78,17 @@ const EPOCH = 'Thu, 01 Jan 1970 00:00:00 GMT';
 /** Their answer has a tag, and 304 says that the client has it. */
 const TAGGED = ['read', 'vread', 'metadata'];
 const UNVERSIONED = ['history', 'search', 'searchByPost', 'metadata'];
-const OF_READS = ['create', 'update', 'conditionalUpdate', 'validate', 'validateInstance', 'bundle', ...UNVERSIONED];
+const OF_READS = [
+  'create',
+  'update',
+  'conditionalUpdate',
+  'patch',
+  'conditionalPatch',
+  'validate',
+  'validateInstance',
+  'bundle',
+  ...UNVERSIONED,
+];
 
 /** Headers that would hold or fail where they are looked at; by interaction, where they have no effect and may not. */
 const HEADERS: readonly (readonly [name: string, value: string, without: readonly string[]])[] = [

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toPage } from '../../../edge/store/page.ts';
 import { currentVersion, historyPage, readResource, readVersion } from '../../../edge/store/resource-by-id.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
+import { seeResources } from '../../../edge/store/resource-seen.ts';
 import { searchCount, searchPage, type Sort } from '../../../edge/store/search/search.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { requireResource, writeTransaction } from '../../../edge/store/transaction.ts';
@@ -141,6 +142,20 @@ describe('what is asked', () => {
     );
     expect(toPage(history, 10).resources.map(({ version }) => version)).toEqual([2, 1]);
     await expectApart(found, history);
+  });
+
+  test('what is about to be patched, by id and by a condition', async () => {
+    const seen = await site.deps.database.run(
+      seeResources(site.site, [
+        { type: 'Observation', id: ids.observation },
+        { type: 'Patient', criteria: [{ kind: 'identifier', any: [{ system: null, value: 'P1' }] }] },
+      ]),
+    );
+    expect(seen.map(({ n, id, version }) => [n, id, version < 40])).toEqual([
+      [0, ids.observation, true],
+      [1, ids.patient, true],
+    ]);
+    await expectApart(seen);
   });
 
   const ID: Sort = { by: 'id', descending: false };

@@ -47,6 +47,8 @@ const FOR_THE_OWNER = [
   'audit_forget',
   'client_find',
   'console_session_logout',
+  'console_session_move',
+  'console_session_sites',
   'job_claim',
   'jti_claim_add',
   'mllp_candidates',

@@ -25,6 +25,8 @@ export interface OidcOptions {
   readonly path?: string;
   /** What the claims of site and permissions are called. */
   readonly claimNames?: { readonly site: string; readonly permissions: string };
+  /** What it says of an account, by username, over what is usual. */
+  readonly claims?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** As a provider that gives none. */
   readonly withoutRefreshTokens?: boolean;
 }
@@ -94,7 +96,10 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
     ],
     enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
     scopes: ['openid', 'profile'],
-    claims: { openid: ['sub'], profile: ['name', names.site, names.permissions] },
+    claims: {
+      openid: ['sub'],
+      profile: ['name', names.site, names.permissions, ...Object.values(options.claims ?? {}).flatMap(Object.keys)],
+    },
     conformIdTokenClaims: false,
     // As Keycloak: without the scope offline_access, and a new one at each use.
     issueRefreshToken: async (_context: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
@@ -137,7 +142,13 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
       const { name } = account;
       return {
         accountId,
-        claims: () => ({ sub: accountId, name, [names.site]: account.site, [names.permissions]: permissions }),
+        claims: () => ({
+          sub: accountId,
+          name,
+          [names.site]: account.site,
+          [names.permissions]: permissions,
+          ...options.claims?.[accountId],
+        }),
       };
     },
     // Who signs in has agreed: there is no consent page for one's own employer.

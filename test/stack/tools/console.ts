@@ -17,7 +17,7 @@ export interface ConsoleOptions {
   readonly prefix?: string;
   readonly caCertificate?: string;
   readonly rateLimits?: NonNullable<GatewayOptions['rateLimits']>;
-  readonly provider?: Pick<OidcOptions, 'path' | 'claimNames' | 'withoutRefreshTokens'>;
+  readonly provider?: Pick<OidcOptions, 'path' | 'claimNames' | 'claims' | 'withoutRefreshTokens'>;
 }
 
 export async function startConsole(

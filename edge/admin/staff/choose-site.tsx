@@ -1,0 +1,45 @@
+/** `/admin/site`: staff of several sites choose the one that their session is at. */
+import { Fault } from '../../../shared/fault.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import type { Surface } from '../../http/surface.ts';
+import { moveSession, sitesOfSession } from '../../store/console-session.ts';
+import type { AdminDeps } from '../web/console.ts';
+import { readForm } from '../web/form.ts';
+import { CHOOSE_SITE_PATH, linkTo, Page, respond } from '../web/layout.tsx';
+import type { Access } from './access.ts';
+import { knownPermissions } from './permissions.ts';
+import { identityOf, type Sessions } from './session.ts';
+
+export function addSiteChoice(app: Surface, { config }: AdminDeps, sessions: Sessions, access: Access): void {
+  app.get(CHOOSE_SITE_PATH, async (c) => {
+    const session = await access.page(c);
+    const sites = await session.database.run(sitesOfSession(identityOf(session)));
+    const page = (
+      <Page title="Which site?" config={config} session={session}>
+        <p>You see one site at a time. What you may do is told for each by your OpenID provider.</p>
+        <form method="post" action={linkTo(config, CHOOSE_SITE_PATH)} class="choices">
+          {sites.map(({ site_id: site, name }) => (
+            <p>
+              <button name="site" value={site} class={site === session.actor.site ? '' : 'secondary'}>
+                {name}
+              </button>
+              {site === session.actor.site ? ' where you are' : null}
+            </p>
+          ))}
+        </form>
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.post(CHOOSE_SITE_PATH, async (c) => {
+    const session = await access.page(c);
+    const site = (await readForm(c.req.raw)).get('site') ?? '';
+    if (!isUuid(site)) throw new Fault('malformed', 'no site was chosen');
+    const [moved] = await session.database.run(moveSession(identityOf(session), site, c.get('requestId')));
+    if (moved === undefined) throw new Fault('forbidden', 'that site is none of yours: sign in again if it should be');
+    const actor = { ...session.actor, site, permissions: knownPermissions(moved.permissions) };
+    await sessions.keep(c, { ...session, actor, siteName: moved.site_name });
+    return c.redirect(linkTo(config, '/admin'), 303);
+  });
+}

@@ -1,0 +1,96 @@
+/**
+ * JSON Patch at work (RFC 6902 §4, §5): one operation after the other, all or none. Numbers keep their digits, since
+ * nothing is printed anew that was not sent.
+ */
+import { Fault } from '../../../shared/fault.ts';
+import { isJsonObject, type Json, type JsonObject, MAX_JSON_DEPTH } from '../../../shared/json.ts';
+import type { Operation } from './operations.ts';
+import { changedAt, childAt, indexOf, type Pointer, valueAt } from './pointer.ts';
+import { isSameJson } from './same-json.ts';
+
+type Container = Json[] | JsonObject;
+
+/** Characters and values that all `copy` and `move` of one patch may carry: copies of copies grow without bound. */
+const MAX_CARRIED = 2 * 1024 * 1024;
+
+function added(container: Container, token: string, value: Json): Json | undefined {
+  if (!Array.isArray(container)) return { ...container, [token]: value };
+  const index = token === '-' ? container.length : indexOf(token);
+  return index === undefined || index > container.length ? undefined : container.toSpliced(index, 0, value);
+}
+
+function removed(container: Container, token: string): Json | undefined {
+  if (childAt(container, token) === undefined) return undefined;
+  if (Array.isArray(container)) return container.toSpliced(Number(token), 1);
+  const { [token]: _, ...rest } = container;
+  return rest;
+}
+
+function replaced(container: Container, token: string, value: Json): Json | undefined {
+  if (childAt(container, token) === undefined) return undefined;
+  return Array.isArray(container) ? container.with(Number(token), value) : { ...container, [token]: value };
+}
+
+const add = (document: Json, path: Pointer, value: Json): Json | undefined =>
+  path.length === 0 ? value : changedAt(document, path, (container, token) => added(container, token, value));
+const remove = (document: Json, path: Pointer): Json | undefined => changedAt(document, path, removed);
+const replace = (document: Json, path: Pointer, value: Json): Json | undefined =>
+  path.length === 0 ? value : changedAt(document, path, (container, token) => replaced(container, token, value));
+
+/** What is left of `budget` when the value is carried: less than nothing for one that is too large or too deep. */
+function carried(value: Json, budget: number, depth = 0): number {
+  if (budget < 0 || depth > MAX_JSON_DEPTH) return -1;
+  if (typeof value === 'string') return budget - value.length - 1;
+  let left = budget - 1;
+  if (Array.isArray(value)) for (const item of value) left = carried(item, left, depth + 1);
+  else if (isJsonObject(value)) {
+    for (const [name, item] of Object.entries(value)) left = carried(item, left - name.length, depth + 1);
+  }
+  return left;
+}
+
+/**
+ * @param document what is patched; it stays as it is
+ * @throws Fault `invalid` (422; FHIR R4 http, 3.1.0.6) for the first operation that cannot be done, or a `test` that
+ *   fails. What is patched is not told.
+ */
+export function applyPatch(document: Json, operations: readonly Operation[]): Json {
+  let result = document;
+  let budget = MAX_CARRIED;
+  const done = (operation: Operation): Json | undefined => {
+    const { path } = operation;
+    switch (operation.op) {
+      case 'add':
+        return add(result, path, operation.value);
+      case 'remove':
+        return remove(result, path);
+      case 'replace':
+        return replace(result, path, operation.value);
+      case 'test':
+        return result;
+      case 'move':
+      case 'copy': {
+        const value = valueAt(result, operation.from);
+        if (value === undefined) return undefined;
+        const rest = operation.op === 'copy' || path.length === 0 ? result : remove(result, operation.from);
+        return rest === undefined ? undefined : add(rest, path, value);
+      }
+    }
+  };
+  for (const [index, operation] of operations.entries()) {
+    const { op } = operation;
+    const refuse = (what: string, code: string): Fault =>
+      new Fault('invalid', `the operation at index ${index} (${op}) ${what}; nothing was patched`, { code });
+    if (op === 'test') {
+      const value = valueAt(result, operation.path);
+      if (value !== undefined && isSameJson(value, operation.value)) continue;
+      throw refuse('fails: the resource has another value there, or none', 'conflict');
+    }
+    if (op === 'move' || op === 'copy') budget = carried(valueAt(result, operation.from) ?? null, budget);
+    if (budget < 0) throw refuse('carries more than a patch may', 'too-costly');
+    const changed = done(operation);
+    if (changed === undefined) throw refuse('cannot be done: the resource has nothing at that place', 'processing');
+    result = changed;
+  }
+  return result;
+}

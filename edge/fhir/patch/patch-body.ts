@@ -1,0 +1,59 @@
+/**
+ * What says how a resource is patched: the body of a PATCH, or in a bundle a Binary that holds it (FHIR R4 http, 3.1.0.6).
+ * JSON Patch only; R4's other formats, FHIRPath Patch and XML Patch, are refused by name.
+ */
+import { decodeBase64url } from '../../../shared/base64url.ts';
+import { Fault } from '../../../shared/fault.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import type { Deps } from '../../deps.ts';
+import { decodeUtf8, readBody } from '../../http/body.ts';
+import { JSON_PATCH, requireJsonPatch, unsupportedPatch } from '../media-type.ts';
+import { parseBody } from '../resource-body.ts';
+import { type Operation, readOperations } from './operations.ts';
+
+/** @throws Fault 415 with `Accept-Patch`, 413, or 400 for what is no JSON Patch, 422 for too many operations */
+export async function readPatch({ config }: Pick<Deps, 'config'>, request: Request): Promise<Operation[]> {
+  requireJsonPatch(request.headers.get('content-type'));
+  const text = decodeUtf8(await readBody(request, config.FHIR_MAX_BODY_BYTES));
+  return readOperations(parseBody(text, 'a JSON Patch'));
+}
+
+const BINARY = new Set(['resourceType', 'id', 'meta', 'contentType', 'data']);
+
+function malformed(message: string, at: string): Fault {
+  return new Fault('malformed', message, { issues: [{ code: 'structure', message, at }] });
+}
+
+function requireBinary(resource: Json | undefined): JsonObject {
+  const type = isJsonObject(resource) ? resource['resourceType'] : undefined;
+  if (type === 'Parameters') throw unsupportedPatch();
+  if (!isJsonObject(resource) || type !== 'Binary') {
+    throw malformed(`the resource of a PATCH must be a Binary of ${JSON_PATCH}`, 'Binary');
+  }
+  if (Object.keys(resource).every((name) => BINARY.has(name))) return resource;
+  throw malformed(`the Binary of a PATCH has a member that is none of ${[...BINARY].join(', ')}`, 'Binary');
+}
+
+/** base64Binary may be broken into lines (FHIR R4 datatypes). */
+function decodeBase64(text: string): Uint8Array | undefined {
+  const whole = text.replace(/\s+/g, '');
+  if (whole.length % 4 !== 0 || /[-_]/.test(whole)) return undefined;
+  return decodeBase64url(
+    whole
+      .replace(/={1,2}$/, '')
+      .replaceAll('+', '-')
+      .replaceAll('/', '_'),
+  );
+}
+
+/**
+ * @param resource of a bundle's entry
+ * @throws Fault as `readPatch`
+ */
+export function patchOfEntry(resource: Json | undefined): Operation[] {
+  const { contentType, data } = requireBinary(resource);
+  requireJsonPatch(typeof contentType === 'string' ? contentType : null);
+  const bytes = typeof data === 'string' ? decodeBase64(data) : undefined;
+  if (bytes === undefined) throw malformed('the data of the Binary must be the patch as base64, padded', 'Binary.data');
+  return readOperations(parseBody(decodeUtf8(bytes), 'a JSON Patch'));
+}

@@ -1,0 +1,60 @@
+/**
+ * Resources as they are before they are changed: what a patch starts from. It is shown to nobody, so the audit has the
+ * write alone; which names the version, so that what was seen here is what it replaces.
+ */
+import type { ResourceType } from '../../shared/resource-type.ts';
+import type { Query } from '../deps.ts';
+import { PAGE_BYTES } from './page.ts';
+import type { Criterion } from './search/kinds.ts';
+import { matchesSql } from './search/search.ts';
+import type { SearchScope } from './search/source.ts';
+import { binder, instantOf } from './sql.ts';
+
+/** A resource by its id, or what a condition finds. */
+export type Sought =
+  | { readonly type: ResourceType; readonly id: string }
+  | { readonly type: ResourceType; readonly criteria: readonly Criterion[] };
+
+export interface SeenRow {
+  /** The 0-based position of what was sought. */
+  readonly n: number;
+  readonly id: string;
+  readonly version: number;
+  readonly last_updated: string;
+  /** Without content beyond the budget of bytes (page.ts). */
+  readonly meta: string | null;
+  readonly body: string | null;
+}
+
+/** Of a patient and one that was merged into it the survivor is meant, as where it is written (resource_transaction.sql). */
+function foundSql(scope: SearchScope, criteria: readonly Criterion[]): string {
+  const matches = matchesSql(scope, criteria);
+  if (scope.type !== 'Patient') return matches;
+  return `with m as materialized (${matches})
+    select distinct case when (select count(*) from m) > 1 then patient_survivor(${scope.site}, m.id) else m.id end as id from m`;
+}
+
+/** For each a row, none where nothing is there, two where a condition finds several. */
+export function seeResources(siteId: string, sought: readonly Sought[]): Query<SeenRow> {
+  const { params, bind } = binder();
+  const site = `${bind(siteId)}::uuid`;
+  const each = sought.map((one, n) => {
+    const { type } = one;
+    if ('id' in one) return `select ${n} as n, '${type}' as type, ${bind(one.id)}::uuid as id`;
+    return `(select ${n} as n, '${type}' as type, f.id from (${foundSql({ bind, site, type }, one.criteria)}) f)`;
+  });
+  // The lateral with a limit is a look-up for each: no estimate can make a scan of it.
+  const rows = `select k.n, r.id, r.version, r.last_updated, r.meta, r.body,
+       row_number() over w = 1 or sum(octet_length(r.body) + octet_length(r.meta)) over w <= ${PAGE_BYTES} as fits
+  from (${each.join(' union all ')}) k
+ cross join lateral (
+   select x.* from resource x where x.site_id = ${site} and x.type = k.type and x.id = k.id limit 1) r
+window w as (order by k.n, r.id)`;
+  return {
+    text: `select q.n, q.id, q.version, ${instantOf('q.last_updated')} as last_updated,
+       case when q.fits then q.meta end as meta, case when q.fits then q.body end as body
+  from (${rows}) q order by q.n, q.id`,
+    params,
+    reads: true,
+  };
+}

@@ -1,0 +1,29 @@
+-- Moves a session to another of the sites that the provider granted: what it was at is signed out of, and in the other one
+-- its person is signed in, both in the audit. No row where that site is none of the session's, or is not known here.
+-- They are two sites, so it runs with the rights of its owner.
+create or replace function console_session_move(p_site uuid, p_session uuid, p_to uuid, p_request_id text)
+returns table (site_name text, permissions text[])
+language plpgsql
+security definer
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  cur console_session;
+begin
+  update console_session s
+     set site_id = t.site_id, permissions = array(select jsonb_array_elements_text(s.grants -> t.site_id::text))
+    from site t
+   where s.site_id = p_site and s.session_id = p_session and console_session_is_live(s)
+     and t.site_id = p_to and s.grants ? t.site_id::text
+  returning s.* into cur;
+  if not found then
+    return;
+  end if;
+  insert into audit (site_id, actor_kind, actor, address, request_id, action, parts, types, ids, patients, parameters)
+    select x.site, 'person', cur.subject, cur.source_address, p_request_id, x.action, '{}', '{ConsoleSession}',
+           array[p_session], '{}', '{}'
+      from (values (p_site, 'signed-out'), (p_to, 'signed-in')) x (site, action)
+     where p_site <> p_to;
+  return query select t.name, cur.permissions from site t where t.site_id = p_to;
+end $$;
