@@ -5,6 +5,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [],
   http: ['store'],
   jobs: ['store'],
+  metrics: ['http', 'store'],
   oauth: ['jobs', 'http', 'store'],
   // Of oauth only the bearer check: see ONLY_BEARER.
   fhir: ['oauth', 'jobs', 'http', 'store'],

@@ -21,7 +21,7 @@ import { placesOf } from './places.ts';
 import { createProbes } from './probes.ts';
 import { askForRetention } from './store/retention.ts';
 import { JOB_LIMITS, withLimits } from './store/time-limits.ts';
-import { addUsage, LATENCY_BOUNDS_MS } from './store/usage.ts';
+import { LATENCY_BOUNDS_MS, noteUsage } from './store/usage.ts';
 import { createWorkbench } from './workbench.ts';
 
 interface Mount {
@@ -55,7 +55,7 @@ export function createApp(deps: Deps): App {
     now: deps.now,
     background: deps.background,
     boundsMs: LATENCY_BOUNDS_MS,
-    write: (counts) => deps.database.run(addUsage(counts)),
+    write: (counted) => deps.database.run(noteUsage(counted)),
   });
   const mounts: readonly Mount[] = [
     {

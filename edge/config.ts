@@ -64,18 +64,23 @@ const DATABASE = {
   DATABASE_FETCH_ENDPOINT: baseUrl.optional(),
 };
 
+/** One secret, or several to rotate. */
+const secrets = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9_-]{43,}(?:,[A-Za-z0-9_-]{43,})*$/,
+    'must be at least 32 random bytes, base64url; several with commas',
+  )
+  .transform((text) => text.split(','));
+
 const SECRETS = {
   TOKEN_SIGNING_KEYS: jsonText.pipe(signingRing),
   /** The public JWKS of the MLLP sidecars. Absent: no sidecar is let in. */
   MLLP_SIDECAR_KEYS: jsonText.pipe(z.looseObject({ keys: z.array(publicJwk).min(1) })).optional(),
   /** What page cursors and the console's cookies and tokens are sealed with: the first seals, all open. */
-  GATEWAY_SECRET: z
-    .string()
-    .regex(
-      /^[A-Za-z0-9_-]{43,}(?:,[A-Za-z0-9_-]{43,})*$/,
-      'must be at least 32 random bytes, base64url; several with commas',
-    )
-    .transform((text) => text.split(',')),
+  GATEWAY_SECRET: secrets,
+  /** Whoever brings one of these may read /metrics. Absent: there is none. */
+  METRICS_TOKEN: secrets.optional(),
 };
 
 /** The staff's OpenID provider. */

@@ -1,19 +1,23 @@
 /**
- * What is not a surface's: `/healthz` (the process answers) and `/readyz` (the database answers, takes writes, and its
- * migrations are those this build was made for, or newer) on every surface's host, what is there at its root, and 404 for everything else.
+ * What is not a surface's: `/healthz` (the process answers), `/readyz` (the database answers, takes writes, and its
+ * migrations are those this build was made for, or newer) and `/metrics` on every surface's host, what is there at its
+ * root, and 404 for everything else.
  */
 import type { Context } from 'hono';
 
 import { Fault } from '../shared/fault.ts';
-import type { Addresses } from './config.ts';
+import type { Addresses, Config } from './config.ts';
 import type { Deps } from './deps.ts';
-import { WHILE_AWAY } from './http/fault-status.ts';
+import { FAULT_STATUS, faultOf, WHILE_AWAY } from './http/fault-status.ts';
+import { metrics } from './metrics/metrics.ts';
 import type { Place } from './places.ts';
 import { createSurface, type Surface } from './http/surface.ts';
 import { SCHEMA_VERSION, schemaVersion } from './store/schema-version.ts';
 import { PROBE_LIMITS } from './store/time-limits.ts';
 
-type Probed = Pick<Deps, 'database' | 'log' | 'now' | 'measured' | 'version'> & { readonly config: Addresses };
+type Probed = Pick<Deps, 'database' | 'log' | 'now' | 'measured' | 'version'> & {
+  readonly config: Addresses & Partial<Pick<Config, 'METRICS_TOKEN'>>;
+};
 
 /** 200 when ready; 503 with what is missing, in words, when not. */
 async function readiness({ database, log, version: deployed }: Probed): Promise<Response> {
@@ -53,6 +57,7 @@ export function createProbes(
   for (const prefix of new Set(prefixes)) {
     app.get(`${prefix}/healthz`, () => Response.json({ status: 'ok' }));
     app.get(`${prefix}/readyz`, () => readiness(deps));
+    app.get(`${prefix}/metrics`, async (c) => (await metrics(deps, c.req.header('authorization'))) ?? c.notFound());
     const root = (c: Context): Response => {
       const surfaces = placesAt(new URL(c.req.url).host).map(({ name, start }) => ({ name, start }));
       const docs = deps.config.INTEGRATION_DOCS_URL;
@@ -64,6 +69,12 @@ export function createProbes(
   app.notFound(() => {
     const detail = 'there is nothing at this address: the root of each base URL says where its surfaces begin';
     return Response.json({ title: 'Not found', status: 404, detail }, { status: 404 });
+  });
+  app.onError((error, c) => {
+    const fault = faultOf(error, deps.log, 'gateway', c.get('requestId'));
+    if (fault === undefined) return Response.json({ title: 'Internal error', status: 500 }, { status: 500 });
+    const status = FAULT_STATUS[fault.kind];
+    return Response.json({ title: fault.message, status }, { status, headers: fault.headers });
   });
   return app;
 }

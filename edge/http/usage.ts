@@ -1,8 +1,8 @@
 /**
- * Counts requests for the charts of the console. Counts are added up in memory and written a few seconds later, off the
- * response path, so that however many requests there are, one process writes one statement in that time.
+ * Counts requests for the charts of the console and for /metrics. Counts are added up in memory and written a few seconds
+ * later, off the response path, so that however many requests there are, one process writes one statement in that time.
  */
-import type { UsageCount, UsageOutcome, UsageSurface } from '../store/usage.ts';
+import type { Answer, AnswerCount, Counted, FeedNote, UsageCount, UsageOutcome, UsageSurface } from '../store/usage.ts';
 
 /** Whose a request is, as soon as that is known: counted by site, and in the request's log line. */
 export interface Use {
@@ -12,20 +12,18 @@ export interface Use {
   readonly actor?: string;
   /** Where the status does not tell it: an ACK over MLLP is always 200. */
   readonly outcome?: UsageOutcome;
+  /** What was answered beside the status: an ACK for each message, a token. */
+  readonly answers?: readonly Answer[];
 }
 
-/** A count that is still added to. */
-interface Growing extends UsageCount {
-  requests: number;
-  readonly latency: number[];
-}
+type Growing<Count> = { -readonly [Member in keyof Count]: Count[Member] };
 
 export interface UsageOptions {
   readonly now: () => number;
   readonly background: (work: Promise<unknown>) => void;
   /** Upper bounds of the latency histogram, ascending. */
   readonly boundsMs: readonly number[];
-  readonly write: (counts: readonly UsageCount[]) => Promise<unknown>;
+  readonly write: (counted: Counted) => Promise<unknown>;
 }
 
 /** Well within the 30 s that a Worker may go on after its response. */
@@ -41,32 +39,67 @@ const outcomeOf = (status: number): UsageOutcome => {
 /** Counts one request that was answered, if its site is known. It neither waits nor throws. */
 export type CountUse = (use: Use | undefined, status: number, durationMs: number) => void;
 
+/** What is kept by key, `first` where it is new; undefined where there is no room for more. */
+function entryOf<Entry>(entries: Map<string, Entry>, key: string, first: () => Entry): Entry | undefined {
+  const known = entries.get(key);
+  if (known !== undefined || entries.size >= MAX_COUNTS) return known;
+  const made = first();
+  entries.set(key, made);
+  return made;
+}
+
+function tally(boundsMs: readonly number[]) {
+  const counts = new Map<string, Growing<UsageCount> & { readonly latency: number[] }>();
+  const answers = new Map<string, Growing<AnswerCount>>();
+  const feeds = new Map<string, Growing<FeedNote>>();
+
+  return {
+    collected: (): Counted => ({
+      counts: [...counts.values()],
+      answers: [...answers.values()],
+      feeds: [...feeds.values()],
+    }),
+    add(surface: UsageSurface, use: Use, status: number, durationMs: number, at: number): void {
+      const { site, clientId, answers: more = [], outcome = outcomeOf(status) } = use;
+      const count = entryOf(counts, `${site} ${surface} ${outcome}`, () => {
+        const latency = Array.from({ length: boundsMs.length + 1 }, () => 0);
+        return { site, at, surface, outcome, requests: 0, durationMs: 0, latency };
+      });
+      if (count !== undefined) {
+        const found = boundsMs.findIndex((bound) => durationMs <= bound);
+        const step = found < 0 ? boundsMs.length : found;
+        count.requests += 1;
+        count.durationMs += durationMs;
+        count.latency[step] = (count.latency[step] ?? 0) + 1;
+      }
+      for (const answer of [`${status}` as const, ...more]) {
+        const counted = entryOf(answers, `${site} ${surface} ${answer}`, () => ({ site, surface, answer, answers: 0 }));
+        if (counted !== undefined) counted.answers += 1;
+      }
+      // A message was heard of only when it was answered: one that nobody stored comes again.
+      if (clientId === undefined || !more.some((answer) => answer !== 'token')) return;
+      const feed = entryOf(feeds, `${site} ${surface} ${clientId}`, () => ({ site, clientId, surface, at }));
+      if (feed !== undefined) feed.at = at;
+    },
+  };
+}
+
 /** @returns a counter for each surface, all of which are written together */
 export function createUsage({ now, background, boundsMs, write }: UsageOptions): (surface: UsageSurface) => CountUse {
-  let counts = new Map<string, Growing>();
+  let tallied = tally(boundsMs);
   let collectingSince = -Infinity;
 
   const collect = async (): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, COLLECT_MS));
-    const collected = [...counts.values()];
-    counts = new Map();
+    const collected = tallied.collected();
+    tallied = tally(boundsMs);
     collectingSince = -Infinity;
     await write(collected);
   };
 
   return (surface) => (use, status, durationMs) => {
     if (use === undefined) return;
-    const outcome = use.outcome ?? outcomeOf(status);
-    const key = `${use.site} ${surface} ${outcome}`;
-    const known = counts.get(key);
-    if (known === undefined && counts.size >= MAX_COUNTS) return;
-    const latency = Array.from({ length: boundsMs.length + 1 }, () => 0);
-    const count = known ?? { site: use.site, at: now(), surface, outcome, requests: 0, latency };
-    const found = boundsMs.findIndex((bound) => durationMs <= bound);
-    const step = found < 0 ? boundsMs.length : found;
-    count.requests += 1;
-    count.latency[step] = (count.latency[step] ?? 0) + 1;
-    counts.set(key, count);
+    tallied.add(surface, use, status, durationMs, now());
     // A runtime may end background work with the request that began it; the next one begins again.
     if (now() - collectingSince < 3 * COLLECT_MS) return;
     collectingSince = now();

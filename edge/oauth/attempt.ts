@@ -15,6 +15,8 @@ export interface Attempt {
   readonly sourceAddress: string;
   /** Says whose the request is, so that it is counted whether it is refused or not. */
   readonly countFor: (site: string, clientId: string) => void;
+  /** Says that a token was issued. */
+  readonly countToken: () => void;
 }
 
 export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
@@ -24,6 +26,10 @@ export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
     requestId: c.get('requestId'),
     sourceAddress: deps.sourceAddress(request),
     countFor: (site, clientId) => c.set('use', { site, clientId }),
+    countToken: () => {
+      const use = c.get('use');
+      if (use !== undefined) c.set('use', { ...use, answers: ['token'] });
+    },
   };
 }
 

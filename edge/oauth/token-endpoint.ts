@@ -61,6 +61,7 @@ export async function tokenEndpoint(deps: Deps, clientKeys: ClientKeyring, attem
     const token = await issueAccessToken(keyringOf(deps.config), grant, deps.now());
     const { requestId, sourceAddress } = attempt;
     const { clientId, site } = grant;
+    attempt.countToken();
     deps.log({ level: 'info', event: 'token.issued', requestId, sourceAddress, clientId, site });
     return {
       access_token: token,

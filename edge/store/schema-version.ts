@@ -56,6 +56,7 @@ export const FUNCTIONS: readonly string[] = [
   'limit_time',
   'lock_keys',
   'lock_patients',
+  'metrics_read',
   'mllp_candidates',
   'mllp_covered',
   'mllp_networks_of',
@@ -88,7 +89,7 @@ export const FUNCTIONS: readonly string[] = [
   'site_write',
   'thumbprints_write',
   'token_revoke',
-  'usage_add',
+  'usage_note',
   'write_time',
 ];
 

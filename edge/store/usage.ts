@@ -18,12 +18,40 @@ export interface UsageCount {
   readonly surface: string;
   readonly outcome: UsageOutcome;
   readonly requests: number;
+  /** All of them together. */
+  readonly durationMs: number;
   /** One more than LATENCY_BOUNDS_MS. */
   readonly latency: readonly number[];
 }
 
-export function addUsage(counts: readonly UsageCount[]): Query {
-  return sql`select usage_add(${JSON.stringify(counts)}::json)`;
+/** An HTTP status, MSA-1 of an ACK, or a token that was issued. */
+export type Answer = `${number}` | 'AA' | 'AE' | 'AR' | 'token';
+
+export interface AnswerCount {
+  readonly site: string;
+  readonly surface: UsageSurface;
+  readonly answer: Answer;
+  readonly answers: number;
+}
+
+/** A key that sent a message, and when the last one came, in milliseconds since the epoch. */
+export interface FeedNote {
+  readonly site: string;
+  readonly clientId: string;
+  readonly surface: UsageSurface;
+  readonly at: number;
+}
+
+/** What one process has counted; each combination once. */
+export interface Counted {
+  readonly counts: readonly UsageCount[];
+  readonly answers: readonly AnswerCount[];
+  readonly feeds: readonly FeedNote[];
+}
+
+export function noteUsage({ counts, answers, feeds }: Counted): Query {
+  const [c, a, f] = [counts, answers, feeds].map((list) => JSON.stringify(list));
+  return sql`select usage_note(${c ?? ''}::json, ${a ?? ''}::json, ${f ?? ''}::json)`;
 }
 
 export interface UsageRow {

@@ -30,6 +30,21 @@ async function readyAfter(change: string, url = db.url): Promise<[number, unknow
 
 const APPLIED = "insert into schema_migration (version, name, checksum) values (9999, '9999_of_the_next_release', '')";
 
+test('without METRICS_TOKEN there are no metrics', async () => {
+  const { measured } = createDatabaseMeter();
+  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const probes = createProbes(
+    { config: {}, database, measured, log: () => undefined, now: () => Date.now() },
+    ['', '/prefix'],
+    () => [],
+  );
+  for (const path of ['/metrics', '/prefix/metrics']) {
+    const headers = { authorization: 'Bearer undefined' };
+    const response = await probes.fetch(new Request(`http://edge.example${path}`, { headers }));
+    expect([response.status, await response.text()]).toEqual([404, expect.not.stringContaining('gateway_')]);
+  }
+});
+
 test.each([
   ['as it was made', 'select 1', [200, ['ready', SCHEMA_VERSION]]],
   ['newer than the code', APPLIED, [200, ['ready', 9999]]],

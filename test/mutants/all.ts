@@ -6,6 +6,7 @@ import { FHIR } from './fhir.ts';
 import { HL7 } from './hl7.ts';
 import { JOB_RUNNER } from './jobs.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { METRICS } from './metrics.ts';
 import type { Mutant } from './mutant.ts';
 import { OAUTH } from './oauth.ts';
 import { ORDER } from './order.ts';
@@ -32,6 +33,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   admin: ADMIN,
   audit: AUDIT,
   cost: COST,
+  metrics: METRICS,
   fhir: FHIR,
   patch: PATCHES,
   reindex: REINDEXING,

@@ -3,6 +3,7 @@
  * what is done with the message stands in `ingest/ingest.ts`.
  */
 import { Fault } from '../../../shared/fault.ts';
+import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import { salvageHeader } from '../../../shared/hl7/header.ts';
 import type { Deps } from '../../deps.ts';
 import { faultOf } from '../../http/fault-status.ts';
@@ -28,7 +29,8 @@ export function createHl7(deps: Deps, countUse?: CountUse): Surface {
     const requestId = c.get('requestId');
     const caller = await authenticate(deps, request, 'svc-hl7-http');
     const { site, clientId } = caller;
-    c.set('use', { site, clientId });
+    const answers: ApplicationCode[] = [];
+    c.set('use', { site, clientId, answers });
     requireScopes(caller, REQUIRED_SCOPES);
     const type = mediaTypeOf(request);
     if (type === undefined) {
@@ -42,6 +44,7 @@ export function createHl7(deps: Deps, countUse?: CountUse): Surface {
       // The key of a token that was checked cannot be missing: it was deleted in between.
       if (ingested.status === 'no-sender')
         throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
+      answers.push(ingested.outcome);
       deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: ingested.outcome });
       return ingested;
     };

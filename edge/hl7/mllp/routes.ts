@@ -64,7 +64,7 @@ export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
       return refuse(ingested.header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
     }
     const { site, clientId, outcome } = ingested;
-    c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused' });
+    c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused', answers: [outcome] });
     deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: outcome });
     return answer(ingested.ack, 'keep', takesTwo(request) ? ingested.acceptAck : undefined);
   });

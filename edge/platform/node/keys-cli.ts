@@ -64,11 +64,11 @@ async function newSidecarKey(): Promise<Made> {
   };
 }
 
-/** 32 random bytes: the key of page cursors and of the console's sessions. */
-const gatewaySecret = (): string => randomBytes(32).toString('base64url');
+/** 32 random bytes, as the key of page cursors and of the console's sessions has them. */
+const randomSecret = (): string => randomBytes(32).toString('base64url');
 
 const newSecret = (): Made => ({
-  output: gatewaySecret(),
+  output: randomSecret(),
   notes: ['next: store this as the secret GATEWAY_SECRET; another one goes behind it first (README.md, Rotate)'],
 });
 
@@ -103,7 +103,8 @@ async function newDeployment(given = ''): Promise<Made> {
   const edge = {
     ...(DATABASE_URL ? { DATABASE_URL } : {}),
     TOKEN_SIGNING_KEYS: JSON.stringify(ring),
-    GATEWAY_SECRET: gatewaySecret(),
+    GATEWAY_SECRET: randomSecret(),
+    METRICS_TOKEN: randomSecret(),
     MLLP_SIDECAR_KEYS: knownKeys,
     ...(ADMIN_OIDC_CLIENT_SECRET ? { ADMIN_OIDC_CLIENT_SECRET } : {}),
   };

@@ -17,7 +17,7 @@ import { endSession, endSessions, listSessions, startSession } from '../../../ed
 import { recordRefusal } from '../../../edge/store/refusal.ts';
 import { changesOfSite, readSite, siteStatements, summariseSite } from '../../../edge/store/site.ts';
 import { sql } from '../../../edge/store/sql.ts';
-import { addUsage, usageOf } from '../../../edge/store/usage.ts';
+import { noteUsage, usageOf } from '../../../edge/store/usage.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
@@ -40,9 +40,10 @@ beforeAll(async () => {
   );
   foreign = rows[0]?.message_id ?? '';
   await createApiKey(mine.db.client, { site: theirs.site, status: 'disabled' });
-  const usage = { at: Date.now(), surface: 'fhir', outcome: 'ok', requests: 7, latency: Array(12).fill(1) } as const;
+  const latency = Array(12).fill(1);
+  const usage = { at: Date.now(), surface: 'fhir', outcome: 'ok', requests: 7, durationMs: 7, latency } as const;
   await mine.deps.database.batch([
-    addUsage([{ ...usage, site: theirs.site }]),
+    noteUsage({ counts: [{ ...usage, site: theirs.site }], answers: [], feeds: [] }),
     recordRefusal({
       id: uuidv7(Date.now()),
       clientId: theirs.clientId,

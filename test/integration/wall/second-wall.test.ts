@@ -39,6 +39,9 @@ const KEPT: Readonly<Record<string, string>> = {
   site_address: 'SELECT',
   site_change: 'INSERT SELECT',
   usage: 'SELECT',
+  usage_total: '',
+  answer_total: '',
+  feed: 'SELECT',
   hl7_message: 'INSERT SELECT',
 };
 
@@ -51,6 +54,7 @@ const FOR_THE_OWNER = [
   'console_session_sites',
   'job_claim',
   'jti_claim_add',
+  'metrics_read',
   'mllp_candidates',
   'mllp_ranges',
   'refusal_add',
@@ -58,7 +62,7 @@ const FOR_THE_OWNER = [
   'retention_step',
   'thumbprints_write',
   'token_revoke',
-  'usage_add',
+  'usage_note',
 ];
 
 interface Relation {

@@ -39,7 +39,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const KEEP_ALIVE_MS = 600_000;
 
 const isBookkeeping = ({ statements }: NeonRequest): boolean =>
-  statements.some(({ query }) => /^select (?:usage_add|sidecar_note)\(/.test(query));
+  statements.some(({ query }) => /^select (?:usage_note|sidecar_note)\(/.test(query));
 
 interface Answer {
   readonly status: number;

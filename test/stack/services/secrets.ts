@@ -9,6 +9,7 @@ export interface Secrets {
     readonly TOKEN_SIGNING_KEYS: string;
     readonly GATEWAY_SECRET: string;
     readonly MLLP_SIDECAR_KEYS: string;
+    readonly METRICS_TOKEN: string;
   };
   /** The sidecar's own private key, whose public half is in MLLP_SIDECAR_KEYS. */
   readonly sidecarPrivateKey: JWK;
@@ -27,6 +28,7 @@ export async function makeSecrets(): Promise<Secrets> {
     env: {
       TOKEN_SIGNING_KEYS: JSON.stringify({ keys: [signing.privateJwk] }),
       GATEWAY_SECRET: randomBytes(32).toString('base64url'),
+      METRICS_TOKEN: randomBytes(32).toString('base64url'),
       MLLP_SIDECAR_KEYS: JSON.stringify({ keys: [sidecar.publicJwk] }),
     },
     sidecarPrivateKey: sidecar.privateJwk,

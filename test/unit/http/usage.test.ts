@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { percentile, toCharts } from '../../../edge/admin/overview/charts.ts';
 import { createUsage } from '../../../edge/http/usage.ts';
-import { LATENCY_BOUNDS_MS, type UsageCount } from '../../../edge/store/usage.ts';
+import { type Counted, LATENCY_BOUNDS_MS, type UsageCount } from '../../../edge/store/usage.ts';
 
 describe('counting', () => {
   beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
@@ -11,17 +11,21 @@ describe('counting', () => {
 
   const start = () => {
     const written: (readonly UsageCount[])[] = [];
+    const all: Counted[] = [];
     const work: Promise<unknown>[] = [];
     const count = createUsage({
       now: () => Date.now(),
       background: (promise) => void work.push(promise),
       boundsMs: [10, 100],
-      write: async (counts) => void written.push(counts),
+      write: async (counted) => {
+        all.push(counted);
+        written.push(counted.counts);
+      },
     })('fhir');
     const use = (status: number, durationMs: number, site = 'a', outcome?: 'ok' | 'refused') => {
       count(outcome === undefined ? { site } : { site, outcome }, status, durationMs);
     };
-    return { count, use, written, work };
+    return { count, use, written, all, work };
   };
 
   test('adds up by site and outcome, and writes once in a while', async () => {
@@ -43,6 +47,33 @@ describe('counting', () => {
     use(200, 1);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(written[1]).toMatchObject([{ site: 'a', requests: 1 }]);
+  });
+
+  test('by status, ACK and token too, and when a key sent its last message', async () => {
+    const { count, all } = start();
+    const clientId = 'svc-1';
+    count({ site: 'a', clientId, answers: ['AA', 'AA', 'AE'] }, 422, 5);
+    vi.setSystemTime(1_000_700);
+    count({ site: 'a', clientId, answers: ['AA'] }, 200, 5);
+    count({ site: 'a', clientId: 'svc-token', answers: ['token'] }, 200, 5);
+    // Nothing was stored: the sender has not been heard.
+    count({ site: 'a', clientId: 'svc-away', answers: [] }, 503, 5);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const told = Object.fromEntries((all[0]?.answers ?? []).map(({ answer, answers }) => [answer, answers]));
+    expect(told).toEqual({ 422: 1, 200: 2, 503: 1, AA: 3, AE: 1, token: 1 });
+    expect(all[0]?.feeds).toEqual([{ site: 'a', clientId, surface: 'fhir', at: 1_000_700 }]);
+    expect(all[0]?.counts.map(({ outcome, durationMs }) => [outcome, durationMs])).toEqual([
+      ['refused', 5],
+      ['ok', 10],
+      ['failed', 5],
+    ]);
+  });
+
+  test('whatever is sent, no more is kept than there is room for', async () => {
+    const { use, all } = start();
+    for (let site = 0; site < 3_000; site += 1) use(200, 1, `site-${site}`);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([all[0]?.counts.length, all[0]?.answers.length]).toEqual([1_000, 1_000]);
   });
 
   test('leaves out requests of nobody known', async () => {

@@ -63,7 +63,13 @@ async function present(client: ClientRow | undefined, options: AssertionOptions 
     client_assertion: await clientAssertion({ clientId: CLIENT_ID, privateJwk: closed }, ENDPOINT, options),
   });
   const request = new Request(ENDPOINT, { method: 'POST', body });
-  const attempt = { request, requestId: 'r', sourceAddress: '192.0.2.1', countFor: () => undefined };
+  const attempt = {
+    request,
+    requestId: 'r',
+    sourceAddress: '192.0.2.1',
+    countFor: () => undefined,
+    countToken: () => undefined,
+  };
   const presented = await readPresented(request);
   const result = await authenticateClient(deps, createClientKeyring(deps), attempt, presented, [ENDPOINT]).then(
     ({ client_id: clientId }) => clientId,

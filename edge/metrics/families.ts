@@ -1,0 +1,131 @@
+/**
+ * What /metrics tells, as one table of families. Labels are ids of ours and words of closed lists: no name that somebody
+ * typed, nothing of a patient. A sidecar's name is the operator's.
+ */
+import { z } from 'zod';
+
+import { LATENCY_BOUNDS_MS } from '../store/usage.ts';
+import type { MetricsRow } from '../store/metrics.ts';
+import type { Family, Sample } from './exposition.ts';
+
+const listOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.array(z.object(shape));
+const ofSurface = { site: z.string(), surface: z.string() };
+
+const LISTS = {
+  usage: listOf({ ...ofSurface, outcome: z.string(), durationMs: z.number(), latency: z.array(z.number()) }),
+  answers: listOf({ ...ofSurface, answer: z.string(), answers: z.number() }),
+  feeds: listOf({ ...ofSurface, clientId: z.string(), at: z.number() }),
+  failed: listOf({ site: z.string(), messages: z.number() }),
+  sidecars: listOf({ name: z.string(), at: z.number() }),
+  jobs: listOf({ kind: z.string(), open: z.number(), failed: z.number(), dueSeconds: z.number() }),
+  counted: z.object({ usage: z.number(), answers: z.number(), feeds: z.number() }),
+};
+
+const parsed = <Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> =>
+  schema.parse(JSON.parse(text));
+
+type Usage = z.output<typeof LISTS.usage>[number];
+
+/** Buckets are cumulative, in seconds. */
+function histogramOf({ site, surface, outcome, durationMs, latency }: Usage): Sample[] {
+  const labels = { site, surface, outcome };
+  let below = 0;
+  const buckets = [...LATENCY_BOUNDS_MS.map((ms) => String(ms / 1000)), '+Inf'].map((le, step) => {
+    below += latency[step] ?? 0;
+    return { suffix: '_bucket', labels: { ...labels, le }, value: below } as const;
+  });
+  return [...buckets, { suffix: '_sum', labels, value: durationMs / 1000 }, { suffix: '_count', labels, value: below }];
+}
+
+/** @param version of the deployment, where the platform tells */
+export function familiesOf(row: MetricsRow, schema: number, version: string | undefined): Family[] {
+  const answers = parsed(LISTS.answers, row.answers);
+  const usage = parsed(LISTS.usage, row.usage);
+  const feeds = parsed(LISTS.feeds, row.feeds);
+  const jobs = parsed(LISTS.jobs, row.jobs);
+  const counted = parsed(LISTS.counted, row.counted);
+  const answered = (label: string, is: (answer: string) => boolean): Sample[] =>
+    answers
+      .filter(({ answer }) => is(answer))
+      .map(({ site, surface, answer, answers: value }) => ({ labels: { site, surface, [label]: answer }, value }));
+  return [
+    {
+      name: 'gateway_info',
+      type: 'gauge',
+      help: 'Which version answers, for which schema.',
+      samples: [{ labels: { version: version ?? '', schema: String(schema) }, value: 1 }],
+    },
+    {
+      name: 'gateway_request_duration_seconds',
+      type: 'histogram',
+      help: 'Requests of clients that are known, by outcome: refused is the caller’s fault, failed is ours.',
+      samples: usage.flatMap(histogramOf),
+    },
+    {
+      name: 'gateway_responses_total',
+      type: 'counter',
+      help: 'The same requests by HTTP status.',
+      samples: answered('status', (answer) => /^\d/.test(answer)),
+    },
+    {
+      name: 'gateway_acks_total',
+      type: 'counter',
+      help: 'HL7 messages by what was decided (MSA-1).',
+      samples: answered('code', (answer) => answer.startsWith('A')),
+    },
+    {
+      name: 'gateway_tokens_issued_total',
+      type: 'counter',
+      help: 'Access tokens issued.',
+      samples: answers
+        .filter(({ answer }) => answer === 'token')
+        .map(({ site, answers: value }) => ({ labels: { site }, value })),
+    },
+    {
+      name: 'gateway_feed_last_message_timestamp_seconds',
+      type: 'gauge',
+      help: 'When an active API key sent its last HL7 message.',
+      samples: feeds.map(({ site, clientId, surface, at }) => ({
+        labels: { site, client_id: clientId, surface },
+        value: at,
+      })),
+    },
+    {
+      name: 'gateway_messages_to_replay',
+      type: 'gauge',
+      help: 'Messages that a fault of the gateway keeps from being processed.',
+      samples: parsed(LISTS.failed, row.failed).map(({ site, messages }) => ({ labels: { site }, value: messages })),
+    },
+    {
+      name: 'gateway_sidecar_last_seen_timestamp_seconds',
+      type: 'gauge',
+      help: 'When a sidecar of the last seven days called last.',
+      samples: parsed(LISTS.sidecars, row.sidecars).map(({ name, at }) => ({ labels: { sidecar: name }, value: at })),
+    },
+    {
+      name: 'gateway_jobs',
+      type: 'gauge',
+      help: 'Background work that is open, or was given up within a day.',
+      samples: jobs.flatMap(({ kind, open, failed }) => [
+        { labels: { kind, state: 'open' }, value: open },
+        { labels: { kind, state: 'failed' }, value: failed },
+      ]),
+    },
+    {
+      name: 'gateway_job_due_seconds',
+      type: 'gauge',
+      help: 'For how long the oldest open work of a kind has been due.',
+      samples: jobs.map(({ kind, dueSeconds }) => ({ labels: { kind }, value: dueSeconds })),
+    },
+    {
+      name: 'gateway_metrics_left_out',
+      type: 'gauge',
+      help: 'Rows that are not told, since they are too many.',
+      samples: [
+        { labels: { of: 'usage' }, value: Math.max(0, counted.usage - usage.length) },
+        { labels: { of: 'answers' }, value: Math.max(0, counted.answers - answers.length) },
+        { labels: { of: 'feeds' }, value: Math.max(0, counted.feeds - feeds.length) },
+      ],
+    },
+  ];
+}

@@ -1,0 +1,40 @@
+-- What /metrics tells, of all sites, hence the owner's rights: counts and times, and of names only ids of ours. One row with
+-- lists, of each p_limit entries at most, and how many there are in all (edge/metrics/reading.ts).
+--   usage: [{ site, surface, outcome, durationMs, latency: [n] }]       answers: [{ site, surface, answer, answers }]
+--   feeds: [{ site, clientId, surface, at }] of active keys             failed: [{ site, messages }] that wait for people
+--   sidecars: [{ name, at }] of the last seven days                     jobs: [{ kind, open, failed, dueSeconds }]
+-- Times are seconds since the epoch. Failed jobs are those of the last day; dueSeconds is how long the oldest has waited.
+create or replace function metrics_read(p_limit integer) returns table (usage json, answers json, feeds json, failed json,
+  sidecars json, jobs json, counted json)
+language sql stable
+security definer
+set search_path = public, pg_temp
+as $$
+  select
+    (select coalesce(json_agg(x), '[]') from (
+      select u.site_id as site, u.surface, u.outcome, u.duration_ms as "durationMs", u.latency
+        from usage_total u order by u.site_id, u.surface, u.outcome limit p_limit) x),
+    (select coalesce(json_agg(x), '[]') from (
+      select a.site_id as site, a.surface, a.answer, a.answers
+        from answer_total a order by a.site_id, a.surface, a.answer limit p_limit) x),
+    (select coalesce(json_agg(x), '[]') from (
+      select f.site_id as site, f.client_id as "clientId", f.surface, extract(epoch from f.last_at) as at
+        from feed f join api_key k on k.site_id = f.site_id and k.client_id = f.client_id and k.status = 'active'
+       order by f.site_id, f.client_id, f.surface limit p_limit) x),
+    (select coalesce(json_agg(x), '[]') from (
+      select m.site_id as site, count(*) as messages from hl7_message m where m.has_failed
+       group by m.site_id order by m.site_id limit p_limit) x),
+    (select coalesce(json_agg(x), '[]') from (
+      select s.issuer as name, extract(epoch from s.last_seen) as at from sidecar_seen s
+       where s.last_seen > clock_timestamp() - interval '7 days' order by s.issuer limit p_limit) x),
+    (select coalesce(json_agg(x), '[]') from (
+      select j.kind, count(*) filter (where j.state = 'open') as open,
+             count(*) filter (where j.state = 'failed') as failed,
+             greatest(0, coalesce(extract(epoch from clock_timestamp() - min(j.run_after)
+               filter (where j.state = 'open')), 0)) as "dueSeconds"
+        from job j where j.state = 'open' or (j.state = 'failed' and j.ended_at > clock_timestamp() - interval '1 day')
+       group by j.kind order by j.kind limit p_limit) x),
+    (select json_build_object(
+      'usage', (select count(*) from usage_total), 'answers', (select count(*) from answer_total),
+      'feeds', (select count(*) from feed)))
+$$;

@@ -1,0 +1,61 @@
+/** `/metrics`: who may read it, what it counts, and what it never says. The same on workerd and on Deno. */
+import { expect, test } from 'vitest';
+
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
+import { msh } from '../stack/tools/hl7-text.ts';
+import { startSubject } from './hl7/subject.ts';
+import { onRuntimes } from './on-runtimes.ts';
+
+onRuntimes(startSubject, (subject) => {
+  const scrape = (authorization?: string) =>
+    fetch(`${subject().gateway.hl7BaseUrl}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
+  const bearer = () => `Bearer ${subject().gateway.secrets.env.METRICS_TOKEN}`;
+
+  test('is for whoever has the token, and tells nobody else anything', async () => {
+    for (const given of [undefined, 'Bearer ', `Basic ${bearer()}`, `${bearer()}x`, `Bearer ${subject().token}`]) {
+      const refused = await scrape(given);
+      expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="metrics"']);
+      expect(await refused.text()).not.toContain('gateway_');
+    }
+    const taken = await scrape(bearer());
+    expect([taken.status, taken.headers.get('content-type'), taken.headers.get('cache-control')]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+      'no-store',
+    ]);
+  });
+
+  test('counts requests, ACKs and tokens by site, knows the last message of each key, and names nobody', async () => {
+    const { site, key, db, gateway } = subject();
+    const { clientId } = key;
+    const other = await createSite(db.client);
+    await createApiKey(db.client, { site: other, name: 'Ward of Dr. Nosy' });
+    const patient = 'PID|1||4711^^^HOSP^MR||Nosy^Nora||19800101';
+    expect((await subject().post(`${msh('ADT^A04^ADT_A01', 'METRIC-1')}\n${patient}`)).status).toBe(200);
+    expect((await subject().post(`${msh('ADT^A04^ADT_A01', 'METRIC-2')}\nPID|1`)).status).toBe(422);
+    const text = await until('the counts are written', async () => {
+      const told = await (await scrape(bearer())).text();
+      return told.includes(`gateway_acks_total{site="${site}",surface="hl7",code="AE"} 1\n`) ? told : undefined;
+    });
+    const labels = `site="${site}",surface="hl7"`;
+    expect(text).toContain(`gateway_acks_total{${labels},code="AA"} 1\n`);
+    expect(text).toContain(`gateway_responses_total{${labels},status="422"} 1\n`);
+    expect(text).toContain(`gateway_tokens_issued_total{site="${site}"} 1\n`);
+    expect(text).toContain(`gateway_request_duration_seconds_count{${labels},outcome="ok"} 1\n`);
+    expect(text).toContain(`gateway_request_duration_seconds_bucket{${labels},outcome="refused",le="+Inf"} 1\n`);
+    const [, at] =
+      new RegExp(
+        `gateway_feed_last_message_timestamp_seconds\\{site="${site}",client_id="${clientId}",surface="hl7"\\} ([\\d.]+)`,
+      ).exec(text) ?? [];
+    expect(Math.abs(Date.now() / 1000 - Number(at))).toBeLessThan(60);
+    expect(text).not.toMatch(/Nosy|4711|METRIC|Ward|1980/);
+    // Ids and words of closed lists alone: no label has a space or any character that would have to be escaped.
+    const values = [...text.matchAll(/"([^"]*)"/g)].map(([, value]) => value);
+    expect(values.filter((value) => !/^[A-Za-z0-9.+_-]*$/.test(value ?? ''))).toEqual([]);
+    const before = db.endpoint.requests();
+    expect(await (await scrape(bearer())).text()).toContain('gateway_info');
+    expect(db.endpoint.requests() - before).toBe(1);
+    expect(gateway.logs().some((line) => line.includes('"event":"bug"'))).toBe(false);
+  });
+});

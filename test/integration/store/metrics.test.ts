@@ -1,0 +1,120 @@
+/** The sums behind /metrics on a real PostgreSQL: they only grow, and a feed is as alive as its last message. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { type Family, exposition } from '../../../edge/metrics/exposition.ts';
+import { familiesOf } from '../../../edge/metrics/families.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { readMetrics } from '../../../edge/store/metrics.ts';
+import { type Counted, LATENCY_BOUNDS_MS, noteUsage } from '../../../edge/store/usage.ts';
+import type { Database } from '../../../edge/deps.ts';
+import { type ApiKey, createApiKey, createSite } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+
+let db: TestDatabase;
+let database: Database;
+let site: string;
+let key: ApiKey;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  site = await createSite(db.client);
+  key = await createApiKey(db.client, { site, protocols: ['hl7'] });
+});
+afterAll(() => db.drop());
+
+const latency = (step: number) =>
+  Array.from({ length: LATENCY_BOUNDS_MS.length + 1 }, (_, at) => (at === step ? 3 : 0));
+
+const counted = (more: Partial<Counted> = {}): Counted => ({
+  counts: [
+    { site, at: Date.now(), surface: 'hl7', outcome: 'ok', requests: 3, durationMs: 1_500, latency: latency(2) },
+    { site, at: Date.now(), surface: 'hl7', outcome: 'refused', requests: 3, durationMs: 9, latency: latency(11) },
+  ],
+  answers: [{ site, surface: 'hl7', answer: 'AA', answers: 3 }],
+  feeds: [{ site, clientId: key.clientId, surface: 'hl7', at: Date.now() }],
+  ...more,
+});
+
+const families = async (limit = 100): Promise<Map<string, Family>> => {
+  const [row] = await database.run(readMetrics(limit));
+  if (row === undefined) throw new Error('one row is expected');
+  return new Map(familiesOf(row, 1, undefined).map((family) => [family.name, family]));
+};
+const samplesOf = async (name: string) => (await families()).get(name)?.samples ?? [];
+
+test('what is counted twice is added, and stays when the charts forget it', async () => {
+  await database.run(noteUsage(counted()));
+  await database.run(noteUsage(counted()));
+  await db.client.query('delete from usage');
+  const samples = await samplesOf('gateway_request_duration_seconds');
+  const ok = samples.filter(({ labels }) => labels['outcome'] === 'ok');
+  expect(ok.map(({ suffix, labels, value }) => [suffix, labels['le'], value]).slice(0, 4)).toEqual([
+    ['_bucket', '0.002', 0],
+    ['_bucket', '0.005', 0],
+    ['_bucket', '0.01', 6],
+    ['_bucket', '0.02', 6],
+  ]);
+  expect(ok.slice(-2).map(({ suffix, value }) => [suffix, value])).toEqual([
+    ['_sum', 3],
+    ['_count', 6],
+  ]);
+  const refused = samples.filter(({ labels }) => labels['outcome'] === 'refused');
+  expect(refused.find(({ labels }) => labels['le'] === '5')?.value).toBe(0);
+  expect(refused.find(({ labels }) => labels['le'] === '+Inf')?.value).toBe(6);
+  expect(await samplesOf('gateway_acks_total')).toEqual([{ labels: { site, surface: 'hl7', code: 'AA' }, value: 6 }]);
+});
+
+test('a clock that is ahead makes no feed younger than now, one that is behind none older than it was', async () => {
+  const [before] = await samplesOf('gateway_feed_last_message_timestamp_seconds');
+  const feed = { site, clientId: key.clientId, surface: 'hl7' } as const;
+  await database.run(noteUsage(counted({ feeds: [{ ...feed, at: Date.now() + 86_400_000 }] })));
+  const [ahead] = await samplesOf('gateway_feed_last_message_timestamp_seconds');
+  expect(ahead?.value).toBeLessThanOrEqual(Date.now() / 1000 + 60);
+  await database.run(noteUsage(counted({ feeds: [{ ...feed, at: 1 }] })));
+  const [behind] = await samplesOf('gateway_feed_last_message_timestamp_seconds');
+  expect(behind?.value).toBe(ahead?.value);
+  expect(Number(behind?.value)).toBeGreaterThanOrEqual(Number(before?.value));
+});
+
+test('of sites and keys that are gone nothing is written, and the rest is', async () => {
+  const gone = '00000000-0000-7000-8000-000000000000';
+  const [before] = await samplesOf('gateway_acks_total');
+  await database.run(
+    noteUsage(
+      counted({
+        answers: [
+          { site: gone, surface: 'hl7', answer: 'AA', answers: 1 },
+          { site, surface: 'hl7', answer: 'AA', answers: 1 },
+        ],
+        feeds: [{ site: gone, clientId: key.clientId, surface: 'hl7', at: Date.now() }],
+      }),
+    ),
+  );
+  const [after, ...more] = await samplesOf('gateway_acks_total');
+  expect([Number(after?.value) - Number(before?.value), more]).toEqual([1, []]);
+});
+
+test('a disabled key is no feed, and what is too much is left out and said', async () => {
+  await createApiKey(db.client, { site, protocols: ['hl7'] }).then(({ clientId }) =>
+    database.run(noteUsage(counted({ feeds: [{ site, clientId, surface: 'hl7', at: Date.now() }] }))),
+  );
+  expect(await samplesOf('gateway_feed_last_message_timestamp_seconds')).toHaveLength(2);
+  const [leftOut] = (await families(1)).get('gateway_metrics_left_out')?.samples ?? [];
+  expect(leftOut).toEqual({ labels: { of: 'usage' }, value: 1 });
+  await db.client.query("update api_key set status = 'disabled'");
+  expect(await samplesOf('gateway_feed_last_message_timestamp_seconds')).toEqual([]);
+});
+
+test('messages to replay, sidecars and jobs', async () => {
+  await db.client.query("insert into sidecar_seen (issuer) values ('ward\"1\\')");
+  await db.client.query(
+    `insert into job (job_id, kind, cursor, asked_by, run_after) values
+       (gen_random_uuid(), 'reindex', '{}', 'test', now() - interval '1 hour')`,
+  );
+  const told = exposition([...(await families()).values()]);
+  expect(told).toContain('gateway_sidecar_last_seen_timestamp_seconds{sidecar="ward\\"1\\\\"}');
+  expect(told).toContain('gateway_jobs{kind="reindex",state="open"} 1\n');
+  const [due] = await samplesOf('gateway_job_due_seconds');
+  expect(Math.round(Number(due?.value) / 60)).toBe(60);
+  expect(told).toContain('# TYPE gateway_messages_to_replay gauge\n');
+});

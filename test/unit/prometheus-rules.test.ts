@@ -1,0 +1,123 @@
+/**
+ * The rules that are shipped for Prometheus: PromQL that its own grammar takes, about metrics and labels that the gateway
+ * and the sidecar really have. Where `promtool` is on the path it looks too.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+
+import { parser } from '@prometheus-io/lezer-promql';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+import { type Family, exposition } from '../../edge/metrics/exposition.ts';
+import { familiesOf } from '../../edge/metrics/families.ts';
+import { createMetrics } from '../../sidecar/metrics.ts';
+import { ROOT } from '../stack/services/build.ts';
+
+const FILE = `${ROOT}edge/metrics/prometheus-rules.yaml`;
+
+const file = z.strictObject({
+  groups: z.array(
+    z.strictObject({
+      name: z.string(),
+      rules: z.array(
+        z.strictObject({
+          alert: z.string().regex(/^[A-Z][A-Za-z]+$/),
+          expr: z.string(),
+          for: z
+            .string()
+            .regex(/^\d+[smhd]$/)
+            .optional(),
+          labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
+          annotations: z.strictObject({ summary: z.string().min(20), description: z.string().min(40) }),
+        }),
+      ),
+    }),
+  ),
+});
+const rules = file.parse(parse(await readFile(FILE, 'utf8'))).groups.flatMap((group) => group.rules);
+
+const site = 'site';
+const families = familiesOf(
+  {
+    usage: JSON.stringify([{ site, surface: 'fhir', outcome: 'ok', durationMs: 1, latency: [1] }]),
+    answers: JSON.stringify(['200', 'AA', 'token'].map((answer) => ({ site, surface: 'hl7', answer, answers: 1 }))),
+    feeds: JSON.stringify([{ site, clientId: 'svc', surface: 'hl7', at: 1 }]),
+    failed: JSON.stringify([{ site, messages: 1 }]),
+    sidecars: JSON.stringify([{ name: 'sidecar', at: 1 }]),
+    jobs: JSON.stringify([{ kind: 'reindex', open: 1, failed: 0, dueSeconds: 0 }]),
+    counted: JSON.stringify({ usage: 1, answers: 3, feeds: 1 }),
+  },
+  1,
+  'v1',
+);
+
+/** What a scrape adds. */
+const OF_PROMETHEUS = ['job', 'instance'];
+
+/** Metrics with their labels. */
+const known = new Map<string, ReadonlySet<string>>([
+  ['up', new Set(OF_PROMETHEUS)],
+  ...families.flatMap(({ name, samples }: Family) =>
+    samples.map(
+      ({ suffix, labels }) => [`${name}${suffix ?? ''}`, new Set([...Object.keys(labels), ...OF_PROMETHEUS])] as const,
+    ),
+  ),
+  // Of the sidecar's, labels that were never used are told by their declaration only.
+  ...(await createMetrics().registry.getMetricsAsJSON()).flatMap(({ name }) =>
+    ['', '_bucket', '_sum', '_count'].map(
+      (suffix) => [`${name}${suffix}`, new Set(['result', 'reason', 'code', 'le', ...OF_PROMETHEUS])] as const,
+    ),
+  ),
+]);
+
+interface Named {
+  readonly metrics: string[];
+  readonly labels: string[];
+  readonly errors: string[];
+}
+
+function namesIn(expression: string): Named {
+  const found: Named = { metrics: [], labels: [], errors: [] };
+  parser.parse(expression).iterate({
+    enter({ type, from, to }) {
+      const text = expression.slice(from, to);
+      if (type.isError) found.errors.push(`at ${from}: ${expression.slice(from, from + 20)}`);
+      if (type.name === 'Identifier') found.metrics.push(text);
+      if (type.name === 'LabelName') found.labels.push(text);
+    },
+  });
+  return found;
+}
+
+test('a fault in PromQL, a metric and a label that are not there would be seen', () => {
+  expect(namesIn('sum(rate(x[5m])').errors).not.toEqual([]);
+  expect(namesIn('sum by (site) (rate(x_total{code="AA"}[5m])) > 1')).toEqual({
+    metrics: ['x_total'],
+    labels: ['site', 'code'],
+    errors: [],
+  });
+});
+
+test.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (_, { expr, annotations }) => {
+  const { metrics, labels, errors } = namesIn(expr);
+  expect(errors).toEqual([]);
+  expect(metrics.length).toBeGreaterThan(0);
+  expect(metrics.filter((name) => !known.has(name))).toEqual([]);
+  const ofMetrics = new Set(metrics.flatMap((name) => [...(known.get(name) ?? [])]));
+  const told = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
+  expect([...labels, ...told].filter((label) => !ofMetrics.has(label))).toEqual([]);
+});
+
+test('each alert has a name of its own', () => {
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+});
+
+const promtool = spawnSync('promtool', ['--version']).status === 0;
+test.skipIf(!promtool)('promtool, which is on the path, takes the rules and what is scraped', () => {
+  const checked = spawnSync('promtool', ['check', 'rules', FILE], { encoding: 'utf8' });
+  expect([checked.status, checked.stderr]).toEqual([0, '']);
+  const scraped = spawnSync('promtool', ['check', 'metrics'], { encoding: 'utf8', input: exposition(families) });
+  expect([scraped.status, scraped.stdout + scraped.stderr]).toEqual([0, '']);
+});
