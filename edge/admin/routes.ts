@@ -14,6 +14,8 @@ import { auditOperations } from './audit/operations.ts';
 import { addAuditPages } from './audit/routes.tsx';
 import { attentionOperations } from './attention/operations.ts';
 import { addAttentionPages } from './attention/routes.tsx';
+import { healthOperations } from './health/operations.ts';
+import { addHealthPage } from './health/routes.tsx';
 import { keyOperations } from './keys/operations.ts';
 import { addKeyPages } from './keys/routes.tsx';
 import { messageOperations } from './messages/operations.ts';
@@ -52,6 +54,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
   return [
     ...keyOperations(deps),
     ...overviewOperations(deps),
+    ...healthOperations(deps),
     ...messageOperations(workbench),
     ...replayOperations(),
     ...attentionOperations(),
@@ -94,6 +97,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addAssets(app, deps, ASSETS_PATH);
   const console: Console = { deps, workbench, access };
   addOverview(app, console);
+  addHealthPage(app, console);
   addKeyPages(app, console);
   addRefusalPages(app, console);
   addMessagePages(app, console);

@@ -29,7 +29,13 @@ const OF_NO_SITE = [
   '/admin/assets/:file',
 ];
 /** Of the deployment, alike for every site; or counts, which name nothing. */
-const NAMES_NOTHING = ['/admin/api/endpoints', '/admin/api/usage', '/admin/api/sidecars'];
+const NAMES_NOTHING = [
+  '/admin/health',
+  '/admin/api/health',
+  '/admin/api/endpoints',
+  '/admin/api/usage',
+  '/admin/api/sidecars',
+];
 
 /** What is theirs, by the word before it in a path. */
 type Kind = 'api-keys' | 'messages' | 'replays' | 'attention' | 'sessions';

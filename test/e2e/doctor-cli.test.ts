@@ -7,6 +7,7 @@ import { ROOT } from '../stack/services/build.ts';
 import { freePort } from '../stack/services/free-port.ts';
 import { createSite } from '../stack/services/seed.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createHttpBrowser } from '../stack/tools/http-browser.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let db: TestDatabase;
@@ -19,6 +20,7 @@ beforeAll(async () => {
   const site = await createSite(db.client);
   const mllp = { INTEGRATION_HL7_MTTP_DOMAIN: 'mllp.example', INTEGRATION_HL7_MTTP_PORT: '2575' };
   stack = await startConsole('deno', db, site, { env: mllp });
+  await db.client.query("insert into sidecar_seen (issuer) values ('sidecar-1')");
   bare = await startConsole('deno', db, site, { env: { INTEGRATION_OAUTH_PUBLIC_BASE_URL: '' } });
   adminToken = await stack.oidc.adminToken();
 });
@@ -46,7 +48,10 @@ test('all is well, and nothing was changed', async () => {
   for (const subject of ['ready', 'clock', 'discovery', 'token endpoint', 'signing keys', 'FHIR', 'OpenID provider']) {
     expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
   }
-  for (const subject of ['redirect URI', 'endpoints', 'sidecars', 'migrations', 'role']) {
+  for (const subject of ['redirect URI', 'endpoints', 'sidecar sidecar-1', 'jti store', 'migrations', 'row security']) {
+    expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
+  }
+  for (const subject of ['writes', 'role', 'database clock', 'claims', 'refresh tokens', 'limits']) {
     expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
   }
   expect([code, stderr]).toEqual([0, 'all is well of what was looked at\n']);
@@ -55,7 +60,7 @@ test('all is well, and nothing was changed', async () => {
 
 test('what it was given nothing for is said, and is no fault', async () => {
   const { code, stdout } = await doctor({}, stack.baseUrl);
-  expect([code, stdout.match(/not looked at/g)]).toEqual([0, Array.from({ length: 3 }, () => 'not looked at')]);
+  expect([code, stdout.match(/not looked at/g)]).toEqual([0, Array.from({ length: 2 }, () => 'not looked at')]);
 });
 
 test('the owner’s connection string is no login for a gateway', async () => {
@@ -63,11 +68,36 @@ test('the owner’s connection string is no login for a gateway', async () => {
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +role .*\n +→ README\.md, Deploy, step 1/m)]);
 });
 
+test('what is wrong inside is said with what to do, by the API, the doctor and the page', async () => {
+  await db.client.query("update sidecar_seen set last_seen = now() - interval '1 hour'");
+  await db.client.query('alter table refusal disable row level security');
+  try {
+    const { code, stdout } = await doctor({ ADMIN_TOKEN: adminToken }, stack.baseUrl);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^BAD +sidecar sidecar-1 +silent for (?:59|60) minutes\n +→ see its/m);
+    expect(stdout).toMatch(/^BAD +row security +without a policy: refusal\n/m);
+    stack.oidc.setAway(true);
+    const browser = createHttpBrowser();
+    const away = await doctor({ ADMIN_TOKEN: adminToken }, stack.baseUrl);
+    expect(away.stdout).toMatch(/^BAD +OpenID provider +.*cannot be reached/m);
+    stack.oidc.setAway(false);
+    const { username, password } = stack.oidc.admin;
+    const { url } = await browser.go(`${stack.baseUrl}/admin/health`);
+    const page = await browser.go(url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+    const text = await page.text();
+    expect(text).toContain('2 to mend.');
+    expect(text.indexOf('row security')).toBeLessThan(text.indexOf('migrations'));
+  } finally {
+    stack.oidc.setAway(false);
+    await db.client.query('alter table refusal enable row level security');
+  }
+});
+
 test('a surface that is not configured, and an API that lets nobody in', async () => {
   const { code, stdout } = await doctor({ ADMIN_TOKEN: 'nonsense' }, bare.baseUrl);
   expect(code).toBe(1);
   expect(stdout).toMatch(/^BAD +discovery .*503/m);
-  expect(stdout).toMatch(/^BAD +endpoints .*401/m);
+  expect(stdout).toMatch(/^BAD +inside .*401/m);
 });
 
 test('nobody there', async () => {

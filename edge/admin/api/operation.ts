@@ -124,5 +124,5 @@ export const paging = {
   cursor: z.string().optional().meta({ description: 'The `next` of the page before.' }),
 };
 
-export const listOf = (item: z.ZodType) =>
+export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), next: z.string().nullable().meta({ description: 'The cursor of the next page.' }) });

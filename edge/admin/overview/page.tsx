@@ -77,7 +77,10 @@ export const Overview = ({ endpoints, summary, charts, sidecars, path }: Overvie
       </div>
     </section>
     <section aria-labelledby="endpoints">
-      <h2 id="endpoints">Endpoints</h2>
+      <div class="heading">
+        <h2 id="endpoints">Endpoints</h2>
+        <a href={`${path}/health`}>Is all well here?</a>
+      </div>
       <Table label="Endpoints" head={['Endpoint', 'Status', 'Value', 'Setting']}>
         {endpoints.map(({ name, status, value }) => (
           <tr>

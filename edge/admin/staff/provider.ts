@@ -77,7 +77,7 @@ export function oidcSettings(config: Config): OidcSettings {
   };
 }
 
-function httpOptions(deps: Deps, issuer: string): HttpOptions {
+function httpOptions(deps: Pick<Deps, 'fetch'>, issuer: string): HttpOptions {
   return {
     [oauth.customFetch]: (url, { body, ...options }) =>
       deps.fetch(url, { ...options, ...(body === undefined ? {} : { body }) }),
@@ -111,7 +111,7 @@ async function discover(configured: string, http: HttpOptions): Promise<oauth.Au
   return oauth.processDiscoveryResponse(new URL(data?.issuer ?? configured), response);
 }
 
-export function createProvider(deps: Deps): FindProvider {
+export function createProvider(deps: Omit<Deps, 'database'>): FindProvider {
   let known: { provider: Provider; until: number } | undefined;
   return async () => {
     if (known !== undefined && deps.now() < known.until) return known.provider;

@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 
 import { checkAddress } from './doctor/address.ts';
 import { checkConsole } from './doctor/console.ts';
-import { checkDatabase } from './doctor/database.ts';
-import type { Finding } from './doctor/finding.ts';
+import { checkConnection } from './doctor/database.ts';
+import type { Finding } from '../../admin/health/finding.ts';
 import { runProgram, UsageError } from './program.ts';
 
 const USAGE = `usage: npm run -s doctor -- BASE_URL [--console URL]
@@ -36,12 +36,8 @@ async function main(): Promise<void> {
   const { DATABASE_URL, ADMIN_TOKEN } = process.env;
   const findings = [
     ...(await checkAddress(base, Date.now)),
-    ...(await checkConsole(
-      values.console === undefined ? base : baseOf(values.console),
-      ADMIN_TOKEN || undefined,
-      Date.now,
-    )),
-    ...(await checkDatabase(DATABASE_URL || undefined)),
+    ...(await checkConsole(values.console === undefined ? base : baseOf(values.console), ADMIN_TOKEN || undefined)),
+    ...(await checkConnection(DATABASE_URL || undefined)),
   ];
   process.stdout.write(findings.map(shown).join(''));
   const wrong = findings.filter(({ state }) => state === 'bad').length;

@@ -2,13 +2,12 @@
 import { z } from 'zod';
 
 import { isLoopbackHost } from '../../../../shared/ip.ts';
-import { ask, bad, type Finding, findingsOf, good } from './finding.ts';
+import { bad, type Finding, findingsOf, good } from '../../../admin/health/finding.ts';
+import { signingKeyAge } from '../../../admin/health/signing-key.ts';
+import { ask } from './ask.ts';
 
 const MAX_CLOCK_SECONDS = 30;
 const SLOW_MS = 2_000;
-/** A ring is turned once a year at least; its key says by its `kid` when it was made (oauth/ring-rotation.ts). */
-const OLD_KEY_DAYS = 365;
-const DAY_MS = 86_400_000;
 
 const readiness = z.object({
   status: z.string(),
@@ -73,9 +72,6 @@ async function tokenService(base: URL, now: () => number): Promise<Finding[]> {
     return [bad('discovery', `/.well-known/smart-configuration answers ${response.status}`, next)];
   }
   const keys = jwks.safeParse(await (await ask(data.jwks_uri)).json().catch(() => undefined)).data?.keys ?? [];
-  const [signing] = keys;
-  const made = signing === undefined ? NaN : Date.parse(signing.kid.slice(0, 10));
-  const days = Math.floor((now() - made) / DAY_MS);
   // Nothing is recorded of a request that names no client.
   const token = await ask(data.token_endpoint, { method: 'POST', body: new URLSearchParams() });
   return [
@@ -87,14 +83,7 @@ async function tokenService(base: URL, now: () => number): Promise<Finding[]> {
           `it answers ${token.status} to a form without content, not 400`,
           'see what answers there',
         ),
-    signing === undefined
-      ? bad('signing keys', 'none is published', 'npm run -s keys -- new, and set TOKEN_SIGNING_KEYS')
-      : days > OLD_KEY_DAYS
-        ? bad('signing keys', `the key that signs is ${days} days old`, 'README.md, Rotate the signing keys')
-        : good(
-            'signing keys',
-            `${keys.length} published, ${Number.isNaN(days) ? 'of unknown age' : `${days} days old`}`,
-          ),
+    signingKeyAge(keys, now()),
   ];
 }
 

@@ -1,9 +1,8 @@
 /** The console: its OpenID provider, and what its API tells who may look at the endpoints. */
-import { z } from 'zod';
-
-import { ask, bad, type Finding, findingsOf, good, unknown } from './finding.ts';
-
-const SILENT_MINUTES = 10;
+import { bad, type Finding, findingsOf, good, unknown } from '../../../admin/health/finding.ts';
+import { listOf } from '../../../admin/api/operation.ts';
+import { finding } from '../../../admin/health/operations.ts';
+import { ask } from './ask.ts';
 
 async function provider(base: URL): Promise<Finding[]> {
   const response = await ask(`${base.href}admin/sign-in`);
@@ -32,40 +31,20 @@ async function provider(base: URL): Promise<Finding[]> {
   ];
 }
 
-const endpoints = z.object({ items: z.array(z.object({ name: z.string(), status: z.string() })) });
-const sidecars = z.object({ items: z.array(z.object({ issuer: z.string(), lastSeenAt: z.iso.datetime() })) });
+const health = listOf(finding);
 
-async function api(base: URL, token: string | undefined, now: () => number): Promise<Finding[]> {
+async function inside(base: URL, token: string | undefined): Promise<readonly Finding[]> {
   const needed = 'ADMIN_TOKEN: an access token of the provider with site.endpoints.read';
-  if (token === undefined) return [unknown('endpoints', needed), unknown('sidecars', needed)];
-  const get = (path: string) => ask(`${base.href}admin/api/${path}`, { headers: { authorization: `Bearer ${token}` } });
-  const answered = await get('endpoints');
-  const { data } = endpoints.safeParse(await answered.json().catch(() => undefined));
-  if (data === undefined) return [bad('endpoints', `/admin/api/endpoints answers ${answered.status}`, needed)];
-  const seen = sidecars.safeParse(await (await get('sidecars')).json().catch(() => undefined)).data?.items ?? [];
-  const missing = data.items.filter(({ status }) => status !== 'configured').map(({ name }) => name);
-  return [
-    missing.length === 0
-      ? good('endpoints', 'all six are configured')
-      : bad('endpoints', `not configured: ${missing.join(', ')}`, 'README.md, Deploy: the table of variables'),
-    ...(seen.length === 0 ? [good('sidecars', 'none has called in seven days')] : []),
-    ...seen.map(({ issuer, lastSeenAt }) => {
-      const minutes = Math.floor((now() - Date.parse(lastSeenAt)) / 60_000);
-      return minutes > SILENT_MINUTES
-        ? bad(`sidecar ${issuer}`, `silent for ${minutes} minutes`, 'see its /readyz and its log')
-        : good(`sidecar ${issuer}`, `called ${minutes} minutes ago`);
-    }),
-  ];
+  if (token === undefined) return [unknown('inside', needed)];
+  const answered = await ask(`${base.href}admin/api/health`, { headers: { authorization: `Bearer ${token}` } });
+  const { data } = health.safeParse(await answered.json().catch(() => undefined));
+  return data?.items ?? [bad('inside', `/admin/api/health answers ${answered.status}`, needed)];
 }
 
 /** @param token for `/admin/api`, where there is one */
-export async function checkConsole(
-  base: URL,
-  token: string | undefined,
-  now: () => number,
-): Promise<readonly Finding[]> {
+export async function checkConsole(base: URL, token: string | undefined): Promise<readonly Finding[]> {
   return [
     ...(await findingsOf('OpenID provider', () => provider(base))),
-    ...(await findingsOf('endpoints', () => api(base, token, now))),
+    ...(await findingsOf('inside', () => inside(base, token))),
   ];
 }

@@ -1,4 +1,5 @@
-/** What the doctor found, one thing each. */
+/** What is found when a deployment is looked at, by the doctor (`npm run doctor`) or by the console: one thing each. */
+import { Fault } from '../../../shared/fault.ts';
 
 export interface Finding {
   /** `unknown` was not looked at; `next` then says what is needed for it. */
@@ -6,7 +7,7 @@ export interface Finding {
   readonly subject: string;
   readonly says: string;
   /** What a person does about it. */
-  readonly next?: string;
+  readonly next?: string | undefined;
 }
 
 export const good = (subject: string, says: string): Finding => ({ state: 'good', subject, says });
@@ -18,12 +19,6 @@ export const unknown = (subject: string, next: string): Finding => ({
   next,
 });
 
-const TIMEOUT_MS = 12_000;
-
-/** Asks as anybody would; redirects are shown, not followed. @throws when nothing answers in time */
-export const ask = (url: string, init: RequestInit = {}): Promise<Response> =>
-  fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
-
 /** The findings of a check; one that breaks off is a finding too. */
 export async function findingsOf(
   subject: string,
@@ -33,7 +28,8 @@ export async function findingsOf(
     return await check();
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const says = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    const told = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    const says = error instanceof Fault && error !== cause ? `${error.message} (${told})` : told;
     return [bad(subject, says, 'see that this address is reached from here, and what answers there')];
   }
 }

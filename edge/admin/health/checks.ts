@@ -1,0 +1,111 @@
+/**
+ * A deployment as it sees itself: what `/admin/health` shows and the doctor asks for. It changes nothing but for a claim of
+ * a `jti` that nobody uses, forgotten in a minute.
+ */
+import { type Config, plainAddresses } from '../../config.ts';
+import type { Database } from '../../deps.ts';
+import { sha256Of } from '../../http/crypto.ts';
+import { sidecarsSeen } from '../../store/sidecar.ts';
+import { endpointsOf } from '../overview/endpoints.ts';
+import { createProvider } from '../staff/provider.ts';
+import type { AdminDeps } from '../web/console.ts';
+import { checkDatabase } from './database.ts';
+import { bad, type Finding, findingsOf, good } from './finding.ts';
+import { signingKeyAge } from './signing-key.ts';
+
+const SILENT_MINUTES = 10;
+
+function addresses(config: Config): Finding[] {
+  const missing = endpointsOf(config).filter(({ status }) => status !== 'configured');
+  const plain = plainAddresses(config);
+  return [
+    missing.length === 0
+      ? good('endpoints', 'all six are configured')
+      : bad(
+          'endpoints',
+          `not configured: ${missing.map(({ name }) => name).join(', ')}`,
+          'README.md, Deploy: the table of variables; what is left out on purpose stays so',
+        ),
+    plain.length === 0
+      ? good('https', 'every public address')
+      : bad('https', `plain http: ${plain.join(', ')}`, 'serve them over https only'),
+  ];
+}
+
+/** One claim counts, the second does not: so no assertion is used twice. */
+async function singleUse({ jtiStore, now }: AdminDeps): Promise<Finding[]> {
+  const hash = await sha256Of(crypto.randomUUID());
+  const expires = Math.floor(now() / 1000) + 60;
+  const claim = () => jtiStore.claim('doctor', hash, expires, crypto.randomUUID());
+  const started = now();
+  const claims = [await claim(), await claim()];
+  return [
+    claims[0] === true && claims[1] === false
+      ? good('jti store', `a jti counts once; two claims took ${now() - started} ms`)
+      : bad('jti store', 'a jti counts more than once, or never', 'switch the token service off, and say so to us'),
+  ];
+}
+
+async function provider(deps: AdminDeps): Promise<Finding[]> {
+  // Not the one that the console keeps for an hour.
+  const { server } = await createProvider(deps)();
+  const grants = server.grant_types_supported;
+  const { ADMIN_OIDC_GROUPS: groups } = deps.config;
+  const claims =
+    groups === undefined
+      ? `${deps.config.ADMIN_OIDC_SITE_CLAIM} and ${deps.config.ADMIN_OIDC_PERMISSIONS_CLAIM}`
+      : `${deps.config.ADMIN_OIDC_GROUPS_CLAIM}, of which ${groups.size} mean something here`;
+  return [
+    server.authorization_endpoint === undefined || server.token_endpoint === undefined
+      ? bad('OpenID provider', `${server.issuer} has no sign-in`, 'ADMIN_OIDC_ISSUER: is it this one?')
+      : good('OpenID provider', server.issuer),
+    good('claims', `who may do what is read from ${claims}`),
+    grants === undefined || grants.includes('refresh_token')
+      ? good('refresh tokens', 'the provider has them, if it gives them to this client')
+      : bad(
+          'refresh tokens',
+          'the provider has none: one signs in again every hour',
+          'README.md, The staff’s OpenID provider',
+        ),
+  ];
+}
+
+async function sidecars(deps: AdminDeps, database: Database): Promise<Finding[]> {
+  const { INTEGRATION_HL7_MTTP_DOMAIN: domain, MLLP_SIDECAR_KEYS: keys } = deps.config;
+  if (domain === undefined) return [good('sidecars', 'MLLP is not offered')];
+  if (keys === undefined)
+    return [
+      bad('sidecars', 'MLLP is offered, and no sidecar is let in', 'npm run -s keys -- sidecar; MLLP_SIDECAR_KEYS'),
+    ];
+  const seen = await database.run(sidecarsSeen());
+  if (seen.length === 0)
+    return [bad('sidecars', 'none has called in seven days', 'start one: README.md, The MLLP sidecar')];
+  return seen.map(({ issuer, last_seen: at }) => {
+    const minutes = Math.floor((deps.now() - Date.parse(at)) / 60_000);
+    return minutes > SILENT_MINUTES
+      ? bad(`sidecar ${issuer}`, `silent for ${minutes} minutes`, 'see its /readyz and its log')
+      : good(`sidecar ${issuer}`, `called ${minutes} minutes ago`);
+  });
+}
+
+const mebibytes = (bytes: number): string => `${Math.round((bytes / 2 ** 20) * 10) / 10} MiB`;
+
+/** What a sender meets first when it sends much. */
+function limits({ FHIR_MAX_BODY_BYTES: fhir, HL7_MAX_MESSAGE_BYTES: hl7 }: Config): Finding[] {
+  return [good('limits', `a FHIR body ${mebibytes(fhir)}, an HL7 message ${mebibytes(hl7)}`)];
+}
+
+/** @param database as the caller may use it */
+export async function checkDeployment(deps: AdminDeps, database: Database): Promise<readonly Finding[]> {
+  const { config, now, version } = deps;
+  const found = await Promise.all([
+    findingsOf('endpoints', async () => addresses(config)),
+    findingsOf('database', () => checkDatabase(database, config.DATABASE_URL, now)),
+    findingsOf('jti store', () => singleUse(deps)),
+    findingsOf('signing keys', async () => [signingKeyAge(config.TOKEN_SIGNING_KEYS.keys, now())]),
+    findingsOf('OpenID provider', () => provider(deps)),
+    findingsOf('sidecars', () => sidecars(deps, database)),
+    findingsOf('limits', async () => limits(config)),
+  ]);
+  return [...found.flat(), good('version', version ?? 'the platform does not tell')];
+}
