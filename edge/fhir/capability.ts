@@ -1,9 +1,9 @@
 /** The CapabilityStatement (FHIR R4 http, 3.1.0.7), made from the same tables that route and search. */
 import type { JsonObject } from '../../shared/json.ts';
-import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { typeOf } from '../store/search/kinds.ts';
 import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
-import { interactionCodes, SYSTEM_INTERACTIONS, UNSUPPORTED_METHODS } from './type-interactions.ts';
+import { interactionCodes, interactionsOf, SYSTEM_INTERACTIONS, UNSUPPORTED_METHODS } from './type-interactions.ts';
 import { FHIR_JSON, JSON_PATCH } from './media-type.ts';
 
 /** When what is said here last changed (CapabilityStatement.date). */
@@ -20,7 +20,17 @@ const SECURITY: JsonObject = {
     'system/[type].write, audience svc-fhir. All data is that of the site of the access token.',
 };
 
-function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
+function operationsOf(type: ResourceType): JsonObject[] {
+  const operations = new Set(interactionsOf(type).flatMap(({ operation }) => operation ?? []));
+  const ofR4 = [...operations].map((operation) => ({
+    name: operation.replace(/^\w+-/, ''),
+    definition: `http://hl7.org/fhir/OperationDefinition/${operation}`,
+  }));
+  const exported = { name: 'export', definition: `${BULK_DATA}/OperationDefinition/patient-export` };
+  return type === 'Patient' ? [...ofR4, exported] : ofR4;
+}
+
+function resource(type: ResourceType): JsonObject {
   return {
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
@@ -40,12 +50,7 @@ function resource(type: (typeof RESOURCE_TYPES)[number]): JsonObject {
       type: typeOf(kind),
       documentation,
     })),
-    operation: [
-      { name: 'validate', definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate' },
-      ...(type === 'Patient'
-        ? [{ name: 'export', definition: `${BULK_DATA}/OperationDefinition/patient-export` }]
-        : []),
-    ],
+    operation: operationsOf(type),
   };
 }
 

@@ -2,13 +2,15 @@
 import type { Deps } from '../deps.ts';
 import { decodeUtf8, readBody } from '../http/body.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { readJson } from './resource-body.ts';
+import { readJson, readJsonIfAny } from './resource-body.ts';
 import type { Interaction, Look, RequestContext } from './interaction.ts';
 import type { InteractionName } from './type-interactions.ts';
 import { requireForm } from './media-type.ts';
 import { draftPatch, foundBy, lookFor, type PatchTarget, patchOf } from './patch/patch.ts';
 import { readPatch } from './patch/patch-body.ts';
-import { prepareHistory, prepareRead, prepareVread } from './read.ts';
+import { everythingParameters, prepareEverything } from './everything.ts';
+import { prepareHistory, prepareTypeHistory } from './history.ts';
+import { prepareRead, prepareVread } from './read.ts';
 import type { Pair } from './controls/faults.ts';
 import { refuseNoneExist } from './conditional-headers.ts';
 import { conditionOf, requireFormControls } from './controls/write-controls.ts';
@@ -61,6 +63,19 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
   history: ({ context, id, pairs, request }, type) => {
     refuseNoneExist(request.headers);
     return prepareHistory(context, type, id, pairs);
+  },
+  typeHistory: ({ context, pairs, request }, type) => {
+    refuseNoneExist(request.headers);
+    return prepareTypeHistory(context, type, pairs);
+  },
+  everything: ({ context, id, pairs, request }) => {
+    refuseNoneExist(request.headers);
+    return prepareEverything(context, id, pairs);
+  },
+  everythingByPost: async ({ deps, context, id, pairs, request }) => {
+    refuseNoneExist(request.headers);
+    const asked = everythingParameters(await readJsonIfAny(deps, request));
+    return prepareEverything(context, id, [...pairs, ...asked]);
   },
   create: async ({ deps, context, pairs, request }, type) => {
     requireFormControls(pairs, 'create');

@@ -15,6 +15,18 @@ export async function readJson({ config }: Pick<Deps, 'config'>, request: Reques
 }
 
 /**
+ * The body of an operation that may have none (FHIR R4 operations, 3.2.0.2): null.
+ *
+ * @throws Fault as `readJson`
+ */
+export async function readJsonIfAny({ config }: Pick<Deps, 'config'>, request: Request): Promise<Json> {
+  const bytes = await readBody(request, config.FHIR_MAX_BODY_BYTES);
+  if (bytes.byteLength === 0) return null;
+  requireJsonBody(request.headers.get('content-type'));
+  return parseBody(decodeUtf8(bytes), 'Parameters');
+}
+
+/**
  * @param what should stand there, for the message
  * @throws Fault 400 for what is not JSON
  */

@@ -28,13 +28,14 @@ import { pretty } from './pretty.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';
 import { ID_SEGMENT, unsupportedAddress, unsupportedMethod } from './unsupported-address.ts';
-import { TYPE_INTERACTIONS } from './type-interactions.ts';
+import { type TypeInteraction, TYPE_INTERACTIONS } from './type-interactions.ts';
 
-/** In a group of its own: the router anchors what it is given, not its alternatives. */
-const TYPE = `/fhir/:type{(?:${RESOURCE_TYPES.join('|')})}`;
-
-/** Only what can be an id is one; anything else is an address that is not supported. */
-const routeOf = (path: string): string => TYPE + path.replace(':id', `:id{${ID_SEGMENT}}`);
+/**
+ * Only what can be an id is one; anything else is an address that is not supported. The types are in a group of their own:
+ * the router anchors what it is given, not its alternatives.
+ */
+const routeOf = ({ path, only }: TypeInteraction): string =>
+  `/fhir/:type{(?:${only ?? RESOURCE_TYPES.join('|')})}${path.replace(':id', `:id{${ID_SEGMENT}}`)}`;
 
 const SCOPES = {
   read: (type: string) => [readScope(type)],
@@ -98,9 +99,9 @@ function addBundles(app: Surface, deps: Deps, serve: Serve): void {
 }
 
 function addTypes(app: Surface, serve: Serve): void {
-  for (const [path, interactions] of Map.groupBy(TYPE_INTERACTIONS, ({ path }) => path)) {
+  for (const [route, interactions] of Map.groupBy(TYPE_INTERACTIONS, routeOf)) {
     for (const { name, method, scope } of interactions) {
-      app.on(method, routeOf(path), (c) => {
+      app.on(method, route, (c) => {
         const type = c.req.param('type');
         if (!isResourceType(type)) throw new TypeError('the route lets only our types through');
         return serve(c, (call) => {
@@ -109,7 +110,7 @@ function addTypes(app: Surface, serve: Serve): void {
         });
       });
     }
-    app.all(routeOf(path), notAllowed(allowOf(interactions.map(({ method }) => method))));
+    app.all(route, notAllowed(allowOf(interactions.map(({ method }) => method))));
   }
 }
 

@@ -2,11 +2,25 @@
  * The table of what may be done with each type, and where (FHIR R4 http, 3.1.0). Routes, `Allow`, scopes and the
  * CapabilityStatement derive from it; what each does is in prepare.ts.
  */
+import type { ResourceType } from '../../shared/resource-type.ts';
 
 export interface TypeInteraction {
   readonly name: string;
   /** CapabilityStatement.rest.resource.interaction.code; null for an operation. */
-  readonly code: 'read' | 'vread' | 'history-instance' | 'search-type' | 'create' | 'update' | 'patch' | null;
+  readonly code:
+    | 'read'
+    | 'vread'
+    | 'history-instance'
+    | 'history-type'
+    | 'search-type'
+    | 'create'
+    | 'update'
+    | 'patch'
+    | null;
+  /** Of an operation: the name of R4's definition of it (OperationDefinition). */
+  readonly operation?: 'Resource-validate' | 'Patient-everything';
+  /** The one type that has it; absent: all. */
+  readonly only?: ResourceType;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** Below `/fhir/[type]`. */
   readonly path: string;
@@ -21,13 +35,40 @@ export const TYPE_INTERACTIONS = [
   { name: 'conditionalPatch', code: 'patch', method: 'PATCH', path: '', scope: 'both' },
   { name: 'searchByPost', code: 'search-type', method: 'POST', path: '/_search', scope: 'read' },
   // A plain $ would be an anchor to the router.
-  { name: 'validate', code: null, method: 'POST', path: '/:operation{\\$validate}', scope: 'write' },
+  {
+    name: 'validate',
+    code: null,
+    operation: 'Resource-validate',
+    method: 'POST',
+    path: '/:operation{\\$validate}',
+    scope: 'write',
+  },
   {
     name: 'validateInstance',
     code: null,
+    operation: 'Resource-validate',
     method: 'POST',
     path: '/:id/:operation{\\$validate}',
     scope: 'write',
+  },
+  { name: 'typeHistory', code: 'history-type', method: 'GET', path: '/_history', scope: 'read' },
+  {
+    name: 'everything',
+    code: null,
+    operation: 'Patient-everything',
+    only: 'Patient',
+    method: 'GET',
+    path: '/:id/:operation{\\$everything}',
+    scope: 'read',
+  },
+  {
+    name: 'everythingByPost',
+    code: null,
+    operation: 'Patient-everything',
+    only: 'Patient',
+    method: 'POST',
+    path: '/:id/:operation{\\$everything}',
+    scope: 'read',
   },
   { name: 'read', code: 'read', method: 'GET', path: '/:id', scope: 'read' },
   { name: 'update', code: 'update', method: 'PUT', path: '/:id', scope: 'write' },
@@ -48,6 +89,10 @@ export const UNSUPPORTED_METHODS = R4_METHODS.filter((method) => METHODS.every((
 
 /** What a Bundle posted to the root can be. */
 export const SYSTEM_INTERACTIONS = ['batch', 'transaction'] as const;
+
+/** The interactions of a type. */
+export const interactionsOf = (type: ResourceType): readonly (TypeInteraction & { readonly name: InteractionName })[] =>
+  TYPE_INTERACTIONS.filter((one: TypeInteraction) => one.only === undefined || one.only === type);
 
 /** The codes that a type has, each once. */
 export function interactionCodes(): string[] {

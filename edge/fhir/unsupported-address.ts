@@ -1,6 +1,6 @@
 /**
- * Addresses and methods that R4 has and this server has not: operations, the history of a type, compartments, deleting. They
- * are told as such, with what there is instead, not as an id that nobody has: an id never begins with `_` or `$` (FHIR R4
+ * Addresses and methods that R4 has and this server has not: operations, the history of all types, compartments, deleting.
+ * They are told as such, with what there is instead, not as an id that nobody has: an id never begins with `_` or `$` (FHIR R4
  * datatypes, id).
  */
 import { Fault } from '../../shared/fault.ts';
@@ -25,6 +25,12 @@ export function unsupportedCompartment(segments: readonly string[]): Fault | und
   return new Fault('not-found', message, { code: 'not-supported' });
 }
 
+/** What is meant by a name that is supported elsewhere. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  _history: 'a history is of one type, or of one resource',
+  $everything: 'it is of one patient',
+};
+
 /** @param path below the base, as it was asked for */
 export function unsupportedAddress(path: string): Fault {
   if (/\/Group\/[^/]+\/\$export$/.test(path)) {
@@ -40,7 +46,8 @@ export function unsupportedAddress(path: string): Fault {
     return new Fault('not-found', message);
   }
   const what = NAME.test(segment) ? segment : 'what begins with _ or $';
-  const message = `${what} is not supported at this address: what this server can do is in /fhir/metadata`;
+  const instead = Object.hasOwn(ELSEWHERE, segment) ? `${ELSEWHERE[segment]}; ` : '';
+  const message = `${what} is not supported at this address: ${instead}what this server can do is in /fhir/metadata`;
   return new Fault('not-found', message, { code: 'not-supported' });
 }
 

@@ -1,7 +1,7 @@
 /** The FHIR API in the OpenAPI document, made from the tables that routes, searches and the CapabilityStatement use. */
 import { DEFAULT_COUNT, MAX_COUNT, READ_SUMMARIES, SUMMARIES, TOTALS } from '../fhir/controls/controls.ts';
 import { FHIR_JSON, JSON_PATCH } from '../fhir/media-type.ts';
-import { type InteractionName, TYPE_INTERACTIONS } from '../fhir/type-interactions.ts';
+import { type InteractionName, interactionsOf } from '../fhir/type-interactions.ts';
 import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { BULK_DATA_PATHS } from './bulk-data-paths.ts';
@@ -70,6 +70,20 @@ const VALIDATE: readonly Parameter[] = [
 ];
 const ID = pathParameter('id', 'The id that the server gave.', uuid);
 
+const SINCE = queryParameter('_since', 'Only what changed at this instant or after.', {
+  type: 'string',
+  format: 'date-time',
+});
+const PAGE_COUNT = queryParameter('_count', 'How many in a page.', {
+  type: 'integer',
+  minimum: 1,
+  maximum: MAX_COUNT,
+  default: DEFAULT_COUNT,
+});
+const TYPES = queryParameter('_type', 'Only these types, with commas between.');
+const EVERYTHING =
+  'The patient, those who were merged into it, and what is about any of them, of the types that the token may read; an ' +
+  'OperationOutcome among them says what was left out.';
 const VERSION = pathParameter('version', 'The version.', { type: 'integer' });
 
 const criteria = (type: ResourceType): Parameter[] =>
@@ -186,8 +200,32 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType) => Told>> = {
   }),
   history: (type) => ({
     summary: `All versions of a ${type}`,
-    parameters: [ID],
+    parameters: [ID, SINCE, PAGE_COUNT, PRETTY],
     responses: { '200': answer('The versions, the newest first.', 'Bundle'), ...REFUSALS, ...NOT_FOUND },
+  }),
+  typeHistory: (type) => ({
+    summary: `All versions of every ${type}`,
+    parameters: [SINCE, PAGE_COUNT, PRETTY],
+    responses: { '200': answer('The versions, the newest first.', 'Bundle'), ...REFUSALS },
+  }),
+  everything: () => ({
+    summary: 'All that the site has of a patient',
+    parameters: [ID, TYPES, SINCE, PAGE_COUNT, PRETTY],
+    responses: { '200': answer(EVERYTHING, 'Bundle'), ...REFUSALS, ...NOT_FOUND },
+  }),
+  everythingByPost: () => ({
+    summary: 'All that the site has of a patient, asked for by Parameters',
+    parameters: [ID],
+    requestBody: {
+      required: false,
+      content: {
+        [FHIR_JSON]: {
+          schema: ref('Resource'),
+          example: { resourceType: 'Parameters', parameter: [{ name: '_type', valueCode: 'Observation' }] },
+        },
+      },
+    },
+    responses: { '200': answer(EVERYTHING, 'Bundle'), ...REFUSALS, ...NOT_FOUND },
   }),
   vread: (type) => ({
     summary: `Read one version of a ${type}`,
@@ -211,7 +249,7 @@ const NEEDED = {
 const templateOf = (path: string): string => path.replace(/:\w+\{\\(.+?)\}/, '$1').replace(/:(\w+)/g, '{$1}');
 
 function pathsOf(type: ResourceType): [path: string, item: PathItem][] {
-  const byPath = Map.groupBy(TYPE_INTERACTIONS, ({ path }) => path);
+  const byPath = Map.groupBy(interactionsOf(type), ({ path }) => path);
   return [...byPath].map(([path, interactions]) => {
     const operations = interactions.map(({ name, method, scope }) => [
       OPENAPI_METHODS[method],

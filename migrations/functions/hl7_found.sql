@@ -46,16 +46,11 @@ begin
   -- A chain of links that somebody made too long, or a loop, ends.
   for depth in 1 .. 16 loop
     survivors := array(
-      select distinct l.target
+      select distinct r.replaced_by
         from unnest(survivors) c (id)
        cross join lateral (
-         select x.body from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = c.id limit 1) r
-       cross join lateral (
-         select substring(e -> 'other' ->> 'reference' from '^Patient/([0-9a-f-]{36})$')::uuid as target
-           from json_array_elements(
-                  case when r.body like '%"replaced-by"%' then ('{' || r.body || '}')::json -> 'link' end) e
-          where e ->> 'type' = 'replaced-by') l
-       where l.target is not null and l.target <> all (patients));
+         select x.replaced_by from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = c.id limit 1) r
+       where r.replaced_by <> all (patients));
     exit when survivors = '{}';
     patients := patients || survivors;
   end loop;

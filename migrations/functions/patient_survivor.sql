@@ -7,12 +7,7 @@ declare
 begin
   -- A loop that somebody wrote into the links ends.
   for depth in 1 .. 16 loop
-    select substring(e -> 'other' ->> 'reference' from '^Patient/([0-9a-f-]{36})$')::uuid into target
-      from resource r
-     cross join lateral json_array_elements(
-       case when r.body like '%"replaced-by"%' then ('{' || r.body || '}')::json -> 'link' end) e
-     where r.site_id = p_site and r.type = 'Patient' and r.id = at and e ->> 'type' = 'replaced-by'
-     limit 1;
+    target := (select r.replaced_by from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = at);
     exit when target is null;
     at := target;
   end loop;

@@ -184,13 +184,16 @@ const interaction: fc.Arbitrary<(world: World) => Interaction> = fc
   .map(({ one, example, type: asked, place, parameters, control, change, op }) => ({ ids }) => {
     const written = one.method !== 'GET' && one.name !== 'searchByPost';
     // The type of the example is one of ours: they were read by it.
-    const type = written ? (example['resourceType'] as ResourceType) : asked;
+    const type = 'only' in one ? one.only : written ? (example['resourceType'] as ResourceType) : asked;
     const id = pick(ids.get(type) ?? [], place) ?? randomUUID();
     const names = Object.keys(SEARCH_PARAMETERS[type]);
     const query = parameters.map(([at, value, modifier]) => `${pick(names, at)}${modifier}=${encodeText(value)}`);
     const isSearch = ['search', 'searchByPost', 'conditionalUpdate', 'conditionalPatch'].includes(one.name);
     const asks = [...(isSearch ? query : []), ...(control === '' ? [] : [control])].join('&');
-    const path = one.path.replace(':operation{\\$validate}', '$validate').replace(':id', id).replace(':version', '1');
+    const path = one.path
+      .replace(/:operation\{\\(.+?)\}/, (_, name: string) => name)
+      .replace(':id', id)
+      .replace(':version', '1');
     const resource = change(ofSite(example, pick(ids.get('Patient') ?? [], place)));
     if (one.name === 'update' && isJsonObject(resource)) resource['id'] = id;
     return {

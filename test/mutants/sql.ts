@@ -266,8 +266,9 @@ export const SQL: readonly Mutant[] = [
   {
     name: 'hl7_found: the link of another site’s patient',
     file: 'migrations/functions/hl7_found.sql',
-    find: "select x.body from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = c.id limit 1",
-    replace: "select x.body from resource x where x.type = 'Patient' and x.id = c.id order by x.version desc limit 1",
+    find: "select x.replaced_by from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = c.id limit 1",
+    replace:
+      "select x.replaced_by from resource x where x.type = 'Patient' and x.id = c.id order by x.version desc limit 1",
     tests: TWINS,
   },
   {

@@ -8,7 +8,9 @@ import { type Interaction, readScope, type RequestContext, writeScope } from '..
 import { acceptedType } from '../media-type.ts';
 import { draftPatch, foundBy, type Patch, patchOf } from '../patch/patch.ts';
 import { patchOfEntry } from '../patch/patch-body.ts';
-import { prepareHistory, prepareRead, prepareVread } from '../read.ts';
+import { prepareEverything } from '../everything.ts';
+import { prepareHistory, prepareTypeHistory } from '../history.ts';
+import { prepareRead, prepareVread } from '../read.ts';
 import type { Pair } from '../controls/faults.ts';
 import { conditionOf, requireFormControls } from '../controls/write-controls.ts';
 import { prepareSearch } from '../search/search.ts';
@@ -52,8 +54,11 @@ async function prepareGet(
   // In a bundle there is one format; another that is asked for is refused here too.
   acceptedType(null, new Map(pairs).get('_format') ?? null);
   const [id, history, version, ...rest] = path;
+  if (path.length === 1 && id === '_history') return prepareTypeHistory(context, type, pairs);
   if (id !== undefined) requireIdSegment(id);
   if (id === undefined) return prepareSearch(context, type, pairs);
+  if (type === 'Patient' && path.length === 2 && history === '$everything')
+    return prepareEverything(context, id, pairs);
   if (history === undefined) return prepareRead(context, type, id, pairs, headers);
   if (history !== '_history' || rest.length > 0) throw unsupportedCompartment([type, ...path]) ?? badUrl('GET');
   if (version === undefined) return prepareHistory(context, type, id, pairs);

@@ -4,6 +4,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import { type Sort } from '../../store/search/search.ts';
 import { parameterOf, sortsOf } from '../../store/search/parameters.ts';
 import type { Prefer } from '../prefer.ts';
+import { instantInterval } from '../search/date.ts';
 import { elementNames, type Part, PARTIAL_SUMMARIES } from '../subset.ts';
 import { badParameter, collect, type Pair, unsupported } from './faults.ts';
 
@@ -29,6 +30,8 @@ export const READ_CONTROLS: readonly string[] = ['_summary', '_elements', ...FOR
 export const METADATA_CONTROLS: readonly string[] = ['mode', ...FORM_CONTROLS];
 /** Of a history. */
 export const HISTORY_CONTROLS: readonly string[] = ['_count', '_since', CURSOR, ...FORM_CONTROLS];
+/** Of everything of a patient (FHIR R4 patient-operation-everything); `start` and `end`, dates of care, are not indexed. */
+export const EVERYTHING_CONTROLS: readonly string[] = ['_type', '_since', '_count', CURSOR, ...FORM_CONTROLS];
 
 /** An estimate may be exact, and ours is (FHIR R4 search, 3.1.1.5.5). */
 export const TOTALS = ['none', 'estimate', 'accurate'] as const;
@@ -42,11 +45,24 @@ function countOf(value: string): number {
   return Math.min(Number(value), MAX_COUNT);
 }
 
-/** The size of a history's page: unlike a search it has no form without entries. */
-export function historyCountOf(value: string | undefined): number {
+/** The size of a page that has, unlike a search's, no form without entries. */
+export function pageCountOf(value: string | undefined): number {
   if (value === undefined) return DEFAULT_COUNT;
   if (!/^[1-9]\d{0,8}$/.test(value)) throw badParameter('_count', '_count must be a whole number of 1 or more');
   return Math.min(Number(value), MAX_COUNT);
+}
+
+/**
+ * `_since` (FHIR R4 http, 3.1.0.9) as an ISO instant, from which on; null: not given.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function sinceOf(controls: ReadonlyMap<string, string>, now: number): string | null {
+  const since = controls.get('_since');
+  if (since === undefined) return null;
+  const interval = instantInterval(`ge${since}`, now);
+  if (interval === undefined) throw badParameter('_since', '_since must be an instant');
+  return interval.from;
 }
 
 function sortOf(type: ResourceType, value: string): Sort {

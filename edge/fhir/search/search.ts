@@ -1,6 +1,4 @@
 /** search-type (FHIR R4 http, 3.1.0.10): a page of what matches, with links that lead through all of it. */
-import { printJson } from '../../../shared/json.ts';
-import { uuidv7 } from '../../../shared/uuid.ts';
 import { toPage } from '../../store/page.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { searchCount, searchPage } from '../../store/search/search.ts';
@@ -8,24 +6,8 @@ import { bundleText } from '../bundle-text.ts';
 import type { Pair } from '../controls/faults.ts';
 import { pageLinks } from '../controls/links.ts';
 import { type Answer, type Interaction, interaction, type RequestContext } from '../interaction.ts';
-import { outcome } from '../outcome.ts';
-import { resourceText, type Stored, urlOf } from '../resource-answer.ts';
-import type { Part } from '../subset.ts';
-import { type SearchRequest, searchRequest } from './request.ts';
-
-function matchEntry(root: string, stored: Stored, part: Part | null): string {
-  const text = resourceText(stored.type, stored, part);
-  return `{"fullUrl":"${urlOf(root, stored.type, stored.id)}","resource":${text},"search":{"mode":"match"}}`;
-}
-
-/** What was left out with `handling=lenient`, as R4 has it said: an entry of its own, with a URL of its own (R4 bundle). */
-function outcomeEntries({ ignored }: SearchRequest, now: number): string[] {
-  if (ignored.length === 0) return [];
-  const issues = ignored.map((issue) => ({ ...issue, message: `${issue.message}. It was left out.` }));
-  return [
-    `{"fullUrl":"urn:uuid:${uuidv7(now)}","resource":${printJson(outcome('warning', issues))},"search":{"mode":"outcome"}}`,
-  ];
-}
+import { matchEntry, warningEntries } from '../searchset.ts';
+import { searchRequest } from './request.ts';
 
 const ok = (body: string): Answer => ({ status: 200, headers: {}, body });
 
@@ -40,7 +22,10 @@ export async function prepareSearch(
   const { criteria, sort, count, total, part, cursor } = request;
   const links = pageLinks(context, type, request.applied);
   const after = cursor === null ? null : await links.open(cursor);
-  const outcomes = outcomeEntries(request, context.now);
+  const outcomes = warningEntries(
+    request.ignored.map((issue) => ({ ...issue, message: `${issue.message}. It was left out.` })),
+    context.now,
+  );
   const counted = searchCount(site, type, criteria);
   const audited = { action: null, searched: [...new Set(request.applied.map(([name]) => name))] };
 

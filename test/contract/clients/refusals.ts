@@ -87,24 +87,23 @@ export const REFUSALS: readonly Refusal[] = [
     calls: { 'fhir-kit-client': ['systemSearch by POST'] },
   },
   {
-    what: 'The history of a type or of all',
+    what: 'The history of all types',
     status: 404,
     says: /_history is not supported at this address/,
-    instead: 'the history of a resource; what changed by `_lastUpdated`',
+    instead: 'the history of each type',
     calls: {
-      'fhir-kit-client': ['typeHistory', 'systemHistory', 'history of a type', 'history of all types'],
-      'HAPI FHIR': ['history of a type', 'history of all types'],
+      'fhir-kit-client': ['systemHistory', 'history of all types'],
+      'HAPI FHIR': ['history of all types'],
     },
   },
   {
-    what: 'Operations but `$validate`',
+    what: 'Operations but `$validate`, `$everything` and `$export`',
     status: 404,
     says: /\$[\w-]+ is not supported at this address: what this server can do is in \/fhir\/metadata/,
     instead: 'searches; what there is, the CapabilityStatement says',
     calls: {
-      'fhir-kit-client': ['operation $everything', 'operation $lastn'],
+      'fhir-kit-client': ['operation $lastn'],
       '@medplum/core': [
-        'readPatientEverything',
         'readPatientSummary',
         'readResourceGraph',
         'requestSchema',
@@ -113,9 +112,7 @@ export const REFUSALS: readonly Refusal[] = [
         'bulkExport',
         'startAsyncRequest',
       ],
-      fhirpy: ['execute $everything'],
-      'fhirclient (Python)': ['request_json of everything'],
-      'HAPI FHIR': ['operation $everything', 'operation $everything by POST', 'meta', 'meta added'],
+      'HAPI FHIR': ['meta', 'meta added'],
     },
   },
   {

@@ -60,13 +60,33 @@ export function auditCases(subject: () => Subject): void {
     readonly body?: object | string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly status?: number;
-    readonly row: { readonly action: string; readonly parameters?: readonly string[] } | null;
+    readonly row: {
+      readonly action: string;
+      readonly parameters?: readonly string[];
+      readonly resources?: readonly string[];
+    } | null;
   };
   const PATCH = JSON.stringify([{ op: 'replace', path: '/status', value: 'amended' }]);
   const WALK: Readonly<Record<InteractionName, Walk>> = {
     read: ({ o }) => ({ method: 'GET', path: `/Observation/${o}`, row: { action: 'read' } }),
     vread: ({ o }) => ({ method: 'GET', path: `/Observation/${o}/_history/1`, row: { action: 'read' } }),
     history: ({ o }) => ({ method: 'GET', path: `/Observation/${o}/_history`, row: { action: 'history' } }),
+    typeHistory: () => ({
+      method: 'GET',
+      path: '/Observation/_history?_count=1',
+      row: { action: 'history', parameters: ['_count'] },
+    }),
+    everything: ({ p, o }) => ({
+      method: 'GET',
+      path: `/Patient/${p}/$everything?_type=Observation`,
+      row: { action: 'search', resources: [`Observation/${o}`, `Patient/${p}`] },
+    }),
+    everythingByPost: ({ p }) => ({
+      method: 'POST',
+      path: `/Patient/${p}/$everything?_since=2999-01-01`,
+      // Nothing of it was shown, but it was asked for.
+      row: { action: 'search', resources: [`Patient/${p}`] },
+    }),
     search: ({ p }) => ({
       method: 'GET',
       path: `/Observation?patient=${p}`,
@@ -151,6 +171,9 @@ export function auditCases(subject: () => Subject): void {
       [404, await ask('GET', `/Patient/${p}`, { token: otherToken })],
       [404, await ask('GET', `/Patient/${randomUUID()}`)],
       [404, await ask('GET', `/Patient/${p}/_history/7`)],
+      [404, await ask('GET', `/Patient/${p}/$everything`, { token: otherToken })],
+      [404, await ask('GET', `/Patient/${randomUUID()}/$everything`)],
+      [403, await ask('GET', `/Observation/_history`, { token: noRead })],
       [400, await ask('GET', `/Observation?colour=red`)],
       [412, await ask('GET', `/Patient/${p}`, { headers: { 'if-match': 'W/"9"' } })],
       [412, await ask('GET', `/Patient/${p}`, { headers: { 'if-unmodified-since': 'Thu, 01 Jan 1998 00:00:00 GMT' } })],
@@ -188,6 +211,27 @@ export function auditCases(subject: () => Subject): void {
     expect(one(await ask('GET', `/Patient?name=${family}&_summary=count`), 200)).toMatchObject({ resources: [] });
     const page = await ask('GET', `/Patient?name=${family}&_total=accurate&_count=1`);
     expect(one(page, 200).resources).toEqual([`Patient/${ids[0]}`]);
+  });
+
+  test('the history of a type has the patients whom its versions were about, and is an access without any', async () => {
+    const { p, o } = await made();
+    const q = await subject().create(patient(randomUUID()));
+    await subject().call('PUT', `/Observation/${o}`, { body: observation(q, { id: o }) });
+    const row = one(await ask('GET', '/Observation/_history?_count=2'), 200);
+    expect(row).toMatchObject({ action: 'history', resources: [`Observation/${o}`], patients: [p, q].toSorted() });
+    const none = one(await ask('GET', '/Observation/_history?_since=2999-01-01'), 200);
+    expect(none).toMatchObject({ action: 'history', resources: [], parameters: ['_since'] });
+  });
+
+  test('everything of a patient has what the page shows, and each patient whom it is about', async () => {
+    const { p, o } = await made();
+    const link = [{ type: 'replaced-by', other: { reference: `Patient/${p}` } }];
+    const old = await subject().create(patient(randomUUID(), { link }));
+    const first = one(await ask('GET', `/Patient/${p}/$everything?_count=1`), 200);
+    expect(first).toMatchObject({ resources: [`Patient/${p}`], patients: [p] });
+    const all = one(await ask('GET', `/Patient/${p}/$everything`), 200);
+    expect(all.resources).toEqual([`Observation/${o}`, ...[p, old].toSorted().map((id) => `Patient/${id}`)]);
+    expect(all.patients).toEqual([p, old].toSorted());
   });
 
   test('a version is of the patient whom it was about', async () => {

@@ -94,6 +94,8 @@ export function isolationCases(subject: () => Subject): void {
     ['read with If-None-Match', (ids) => ['GET', `/Patient/${ids.patient}`, { headers: { 'if-none-match': 'W/"1"' } }]],
     ['vread', (ids) => ['GET', `/Observation/${ids.observation}/_history/1`]],
     ['history', (ids) => ['GET', `/DiagnosticReport/${ids.report}/_history`]],
+    ['everything', (ids) => ['GET', `/Patient/${ids.patient}/$everything`]],
+    ['everything by POST', (ids) => ['POST', `/Patient/${ids.patient}/$everything?_type=Observation`]],
     ['update', (ids) => ['PUT', `/Patient/${ids.patient}`, { body: patient('x', { id: ids.patient }) }]],
     [
       'update of an Observation',
@@ -159,6 +161,14 @@ export function isolationCases(subject: () => Subject): void {
       'a file of an export',
       (ids) => ['GET', `/$export/${ids.export}/Patient.1.ndjson`, { headers: { accept: '*/*' } }],
     ],
+    [
+      'transaction: everything',
+      (ids) => [
+        'POST',
+        '',
+        bundle('transaction', { request: { method: 'GET', url: `Patient/${ids.patient}/$everything` } }),
+      ],
+    ],
   ])('%s cannot tell', async (_, requestFor) => {
     await expectSame(requestFor);
   });
@@ -183,6 +193,7 @@ export function isolationCases(subject: () => Subject): void {
       put(patient('x', { id: ids.patient }), `Patient/${ids.patient}`),
       post(observation(ids.patient)),
       { request: { method: 'GET', url: `Observation?patient=${ids.patient}` } },
+      { request: { method: 'GET', url: `Patient/${ids.patient}/$everything` } },
     ];
     const nobody = { ...theirs, patient: randomUUID(), observation: randomUUID() };
     const [their, none] = await Promise.all(
@@ -196,6 +207,7 @@ export function isolationCases(subject: () => Subject): void {
       '404 Not Found',
       '422 Unprocessable Content',
       '200 OK',
+      '404 Not Found',
     ]);
   });
 
@@ -240,6 +252,28 @@ export function isolationCases(subject: () => Subject): void {
 
   test('a cursor of theirs opens nothing', async () => {
     expect((await ask(['GET', cursor])).status).toBe(400);
+    const history = linkOf(await subject().call('GET', '/Patient/_history?_count=1'), 'next') ?? '';
+    expect((await ask(['GET', history])).status).toBe(400);
+    const everything = linkOf(await subject().call('GET', `/Patient/${theirs.patient}/$everything?_count=1`), 'next');
+    expect((await ask(['GET', everything ?? ''])).status).toBe(400);
+  });
+
+  test('the history of a type has none of their versions', async () => {
+    const { token } = await subject().newSite();
+    for (const type of ['Patient', 'Observation', 'DiagnosticReport']) {
+      expect((await subject().call('GET', `/${type}/_history`, { token })).body['total']).toBe(0);
+    }
+  });
+
+  test('who says that it was replaced by their patient is not in theirs, and shows nothing of theirs', async () => {
+    const link = [{ type: 'replaced-by', other: { reference: `Patient/${theirs.patient}` } }];
+    const { token } = await subject().newSite();
+    const id = await subject().create(patient('impostor', { link }), token);
+    const own = await subject().call('GET', `/Patient/${id}/$everything`, { token });
+    expect(own.body['total']).toBe(1);
+    expect((await subject().call('GET', `/Patient/${theirs.patient}/$everything`, { token })).status).toBe(404);
+    const seen = await subject().call('GET', `/Patient/${theirs.patient}/$everything`);
+    expect(seen.text).not.toContain(id);
   });
 
   describe('conditions do not see theirs', () => {

@@ -174,10 +174,10 @@ export function strictCases(subject: () => Subject): void {
     });
 
     test.each([
-      ['GET', '/Patient/_history', '_history'],
       ['GET', '/_history', '_history'],
       ['GET', '/Patient/$everything', '$everything'],
-      ['GET', '/Patient/1/$everything', '$everything'],
+      ['POST', '/Patient/$everything', '$everything'],
+      ['GET', '/Observation/1/$everything', '$everything'],
       ['GET', '/Observation/$export', '$export'],
       ['POST', '/Patient/1/$export', '$export'],
       ['PUT', '/Patient/_x', '_x'],
@@ -222,7 +222,7 @@ export function strictCases(subject: () => Subject): void {
     test('such an address in a bundle too', async () => {
       for (const request of [
         { method: 'GET', url: 'Patient/$everything' },
-        { method: 'GET', url: 'Patient/_history' },
+        { method: 'GET', url: 'Patient/$export' },
       ]) {
         const { response } = (await batchOf({ request })).body['entry'][0];
         expect(response.status).toBe('404 Not Found');

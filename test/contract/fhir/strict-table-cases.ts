@@ -21,6 +21,13 @@ const INTERACTIONS: Readonly<Record<string, (id: string) => Request>> = {
   read: (id) => ({ method: 'GET', path: `/Patient/${id}` }),
   vread: (id) => ({ method: 'GET', path: `/Patient/${id}/_history/1` }),
   history: (id) => ({ method: 'GET', path: `/Patient/${id}/_history` }),
+  typeHistory: () => ({ method: 'GET', path: '/Patient/_history' }),
+  everything: (id) => ({ method: 'GET', path: `/Patient/${id}/$everything` }),
+  everythingByPost: (id) => ({
+    method: 'POST',
+    path: `/Patient/${id}/$everything`,
+    body: { resourceType: 'Parameters' },
+  }),
   // One page: a cursor is another text each time.
   search: (id) => ({ method: 'GET', path: `/Patient?_id=${id}` }),
   searchByPost: () => ({
@@ -49,6 +56,8 @@ const INTERACTIONS: Readonly<Record<string, (id: string) => Request>> = {
   metadata: () => ({ method: 'GET', path: '/metadata' }),
 };
 
+const PAGED = ['history', 'typeHistory', 'everything', 'everythingByPost'];
+
 /** Parameters of R4, of other servers and of nobody, and the interactions that know them. */
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   'foo=1': [],
@@ -58,17 +67,19 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   '_revinclude=Provenance:target': [],
   '_has:Observation:patient:code=x': [],
   '_at=2020': [],
-  '_type=Patient': [],
+  '_type=Patient': ['everything', 'everythingByPost'],
+  'start=2020-01-01': [],
+  'end=2020-01-01': [],
   '_tag=x': [],
   '_contained=true': [],
   '_totalMethod=count': [],
   '_fields=id': [],
   '_pretty=perhaps': [],
-  '_since=1970-01-01T00:00:00Z': ['history'],
+  '_since=1970-01-01T00:00:00Z': PAGED,
   '_elements=identifier': ['read', 'vread', 'search', 'searchByPost'],
   '_total=accurate': ['search', 'searchByPost'],
   '_sort=_lastUpdated': ['search', 'searchByPost'],
-  '_count=1': ['search', 'searchByPost', 'history'],
+  '_count=1': ['search', 'searchByPost', ...PAGED],
   'identifier=table': ['search', 'searchByPost', 'conditionalUpdate', 'conditionalPatch'],
   'mode=create': ['validate'],
   'mode=full': ['metadata'],
@@ -77,7 +88,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
 const EPOCH = 'Thu, 01 Jan 1970 00:00:00 GMT';
 /** Their answer has a tag, and 304 says that the client has it. */
 const TAGGED = ['read', 'vread', 'metadata'];
-const UNVERSIONED = ['history', 'search', 'searchByPost', 'metadata'];
+const UNVERSIONED = [...PAGED, 'search', 'searchByPost', 'metadata'];
 const OF_READS = [
   'create',
   'update',
@@ -90,6 +101,8 @@ const OF_READS = [
   ...UNVERSIONED,
 ];
 
+const WITHOUT_BODY = ['read', 'vread', 'history', 'typeHistory', 'everything', 'search', 'metadata'];
+
 /** Headers that would hold or fail where they are looked at; by interaction, where they have no effect and may not. */
 const HEADERS: readonly (readonly [name: string, value: string, without: readonly string[]])[] = [
   // There is no version to compare with (RFC 9110 §13.1.1, §13.1.2, §13.1.4).
@@ -101,8 +114,8 @@ const HEADERS: readonly (readonly [name: string, value: string, without: readonl
   ['if-modified-since', EPOCH, [...OF_READS, 'read', 'vread']],
   ['if-none-exist', 'foo=1', []],
   ['accept', 'application/fhir+xml', []],
-  ['content-type', 'application/fhir+xml', ['read', 'vread', 'history', 'search', 'metadata']],
-  ['content-encoding', 'gzip', ['read', 'vread', 'history', 'search', 'metadata']],
+  ['content-type', 'application/fhir+xml', WITHOUT_BODY],
+  ['content-encoding', 'gzip', WITHOUT_BODY],
 ];
 
 /** What proxies, browsers and client libraries add. */

@@ -8,7 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Token } from '../../../edge/store/search/kind.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { fold, spellNames } from '../../../edge/store/search/fold.ts';
-import type { ResourceType } from '../../../shared/resource-type.ts';
+import type { Query } from '../../../edge/deps.ts';
+import { everythingPage } from '../../../edge/store/everything.ts';
+import { typeHistoryPage } from '../../../edge/store/type-history.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import { searchPage, type Sort } from '../../../edge/store/search/search.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
@@ -70,8 +73,7 @@ interface Plan {
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-async function explain(site: string, type: ResourceType, criteria: readonly Criterion[], sort: Sort) {
-  const query = searchPage({ site, type, criteria, sort, after: null, limit: 50 });
+async function explain(site: string, query: Query) {
   await application.query(`select set_config('gateway.site', $1, false)`, [site]);
   const { rows } = await application.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
     `explain (analyze, buffers, format json) ${query.text}`,
@@ -170,6 +172,41 @@ const CASES: readonly Case[] = [
   ['_sort=-birthdate', 'Patient', () => [], 'patient_search_birth_date', { by: 'birthdate', descending: true }],
 ];
 
+const history = { type: 'Observation', after: null, since: null, limit: 50 } as const;
+const everything = { types: RESOURCE_TYPES, after: null, since: null, limit: 50 } as const;
+/** In the middle of all that there is. */
+const MIDDLE = '2026-01-01T12:00:00.000Z';
+const HISTORY = ['resource_last_updated', 'resource_history_last_updated'];
+const PAGES: readonly (readonly [string, (site: string) => Query, needed: readonly string[]])[] = [
+  ['Observation/_history', (site) => typeHistoryPage({ ...history, site }), HISTORY],
+  [
+    'Observation/_history, a page in the middle',
+    (site) =>
+      typeHistoryPage({ ...history, site, after: { lastUpdated: MIDDLE, id: subjects.get(site) ?? '', version: 1 } }),
+    HISTORY,
+  ],
+  ['Observation/_history?_since=', (site) => typeHistoryPage({ ...history, site, since: MIDDLE }), HISTORY],
+  [
+    '$everything',
+    (site) => everythingPage({ ...everything, site, patient: subjects.get(site) ?? '' }),
+    ['resource_of_patient', 'resource_replaced_by'],
+  ],
+  [
+    '$everything, a page in the middle',
+    (site) => {
+      const patient = subjects.get(site) ?? '';
+      const types = RESOURCE_TYPES.slice(3);
+      return everythingPage({ ...everything, site, patient, types, after: { type: 'Observation', id: patient } });
+    },
+    ['resource_of_patient', 'resource_replaced_by'],
+  ],
+  [
+    '$everything?_since=',
+    (site) => everythingPage({ ...everything, site, patient: subjects.get(site) ?? '', since: MIDDLE }),
+    ['resource_of_patient', 'resource_replaced_by'],
+  ],
+];
+
 describe.each<[string, () => string]>([
   [`a site of ${PATIENTS} patients`, () => large],
   [`a site of ten among ${SMALL_SITES}`, () => small],
@@ -177,7 +214,8 @@ describe.each<[string, () => string]>([
 ])('%s', (_, site) => {
   for (const [label, type, criteria, index, sort = BY_ID] of CASES) {
     test(label, async () => {
-      const { indexes, whole, pages, rows } = await explain(site(), type, criteria(site()), sort);
+      const selection = { site: site(), type, criteria: criteria(site()), sort, after: null, limit: 50 };
+      const { indexes, whole, pages, rows } = await explain(site(), searchPage(selection));
       expect(whole).toEqual([]);
       expect(pages).toBeLessThan(MAX_PAGES);
       // Until the statistics know a site, a part of a name may be looked for in all its names.
@@ -186,6 +224,16 @@ describe.each<[string, () => string]>([
       expect(indexes.length).toBeGreaterThan(0);
       // In a small site any index of the site will do.
       if (site() === large) expect(indexes).toContainEqual(expect.stringMatching(index));
+    });
+  }
+
+  for (const [label, query, needed] of PAGES) {
+    test(label, async () => {
+      const { indexes, whole, pages, rows } = await explain(site(), query(site()));
+      expect(whole).toEqual([]);
+      expect(pages).toBeLessThan(MAX_PAGES);
+      expect(rows).toBeLessThan(MAX_ROWS);
+      if (site() === large) expect(indexes).toEqual(expect.arrayContaining([...needed]));
     });
   }
 });

@@ -7,13 +7,15 @@ import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { toPage } from '../../../edge/store/page.ts';
+import { everythingPage, everythingSubject } from '../../../edge/store/everything.ts';
+import { typeHistoryPage } from '../../../edge/store/type-history.ts';
 import { currentVersion, historyPage, readResource, readVersion } from '../../../edge/store/resource-by-id.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { seeResources } from '../../../edge/store/resource-seen.ts';
 import { searchCount, searchPage, type Sort } from '../../../edge/store/search/search.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { requireResource, writeTransaction } from '../../../edge/store/transaction.ts';
-import type { ResourceType } from '../../../shared/resource-type.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
@@ -113,6 +115,12 @@ beforeAll(async () => {
   });
   twin = await createSite(client, { assigningAuthorities: { HOSP: 'urn:example:hosp' } });
   await copySite(client, site.site, twin);
+  const link = [{ type: 'replaced-by', other: { reference: `Patient/${ids.patient}` } }];
+  await client.query(`update resource set body = body || $3 where site_id = $1 and id = $2`, [
+    twin,
+    ids.other,
+    `,"link":${JSON.stringify(link)}`,
+  ]);
   before = await dump(client, twin);
 });
 afterAll(() => site?.db.drop());
@@ -156,6 +164,43 @@ describe('what is asked', () => {
       [1, ids.patient, true],
     ]);
     await expectApart(seen);
+  });
+
+  test('the history of a type', async () => {
+    const page = { site: site.site, type: 'Observation', after: null, since: null, limit: 10 } as const;
+    const [all, rest] = await site.deps.database.batch([
+      typeHistoryPage(page),
+      typeHistoryPage({ ...page, after: { lastUpdated: '2999-01-01T00:00:00Z', id: ids.observation, version: 99 } }),
+    ] as const);
+    for (const rows of [all, rest]) expect(toPage(rows, 10).resources.map(({ version }) => version)).toEqual([2, 1]);
+    await expectApart(all, rest);
+  });
+
+  test('everything of a patient, of whom the other site says that another was merged into it', async () => {
+    const page = { site: site.site, types: RESOURCE_TYPES, after: null, since: null, limit: 10 };
+    const [subject, rows] = await site.deps.database.batch([
+      everythingSubject(site.site, ids.patient),
+      everythingPage({ ...page, patient: ids.patient }),
+    ] as const);
+    expect(subject).toMatchObject([{ survivor: ids.patient }]);
+    const { resources } = toPage(rows, 10);
+    expect(resources.filter(({ type }) => type === 'Patient').map(({ id }) => id)).toEqual([ids.patient]);
+    expect(resources.map(({ type }) => type).toSorted()).toEqual(
+      ['AllergyIntolerance', 'DiagnosticReport', 'Observation', 'Patient'].toSorted(),
+    );
+    const [replaced] = await site.deps.database.run(everythingSubject(site.site, ids.other));
+    expect(replaced).toMatchObject({ survivor: ids.other });
+    // A patient that only the other site has.
+    const theirs = uuidv7(Date.now());
+    await site.db.client.query(`insert into resource (site_id, type, id, version, last_updated, meta, body)
+      values ('${twin}', 'Patient', '${theirs}', 1, now(), '', '')`);
+    const none = await site.deps.database.batch([
+      everythingSubject(site.site, theirs),
+      everythingPage({ ...page, patient: theirs }),
+    ] as const);
+    await site.db.client.query(`delete from resource where id = '${theirs}'`);
+    expect(none).toEqual([[], []]);
+    await expectApart(subject, rows, replaced);
   });
 
   const ID: Sort = { by: 'id', descending: false };

@@ -1,0 +1,154 @@
+/**
+ * `Patient/[id]/$everything` (FHIR R4 patient-operation-everything): the patient, those who were merged into it, and the
+ * resources about any of them, in pages.
+ */
+import { Fault, type Issue } from '../../shared/fault.ts';
+import { isJsonObject, type Json, JsonNumber } from '../../shared/json.ts';
+import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
+import { isUuid } from '../../shared/uuid.ts';
+import { requireScopes } from '../oauth/bearer.ts';
+import { everythingPage, everythingSubject } from '../store/everything.ts';
+import { toPage } from '../store/page.ts';
+import type { Position } from '../store/search/search.ts';
+import { bundleText } from './bundle-text.ts';
+import { CURSOR, EVERYTHING_CONTROLS, pageCountOf, readControls, sinceOf } from './controls/controls.ts';
+import { badParameter, type Pair } from './controls/faults.ts';
+import { pageLinks } from './controls/links.ts';
+import { type Interaction, interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
+import { notFound, nothing } from './read.ts';
+import { matchEntry, warningEntries } from './searchset.ts';
+
+/** The value of a parameter that is a primitive, whatever type it says. */
+function textOf(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || value instanceof JsonNumber ? String(value.valueOf()) : undefined;
+}
+
+/**
+ * The parameters of a POST, as the URL of a GET would have them.
+ *
+ * @param content null: none
+ * @throws Fault `malformed` for what is no Parameters of such
+ */
+export function everythingParameters(content: Json): Pair[] {
+  if (content === null) return [];
+  const refuse = (message: string, at: string): Fault =>
+    new Fault('malformed', message, { issues: [{ code: 'structure', message, at }] });
+  if (!isJsonObject(content) || content['resourceType'] !== 'Parameters') {
+    throw refuse('the body, if there is one, must be a Parameters resource', 'Parameters');
+  }
+  const { parameter = [] } = content;
+  if (!Array.isArray(parameter)) throw refuse('parameter must be an array', 'Parameters.parameter');
+  return parameter.map((one, index): Pair => {
+    const { name, ...rest } = isJsonObject(one) ? one : {};
+    const [[member, value] = [], ...more] = Object.entries(rest);
+    const text = textOf(value);
+    if (typeof name === 'string' && text !== undefined && member?.startsWith('value') === true && more.length === 0) {
+      return [name, text];
+    }
+    throw refuse(
+      'a parameter here has a name and one value[x], which is a primitive',
+      `Parameters.parameter[${index}]`,
+    );
+  });
+}
+
+/** The types that were asked for by name, in the order in which they come; null: none was. */
+function namedTypes(pairs: readonly Pair[]): ResourceType[] | null {
+  const given = pairs
+    .filter(([name]) => name === '_type')
+    .flatMap(([, value]) => value.split(',').map((one) => one.trim()));
+  if (given.length === 0) return null;
+  if (!given.every(isResourceType)) {
+    throw badParameter('_type', `_type must be of ${RESOURCE_TYPES.join(', ')}, separated by commas`);
+  }
+  return RESOURCE_TYPES.filter((type) => given.includes(type));
+}
+
+/** What is still to come after a position: its own type first, where that is still wanted. */
+function remaining(types: readonly ResourceType[], { key, id }: Position): Pick<Remaining, 'types' | 'after'> {
+  const at = RESOURCE_TYPES.findIndex((type) => type === key);
+  const type = RESOURCE_TYPES[at];
+  return {
+    types: types.filter((one) => RESOURCE_TYPES.indexOf(one) >= at),
+    after: type === undefined ? null : { type, id },
+  };
+}
+interface Remaining {
+  readonly types: readonly ResourceType[];
+  readonly after: { readonly type: ResourceType; readonly id: string } | null;
+}
+
+/** A token sees what its scopes let it, and is told what they do not. */
+function unseen(types: readonly ResourceType[]): Issue[] {
+  if (types.length === 0) return [];
+  const scopes = types.map(readScope).join(' ');
+  return [{ code: 'suppressed', message: `the access token lacks ${scopes}: resources of these types are left out` }];
+}
+
+/** R4 Patient.link, replaced-by: the other "must be used in lieu of" this one. */
+function replaced(survivor: string): Issue[] {
+  const message =
+    `this patient was replaced by Patient/${survivor} (Patient.link): ` +
+    'what is known of the person is everything of that patient';
+  return [{ code: 'informational', message }];
+}
+
+/**
+ * Of each type that the token may read; one that is asked for by name and may not be read is 403.
+ *
+ * @param pairs of the URL, and of the body of a POST
+ */
+export async function prepareEverything(
+  context: RequestContext,
+  id: string,
+  pairs: readonly Pair[],
+): Promise<Interaction> {
+  const { caller, root, now, prefer } = context;
+  const named = namedTypes(pairs);
+  const once = pairs.filter(([name]) => name !== '_type');
+  // Nothing is left out silently, so `handling=lenient` changes nothing.
+  const controls = readControls(once, EVERYTHING_CONTROLS, { ...prefer, handling: 'strict' });
+  const limit = pageCountOf(controls.get('_count'));
+  const since = sinceOf(controls, now);
+  if (named !== null) requireScopes(caller, named.map(readScope));
+  const target = { type: 'Patient', id, version: null } as const;
+  if (!isUuid(id)) return nothing(target);
+
+  const types = (named ?? RESOURCE_TYPES).filter((type) => caller.scopes.has(readScope(type)));
+  const left = named === null ? RESOURCE_TYPES.filter((type) => !types.includes(type)) : [];
+  const applied: Pair[] = [
+    ...(named === null ? [] : [['_type', named.join(',')] as const]),
+    ...[...controls].filter(([name]) => name !== CURSOR),
+  ];
+  const links = pageLinks(context, `Patient/${id}/$everything`, applied);
+  const cursor = controls.get(CURSOR);
+  const position = cursor === undefined ? null : await links.open(cursor);
+  const rest = position === null ? { types, after: null } : remaining(types, position);
+  return interaction(
+    NOTED,
+    [
+      everythingSubject(caller.site, id),
+      everythingPage({ site: caller.site, patient: id, ...rest, since, limit }),
+    ] as const,
+    async ([[asked], rows]) => {
+      if (asked === undefined) throw notFound('Patient');
+      const { resources, more } = toPage(rows, limit);
+      const last = resources.at(-1);
+      const next = more && last !== undefined ? { id: last.id, key: last.type } : null;
+      const warnings = [...unseen(left), ...(asked.survivor === id ? [] : replaced(asked.survivor))];
+      // What fits one page was counted by reading it.
+      const head = { type: 'searchset', ...(position === null && !more ? { total: resources.length } : {}) };
+      const entries = resources.flatMap((stored) => {
+        const { type } = stored;
+        return isResourceType(type) ? [matchEntry(root, { ...stored, type }, null)] : [];
+      });
+      const body = bundleText(head, await links.of(cursor ?? null, next), [
+        ...entries,
+        ...warningEntries(warnings, now),
+      ]);
+      return { status: 200, headers: {}, body };
+    },
+    { target },
+  );
+}

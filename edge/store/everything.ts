@@ -1,0 +1,78 @@
+/**
+ * All that a site has of one person: the patient, the patients that were merged into it (Patient.link of type replaced-by),
+ * and what is about any of them.
+ */
+import type { Query } from '../deps.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
+import { auditLine } from './audit.ts';
+import { type PageRow, withinBudget } from './page.ts';
+import { binder } from './sql.ts';
+
+/** Below every id. */
+const LOWEST = '00000000-0000-0000-0000-000000000000';
+
+/** The patient who is asked for, noted for the audit: no row when the site has none. `survivor` is whom it was merged into, or itself. */
+export function everythingSubject(site: string, patient: string): Query<{ survivor: string }> {
+  return {
+    text: `select patient_survivor(site_id, id) as survivor, audit_note(array[${auditLine('search')}]) as noted
+      from resource where site_id = $1::uuid and type = 'Patient' and id = $2::uuid`,
+    params: [site, patient],
+    reads: true,
+  };
+}
+
+export interface EverythingSelection {
+  readonly site: string;
+  readonly patient: string;
+  /** What is wanted, in the order in which it comes; Patient, where it is among them, is the first. */
+  readonly types: readonly ResourceType[];
+  /** The resource after which the page begins; null: the first. Its type is the first of `types`, or none of them. */
+  readonly after: { readonly type: ResourceType; readonly id: string } | null;
+  /** An ISO instant: what changed from then on; null: all. */
+  readonly since: string | null;
+  readonly limit: number;
+}
+
+/**
+ * One page and one row more, if there is one: the patient, those who were merged into it, then type by type by id, whosoever
+ * of them it is about; so what a merge moves while the pages are walked keeps its place. None when the site has no such
+ * patient. @see toPage
+ */
+export function everythingPage(selection: EverythingSelection): Query<PageRow> {
+  const { params, bind } = binder();
+  const { patient, types, after, limit } = selection;
+  const site = `${bind(selection.site)}::uuid`;
+  const asked = `${bind(patient)}::uuid`;
+  const rest = `limit ${bind(limit + 1)}::integer`;
+  const since = selection.since === null ? '' : `and x.last_updated >= ${bind(selection.since)}::timestamptz`;
+  const [first] = types;
+  const beyond = after !== null && after.type === first && after.id !== patient ? after.id : LOWEST;
+  const patients = (): string => `select 'Patient' as type, x.id, case when x.id = ${asked} then 0 else 1 end as place
+      from merged m
+     cross join lateral (
+       select x.id from resource x where x.site_id = ${site} and x.type = 'Patient' and x.id = m.id ${since} limit 1) x
+     ${after === null ? '' : `where x.id <> ${asked} and x.id > ${bind(beyond)}::uuid`}`;
+  const others = types.filter((type) => type !== 'Patient');
+  const begins = others[0] === first ? beyond : LOWEST;
+  // Type by type: what one index has in this order, for each patient.
+  const about = `select t.type, x.id, t.n + 1 as place
+      from merged m
+     cross join unnest(${bind(others)}::text[]) with ordinality t (type, n)
+     cross join lateral (
+       select x.id from resource x
+        where x.site_id = ${site} and x.patient_id = m.id and x.type = t.type
+          and x.id > case t.n when 1 then ${bind(begins)}::uuid else '${LOWEST}'::uuid end ${since}
+        order by x.id ${rest}) x`;
+  // Links that somebody made a circle of end: each patient is found once.
+  const rows = `with recursive merged (id) as (
+      select x.id from resource x where x.site_id = ${site} and x.type = 'Patient' and x.id = ${asked}
+      union
+      select x.id from merged m
+       cross join lateral (select x.id from resource x where x.site_id = ${site} and x.replaced_by = m.id offset 0) x)
+  select r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id, null::text as sort_key, k.place as part
+    from (select u.type, u.id, u.place from (${first === 'Patient' ? `${patients()} union all ` : ''}${about}) u
+           order by u.place, u.id ${rest}) k
+   cross join lateral (
+     select x.* from resource x where x.site_id = ${site} and x.type = k.type and x.id = k.id limit 1) r`;
+  return { text: withinBudget(rows, 'p.part, p.id', { action: 'search', limit }), params, reads: true };
+}

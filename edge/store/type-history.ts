@@ -1,0 +1,53 @@
+/**
+ * The versions of all resources of a type, the newest first. A version keeps its time, its id and its number when a newer
+ * one takes its place, so that a walk through the pages passes by each that was there once, whatever is written meanwhile.
+ */
+import type { Query } from '../deps.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
+import { type PageRow, withinBudget } from './page.ts';
+import { binder } from './sql.ts';
+
+const COLUMNS = 'type, id, version, last_updated, meta, body, patient_id';
+
+/** A version, where a page begins: those that stand after it. */
+export interface VersionPosition {
+  /** An ISO instant. */
+  readonly lastUpdated: string;
+  readonly id: string;
+  readonly version: number;
+}
+
+export interface TypeHistorySelection {
+  readonly site: string;
+  readonly type: ResourceType;
+  /** Null: from the newest. */
+  readonly after: VersionPosition | null;
+  /** An ISO instant: versions from then on; null: all. */
+  readonly since: string | null;
+  readonly limit: number;
+}
+
+/** One page and one row more, if there is one. @see toPage */
+export function typeHistoryPage({ site, type, after, since, limit }: TypeHistorySelection): Query<PageRow> {
+  const { params, bind } = binder();
+  const [at, id, version] = after === null ? [] : [bind(after.lastUpdated), bind(after.id), bind(after.version)];
+  const where = [
+    `site_id = ${bind(site)}::uuid and type = ${bind(type)}`,
+    ...(since === null ? [] : [`last_updated >= ${bind(since)}::timestamptz`]),
+    // The index of the current versions has no version: they are one for each id.
+    ...(after === null
+      ? []
+      : [
+          `(last_updated, id) <= (${at}::timestamptz, ${id}::uuid)`,
+          `(last_updated, id, version) < (${at}::timestamptz, ${id}::uuid, ${version}::integer)`,
+        ]),
+  ].join(' and ');
+  const rest = `limit ${bind(limit + 1)}::integer`;
+  const rows = `select ${COLUMNS}, null::text as sort_key from (
+      (select ${COLUMNS} from resource where ${where} order by last_updated desc, id desc ${rest})
+      union all
+      (select ${COLUMNS} from resource_history where ${where} order by last_updated desc, id desc, version desc ${rest})
+    ) v order by last_updated desc, id desc, version desc ${rest}`;
+  const order = 'p.last_updated desc, p.id desc, p.version desc';
+  return { text: withinBudget(rows, order, { action: 'history', limit }), params, reads: true };
+}

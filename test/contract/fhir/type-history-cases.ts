@@ -1,0 +1,140 @@
+/** The history of a type: every version of every resource of it, each once, the newest first. */
+import { beforeAll, expect, test } from 'vitest';
+
+import { type Body, expectOutcome, linkOf, observation, patient, type Reply, type Subject, walk } from './subject.ts';
+
+/** What tells a version, in the order of a page. */
+const versionsOf = (reply: Reply): string[] =>
+  ((reply.body['entry'] ?? []) as Body[]).map(({ resource }) => `${resource.id}/${resource.meta.versionId}`);
+const timesOf = (reply: Reply): string[] =>
+  ((reply.body['entry'] ?? []) as Body[]).map(({ resource }) => String(resource.meta.lastUpdated));
+
+export function typeHistoryCases(subject: () => Subject): void {
+  const RESIDENTS = 5;
+  let token: string;
+  let ids: string[];
+  /** Of each resident, as they are at the beginning. */
+  let versions: string[];
+  const get = (path: string) => subject().call('GET', path, { token });
+  const change = (id: string, family: string) =>
+    subject().call('PUT', `/Patient/${id}`, { body: patient('v', { id, name: [{ family }] }), token });
+
+  beforeAll(async () => {
+    ({ token } = await subject().newSite());
+    // One transaction: versions of one time are told apart by their ids.
+    const entry = Array.from({ length: RESIDENTS }, () => ({
+      resource: patient('v'),
+      request: { method: 'POST', url: 'Patient' },
+    }));
+    const made = await subject().call('POST', '', {
+      body: { resourceType: 'Bundle', type: 'transaction', entry },
+      token,
+    });
+    ids = (made.body['entry'] as Body[]).map(({ resource }) => String(resource.id));
+    versions = ids.map((id) => `${id}/1`);
+    for (const [n, id] of ids.entries()) {
+      for (let version = 2; version <= n; version += 1) {
+        expect((await change(id, `F${version}`)).status).toBe(200);
+        versions.push(`${id}/${version}`);
+      }
+    }
+    // A clock that stands still, or is set back: the versions of one resource have one time.
+    await subject().client.query(
+      `update resource_history h set last_updated = r.last_updated from resource r
+        where h.id = $1 and (r.site_id, r.type, r.id) = (h.site_id, h.type, h.id)`,
+      [ids.at(-1)],
+    );
+  });
+
+  test('each version once, the newest first, for any page size', async () => {
+    const whole = await get('/Patient/_history');
+    expect(whole.body).toMatchObject({ resourceType: 'Bundle', type: 'history', total: versions.length });
+    expect(versionsOf(whole).toSorted()).toEqual(versions.toSorted());
+    expect(timesOf(whole)).toEqual(timesOf(whole).toSorted().toReversed());
+    for (const count of [1, 4, versions.length - 1, versions.length]) {
+      const pages = await walk(subject(), `/Patient/_history?_count=${count}`, token);
+      expect(pages.flatMap(versionsOf)).toEqual(versionsOf(whole));
+      expect(pages).toHaveLength(Math.ceil(versions.length / count));
+    }
+  });
+
+  test('an entry says what wrote the version', async () => {
+    const [id = ''] = ids.slice(-1);
+    const { entry } = (await get('/Patient/_history')).body as { entry: Body[] };
+    const of = (version: string) =>
+      entry.find(({ resource }) => resource.id === id && resource.meta.versionId === version);
+    const own = ((await get(`/Patient/${id}/_history`)).body['entry'] as Body[]).at(-1);
+    expect(of('1')).toEqual(own);
+    expect(of('2')).toMatchObject({
+      fullUrl: `${subject().root}/Patient/${id}`,
+      request: { method: 'PUT', url: `Patient/${id}` },
+      response: { status: '200 OK', etag: 'W/"2"' },
+    });
+  });
+
+  test('what is there is seen exactly once while others come and versions are superseded', async () => {
+    const there = versionsOf(await get('/Patient/_history'));
+    for (const count of [1, 2, 3]) {
+      const seen: string[] = [];
+      let next: string | undefined = `/Patient/_history?_count=${count}`;
+      for (let page = 0; next !== undefined; page += 1) {
+        const reply: Reply = await get(next);
+        seen.push(...versionsOf(reply));
+        next = linkOf(reply, 'next');
+        if (page > 9) continue;
+        // One that the walk has passed by or has still before it: its version is superseded where it stands.
+        const changed = await change(ids[page % RESIDENTS] ?? '', `W${count}.${page}`);
+        expect(changed.status, changed.text).toBe(200);
+        await subject().create(patient('visitor'), token);
+      }
+      for (const version of there)
+        expect([version, seen.filter((one) => one === version)]).toEqual([version, [version]]);
+      expect(new Set(seen).size).toBe(seen.length);
+    }
+  });
+
+  test('_since: from that instant on, also where its + was not escaped', async () => {
+    const all = await get('/Patient/_history?_count=500');
+    const at = timesOf(all)[3] ?? '';
+    const expected = versionsOf(all).filter((_, n) => (timesOf(all)[n] ?? '') >= at);
+    for (const since of [at, encodeURIComponent(at), at.replace('Z', '+00:00')]) {
+      expect(versionsOf(await get(`/Patient/_history?_since=${since}`))).toEqual(expected);
+      expect((await walk(subject(), `/Patient/_history?_count=1&_since=${since}`, token)).flatMap(versionsOf)).toEqual(
+        expected,
+      );
+    }
+    const none = await get('/Patient/_history?_since=2999-01-01T00:00:00Z');
+    expect(none.body).toMatchObject({ type: 'history', total: 0 });
+    expect(none.body).not.toHaveProperty('entry');
+  });
+
+  test('what it does not know is refused by name, whatever is preferred', async () => {
+    for (const headers of [{}, { prefer: 'handling=lenient' }]) {
+      for (const name of ['_at', '_sort', '_list']) {
+        const reply = await subject().call('GET', `/Patient/_history?${name}=2026-01-01`, { token, headers });
+        expectOutcome(reply, 400, 'not-supported', `http.${name}`);
+      }
+    }
+    expectOutcome(await get('/Patient/_history?_since=yesterday'), 400, 'value', 'http._since');
+    expectOutcome(await get('/Patient/_history?_count=0'), 400, 'value', 'http._count');
+    const next = linkOf(await get('/Patient/_history?_count=1'), 'next') ?? '';
+    expectOutcome(await get(next.replace('/Patient/', '/Observation/')), 400, 'value', 'http._cursor');
+    expectOutcome(await get(`${next}&_since=2000-01-01`), 400, 'value', 'http._cursor');
+  });
+
+  test('needs the read scope of the type, and is of this type alone', async () => {
+    const limited = await subject().tokenWith(['system/Patient.read', 'system/Observation.write']);
+    expectOutcome(await subject().call('GET', '/Observation/_history', { token: limited }), 403, 'forbidden');
+    const note = await subject().create(observation(ids[0] ?? ''), token);
+    expect(versionsOf(await get('/Observation/_history'))).toEqual([`${note}/1`]);
+    expect((await get('/Patient/_history?_count=500')).text).not.toContain(note);
+  });
+
+  test('stands in a bundle too', async () => {
+    const entry = [{ request: { method: 'GET', url: 'Patient/_history?_count=2' } }];
+    for (const type of ['batch', 'transaction']) {
+      const reply = await subject().call('POST', '', { body: { resourceType: 'Bundle', type, entry }, token });
+      expect(reply.body['entry'][0].resource).toMatchObject({ type: 'history', entry: [{}, {}] });
+    }
+  });
+}
