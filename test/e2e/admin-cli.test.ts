@@ -7,8 +7,10 @@ import { promisify } from 'node:util';
 
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 
 import { ROOT } from '../stack/services/build.ts';
+import { createApiKey } from '../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let db: TestDatabase;
@@ -254,6 +256,32 @@ test.each([
 ])('%s --help says how to call it, and does nothing', async (program) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, '--help'], { cwd: ROOT });
   expect([stdout, stderr]).toEqual([expect.stringMatching(/^usage/i), '']);
+});
+
+test('counts what a replay means, asks for it, stops it and lets it go on', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'Replayed'));
+  const { clientId } = await createApiKey(db.client, { site });
+  await db.client.query(
+    `insert into hl7_message (message_id, site_id, client_id, source, source_address, request_id, sending_application,
+        sending_facility, control_id, sha256, message_type, outcome, raw, errors)
+      values (gen_random_uuid(), $1, $2, 'http', '192.0.2.1', 'r', 'LAB', '', 'C1', 'h', 'ADT^A01', 'AE', 'x', '[]')`,
+    [site, clientId],
+  );
+  const replay = async (...args: string[]): Promise<unknown> => json(await admin('replay', ...args));
+  expect(await replay('start', '--site', site, '--outcome', 'AE')).toEqual({ count: 1 });
+  expect(await replay('start', '--site', site, '--outcome', 'AR')).toEqual({ count: 0 });
+  const wrong = await admin('replay', 'start', '--site', site, '--from', 'yesterday');
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^--from: /)]);
+  const none = await admin('replay', 'start', '--site', site, '--outcome', 'AR', '--apply', 'newest');
+  expect([none.code, none.stderr]).toEqual([1, 'no message is meant\n']);
+  await replay('start', '--site', site, '--apply', 'newest', '--comment', 'table mended');
+  const [open] = z.array(z.object({ replayId: z.string() }).loose()).parse(await replay('list', '--site', site));
+  expect(open).toMatchObject({ state: 'open', total: 1, comment: 'table mended' });
+  const id = open?.replayId ?? '';
+  expect(await replay('stop', site, id)).toMatchObject({ state: 'stopped' });
+  expect(await replay('resume', site, id)).toMatchObject({ state: 'open' });
+  const elsewhere = json(await admin('site', 'create', '--name', 'Elsewhere')).site;
+  expect(await admin('replay', 'stop', elsewhere, id)).toMatchObject({ code: 1, stderr: 'no such replay\n' });
 });
 
 test('erases a patient that is named twice, and no other site’s', async () => {

@@ -84,10 +84,31 @@ export function viewReplay(row: ReplayRow): ReplayView {
 }
 
 /** @throws Fault `not-found` */
-async function findReplay(database: Database, site: string, id: string): Promise<ReplayView> {
+export async function findReplay(database: Database, site: string, id: string): Promise<ReplayView> {
   const [row] = isUuid(id) ? await inSite(database, site).run(replaysOf(site, id)) : [];
   if (row === undefined) throw new Fault('not-found', 'no such replay');
   return viewReplay(row);
+}
+
+/** The site's, the newest first. */
+export const listReplays = async (database: Database, site: string): Promise<ReplayView[]> =>
+  (await inSite(database, site).run(replaysOf(site, null))).map(viewReplay);
+
+/** What is asked for: a filter, and whether it is to be done. */
+export const replayRequest = replayFilter.extend({
+  apply: z.enum(['nothing', 'newest']).default('nothing'),
+  comment: replayComment,
+});
+
+/** Counts what is meant, or asks for its replay. @throws as `startReplay` */
+export async function askReplay(
+  database: Database,
+  actor: Actor,
+  { apply, comment, ...filter }: z.infer<typeof replayRequest>,
+): Promise<{ readonly count?: number; readonly replay?: ReplayView }> {
+  if (apply === 'nothing') return { count: await countReplay(database, actor.site, filter) };
+  const id = await startReplay(database, actor, filter, comment);
+  return { replay: await findReplay(database, actor.site, id) };
 }
 
 /**
@@ -136,7 +157,7 @@ export function replayOperations(): Operation[] {
       summary: 'Replays of many messages, the newest first',
       answer: z.object({ items: z.array(replayItem) }),
       handle: async ({ actor, database }) => ({
-        body: { items: (await inSite(database, actor.site).run(replaysOf(actor.site, null))).map(viewReplay) },
+        body: { items: await listReplays(database, actor.site) },
       }),
     }),
     operation({
@@ -147,13 +168,9 @@ export function replayOperations(): Operation[] {
       description:
         'Without `apply` nothing is done, and the answer says how many messages are meant. `newest` replays them in the order ' +
         'in which they came; what newer data contradict stays. One at a time.',
-      body: replayFilter.extend({ apply: z.enum(['nothing', 'newest']).default('nothing'), comment: replayComment }),
+      body: replayRequest,
       answer: z.object({ count: z.number().int().optional(), replay: replayItem.optional() }),
-      async handle({ actor, database, body: { apply, comment, ...filter } }) {
-        if (apply === 'nothing') return { body: { count: await countReplay(database, actor.site, filter) } };
-        const id = await startReplay(database, actor, filter, comment);
-        return { body: { replay: await findReplay(database, actor.site, id) } };
-      },
+      handle: async ({ actor, database, body }) => ({ body: await askReplay(database, actor, body) }),
     }),
     operation({
       method: 'get',

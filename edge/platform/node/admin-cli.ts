@@ -4,11 +4,10 @@
  */
 import { readFile } from 'node:fs/promises';
 import { lookup } from 'node:dns/promises';
-import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { Fault } from '../../../shared/fault.ts';
-import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
 import { changeKey, createKey } from '../../admin/keys/keys.ts';
 import { KEY_MEMBERS } from '../../admin/keys/record.ts';
 import { listKeys } from '../../admin/keys/statements.ts';
@@ -21,33 +20,25 @@ import { bodyOfFlags, optionsOf, usageOf } from '../../admin/record/flags.ts';
 import { SITE_MEMBERS } from '../../admin/settings/record.ts';
 import { assignAddress, type GivenAddress, listAddresses, withdrawAddress } from '../../admin/settings/addresses.ts';
 import { changeSite, createSite, requireSite, viewSite } from '../../admin/settings/site.ts';
-import { type Actor, authorOf, PERMISSIONS, toActor } from '../../admin/staff/permissions.ts';
-import { type CommandConfig, readCommandConfig } from '../../config.ts';
-import type { Database } from '../../deps.ts';
-import { audited, type AuditActor } from '../../store/audit.ts';
+import { authorOf } from '../../admin/staff/permissions.ts';
+import { readCommandConfig } from '../../config.ts';
 import { listSites } from '../../store/site.ts';
 import { fetchAt } from './fetch-at.ts';
-import { type CommandDatabase, connectDatabase } from './database.ts';
+import {
+  asOperator,
+  type Command,
+  type CommandDeps,
+  knownSite,
+  need,
+  operator,
+  type Options,
+  SITE,
+  textOf,
+} from './admin-command.ts';
+import { REPLAY_COMMANDS } from './admin-replay.ts';
+import { connectDatabase } from './database.ts';
 import { erase, openTerminal } from './erase-patient.ts';
 import { runProgram, UsageError } from './program.ts';
-
-/** What was given, by option. */
-type Options = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-function need(options: Options, name: string): string {
-  const value = options[name];
-  if (typeof value !== 'string' || value.trim() === '') throw new UsageError(`--${name} is needed`);
-  return value;
-}
-
-/** The runtime of a command. */
-interface CommandDeps {
-  readonly config: CommandConfig;
-  readonly database: CommandDatabase;
-  readonly fetch: typeof fetch;
-  readonly fetchAt: typeof fetchAt;
-  readonly resolveHost: (hostname: string) => Promise<readonly string[]>;
-}
 
 async function connect(): Promise<CommandDeps> {
   const config = readCommandConfig(process.env);
@@ -61,48 +52,9 @@ async function connect(): Promise<CommandDeps> {
   };
 }
 
-const noSite = (site: string) =>
-  new UsageError(`there is no site ${site}: \`npm run -s admin -- site list\` shows those there are`);
-
-/** Whoever runs this may do everything; the history names the account of the machine. */
-function operator(site: string): Actor {
-  if (!isUuid(site)) throw noSite(site);
-  return toActor({ sub: 'npm run admin', name: userInfo().username, site, permissions: Object.keys(PERMISSIONS) });
-}
-
-/** The same runtime, with a row of the audit for what the operator changes. */
-function asOperator<D extends { readonly database: Database }>(deps: D, { site }: Actor): D {
-  const actor: AuditActor = {
-    kind: 'operator',
-    name: userInfo().username,
-    clientId: null,
-    address: null,
-    requestId: crypto.randomUUID(),
-  };
-  return { ...deps, database: audited(deps.database, site, actor) };
-}
-
-interface Command {
-  /** How its options are told, each. */
-  readonly usage: readonly string[];
-  /** What to do with what it answers. */
-  readonly next?: string;
-  /** The names of its options. */
-  readonly options: readonly string[];
-  /** How many words follow its name. */
-  readonly operands?: number;
-  readonly run: (deps: CommandDeps, options: Options, operands: readonly string[]) => Promise<unknown>;
-}
-
 /** How many of a log are answered, the newest first. */
 const NEWEST = '50';
 
-const textOf = (options: Options, name: string): string => {
-  const value = options[name];
-  return typeof value === 'string' ? value : '';
-};
-
-const SITE = '--site ID';
 const CLIENT_ID = '--client-id svc-…';
 
 const siteOptions = Object.keys(optionsOf(SITE_MEMBERS));
@@ -285,6 +237,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       }
     },
   },
+  ...REPLAY_COMMANDS,
   'key disable': setStatus('disabled'),
   'key enable': setStatus('active'),
 };
@@ -295,6 +248,11 @@ const OPTIONS = {
   site: { type: 'string', multiple: false },
   'client-id': { type: 'string', multiple: false },
   range: { type: 'string', multiple: false },
+  reason: { type: 'string', multiple: false },
+  from: { type: 'string', multiple: false },
+  to: { type: 'string', multiple: false },
+  apply: { type: 'string', multiple: false },
+  comment: { type: 'string', multiple: false },
   ...optionsOf(SITE_MEMBERS),
   ...optionsOf(KEY_MEMBERS),
 } as const;
@@ -328,12 +286,6 @@ function explain(error: unknown): string {
     return `${error.message}\n${issues.join('')}`;
   }
   return error instanceof Error ? error.message : String(error);
-}
-
-/** @throws UsageError for a site that is not there */
-async function knownSite(database: CommandDatabase, id: string): Promise<void> {
-  const sites = await database.run(listSites());
-  if (!sites.some(({ site_id }) => site_id === id)) throw noSite(id);
 }
 
 async function main(): Promise<void> {

@@ -1,0 +1,63 @@
+/**
+ * `npm run admin -- replay …`: replays of many messages, as `/admin/api/replays` has them; the gateway does them in the
+ * background. By default it is only counted how many are meant.
+ */
+import { askReplay, endReplay, findReplay, listReplays, replayRequest } from '../../admin/replays/operations.ts';
+import { asOperator, type Command, knownSite, need, operator, SITE, textOf } from './admin-command.ts';
+import { UsageError } from './program.ts';
+
+const FILTERS = ['outcome', 'reason', 'from', 'to'] as const;
+
+const ending = (change: 'stop' | 'resume'): Command => ({
+  usage: ['SITE', 'ID'],
+  options: [],
+  operands: 2,
+  async run({ database }, _, [site = '', id = '']) {
+    await knownSite(database, operator(site).site);
+    await endReplay(database, site, id, change);
+    return findReplay(database, site, id);
+  },
+});
+
+export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
+  'replay start': {
+    next: 'with --apply newest it is done in the background, one at a time: replay list says how far it is',
+    usage: [
+      SITE,
+      '[--client-id svc-…]',
+      '[--outcome AA|AE|AR]',
+      '[--reason REASON]',
+      '[--from INSTANT]',
+      '[--to INSTANT]',
+      '[--apply nothing|newest]',
+      '[--comment TEXT]',
+    ],
+    options: ['site', 'client-id', ...FILTERS, 'apply', 'comment'],
+    async run(deps, options) {
+      const actor = operator(need(options, 'site'));
+      const given = Object.fromEntries(FILTERS.map((name) => [name, textOf(options, name)]));
+      const { data, error } = replayRequest.safeParse({
+        ...given,
+        clientId: textOf(options, 'client-id'),
+        comment: textOf(options, 'comment'),
+        apply: textOf(options, 'apply') || undefined,
+      });
+      if (data === undefined) {
+        throw new UsageError(error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
+      }
+      await knownSite(deps.database, actor.site);
+      return askReplay(asOperator(deps, actor).database, actor, data);
+    },
+  },
+  'replay list': {
+    usage: [SITE],
+    options: ['site'],
+    async run({ database }, options) {
+      const { site } = operator(need(options, 'site'));
+      await knownSite(database, site);
+      return listReplays(database, site);
+    },
+  },
+  'replay stop': ending('stop'),
+  'replay resume': ending('resume'),
+};
