@@ -54,6 +54,7 @@ export function createApp(deps: Deps): App {
   const countUse = createUsage({
     now: deps.now,
     background: deps.background,
+    ending: deps.ending,
     boundsMs: LATENCY_BOUNDS_MS,
     write: (counted) => deps.database.run(noteUsage(counted)),
   });

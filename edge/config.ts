@@ -64,6 +64,21 @@ const DATABASE = {
   DATABASE_FETCH_ENDPOINT: baseUrl.optional(),
 };
 
+/** Deno only, where the database is no Neon: how it is spoken to over TCP. */
+const DATABASE_OVER_TCP = {
+  /** Connections at most, of this process. */
+  DATABASE_CONNECTIONS: z.coerce.number().int().min(1).max(1_000).default(16),
+  /** `unnamed` behind a pooler in transaction mode that cannot keep prepared statements apart (PgBouncer before 1.21). */
+  DATABASE_STATEMENTS: z.enum(['prepared', 'unnamed']).default('prepared'),
+};
+
+/** Deno only: where the program listens, and how long what is under way has at its end. */
+const PROGRAM = {
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: z.coerce.number().int().min(1).max(65535).default(8000),
+  SHUTDOWN_GRACE_SECONDS: z.coerce.number().min(0).default(25),
+};
+
 /** One secret, or several to rotate. */
 const secrets = z
   .string()
@@ -127,7 +142,18 @@ const TRUST = {
 };
 
 /** Everything the gateway needs. */
-const gateway = z.object({ ...ADDRESSES, ...DATABASE, ...SECRETS, ...STAFF, ...LIMITS, ...TRUST });
+const gateway = z.object({
+  ...ADDRESSES,
+  ...DATABASE,
+  ...DATABASE_OVER_TCP,
+  ...PROGRAM,
+  ...SECRETS,
+  ...STAFF,
+  ...LIMITS,
+  ...TRUST,
+});
+/** The names of all variables that the gateway looks at. */
+export const VARIABLES: readonly string[] = Object.keys(gateway.shape);
 /** What a command needs that writes API keys: it signs no token and seals no cookie. */
 const command = z.object({ ...ADDRESSES, ...DATABASE, ...TRUST });
 

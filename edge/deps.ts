@@ -88,6 +88,8 @@ export interface Deps {
   readonly now: () => number;
   /** Keeps the runtime alive until the work is done, off the response path. */
   readonly background: (work: Promise<unknown>) => void;
+  /** Aborted when the program is told to end: what waits for its time to be written is written now. */
+  readonly ending?: AbortSignal | undefined;
   readonly log: Log;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** All addresses a host name resolves to, for the check that a JWKS URI does not lead inside. */

@@ -21,6 +21,8 @@ type Growing<Count> = { -readonly [Member in keyof Count]: Count[Member] };
 export interface UsageOptions {
   readonly now: () => number;
   readonly background: (work: Promise<unknown>) => void;
+  /** As in Deps. */
+  readonly ending?: AbortSignal | undefined;
   /** Upper bounds of the latency histogram, ascending. */
   readonly boundsMs: readonly number[];
   readonly write: (counted: Counted) => Promise<unknown>;
@@ -35,6 +37,20 @@ const outcomeOf = (status: number): UsageOutcome => {
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'ok';
 };
+
+/** The time for which counts are collected, which is over when the program ends. */
+function untilCollected(ending: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (ending?.aborted === true) return resolve();
+    const over = (): void => {
+      clearTimeout(timer);
+      ending?.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, COLLECT_MS);
+    ending?.addEventListener('abort', over);
+  });
+}
 
 /** Counts one request that was answered, if its site is known. It neither waits nor throws. */
 export type CountUse = (use: Use | undefined, status: number, durationMs: number) => void;
@@ -85,12 +101,18 @@ function tally(boundsMs: readonly number[]) {
 }
 
 /** @returns a counter for each surface, all of which are written together */
-export function createUsage({ now, background, boundsMs, write }: UsageOptions): (surface: UsageSurface) => CountUse {
+export function createUsage({
+  now,
+  background,
+  ending,
+  boundsMs,
+  write,
+}: UsageOptions): (surface: UsageSurface) => CountUse {
   let tallied = tally(boundsMs);
   let collectingSince = -Infinity;
 
   const collect = async (): Promise<void> => {
-    await new Promise((resolve) => setTimeout(resolve, COLLECT_MS));
+    await untilCollected(ending);
     const collected = tallied.collected();
     tallied = tally(boundsMs);
     collectingSince = -Infinity;

@@ -1,24 +1,51 @@
-/** The Deno entry (`deno serve edge/platform/deno.ts`): environment variables to `Deps`. */
+/**
+ * The program for Deno (`deno run edge/platform/deno.ts`): environment variables to `Deps`. It listens on loopback unless it is told
+ * otherwise. At SIGTERM or SIGINT it takes no new request, answers those that are under way, ends its background work
+ * and says good-bye to the database.
+ */
+import { ConfigError } from '../../shared/environment.ts';
 import { logLine, type Log } from '../../shared/log.ts';
 import { createApp } from '../app.ts';
-import { readConfig } from '../config.ts';
+import { type Config, readConfig, VARIABLES } from '../config.ts';
+import type { Database } from '../deps.ts';
 import { createDatabaseMeter } from './database-meter.ts';
 import { createSourceAddress } from './forwarded-for.ts';
 import { fetchAt } from './node/fetch-at.ts';
 import { postgresJtiStore } from './postgres-jti-store.ts';
 import { memoryRateLimiter } from './memory-rate-limiter.ts';
-import { neonDatabase } from './neon.ts';
+import { isNeon, neonDatabase } from './neon.ts';
+import { readConnectionString } from './postgres/connection-string.ts';
+import { postgresDatabase } from './postgres/postgres.ts';
+import { createUnderWay } from './under-way.ts';
 
 // oxlint-disable-next-line no-console
 const log: Log = (entry) => console.log(logLine(new Date(), entry));
 
-const config = readConfig(Deno.env.toObject());
+// Each by its name: the program needs, and is given, no other.
+const config = readConfig(Object.fromEntries(VARIABLES.map((name) => [name, Deno.env.get(name)])));
 const meter = createDatabaseMeter();
-const database = neonDatabase(config, { requested: meter.note });
+const { database, close } = connect(config);
 const now = () => Date.now();
 const sourceAddress = createSourceAddress(config.TRUSTED_PROXIES);
+const underWay = createUnderWay(log);
+const ends = new AbortController();
 /** The peer of each request under way: Deno tells it beside the request, not in it. */
 const peers = new WeakMap<Request, string>();
+
+/** Neon's over HTTP, any other over TCP. */
+function connect(from: Config): { readonly database: Database; readonly close: () => Promise<void> } {
+  const options = { requested: meter.note };
+  if (isNeon(from)) return { database: neonDatabase(from, options), close: async () => undefined };
+  const connection = readConnectionString(from.DATABASE_URL);
+  if (!('host' in connection)) throw new ConfigError(connection.map((problem) => `DATABASE_URL ${problem}`));
+  const overTcp = postgresDatabase({
+    ...options,
+    connection,
+    connections: from.DATABASE_CONNECTIONS,
+    prepares: from.DATABASE_STATEMENTS === 'prepared',
+  });
+  return { database: overTcp, close: () => overTcp.close() };
+}
 
 const app = createApp({
   config,
@@ -29,7 +56,8 @@ const app = createApp({
   jtiStore: postgresJtiStore(database),
   rateLimiter: memoryRateLimiter(config, now),
   now,
-  background: (work) => void work.catch((error: unknown) => log({ level: 'error', event: 'background', error })),
+  background: underWay.add,
+  ending: ends.signal,
   log,
   fetch: (url, init) => fetch(url, init),
   fetchAt,
@@ -44,13 +72,42 @@ const app = createApp({
   sourceAddress: (request) => sourceAddress(peers.get(request) ?? 'unknown', request.headers.get('x-forwarded-for')),
 });
 
-// `Deno.cron` is unstable. A tick that takes longer than the interval meets the next one, which is harmless. The timer
-// holds up no graceful end.
-Deno.unrefTimer(setInterval(() => void app.tick(), config.JOB_TICK_SECONDS * 1000));
+// `Deno.cron` is unstable. A tick that takes longer than the interval meets the next one, which is harmless.
+const ticks = setInterval(() => underWay.add(app.tick()), config.JOB_TICK_SECONDS * 1000);
 
-export default {
-  fetch(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
+const server = Deno.serve(
+  {
+    hostname: config.HOST,
+    port: config.PORT,
+    onListen: ({ hostname, port }) => log({ level: 'info', event: 'listening', host: hostname, port, pid: Deno.pid }),
+  },
+  (request, info) => {
     peers.set(request, info.remoteAddr.hostname);
     return app.fetch(request);
   },
-};
+);
+
+async function end(): Promise<void> {
+  log({ level: 'info', event: 'ending' });
+  clearInterval(ticks);
+  const ended = (async () => {
+    await server.shutdown();
+    // Not before the last answer, which is counted too.
+    ends.abort();
+    await underWay.settled();
+    await close();
+    return true;
+  })();
+  const late = new Promise<false>((resolve) => setTimeout(resolve, config.SHUTDOWN_GRACE_SECONDS * 1000, false));
+  const isInTime = await Promise.race([ended, late]);
+  log({ level: isInTime ? 'info' : 'warn', event: 'ended', ...(isInTime ? {} : { detail: 'work was cut off' }) });
+  Deno.exit(isInTime ? 0 : 1);
+}
+let ending: Promise<void> | undefined;
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  Deno.addSignalListener(signal, () => {
+    // Whoever asks twice does not want to wait.
+    if (ending !== undefined) Deno.exit(1);
+    ending = end();
+  });
+}

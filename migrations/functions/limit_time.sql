@@ -1,4 +1,4 @@
--- First and last statement of each transaction (edge/platform/neon.ts): what follows has the time that is left until
+-- First and last statement of each transaction (edge/platform/database.ts): what follows has the time that is left until
 -- p_deadline, and p_work_ms at most; a lock is waited for p_lock_ms. Raises GW503 when no time is left, since PostgreSQL
 -- takes no such limit: so work that waited on its way, or took too long in several statements, does not commit after its
 -- asker was told that it failed. The settings end with the transaction, also behind a pooler.

@@ -42,10 +42,15 @@ describe.each(RUNTIMES)('a database that does not answer, on %s', (runtime) => {
   beforeAll(async () => {
     // One connection: what is asked while it is stopped cannot be answered over another that was opened meanwhile.
     db = await createTestDatabase({ connections: 1 });
-    proxy = await startSilentProxy(db.endpoint.port);
+    const overTcp = runtime === 'deno';
+    proxy = await startSilentProxy(overTcp ? db.endpoint.wirePort : db.endpoint.port);
     const site = await createSite(db.client);
     key = await createApiKey(db.client, { site, protocols: ['fhir', 'hl7', 'hl7-mllp'] });
-    const env = { DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${proxy.port}/sql` };
+    const url = new URL(db.url);
+    url.port = String(proxy.port);
+    const env: Record<string, string> = overTcp
+      ? { DATABASE_URL: url.href, DATABASE_CONNECTIONS: '1' }
+      : { DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${proxy.port}/sql` };
     stack = await startConsole(runtime, db, site, { env });
     message = Uint8Array.from(await readFile(new URL('../messages/demo/adt-a04.hl7', import.meta.url)));
     fhirToken = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });

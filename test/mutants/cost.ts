@@ -30,7 +30,7 @@ export const COST: readonly Mutant[] = [
   },
   {
     name: 'a write in what says that it reads passes',
-    file: 'edge/platform/neon.ts',
+    file: 'edge/platform/database.ts',
     find: "state === '25006' && saysItReads",
     replace: "state === '25006' && !saysItReads",
     tests: ['test/integration/platform/passing-fault.test.ts'],

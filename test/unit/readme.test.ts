@@ -6,7 +6,9 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 import { PERMISSIONS } from '../../edge/admin/staff/permissions.ts';
+import { VARIABLES } from '../../edge/config.ts';
 import { ROOT } from '../stack/services/build.ts';
+import { DENO_PERMISSIONS } from '../stack/services/edge-deno.ts';
 
 const text = (path: string): Promise<string> => readFile(`${ROOT}${path}`, 'utf8');
 const readme = await text('README.md');
@@ -29,6 +31,16 @@ test('every permission is there, and where the provider has to lead back to', ()
   expect(named).toHaveLength(Object.keys(PERMISSIONS).length);
   expect(readme).toContain('/admin/callback');
   expect(readme).toContain('/admin/signed-out');
+});
+
+test('what the program may do on Deno is what it is tested with', () => {
+  const [command = ''] = /^deno run .*(?:\n .*)*$/m.exec(readme) ?? [];
+  const words = command.replaceAll(/[\\']/g, '').split(/\s+/);
+  expect(words).toEqual(['deno', 'run', ...DENO_PERMISSIONS, 'edge/platform/deno.ts']);
+  const permitted = (DENO_PERMISSIONS.find((flag) => flag.startsWith('--allow-env=')) ?? '').slice(12).split(',');
+  const isPermitted = (name: string): boolean =>
+    permitted.some((other) => (other.endsWith('*') ? name.startsWith(other.slice(0, -1)) : name === other));
+  expect(VARIABLES.filter((name) => !isPermitted(name))).toEqual([]);
 });
 
 test('a sidecar’s keys are made in one place', () => {

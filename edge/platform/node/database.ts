@@ -1,6 +1,6 @@
 /**
  * The database for commands on a machine: any PostgreSQL at DATABASE_URL, Neon's own included, over a connection. The
- * same values come back as from platform/neon.ts, and the same errors are Faults.
+ * same values come back as from the edge's drivers, and the same errors are Faults.
  */
 import pg from 'pg';
 

@@ -1,4 +1,4 @@
-/** The gateway under `deno serve`, as a process of its own. */
+/** The gateway under Deno, as a process of its own. */
 import { readdirSync } from 'node:fs';
 
 import { buildAssets } from '../../../edge/platform/node/build-assets.ts';
@@ -6,6 +6,15 @@ import { ROOT } from './build.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
 import { spawnLogged } from './logged.ts';
 import { until } from './until.ts';
+
+/** What the program may do, in the words of README.md. */
+export const DENO_PERMISSIONS: readonly string[] = [
+  '--allow-net',
+  '--allow-env=HOST,PORT,SHUTDOWN_GRACE_SECONDS,INTEGRATION_*,ADMIN_*,DATABASE_*,TOKEN_SIGNING_KEYS,GATEWAY_SECRET,MLLP_SIDECAR_KEYS,METRICS_TOKEN,FHIR_*,HL7_*,RATE_LIMIT_*,JOB_TICK_SECONDS,TRUSTED_PROXIES,JWKS_TRUSTED_HOSTS,DENO_DEPLOYMENT_ID',
+  '--ignore-env',
+  '--allow-sys=ca',
+  '--allow-read=dist',
+];
 
 /** The program itself, not the package's launcher, which would stand between us and its signals. */
 function denoBinary(): string {
@@ -18,18 +27,10 @@ function denoBinary(): string {
 export async function startDenoEdge(options: EdgeOptions): Promise<Edge & { exited: Promise<number | null> }> {
   await buildAssets();
   const { tokenPerClient, tokenPerAddress, adminPerAddress, perKey } = options.rateLimits;
-  const args = [
-    'serve',
-    '--allow-net',
-    '--allow-env',
-    '--allow-sys',
-    '--allow-read=dist',
-    '--host',
-    '127.0.0.1',
-    '--port',
-  ];
   const env = {
     ...process.env,
+    HOST: '127.0.0.1',
+    PORT: String(options.port),
     ...options.env,
     RATE_LIMIT_TOKEN_PER_CLIENT: String(tokenPerClient),
     RATE_LIMIT_TOKEN_PER_ADDRESS: String(tokenPerAddress),
@@ -39,9 +40,12 @@ export async function startDenoEdge(options: EdgeOptions): Promise<Edge & { exit
     DENO_NO_UPDATE_CHECK: '1',
     ...(options.caCertificate === undefined ? {} : { DENO_CERT: options.caCertificate }),
   };
-  const command = [denoBinary(), ...args, String(options.port), 'edge/platform/deno.ts'];
+  const { permissions = [] } = options;
+  const nameOf = (flag: string) => flag.replace(/=.*/, '');
+  const usual = DENO_PERMISSIONS.filter((flag) => !permissions.some((other) => nameOf(other) === nameOf(flag)));
+  const command = [denoBinary(), 'run', ...usual, ...permissions, 'edge/platform/deno.ts'];
   const { exited, hasEnded, stop, kill, logs } = spawnLogged(command, { cwd: ROOT, env, log: options.log });
-  await until('deno serve answers', async () => {
+  await until('the gateway on Deno answers', async () => {
     if (hasEnded()) throw new Error(`deno ended:\n${logs.join('\n')}`);
     const response = await fetch(`http://127.0.0.1:${options.port}/healthz`).catch(() => undefined);
     return response?.ok === true;

@@ -6,6 +6,8 @@ export interface EdgeOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly persistDir?: string | undefined;
   readonly caCertificate?: string | undefined;
+  /** Put over the program's permissions of the same name (deno). */
+  readonly permissions?: readonly string[];
   readonly rateLimits: {
     readonly tokenPerClient: number;
     readonly tokenPerAddress: number;

@@ -26,8 +26,7 @@ export interface NeonEndpoint {
   readonly url: string;
   readonly port: number;
   /**
-   * HTTP requests so far, each of which the driver would have sent to Neon: round trips. What is counted for charts is
-   * written in the background, now and then, for many requests at once, and is left out.
+   * HTTP requests so far, each of which the driver would have sent to Neon: round trips, without bookkeeping.
    */
   requests(): number;
   close(): Promise<void>;
@@ -38,8 +37,8 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** Longer than any client keeps an idle connection, so that none is closed just as it is used again. */
 const KEEP_ALIVE_MS = 600_000;
 
-const isBookkeeping = ({ statements }: NeonRequest): boolean =>
-  statements.some(({ query }) => /^select (?:usage_note|sidecar_note)\(/.test(query));
+/** What is counted for charts is written in the background, now and then, for many requests at once. */
+export const isBookkeeping = (statement: string): boolean => /^select (?:usage_note|sidecar_note)\(/.test(statement);
 
 interface Answer {
   readonly status: number;
@@ -65,7 +64,7 @@ export async function startNeonEndpoint(options: NeonEndpointOptions): Promise<N
     const content = await readBody(request);
     if (content === undefined) return text(413, `a request may have ${MAX_BODY_BYTES} bytes`);
     const query = readNeonRequest(request.headers, content);
-    if (!isBookkeeping(query)) requests += 1;
+    if (!query.statements.some(({ query: text }) => isBookkeeping(text))) requests += 1;
     options.onRequest?.(query);
     const results = await pools.use(query);
     return json(200, query.begin === undefined ? results[0] : { results });

@@ -3,14 +3,15 @@
  * system's touched. It ends with the process that started it, whatever ends that process (guard.ts).
  */
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { freePort } from './free-port.ts';
+import type { Certificate } from './certificate.ts';
 import { type Guarded, spawnGuarded } from './guard.ts';
-import { postgresBinaries, unprivileged } from './postgres-binaries.ts';
+import { postgresBinaries, type RunAs, unprivileged } from './postgres-binaries.ts';
 import { type Cluster, clearStaleLock, openCluster, postmasterPid } from './postgres-cluster.ts';
 
 export interface PostgresOptions {
@@ -20,6 +21,8 @@ export interface PostgresOptions {
   readonly port?: number;
   /** Server settings, such as `UNSAFE_BUT_FAST`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** For those who connect with TLS; default: nobody can. */
+  readonly tls?: Certificate;
   /** The server's log, line by line. */
   readonly log?: (line: string) => void;
 }
@@ -75,7 +78,8 @@ async function startOn(port: number, options: PostgresOptions): Promise<Postgres
     const runAs = unprivileged(dataDir, [binaries.postgres, join(dataDir, 'cluster')]);
     const cluster = await openCluster(dataDir, binaries, runAs);
     await clearStaleLock(cluster.folder);
-    const settings = Object.entries({ ...SETTINGS, ...options.settings, port: String(port) });
+    const tls = options.tls === undefined ? {} : await tlsSettings(options.tls, dataDir, runAs);
+    const settings = Object.entries({ ...SETTINGS, ...tls, ...options.settings, port: String(port) });
     const args = ['-D', cluster.folder, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
     const server = spawnGuarded(binaries.postgres, args, {
       signal: 'INT', // "fast shutdown": does not wait for clients to leave
@@ -92,6 +96,19 @@ async function startOn(port: number, options: PostgresOptions): Promise<Postgres
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** PostgreSQL takes a key that is its own and nobody else can read. */
+async function tlsSettings({ certificate, privateKey }: Certificate, dataDir: string, { owner }: RunAs) {
+  const files = { ssl_cert_file: join(dataDir, 'server.crt'), ssl_key_file: join(dataDir, 'server.key') };
+  for (const [path, text] of [
+    [files.ssl_cert_file, certificate],
+    [files.ssl_key_file, privateKey],
+  ] as const) {
+    await writeFile(path, text, { mode: 0o600 });
+    if (owner !== undefined) await chown(path, owner.uid, owner.gid);
+  }
+  return { ssl: 'on', ...files };
 }
 
 type Start = { readonly ready: true } | { readonly ready: false; readonly log: string };

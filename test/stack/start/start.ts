@@ -98,7 +98,11 @@ async function start(): Promise<void> {
   const postgres = await part('PostgreSQL 18', () =>
     startPostgres({ dataDir: `${LOCAL_FOLDER}/postgres`, port: ports.POSTGRES_PORT }),
   );
-  await part('Neon endpoint', () => startNeonEndpoint({ databaseUrl: postgres.url, port: ports.NEON_PORT }));
+  // On Deno the database is spoken to over TCP.
+  const overNeon = options['without-edge'] || options.edge === 'workers';
+  if (overNeon) {
+    await part('Neon endpoint', () => startNeonEndpoint({ databaseUrl: postgres.url, port: ports.NEON_PORT }));
+  }
   await part('Migrations', async () => {
     await prepareDatabase(postgres.url);
     return {};
@@ -113,7 +117,7 @@ async function start(): Promise<void> {
     ...secrets.env,
     ...oidc.env,
     DATABASE_URL: asApplication(postgres.url),
-    DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${ports.NEON_PORT}`,
+    ...(overNeon ? { DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${ports.NEON_PORT}` } : {}),
     INTEGRATION_OAUTH_PUBLIC_BASE_URL: edgeUrl,
     INTEGRATION_FHIR_PUBLIC_BASE_URL: edgeUrl,
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: edgeUrl,
@@ -167,7 +171,7 @@ async function start(): Promise<void> {
 }
 
 async function startEdge(ports: Ports, env: Readonly<Record<string, string>>): Promise<void> {
-  await part<Part>(options.edge === 'deno' ? 'Edge (deno serve)' : 'Edge (wrangler dev)', () =>
+  await part<Part>(options.edge === 'deno' ? 'Edge (Deno)' : 'Edge (wrangler dev)', () =>
     options.edge === 'deno'
       ? startDenoEdge({
           port: ports.EDGE_PORT,

@@ -1,12 +1,13 @@
 /**
- * A database for one test file: a copy of the migrated template, with an endpoint of its own that the real Neon driver
- * can talk to, in the test's own process so that a test can count and look at round trips.
+ * A database for one test file: a copy of the migrated template, with doors of its own that the real drivers can talk to, in
+ * the test's own process so that a test can count and look at round trips.
  */
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
 import { asApplication } from '../services/application-login.ts';
-import { type NeonEndpoint, type NeonEndpointOptions, startNeonEndpoint } from '../services/neon-endpoint.ts';
+import { type DatabaseDoors, startDatabaseDoors } from '../services/database-doors.ts';
+import type { NeonEndpointOptions } from '../services/neon-endpoint.ts';
 
 export interface TestDatabase {
   /** The application's: for `neon(url)` and `DATABASE_URL` of the edge. */
@@ -14,8 +15,8 @@ export interface TestDatabase {
   /** The owner's: for migrations, commands and what a test does past the gateway. */
   readonly ownerUrl: string;
   readonly name: string;
-  /** `endpoint.url` is `neonConfig.fetchEndpoint`, or `DATABASE_FETCH_ENDPOINT` of the edge. */
-  readonly endpoint: NeonEndpoint;
+  /** `endpoint.url` is `neonConfig.fetchEndpoint`, or `DATABASE_FETCH_ENDPOINT` of the edge; `endpoint.wirePort` its other door. */
+  readonly endpoint: DatabaseDoors;
   /** A connection of the owner's, past the endpoint: it is not counted. */
   readonly client: Client;
   /** Removes the database; whoever is still connected is thrown out. */
@@ -36,7 +37,7 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   const client = new Client({ connectionString: ownerUrl });
   client.on('error', () => undefined);
   await client.connect();
-  const endpoint = await startNeonEndpoint({ databaseUrl: ownerUrl, ...options });
+  const endpoint = await startDatabaseDoors({ databaseUrl: ownerUrl, ...options });
   const drop = async () => {
     await client.end();
     await endpoint.close();

@@ -13,7 +13,7 @@ import { prepareDatabase } from '../services/application-login.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
 import { freePort } from '../services/free-port.ts';
 import { startGateway, type Runtime } from './gateway.ts';
-import { startNeonEndpoint } from '../services/neon-endpoint.ts';
+import { startDatabaseDoors } from '../services/database-doors.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { runSender, type SenderReport } from './resending-sender.ts';
 import { makeSecrets } from '../services/secrets.ts';
@@ -83,7 +83,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   const startDatabase = (port?: number) =>
     startPostgres({ dataDir: `${folder}/postgres`, ...(port === undefined ? {} : { port }) });
   let postgres = await startDatabase();
-  const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
+  const endpoint = await startDatabaseDoors({ databaseUrl: postgres.url });
   const url = await prepareDatabase(postgres.url);
   const seeded = await seed(postgres.url);
 

@@ -3,18 +3,25 @@
  * each is started, stopped and killed.
  */
 import type { Edge, EdgeOptions } from '../services/edge.ts';
+import type { DatabaseDoors } from '../services/database-doors.ts';
 import { startDenoEdge } from '../services/edge-deno.ts';
 import { startWorkerdEdge } from './edge-workerd.ts';
 import { freePort } from '../services/free-port.ts';
 import { makeSecrets, type Secrets } from '../services/secrets.ts';
+import { sized } from './size.ts';
 
-export type Runtime = 'workerd' | 'deno';
-export const RUNTIMES: readonly Runtime[] = ['workerd', 'deno'];
+/** workerd and `deno on Neon` ask the database by Neon's driver, `deno` over TCP. */
+export type Runtime = 'workerd' | 'deno' | 'deno on Neon';
+/**
+ * Between them the first two run all code of the edge and both drivers; the third is the same code in another combination, for
+ * `npm run test:full` and for the cases that are about that.
+ */
+export const RUNTIMES: readonly Runtime[] = sized<Runtime[]>(['workerd', 'deno'], ['workerd', 'deno', 'deno on Neon']);
 
 export interface GatewayOptions {
   readonly runtime: Runtime;
-  /** From `createTestDatabase()`: the connection string and the Neon endpoint before it. */
-  readonly database: { readonly url: string; readonly endpoint: { readonly url: string } };
+  /** From `createTestDatabase()`: the connection string and the doors before it. */
+  readonly database: { readonly url: string; readonly endpoint: Pick<DatabaseDoors, 'url' | 'wirePort'> };
   /** Added to, or put over, the environment that makes all surfaces configured below one address. */
   readonly env?: Readonly<Record<string, string>>;
   /** The same port again after a stop or a kill; default a free one. */
@@ -47,6 +54,14 @@ export interface Gateway extends Edge {
 
 const FAR_ABOVE_ANY_TEST = 1_000_000;
 
+/** Where the gateway finds its database. */
+function databaseOf({ runtime, database }: GatewayOptions): Record<string, string> {
+  if (runtime !== 'deno') return { DATABASE_URL: database.url, DATABASE_FETCH_ENDPOINT: database.endpoint.url };
+  const url = new URL(database.url);
+  url.port = String(database.endpoint.wirePort);
+  return { DATABASE_URL: url.href };
+}
+
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const port = options.port ?? (await freePort());
   const secrets = options.secrets ?? (await makeSecrets());
@@ -54,8 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const base = `${url}${options.prefix ?? ''}`;
   const env = {
     ...secrets.env,
-    DATABASE_URL: options.database.url,
-    DATABASE_FETCH_ENDPOINT: options.database.endpoint.url,
+    ...databaseOf(options),
     INTEGRATION_OAUTH_PUBLIC_BASE_URL: base,
     INTEGRATION_FHIR_PUBLIC_BASE_URL: base,
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: base,
@@ -73,7 +87,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       perKey: options.rateLimits?.perKey ?? FAR_ABOVE_ANY_TEST,
     },
   };
-  const edge = options.runtime === 'deno' ? await startDenoEdge(edgeOptions) : await startWorkerdEdge(edgeOptions);
+  const start = options.runtime === 'workerd' ? startWorkerdEdge : startDenoEdge;
+  const edge = await start(edgeOptions);
   return {
     ...edge,
     runtime: options.runtime,

@@ -20,6 +20,8 @@ export async function startSilentProxy(targetPort: number): Promise<SilentProxy>
   const open = new Set<Socket>();
   let isSilent = false;
   let held: { far: Socket; bytes: Buffer }[] = [];
+  /** Whose clients have left meanwhile, which is also handed on later. */
+  let left: Socket[] = [];
 
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = connect({ port: targetPort, host: HOST, allowHalfOpen: true });
@@ -31,6 +33,10 @@ export async function startSilentProxy(targetPort: number): Promise<SilentProxy>
     near.on('data', (bytes: Buffer) => {
       if (isSilent) held.push({ far, bytes });
       else far.write(bytes);
+    });
+    near.on('end', () => {
+      if (isSilent) left.push(far);
+      else far.end();
     });
     far.on('data', (bytes: Buffer) => void near.write(bytes));
     far.on('end', () => near.end());
@@ -47,7 +53,9 @@ export async function startSilentProxy(targetPort: number): Promise<SilentProxy>
     speak() {
       isSilent = false;
       for (const { far, bytes } of held) far.write(bytes);
+      for (const far of left) far.end();
       held = [];
+      left = [];
     },
     async close() {
       const closed = once(server, 'close');

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { fetchJwks } from '../../../edge/http/fetch-jwks.ts';
 import { type KeyHost, startKeyHost } from '../../contract/oauth/key-host.ts';
+import { DENO_PERMISSIONS } from '../../stack/services/edge-deno.ts';
 import { ROOT } from '../../stack/services/build.ts';
 import { makeAuthority } from '../../stack/services/certificate.ts';
 
@@ -16,7 +17,7 @@ const NAME = 'keys.gateway-test.example';
 const PROGRAM = 'test/unit/platform/fetch-at-program.ts';
 const RUNTIMES = {
   node: [process.execPath],
-  deno: [`${ROOT}node_modules/.bin/deno`, 'run', '--allow-net', '--allow-env', '--allow-sys'],
+  deno: [`${ROOT}node_modules/.bin/deno`, 'run', ...DENO_PERMISSIONS],
 } as const;
 
 const authority = makeAuthority();

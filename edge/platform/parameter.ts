@@ -1,0 +1,18 @@
+/** Parameters as the text that PostgreSQL reads them from, so that every driver sends the same and none has an idea of its own. */
+import type { Param } from '../deps.ts';
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+function hex(bytes: Uint8Array): string {
+  let out = '';
+  for (const byte of bytes) out += HEX[byte];
+  return out;
+}
+
+/** Arrays become PostgreSQL array literals and bytes hex. */
+export function parameter(value: Param): string | null {
+  if (value instanceof Uint8Array) return `\\x${hex(value)}`;
+  if (value === null) return null;
+  if (typeof value !== 'object') return String(value);
+  return `{${value.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}

@@ -1,0 +1,122 @@
+/**
+ * Several statements as one message to PostgreSQL and one transaction (PostgreSQL manual §54.2.4, Pipelining): all of them are
+ * sent before any answer, with one Sync behind the last. Up to a Sync they are one transaction, which that commits, or which
+ * the first error rolls back; what stands behind the error is not looked at. node-postgres calls the `handle…` methods.
+ */
+import type { Connection, Submittable } from 'pg';
+
+import type { Query } from '../../deps.ts';
+import { columnTypes } from '../../store/column-types.ts';
+import { parameter } from '../parameter.ts';
+import { type Column, nameOf, type Slot, type Statements } from './statements.ts';
+
+/** PostgreSQL counts parameters in 16 bits. */
+const MAX_PARAMS = 65_535;
+
+/** A parameter's text. The wire would make another character of half a surrogate pair. */
+function checked(text: string | null): string | null {
+  if (text !== null && !text.isWellFormed()) throw new TypeError('half of a surrogate pair is no text');
+  return text;
+}
+
+function valuesOf({ params }: Query): (string | null)[] {
+  if (params.length > MAX_PARAMS) throw new RangeError(`a statement has ${params.length} parameters`);
+  return params.map((param) => checked(parameter(param)));
+}
+
+interface FieldDescription {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
+const columnOf = ({ name, dataTypeID }: FieldDescription): Column => ({
+  name,
+  parse: columnTypes.getTypeParser(dataTypeID),
+});
+
+/** What node-postgres tells of the answers, in the order in which they come. */
+export interface Pipeline extends Submittable {
+  handleRowDescription(message: { readonly fields: readonly FieldDescription[] }): void;
+  handleDataRow(message: { readonly fields: readonly (string | null)[] }): void;
+  handleCommandComplete(): void;
+  handleEmptyQuery(): void;
+  handlePortalSuspended(): void;
+  handleCopyInResponse(connection: { sendCopyFail(why: string): void }): void;
+  handleCopyData(): void;
+  handleError(error: Error): void;
+  handleReadyForQuery(): void;
+}
+
+export interface PipelineOptions {
+  /** What the connection has prepared; undefined: nothing is to be prepared by a name. */
+  readonly statements: Statements | undefined;
+  readonly done: (results: object[][]) => void;
+  readonly failed: (error: Error) => void;
+}
+
+/** @throws TypeError, RangeError for parameters that PostgreSQL cannot be given as they are */
+export function createPipeline(queries: readonly Query[], { statements, done, failed }: PipelineOptions): Pipeline {
+  const values = queries.map(valuesOf);
+  /** What each statement is known by; of those that were not prepared the columns are told before the first row. */
+  const slots: Slot[] = [];
+  const results: object[][] = [];
+  let rows: object[] = [];
+
+  /** The slot of a statement; `isNew`: it has to be sent to be parsed. */
+  const slotOf = (text: string): { readonly slot: Slot; readonly isNew: boolean } => {
+    const earlier = slots[queries.findIndex((query, index) => index < slots.length && query.text === text)];
+    const known = statements?.get(text) ?? (earlier?.name === '' ? undefined : earlier);
+    if (known !== undefined) return { slot: known, isNew: false };
+    return { slot: { name: statements === undefined ? '' : nameOf(text), columns: [] }, isNew: true };
+  };
+
+  const next = (): void => {
+    const [query, slot] = [queries[results.length], slots[results.length]];
+    // Only now: of one that failed nobody knows whether it was prepared before.
+    if (query !== undefined && slot !== undefined && slot.name !== '') statements?.add(query.text, slot);
+    results.push(rows);
+    rows = [];
+  };
+
+  return {
+    submit(connection: Connection): void {
+      const { stream } = connection;
+      stream.cork();
+      for (const name of statements?.takeForgotten() ?? []) connection.close({ type: 'S', name }, true);
+      for (const [index, { text }] of queries.entries()) {
+        const { slot, isNew } = slotOf(text);
+        const { name } = slot;
+        slots.push(slot);
+        if (isNew) {
+          // Where there is none, closing it is no error.
+          if (name !== '') connection.close({ type: 'S', name }, true);
+          connection.parse({ name, text, types: [] }, true);
+          connection.describe({ type: 'S', name }, true);
+        }
+        connection.bind({ statement: name, values: values[index] ?? [] }, true);
+        connection.execute(null, true);
+      }
+      connection.sync();
+      stream.uncork();
+    },
+    handleRowDescription({ fields }) {
+      const slot = slots[results.length];
+      if (slot !== undefined) slot.columns = fields.map(columnOf);
+    },
+    handleDataRow({ fields }) {
+      const row: Record<string, unknown> = {};
+      slots[results.length]?.columns.forEach(({ name, parse }, index) => {
+        const text = fields[index] ?? null;
+        row[name] = text === null ? null : parse(text);
+      });
+      rows.push(row);
+    },
+    handleCommandComplete: next,
+    handleEmptyQuery: next,
+    handlePortalSuspended: () => undefined,
+    handleCopyInResponse: (connection) => connection.sendCopyFail('nothing is copied here'),
+    handleCopyData: () => undefined,
+    handleError: failed,
+    handleReadyForQuery: () => done(results),
+  };
+}

@@ -1,0 +1,168 @@
+/**
+ * The program for Deno as an operator runs it, with a PostgreSQL over TCP: with the permissions of README.md and no other, in
+ * each mode of TLS, and at its end.
+ */
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { prepareDatabase } from '../stack/services/application-login.ts';
+import { makeAuthority } from '../stack/services/certificate.ts';
+import { getToken } from '../stack/services/client.ts';
+import { startDenoEdge } from '../stack/services/edge-deno.ts';
+import { freePort } from '../stack/services/free-port.ts';
+import { type Postgres, startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
+import { makeSecrets, type Secrets } from '../stack/services/secrets.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
+
+const FAR = { tokenPerClient: 1e6, tokenPerAddress: 1e6, adminPerAddress: 1e6, perKey: 1e6 };
+
+let folder: string;
+let postgres: Postgres;
+let client: Client;
+let url: string;
+let secrets: Secrets;
+let key: ApiKey;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gateway-deno-'));
+  const authority = makeAuthority();
+  await writeFile(`${folder}/ca.pem`, authority.certificate);
+  await writeFile(`${folder}/other-ca.pem`, makeAuthority().certificate);
+  postgres = await startPostgres({ settings: UNSAFE_BUT_FAST, tls: authority.issue(['localhost']) });
+  url = await prepareDatabase(postgres.url);
+  client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  key = await createApiKey(client, { site: await createSite(client) });
+  secrets = await makeSecrets();
+});
+afterAll(async () => {
+  await client.end();
+  await postgres.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(database: string, { permissions = [] as readonly string[], env = {} } = {}) {
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}`;
+  const surfaces = { INTEGRATION_OAUTH_PUBLIC_BASE_URL: base, INTEGRATION_FHIR_PUBLIC_BASE_URL: base };
+  const edge = await startDenoEdge({
+    port,
+    env: { ...secrets.env, ...surfaces, DATABASE_URL: database, ...env },
+    rateLimits: FAR,
+    permissions,
+  });
+  return { ...edge, base, port };
+}
+
+describe('TLS', () => {
+  const to = (host: string, parameters: string): string => {
+    const there = new URL(url);
+    there.hostname = host;
+    return `${there.href}?${parameters.replaceAll('FOLDER', folder)}`;
+  };
+
+  test.each([
+    ['localhost', 'sslmode=require', 200],
+    ['localhost', 'sslmode=verify-full&sslrootcert=FOLDER/ca.pem', 200],
+    ['127.0.0.1', 'sslmode=verify-ca&sslrootcert=FOLDER/ca.pem', 200],
+    ['127.0.0.1', 'sslmode=verify-full&sslrootcert=FOLDER/ca.pem', 503],
+    ['localhost', 'sslmode=verify-full&sslrootcert=FOLDER/other-ca.pem', 503],
+    ['localhost', 'sslmode=require&sslrootcert=FOLDER/other-ca.pem', 503],
+    ['localhost', 'sslmode=verify-full', 503],
+  ])('%s %s: %d', async (host, parameters, status) => {
+    const edge = await start(to(host, parameters), { permissions: [`--allow-read=dist,${folder}`] });
+    try {
+      const ready = await fetch(`${edge.base}/readyz`);
+      expect([ready.status, await ready.text()]).toEqual([status, expect.any(String)]);
+      const { rows } = await client.query(
+        `select ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = 'integration-gateway'`,
+      );
+      expect(rows.every(({ ssl }) => ssl === true)).toBe(true);
+    } finally {
+      await edge.kill();
+    }
+  });
+});
+
+test('a database of another machine without a word on TLS: the program does not start, and says why', async () => {
+  await expect(start('postgres://u:secret@db.example.org/d')).rejects.toThrow(
+    /DATABASE_URL must say how the connection is protected: sslmode=/,
+  );
+});
+
+describe('at its end', () => {
+  /** On a connection that is kept, as clients do. */
+  async function ask(agent: Agent, base: string, token: string, method = 'GET', body = ''): Promise<number> {
+    const outgoing = request(`${base}/fhir/Patient`, {
+      agent,
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' },
+    });
+    outgoing.end(body);
+    const [incoming] = await once(outgoing, 'response');
+    await buffer(incoming);
+    return incoming.statusCode;
+  }
+
+  test('requests that are under way are answered, new ones are refused, and nothing is left behind', async () => {
+    const edge = await start(url);
+    const agent = new Agent({ keepAlive: true });
+    const token = await getToken(edge.base, key, { audience: 'svc-fhir' });
+    expect(await ask(agent, edge.base, token)).toBe(200);
+
+    await client.query(
+      `create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(1.5); return new; end $$`,
+    );
+    await client.query('create trigger slow before insert on resource for each row execute function slow()');
+    try {
+      const writes = [1, 2, 3].map(() => ask(agent, edge.base, token, 'POST', '{"resourceType":"Patient"}'));
+      await until('the writes to run', async () => {
+        const { rows } = await client.query(`select from pg_stat_activity where wait_event = 'PgSleep'`);
+        return rows.length === 3;
+      });
+      const stopped = edge.stop();
+      await until('nobody is let in', async () =>
+        fetch(`${edge.base}/healthz`).then(
+          () => false,
+          () => true,
+        ),
+      );
+      expect(edge.logs().join('\n')).toContain('"event":"ending"');
+      expect(await Promise.all(writes)).toEqual([201, 201, 201]);
+      await stopped;
+      expect(await edge.exited).toBe(0);
+    } finally {
+      await client.query('drop trigger slow on resource; drop function slow()');
+      agent.destroy();
+    }
+    // Connections are closed in good order, and what was counted is written.
+    const { rows } = await client.query(`select
+      (select count(*)::int from pg_stat_activity where application_name = 'integration-gateway') as connections,
+      (select sum(requests)::int from usage where surface = 'fhir') as counted`);
+    expect(rows).toEqual([{ connections: 0, counted: 4 }]);
+  });
+
+  test('what does not end in time is cut off, and it says so', async () => {
+    const edge = await start(url, { env: { SHUTDOWN_GRACE_SECONDS: '0.2' } });
+    const token = await getToken(edge.base, key, { audience: 'svc-fhir' });
+    const lock = new Client({ connectionString: postgres.url });
+    await lock.connect();
+    await lock.query('begin; lock table resource in access exclusive mode');
+    const asked = fetch(`${edge.base}/fhir/Patient`, { headers: { authorization: `Bearer ${token}` } }).catch(
+      () => 'cut off',
+    );
+    await until('it waits', async () => (await client.query('select from pg_locks where not granted')).rows.length > 0);
+    await edge.stop();
+    expect([await asked, await edge.exited]).toEqual(['cut off', 1]);
+    expect(edge.logs().join('\n')).toContain('work was cut off');
+    await lock.end();
+  });
+});
