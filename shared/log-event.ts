@@ -29,6 +29,10 @@ export const LOG_EVENTS = {
   'job.lost': ['warn'],
   'job.failed': ['error'],
   'retention.done': ['info'],
+  // The gateway as a program of its own, on Deno.
+  listening: ['info'],
+  stopping: ['info'],
+  stopped: ['info', 'warn'],
   // The sidecar.
   'mllp.configuration': ['fatal'],
   'mllp.start-failed': ['fatal'],

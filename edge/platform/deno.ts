@@ -88,7 +88,7 @@ const server = Deno.serve(
 );
 
 async function end(): Promise<void> {
-  log({ level: 'info', event: 'ending' });
+  log({ level: 'info', event: 'stopping' });
   clearInterval(ticks);
   const ended = (async () => {
     await server.shutdown();
@@ -100,7 +100,8 @@ async function end(): Promise<void> {
   })();
   const late = new Promise<false>((resolve) => setTimeout(resolve, config.SHUTDOWN_GRACE_SECONDS * 1000, false));
   const isInTime = await Promise.race([ended, late]);
-  log({ level: isInTime ? 'info' : 'warn', event: 'ended', ...(isInTime ? {} : { detail: 'work was cut off' }) });
+  if (isInTime) log({ level: 'info', event: 'stopped' });
+  else log({ level: 'warn', event: 'stopped', detail: 'work was cut off' });
   Deno.exit(isInTime ? 0 : 1);
 }
 let ending: Promise<void> | undefined;

@@ -135,7 +135,7 @@ describe('at its end', () => {
           () => true,
         ),
       );
-      expect(edge.logs().join('\n')).toContain('"event":"ending"');
+      expect(edge.logs().join('\n')).toContain('"event":"stopping"');
       expect(await Promise.all(writes)).toEqual([201, 201, 201]);
       await stopped;
       expect(await edge.exited).toBe(0);
