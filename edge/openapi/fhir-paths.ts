@@ -91,7 +91,7 @@ const criteria = (type: ResourceType): Parameter[] =>
 
 const searchParameters = (type: ResourceType): Parameter[] => [
   ...criteria(type),
-  queryParameter('_sort', `One of ${sortsOf(type).join(', ')}; a minus before it for the reverse.`),
+  queryParameter('_sort', `Of ${sortsOf(type).join(', ')}, with commas between; a minus before one for the reverse.`),
   ...CONTROLS,
   PRETTY,
 ];

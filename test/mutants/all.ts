@@ -15,6 +15,7 @@ import { PLATFORM } from './platform.ts';
 import { REINDEXING } from './reindex.ts';
 import { SHARED } from './shared.ts';
 import { SIDECAR } from './sidecar.ts';
+import { SORTS } from './sort.ts';
 import { SQL } from './sql.ts';
 import { WALL_DEFECTS } from './wall.ts';
 
@@ -36,6 +37,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   metrics: METRICS,
   fhir: FHIR,
   patch: PATCHES,
+  sort: SORTS,
   reindex: REINDEXING,
   hl7: HL7,
   order: ORDER,

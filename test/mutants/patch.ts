@@ -35,7 +35,7 @@ export const PATCHES: readonly Mutant[] = [
     find: '  requireStillSo(headers, found.version, found.last_updated);\n',
     replace: '',
     tests: CONTRACT,
-    only: 'on deno.*patch If-Match',
+    only: 'on deno.*patch.*If-Match, If-Unmodified-Since and',
   },
   {
     name: 'what a patch makes is not validated',
@@ -43,7 +43,7 @@ export const PATCHES: readonly Mutant[] = [
     find: 'const valid = requireValid(type, after);',
     replace: 'const valid = isJsonObject(after) ? after : before;',
     tests: CONTRACT,
-    only: 'on deno.*patch a result',
+    only: 'on deno.*patch.*a result that is not FHIR',
   },
   {
     name: 'a patch grows a resource without bound',
@@ -60,14 +60,6 @@ export const PATCHES: readonly Mutant[] = [
     replace: 'valid',
     tests: CONTRACT,
     only: 'on deno.*changes nothing makes no version',
-  },
-  {
-    name: 'a conditional patch takes what it finds last',
-    file: 'edge/fhir/patch/patch.ts',
-    find: "  if (other !== undefined) throw conditionFault('ambiguous', { type, at: null });\n",
-    replace: '',
-    tests: CONTRACT,
-    only: 'on deno.*patches the one that is found',
   },
   {
     name: 'who may only write can find out by patches',

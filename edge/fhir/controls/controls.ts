@@ -1,7 +1,7 @@
 /** The parameters that say how an answer looks, not what is in it (FHIR R4 search, 3.1.1.5; http, 3.1.0.1.8). */
 import { Fault } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import { type Sort } from '../../store/search/search.ts';
+import { isBounded, type Sort, type SortKey } from '../../store/search/page-ids.ts';
 import { parameterOf, sortsOf } from '../../store/search/parameters.ts';
 import type { Prefer } from '../prefer.ts';
 import { instantInterval } from '../search/date.ts';
@@ -67,11 +67,21 @@ export function sinceOf(controls: ReadonlyMap<string, string>, now: number): str
 
 function sortOf(type: ResourceType, value: string): Sort {
   const names = sortsOf(type);
-  const name = names.find((one) => one === value.replace(/^-/, ''));
-  const parameter = name === undefined ? undefined : parameterOf(type, name);
-  if (parameter !== undefined) return { by: parameter.kind, descending: value.startsWith('-') };
-  const several = value.includes(',') ? 'only one sort key can be used; ' : '';
-  throw badParameter('_sort', `${several}_sort must be one of ${names.join(', ')}, each with - for descending`);
+  const asked = value.split(',').map((key) => ({ name: key.replace(/^-/, ''), descending: key.startsWith('-') }));
+  const [first, ...ties] = asked.flatMap(({ name, descending }): SortKey[] => {
+    const parameter = names.includes(name) ? parameterOf(type, name) : undefined;
+    return parameter === undefined ? [] : [{ by: parameter.kind, descending }];
+  });
+  const isTold = new Set(asked.map(({ name }) => name)).size === 1 + ties.length;
+  if (first !== undefined && isTold && asked.length === 1 + ties.length) {
+    const sort = { ...first, ties };
+    if (isBounded(sort)) return sort;
+    const message =
+      '_lastUpdated behind birthdate cannot be sorted by: put it first, or name between, in the direction of birthdate';
+    throw badParameter('_sort', message);
+  }
+  const message = `_sort must be of ${names.join(', ')}, each once at most, with commas between, and with - for descending`;
+  throw badParameter('_sort', message);
 }
 
 /** @throws Fault `malformed` for what is no top-level element of the type */

@@ -51,8 +51,11 @@ export interface Problem {
 export interface SortColumn {
   readonly source: Source;
   readonly column: string;
-  readonly text: string;
+  /** SQL: its text, which sorts as it does. @param column with its alias */
+  readonly text: (column: string) => string;
   readonly cast: string;
+  /** Any number of resources may have the same, or none. */
+  readonly isShared?: true;
 }
 
 /** A parameter of one type, as far as what is stored for it goes. */

@@ -138,10 +138,10 @@ export function parameterOf(type: ResourceType, name: string): SearchParameter |
   return Object.hasOwn(SEARCH_PARAMETERS[type], name) ? SEARCH_PARAMETERS[type][name] : undefined;
 }
 
-/** The parameters by which a type can be sorted: a page has one key for each resource. */
+/** The parameters by which a type can be sorted: of each a resource has one key. */
 export function sortsOf(type: ResourceType): string[] {
   return Object.entries(SEARCH_PARAMETERS[type]).flatMap(([name, { kind }]) =>
-    sortColumnOf(kind) === undefined ? [] : [name],
+    kind !== 'id' && sortColumnOf(kind) === undefined ? [] : [name],
   );
 }
 

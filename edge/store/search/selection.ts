@@ -26,7 +26,8 @@ export interface Selection {
   readonly repeats: boolean;
 }
 
-const DRIVER = 'd';
+/** The alias of what drives. */
+export const DRIVER = 'd';
 
 /**
  * Who decides in which order the criteria are looked at. `fixed`: the most selective one drives and the others are

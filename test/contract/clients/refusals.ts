@@ -39,16 +39,13 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Patching',
-    status: 405,
-    says: /PATCH is not supported here/,
-    instead: 'an update of the whole resource, with `If-Match`',
+    what: 'Patching by another patch than a JSON Patch (RFC 6902), such as fhirpy’s merge or FHIRPath Patch',
+    status: 415,
+    says: /only JSON Patch \(RFC 6902\) is supported/,
+    instead: 'a JSON Patch, or an update of the whole resource, with `If-Match`',
     calls: {
-      'fhir-kit-client': ['patch'],
-      'fhirclient (JavaScript)': ['patch'],
-      '@medplum/core': ['patch', 'patchResource'],
       fhirpy: ['patch', 'patch by search', 'patch of a resource', 'patch of a reference', 'save of some fields'],
-      'HAPI FHIR': ['patch', 'patch with FHIRPath', 'patch conditionally'],
+      'HAPI FHIR': ['patch with FHIRPath'],
     },
   },
   {
@@ -181,10 +178,10 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Sorting by several parameters',
+    what: 'Sorting by `birthdate` and then by `_lastUpdated`',
     status: 400,
-    says: /only one sort key can be used/,
-    instead: 'one',
+    says: /_lastUpdated behind birthdate cannot be sorted by/,
+    instead: '`_sort=birthdate,name` or `_lastUpdated,birthdate`',
     calls: { 'HAPI FHIR': ['search sorted twice'] },
   },
   {

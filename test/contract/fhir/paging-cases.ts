@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectOutcome, idsOf, linkOf, patient, type Reply, type Subject, walk } from './subject.ts';
+import { type Body, expectOutcome, idsOf, linkOf, patient, type Reply, type Subject, walk } from './subject.ts';
 import { sized } from '../../stack/tools/size.ts';
 
 const SORTS = [
@@ -13,7 +13,44 @@ const SORTS = [
   '_sort=-name',
   '_sort=birthdate',
   '_sort=-birthdate',
+  '_sort=_id',
+  '_sort=-_id',
+  '_sort=_id,name',
+  '_sort=name,_id',
+  '_sort=-name,_id',
+  '_sort=birthdate,name',
+  '_sort=-birthdate,name',
+  '_sort=name,-birthdate,-_id',
+  '_sort=name,birthdate,-_lastUpdated',
+  '_sort=-_lastUpdated,_id',
+  '_sort=birthdate,name,-_lastUpdated',
+  '_sort=-birthdate,-name,_id',
+  '_sort=birthdate,-_id',
+  '_sort=_lastUpdated,-birthdate,name',
 ];
+
+/** The order that is asked for, computed from what came back. */
+function inOrder(resources: readonly Body[], query: string): string[] {
+  const keys = (query.split('=')[1] ?? '_id').split(',');
+  const last = keys.at(-1)?.startsWith('-') === true ? '-_id' : '_id';
+  const valueOf = (resource: Body, name: string): string =>
+    ({
+      name: resource['name'][0].text,
+      birthdate: resource['birthDate'] ?? '',
+      _lastUpdated: resource['meta'].lastUpdated,
+    })[name] ?? resource['id'];
+  const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+  return resources
+    .toSorted((a, b) => {
+      for (const key of [...keys, last]) {
+        const name = key.replace('-', '');
+        const result = compare(valueOf(a, name), valueOf(b, name));
+        if (result !== 0) return key === name ? result : -result;
+      }
+      return 0;
+    })
+    .map((resource) => String(resource['id']));
+}
 const RESIDENTS = 23;
 const MAX_VISITORS = 100;
 
@@ -38,7 +75,14 @@ export function pagingCases(subject: () => Subject): void {
   beforeAll(populate);
 
   test.each(SORTS)('%s: all of them, once, in one order, for any page size', async (sort) => {
-    const whole = idsOf(await get(`/Patient?${sort}`));
+    const all = await get(`/Patient?${sort}`);
+    const whole = idsOf(all);
+    expect(whole).toEqual(
+      inOrder(
+        (all.body['entry'] as Body[]).map((entry) => entry['resource']),
+        sort,
+      ),
+    );
     expect(new Set(whole)).toEqual(new Set(residents));
     for (const count of [1, 4, RESIDENTS - 1, RESIDENTS]) {
       const pages = await walk(subject(), `/Patient?_count=${count}&${sort}`, token);

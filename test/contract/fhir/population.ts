@@ -29,7 +29,7 @@ const STATEMENTS: readonly string[] = [
      from generate_series(1, $2::integer) i`,
   `insert into patient_search (site_id, id, names, name_sort, birth_date, gender)
    select $1::uuid, ${id(1, 'i')}, n.given || ' ' || n.family || E'\\n' || n.given || E'\\n' || n.family, n.given || ' ' || n.family,
-          to_char(date '1930-01-01' + abs(hashint4(i)) % 33000, 'YYYY-MM-DD'), case i % 2 when 0 then 'male' else 'female' end
+          case when i % 4 = 0 then '' else to_char(date '1930-01-01' + abs(hashint4(i)) % 33000, 'YYYY-MM-DD') end, case i % 2 when 0 then 'male' else 'female' end
      from (select i, ${given('i', 7)} as given, ${family('i')} as family from generate_series(1, $2::integer) i offset 0) n`,
   `insert into resource_identifier (site_id, type, value, system, id)
    select $1::uuid, 'Patient', 'MRN' || i, 'urn:mrn', ${id(1, 'i')} from generate_series(1, $2::integer) i`,

@@ -12,7 +12,8 @@ import type { Query } from '../../../edge/deps.ts';
 import { everythingPage } from '../../../edge/store/everything.ts';
 import { typeHistoryPage } from '../../../edge/store/type-history.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
-import { searchPage, type Sort } from '../../../edge/store/search/search.ts';
+import type { Sort } from '../../../edge/store/search/page-ids.ts';
+import { searchPage } from '../../../edge/store/search/search.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { populate, withoutGuards } from '../../contract/fhir/population.ts';
@@ -169,6 +170,34 @@ const CASES: readonly Case[] = [
   ],
   ['_sort=-_lastUpdated', 'Patient', () => [], 'resource_last_updated', { by: 'last-updated', descending: true }],
   ['_sort=name', 'Patient', () => [], 'patient_search_name_sort', { by: 'name', descending: false }],
+  [
+    '_sort=birthdate,name',
+    'Patient',
+    () => [],
+    'patient_search_birth_date_name',
+    { by: 'birthdate', descending: false, ties: [{ by: 'name', descending: false }] },
+  ],
+  [
+    '_sort=-name,-_lastUpdated',
+    'Patient',
+    () => [],
+    'patient_search_name_sort',
+    { by: 'name', descending: true, ties: [{ by: 'last-updated', descending: true }] },
+  ],
+  [
+    '_sort=-_lastUpdated,name',
+    'Patient',
+    () => [],
+    'resource_last_updated',
+    { by: 'last-updated', descending: true, ties: [{ by: 'name', descending: false }] },
+  ],
+  [
+    '_sort=-_lastUpdated,_id',
+    'Observation',
+    () => [],
+    'resource_last_updated',
+    { by: 'last-updated', descending: true, ties: [{ by: 'id', descending: false }] },
+  ],
   ['_sort=-birthdate', 'Patient', () => [], 'patient_search_birth_date', { by: 'birthdate', descending: true }],
 ];
 

@@ -12,7 +12,8 @@ import { typeHistoryPage } from '../../../edge/store/type-history.ts';
 import { currentVersion, historyPage, readResource, readVersion } from '../../../edge/store/resource-by-id.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { seeResources } from '../../../edge/store/resource-seen.ts';
-import { searchCount, searchPage, type Sort } from '../../../edge/store/search/search.ts';
+import type { Sort } from '../../../edge/store/search/page-ids.ts';
+import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { requireResource, writeTransaction } from '../../../edge/store/transaction.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
@@ -209,6 +210,20 @@ describe('what is asked', () => {
     ['by name order', 'Patient', () => [], { by: 'name', descending: false }, 2],
     ['by birth date order', 'Patient', () => [], { by: 'birthdate', descending: true }, 2],
     ['by change order', 'Observation', () => [], { by: 'last-updated', descending: true }, 1],
+    [
+      'by several orders',
+      'Patient',
+      () => [],
+      { by: 'name', descending: false, ties: [{ by: 'last-updated', descending: true }] },
+      2,
+    ],
+    [
+      'by several orders, the other way round',
+      'Patient',
+      () => [],
+      { by: 'last-updated', descending: false, ties: [{ by: 'name', descending: true }] },
+      2,
+    ],
     ['an identifier', 'Patient', () => [{ kind: 'identifier', any: [{ system: null, value: 'P1' }] }], ID, 1],
     [
       'an identifier and a name',

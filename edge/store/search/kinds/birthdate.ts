@@ -26,5 +26,5 @@ export const birthdate = {
   rank: 3,
   source: () => PATIENT_SEARCH,
   sql: ({ dates }, alias, { bind }) => oneOf(`${alias}.birth_date`, dates, 'text', bind),
-  sort: { source: PATIENT_SEARCH, column: 'd.birth_date', text: 'd.birth_date', cast: 'text' },
+  sort: { source: PATIENT_SEARCH, column: 'birth_date', text: (column) => column, cast: 'text', isShared: true },
 } as const satisfies Kind<BirthdateCriterion>;

@@ -28,5 +28,5 @@ export const lastUpdated = {
   source: () => RESOURCE,
   sql: ({ any }, alias, { bind }) =>
     `(${any.map((interval) => intervalSql(`${alias}.last_updated`, interval, bind)).join(' or ')})`,
-  sort: { source: RESOURCE, column: 'd.last_updated', text: instantOf('d.last_updated'), cast: 'timestamptz' },
+  sort: { source: RESOURCE, column: 'last_updated', text: (column) => instantOf(column), cast: 'timestamptz' },
 } as const satisfies Kind<LastUpdatedCriterion>;

@@ -55,5 +55,5 @@ export const name = {
   source: () => PATIENT_SEARCH,
   sql: ({ fragments }, alias, { bind }) =>
     `(${fragments.map((fragment) => `${alias}.names like ${bind(likePattern(fragment))}`).join(' or ')})`,
-  sort: { source: PATIENT_SEARCH, column: 'd.name_sort', text: 'd.name_sort', cast: 'text' },
+  sort: { source: PATIENT_SEARCH, column: 'name_sort', text: (column) => column, cast: 'text' },
 } as const satisfies Kind<NameCriterion>;

@@ -1,0 +1,182 @@
+/** Which resources a page has and in which order: by keyset, behind the last one of the page before. */
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import { type Criterion, type KindName, sortColumnOf } from './kinds.ts';
+import { DRIVER, selectionSql } from './selection.ts';
+import type { SearchScope, Source } from './source.ts';
+
+export interface SortKey {
+  /** The kind of a parameter that can be sorted by, or `id`, which is creation order: ids are UUIDv7. */
+  readonly by: KindName;
+  readonly descending: boolean;
+}
+
+export interface Sort extends SortKey {
+  /** What orders the resources whose first key is the same. Whatever is left equal goes by id, as the last key does. */
+  readonly ties?: readonly SortKey[];
+}
+
+/** Where a page begins: after this resource, whose sort key was this; of several keys the JSON text of their array. */
+export interface Position {
+  readonly key: string | null;
+  readonly id: string;
+}
+
+export interface PageSelection {
+  readonly site: string;
+  readonly type: ResourceType;
+  readonly criteria: readonly Criterion[];
+  readonly sort: Sort;
+  readonly after: Position | null;
+  readonly limit: number;
+}
+
+/** The ids of a page with their sort keys, as SQL. */
+export interface PageIds {
+  readonly text: string;
+  /** The order of the page, in columns of `p`, of which it has what stands in `text`. */
+  readonly order: string;
+  /** Columns beside id and sort_key that the order needs. */
+  readonly columns: string;
+}
+
+const directionOf = ({ descending }: Pick<SortKey, 'descending'>): 'asc' | 'desc' => (descending ? 'desc' : 'asc');
+
+/** In the order of an index: of the ids, or of one key and the ids in its direction. */
+function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection, key: SortKey): PageIds {
+  const { bind } = scope;
+  const by = sortColumnOf(key.by);
+  const { from, where, id, repeats } = selectionSql(scope, criteria, by === undefined ? 'fixed' : by.source);
+  const direction = directionOf(key);
+  const beyond = key.descending ? '<' : '>';
+  // A sort key in its text form sorts as its column does: ISO instants and text by bytes.
+  const order = `p.sort_key collate "C" ${direction}, p.id ${direction}`;
+  if (by === undefined) {
+    const rest = after === null ? '' : `\n   and ${id} ${beyond} ${bind(after.id)}::uuid`;
+    const text = `select ${repeats ? 'distinct ' : ''}${id} as id, null::text as sort_key from ${from} where ${where}${rest}
+     order by ${id} ${direction} limit ${bind(limit + 1)}::integer`;
+    return { text, order, columns: '' };
+  }
+  const column = `${DRIVER}.${by.column}`;
+  const rest =
+    after === null
+      ? ''
+      : `\n   and (${column}, ${id}) ${beyond} (${bind(after.key ?? '')}::${by.cast}, ${bind(after.id)}::uuid)`;
+  const text = `select ${id} as id, ${by.text(column)} as sort_key from ${from} where ${where}${rest}
+     order by ${column} ${direction}, ${id} ${direction} limit ${bind(limit + 1)}::integer`;
+  return { text, order, columns: '' };
+}
+
+interface Term {
+  readonly column: string;
+  /** Where the page before ended. */
+  readonly from: string;
+  readonly descending: boolean;
+}
+
+/** SQL: behind the end of the page before, by the first key in which they differ. */
+const beyondSql = (terms: readonly Term[]): string =>
+  terms.reduceRight((rest, { column, from, descending }) => {
+    const beyond = `${column} ${descending ? '<' : '>'} ${from}`;
+    return rest === '' ? beyond : `(${beyond} or (${column} = ${from} and ${rest}))`;
+  }, '');
+
+/** The keys of a cursor; it was sealed by us for this sort (controls/cursor.ts). */
+function keysOf(key: string | null): string[] {
+  const keys: unknown = JSON.parse(key ?? '[]');
+  return Array.isArray(keys) ? keys.map(String) : [];
+}
+
+/** Columns that an index has one after the other, with the id behind them (migrations/0029_patient_sort.sql). */
+const TOGETHER: readonly KindName[] = ['birthdate', 'name'];
+
+/** The keys at the beginning whose order an index has. */
+function walkedOf(keys: readonly SortKey[]): readonly SortKey[] {
+  const both = keys.slice(0, TOGETHER.length);
+  const isIndexed = both.every(({ by, descending }, n) => by === TOGETHER[n] && descending === keys[0]?.descending);
+  return isIndexed ? both : keys.slice(0, 1);
+}
+
+/** The keys that order, and how the id goes. What stands after `_id` orders nothing, since no two ids are equal. */
+function partsOf({ ties = [], ...first }: Sort): { readonly keys: readonly SortKey[]; readonly id: SortKey } {
+  const all: readonly SortKey[] = [first, ...ties];
+  const at = all.findIndex(({ by }) => by === 'id');
+  return { keys: at < 0 ? all : all.slice(0, at), id: all[at] ?? all.at(-1) ?? first };
+}
+
+/**
+ * Whether a page of this order reads little: where any number of resources may share what is walked, no other key may have to
+ * be looked up for each of them.
+ */
+export function isBounded(sort: Sort): boolean {
+  const { keys } = partsOf(sort);
+  const columns = keys.map(({ by }) => sortColumnOf(by));
+  const isOfOne = columns.every((column) => column?.source === columns[0]?.source);
+  return isOfOne || walkedOf(keys).some(({ by }) => sortColumnOf(by)?.isShared !== true);
+}
+
+const rowOf = (items: readonly string[]): string => (items.length === 1 ? items.join('') : `(${items.join(', ')})`);
+
+/**
+ * In the order of several keys: the first, or as many as an index has, are walked in its order, as far as the page goes and
+ * then to the end of those that share the last one; these are sorted by the others. So no index is needed for each of all
+ * combinations, and a page reads as many more as are equal in what is walked.
+ */
+function tiedIds(
+  scope: SearchScope,
+  { criteria, after, limit }: PageSelection,
+  keys: readonly SortKey[],
+  idDescending: boolean,
+): PageIds {
+  const { bind } = scope;
+  const columns = keys.flatMap(({ by }) => sortColumnOf(by) ?? []);
+  const walked = walkedOf(keys);
+  const [first] = columns;
+  if (first === undefined) throw new TypeError('the first of several keys has a column');
+  const descending = keys[0]?.descending === true;
+  const { from, where, id } = selectionSql(scope, criteria, first.source);
+  // A key of another table is looked up by id, row by row.
+  const others = [...new Set(columns.map(({ source }) => source))].filter((source) => source !== first.source);
+  const aliasOf = (source: Source): string => (source === first.source ? DRIVER : `s${others.indexOf(source)}`);
+  const joins = others.map((source) => {
+    const a = aliasOf(source);
+    return `cross join lateral (select x.* from ${source.from('x')}
+      where ${source.within(scope, 'x')} and ${source.id('x')} = ${id} limit 1) ${a}`;
+  });
+  const terms = keys.flatMap((key, n) => {
+    const column = columns[n];
+    return column === undefined ? [] : [{ ...key, ...column, column: `${aliasOf(column.source)}.${column.column}` }];
+  });
+
+  let rest = '';
+  if (after !== null) {
+    const last = keysOf(after.key);
+    const ends = terms.map(({ cast, ...term }, n): Term => ({ ...term, from: `${bind(last[n] ?? '')}::${cast}` }));
+    const start = ends.slice(0, walked.length);
+    const end = { column: id, from: `${bind(after.id)}::uuid`, descending: idDescending };
+    // Beside what is behind, where the walk begins: that an index serves.
+    rest = `\n   and ${rowOf(start.map(({ column }) => column))} ${descending ? '<=' : '>='} ${rowOf(start.map(({ from }) => from))}
+   and ${beyondSql([...ends, end])}`;
+  }
+  const count = `${bind(limit + 1)}::integer`;
+  const order = [
+    ...keys.map((key, n) => `q.k${n} ${directionOf(key)}`),
+    `q.id ${directionOf({ descending: idDescending })}`,
+  ];
+  const walk = terms.slice(0, walked.length).map(({ column }) => `${column} ${directionOf({ descending })}`);
+  const text = `select q.id, json_build_array(${terms.map((term, n) => term.text(`q.k${n}`)).join(', ')})::text as sort_key,
+       row_number() over (order by ${order.join(', ')}) as nth
+  from (select q.*
+          from (select ${id} as id, ${terms.map(({ column }, n) => `${column} as k${n}`).join(', ')}
+                  from ${from} ${joins.join(' ')} where ${where}${rest}
+                 order by ${walk.join(', ')} fetch first (${count}) rows with ties) q
+         order by ${order.join(', ')} limit ${count}) q`;
+  return { text, order: 'p.nth', columns: ', k.nth' };
+}
+
+/** One page and one row more. */
+export function pageIds(scope: SearchScope, selection: PageSelection): PageIds {
+  const { keys, id } = partsOf(selection.sort);
+  const [first = id] = keys;
+  const isWalked = keys.length <= 1 && first.descending === id.descending;
+  return isWalked ? walkedIds(scope, selection, first) : tiedIds(scope, selection, keys, id.descending);
+}
