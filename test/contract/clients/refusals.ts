@@ -100,15 +100,7 @@ export const REFUSALS: readonly Refusal[] = [
     instead: 'searches; what there is, the CapabilityStatement says',
     calls: {
       'fhir-kit-client': ['operation $lastn'],
-      '@medplum/core': [
-        'readPatientSummary',
-        'readResourceGraph',
-        'requestSchema',
-        'valueSetExpand',
-        'graphql',
-        'bulkExport',
-        'startAsyncRequest',
-      ],
+      '@medplum/core': ['readPatientSummary', 'readResourceGraph', 'requestSchema', 'valueSetExpand', 'graphql'],
       'HAPI FHIR': ['meta', 'meta added'],
     },
   },
