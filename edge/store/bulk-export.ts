@@ -163,14 +163,16 @@ export interface FileSelection extends ExportKey {
 export function filePage({ site, id, type, number, file, after }: FileSelection): Query<PageRow> {
   const { params, bind } = binder();
   const [ofSite, ofType, behind] = [`${bind(site)}::uuid`, bind(type), `${bind(after)}::uuid`];
+  const limit = `${bind(PAGE_RESOURCES + 1)}::integer`;
   const key = `c.site_id = ${ofSite} and c.type = ${ofType}`;
-  const ids = `(select f.ids from bulk_export_file f where f.site_id = ${ofSite} and f.type = ${ofType}`;
+  // Ids that were kept are all of the file: the page is cut out of them, and then looked up.
+  const kept = (): string => `(
+      select u.id from unnest((select f.ids from bulk_export_file f
+              where f.site_id = ${ofSite} and f.export_id = ${bind(id)}::uuid and f.type = ${ofType}
+                and f.number = ${bind(number)}::integer)) u(id)
+       where u.id > ${behind} order by u.id limit ${limit})`;
   const [from, range] = file.has_ids
-    ? [
-        `unnest(${ids} and f.export_id = ${bind(id)}::uuid and f.number = ${bind(number)}::integer)) i(id)
-    join resource c on ${key} and c.id = i.id`,
-        `i.id > ${behind}`,
-      ]
+    ? [`${kept()} i join resource c on ${key} and c.id = i.id`, 'true']
     : ['resource c', `${key} and c.id > ${behind} and c.id <= ${bind(file.upto_id)}::uuid`];
   const where = [
     range,
@@ -182,6 +184,6 @@ export function filePage({ site, id, type, number, file, after }: FileSelection)
    cross join lateral resource_version_at(c.site_id, c.type, c.id, c.version, c.last_updated, c.meta, c.body,
            c.patient_id, ${bind(file.taken_at)}::timestamptz) v
    where ${where}
-   order by ${file.has_ids ? 'i.id' : 'c.id'} limit ${bind(PAGE_RESOURCES + 1)}::integer`;
+   order by c.id limit ${limit}`;
   return { text: withinBudget(rows, 'p.id', 'gateway', PAGE_BYTES), params, reads: true };
 }

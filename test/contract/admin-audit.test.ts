@@ -226,4 +226,18 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     expect((await list('action=signed-out'))[0]).toMatchObject({ actor: stack.oidc.admin.username });
     expect((await browser.ask(`${stack.baseUrl}/admin/audit/events.ndjson`)).status).not.toBe(200);
   });
+
+  test('an export is found by whomever one looks for, since it may have shown anybody', async () => {
+    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+    const begun = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/$export?_type=Patient`, {
+      headers: { authorization: `Bearer ${access}`, prefer: 'respond-async' },
+    });
+    expect(begun.status).toBe(202);
+    const id = begun.headers.get('content-location')?.split('/').at(-1);
+    for (const whom of [patient, randomUUID()]) {
+      const [row, ...others] = await list(`patient=${whom}&action=export`);
+      expect(others).toEqual([]);
+      expect(row).toMatchObject({ actor: key.clientId, resources: [`BulkExport/${id}`], patients: [] });
+    }
+  });
 });

@@ -4,6 +4,7 @@ import { describe } from 'vitest';
 import { onRuntimes } from './on-runtimes.ts';
 import { auditCases } from './fhir/audit-cases.ts';
 import { bulkCases } from './fhir/bulk-cases.ts';
+import { bulkStreamCases } from './fhir/bulk-stream-cases.ts';
 import { bundleCases } from './fhir/bundle-cases.ts';
 import { clientCases } from './fhir/client-cases.ts';
 import { conditionalCases } from './fhir/conditional-cases.ts';
@@ -31,6 +32,7 @@ onRuntimes(startSubject, (subject) => {
   describe('patch', () => patchCases(subject));
   describe('bundles', () => bundleCases(subject));
   describe('bulk data', () => bulkCases(subject));
+  describe('bulk data, read', () => bulkStreamCases(subject));
   describe('HTTP', () => httpCases(subject));
   describe('strictness', () => strictCases(subject));
   describe('table of what is not known', () => strictTableCases(subject));

@@ -1,6 +1,7 @@
 /** Every seeded defect, by the room it is in. `npm run mutants -- <room or word>` runs a part. */
 import { ADMIN } from './admin.ts';
 import { AUDIT } from './audit.ts';
+import { BULK } from './bulk.ts';
 import { COST } from './cost.ts';
 import { FHIR } from './fhir.ts';
 import { HL7 } from './hl7.ts';
@@ -33,6 +34,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   oauth: OAUTH,
   admin: ADMIN,
   audit: AUDIT,
+  bulk: BULK,
   cost: COST,
   metrics: METRICS,
   fhir: FHIR,

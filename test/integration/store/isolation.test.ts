@@ -3,9 +3,12 @@
  * each condition on the site is seen to hold by itself, not only because ids are unlikely to meet, or by the policies of the
  * database, which do not hold for the owner.
  */
+import { randomUUID } from 'node:crypto';
+
 import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { beginExport, filePage, findExport, openFile, stepExport } from '../../../edge/store/bulk-export.ts';
 import { toPage } from '../../../edge/store/page.ts';
 import { everythingPage, everythingSubject } from '../../../edge/store/everything.ts';
 import { typeHistoryPage } from '../../../edge/store/type-history.ts';
@@ -19,6 +22,7 @@ import { requireResource, writeTransaction } from '../../../edge/store/transacti
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { until } from '../../stack/services/until.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
 
@@ -268,6 +272,37 @@ describe('what is asked', () => {
     expect(toPage(rows, 10).resources).toHaveLength(count);
     expect(total).toEqual([{ total: count }]);
     await expectApart(rows);
+  });
+
+  test('exported, as it is and as it was', async () => {
+    const { clientId, database } = site;
+    for (const [changed, version] of [
+      ['infinity', 2],
+      ['-infinity', 1],
+    ]) {
+      const key = { site: site.site, clientId, id: randomUUID() };
+      const asked = { request: '', types: ['Observation'], ofPatients: true, since: null, outcomes: '' } as const;
+      await database.run(beginExport({ ...key, ...asked }));
+      // Of just before the last change of the Observation, or of now.
+      await site.db.client.query(
+        `update bulk_export set taken_at = least(taken_at, greatest($3::timestamptz,
+                (select last_updated from resource where site_id = $1 and id = $2)))
+          where export_id = $4`,
+        [site.site, ids.observation, changed, key.id],
+      );
+      const row = await until('the export is complete', async () => {
+        const [, [one]] = await database.batch([stepExport(key), findExport(key)] as const);
+        return one?.is_complete === true && one;
+      });
+      expect(JSON.parse(row.files)).toEqual([{ type: 'Observation', number: 1, count: 1 }]);
+      const [file] = await database.run(openFile(key, 'Observation', 1, ['Observation']));
+      if (file?.after_id == null || file.upto_id === null) throw new Error('there is no file');
+      const whole = { ...file, upto_id: file.upto_id };
+      const page = { ...key, type: 'Observation', number: 1, after: file.after_id } as const;
+      const rows = await database.run(filePage({ ...page, file: whole }));
+      expect(rows.map((shown) => shown.version)).toEqual([version]);
+      await expectApart(rows);
+    }
   });
 
   test('a version that only the other site has fails the transaction that reads it', async () => {

@@ -1,0 +1,262 @@
+/**
+ * Files of exports while they are read and others write: as of one moment, the same each time, no faster than the client
+ * takes them, and broken off where they must be.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { readConfig } from '../../../edge/config.ts';
+import { issueAccessToken } from '../../../edge/oauth/access-token.ts';
+import { keyringOf } from '../../../edge/oauth/keyring.ts';
+import { ALL_SCOPES, type ApiKey, createApiKey, createSite } from '../../stack/services/seed.ts';
+import { getToken } from '../../stack/services/client.ts';
+import { until } from '../../stack/services/until.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
+import { sized } from '../../stack/tools/size.ts';
+import { begin, complete, download, exported, linesOf, type Manifest, manifestOf } from './bulk-export.ts';
+import { type Body, observation, patient, type Subject } from './subject.ts';
+
+/** More than sockets and clients hold by themselves: some 22 MB, in pages of a megabyte. */
+const OBSERVATIONS = 18_000;
+const PAGES = 18;
+
+/** A file that is read a piece at a time. */
+async function reading(url: string, token: string) {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  expect(response.status).toBe(200);
+  if (response.body === null) throw new Error('there is no body');
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  return {
+    /** Reads one piece. */
+    async some(): Promise<void> {
+      const { value } = await reader.read();
+      text += decoder.decode(value, { stream: true });
+    },
+    /** Reads to the end. @throws where it breaks off */
+    async rest(): Promise<string> {
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return text + decoder.decode();
+        text += decoder.decode(value, { stream: true });
+      }
+    },
+    async isBroken(): Promise<boolean> {
+      return this.rest().then(
+        () => false,
+        () => true,
+      );
+    },
+  };
+}
+
+export function bulkStreamCases(subject: () => Subject): void {
+  describe('a large file', () => {
+    let site: string;
+    let key: ApiKey;
+    let token: string;
+    let p: string;
+    let status: string;
+    let url: string;
+    let whole: string;
+
+    beforeAll(async () => {
+      const { client, gateway } = subject();
+      site = await createSite(client);
+      key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
+      token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+      p = await subject().create(patient('large'), token);
+      await client.query(
+        `insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id)
+         select $1, 'Observation', ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 1, '2026-01-01', '',
+                '"status":"final","code":{"text":"' || repeat('x', 1000) || '"},"subject":{"reference":"Patient/' || $2::text || '"}',
+                $2::uuid
+           from generate_series(1, $3::integer) i`,
+        [site, p, OBSERVATIONS],
+      );
+      status = await begin(subject(), '/$export?_type=Observation', { token });
+      const { output } = (await complete(subject(), status, { token })).body;
+      expect(output.map(({ count }) => count)).toEqual([OBSERVATIONS]);
+      url = output[0]?.url ?? '';
+      whole = await download(url, token);
+      expect(linesOf(whole)).toHaveLength(OBSERVATIONS);
+    });
+
+    /** Stops reading until the gateway has stopped too, and says how many round trips it made for it. */
+    async function paused(): Promise<number> {
+      const { endpoint } = subject().db;
+      let last = -1;
+      let since = Date.now();
+      return until('the gateway waits for the client', () => {
+        const now = endpoint.requests();
+        if (now !== last) [last, since] = [now, Date.now()];
+        return Date.now() - since > 500 && now;
+      });
+    }
+
+    test('is read no faster than the client takes it, and is the same whatever is written meanwhile', async () => {
+      const { endpoint } = subject().db;
+      const before = endpoint.requests();
+      const file = await reading(url, token);
+      await file.some();
+      expect((await paused()) - before).toBeLessThan(PAGES);
+      // Behind what has been read: a new version, another patient, and a resource that was not there.
+      const q = await subject().create(patient('other'), token);
+      for (const n of [OBSERVATIONS - 10, OBSERVATIONS - 1, OBSERVATIONS]) {
+        const id = `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
+        const { status: updated, text } = await subject().call('PUT', `/Observation/${id}`, {
+          token,
+          body: observation(q, { id }),
+        });
+        expect(updated, text).toBe(200);
+      }
+      await subject().create(observation(p), token);
+      expect((await file.rest()) === whole).toBe(true);
+      expect((await download(url, token)) === whole).toBe(true);
+      const now = await manifestOf(subject(), '/$export?_type=Observation', { token });
+      expect(now.output.map(({ count }) => count)).toEqual([OBSERVATIONS + 1]);
+    });
+
+    test('goes on when the token expires in the middle, which does not begin another', async () => {
+      const { gateway } = subject();
+      const keyring = keyringOf(readConfig({ ...gateway.secrets.env, DATABASE_URL: subject().db.url }));
+      const grant = {
+        issuer: gateway.oauthBaseUrl,
+        clientId: key.clientId,
+        site,
+        audience: 'svc-fhir',
+        scopes: ALL_SCOPES,
+        ttlSeconds: 2,
+      };
+      const short = await issueAccessToken(keyring, grant, Date.now());
+      const file = await reading(url, short);
+      await file.some();
+      await until('the token has expired', async () => (await fetchStatus(url, short)) === 401);
+      expect((await file.rest()) === whole).toBe(true);
+    });
+
+    test('breaks off when the export is cancelled, the token revoked or the key disabled', async () => {
+      const { client, gateway } = subject();
+      const cancelled = await begin(subject(), '/$export?_type=Observation', { token });
+      const [first] = (await complete(subject(), cancelled, { token })).body.output;
+      const other = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+      const [one, two, three] = [
+        await reading(first?.url ?? '', token),
+        await reading(url, other),
+        await reading(url, token),
+      ];
+      for (const file of [one, two, three]) await file.some();
+      await paused();
+      expect((await subject().call('DELETE', cancelled, { token })).status).toBe(202);
+      expect(await one.isBroken()).toBe(true);
+      const revoked = await fetch(`${gateway.oauthBaseUrl}/oauth2/revoke`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${other}` },
+        body: new URLSearchParams({ token: other }),
+      });
+      expect(revoked.status).toBe(200);
+      expect(await two.isBroken()).toBe(true);
+      await client.query(`update api_key set status = 'disabled' where client_id = $1`, [key.clientId]);
+      expect(await three.isBroken()).toBe(true);
+    });
+
+    const fetchStatus = async (address: string, by: string): Promise<number> => {
+      const response = await fetch(address, { method: 'HEAD', headers: { authorization: `Bearer ${by}` } });
+      return response.status;
+    };
+  });
+
+  test('while others write, update and merge: each is as of its moment, and one after the other they add up', async () => {
+    const { client, gateway } = subject();
+    const site = await createSite(client, { assigningAuthorities: { HOSP: 'urn:mrn' } });
+    const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
+    const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+    const hl7Token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    const patients: string[] = [];
+    for (let n = 0; n < 12; n += 1) patients.push(await subject().create(patient(`M${n}`), token));
+    const over = new AbortController();
+    let writes = 0;
+    const done = (status: number, allowed: readonly number[], text: string): void => {
+      expect(allowed, text).toContain(status);
+      writes += 1;
+    };
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
+
+    const writer = async (): Promise<void> => {
+      const own: string[] = [];
+      while (!over.signal.aborted) {
+        const body = observation(pick(patients), { valueString: randomUUID() });
+        const id = own.length > 3 ? pick(own) : undefined;
+        const [method, path] = id === undefined ? ['POST', '/Observation'] : ['PUT', `/Observation/${id}`];
+        const sent = await subject().call(method ?? '', path ?? '', {
+          token,
+          body: id === undefined ? body : { ...body, id },
+        });
+        // One that is being merged away can be waited for too long.
+        done(sent.status, [200, 201], sent.text);
+        if (id === undefined) own.push(String(sent.body['id']));
+        if (Math.random() < 0.3) own.length = 0;
+      }
+    };
+    const merger = async (): Promise<void> => {
+      for (let n = 0; !over.signal.aborted; n += 1) {
+        const [a, b] = [`M${n % 12}`, `M${(n * 5 + 1) % 12}`];
+        if (a === b) continue;
+        const text = `${msh('ADT^A40^ADT_A39', randomUUID())}\nPID|1||${a}^^^HOSP^MR||Doe^Jane\nMRG|${b}^^^HOSP^MR`;
+        const response = await fetch(`${gateway.hl7BaseUrl}/hl7/messages`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${hl7Token}`, 'content-type': 'text/plain' },
+          body: text.replaceAll('\n', '\r'),
+        });
+        done(response.status, [200, 422, 503], await response.text());
+      }
+    };
+
+    const nameOf = ({ resourceType, id, meta }: Body): string => `${resourceType}/${id}/${meta.versionId}`;
+    /** What was stored at a moment, by its versions. */
+    const storedAt = async (at: string): Promise<string[]> => {
+      const { rows } = await client.query<{ name: string }>(
+        `select distinct on (v.type, v.id) v.type || '/' || v.id || '/' || v.version as name
+           from (select type, id, version, last_updated from resource where site_id = $1
+                 union all select type, id, version, last_updated from resource_history where site_id = $1) v
+          where v.last_updated <= $2 order by v.type, v.id, v.version desc`,
+        [site, at],
+      );
+      return rows.map(({ name }) => name).toSorted();
+    };
+
+    const writing = Promise.all([writer(), writer(), writer(), merger()]);
+    /** What a client has that applies one export after the other. */
+    const replica = new Map<string, string>();
+    const seen: { readonly manifest: Manifest; readonly names: readonly string[] }[] = [];
+    const apply = async (since: string | undefined): Promise<string> => {
+      const query = since === undefined ? '' : `?_since=${since}`;
+      const manifest = await manifestOf(subject(), `/$export${query}`, { token });
+      for (const resource of await exported(manifest, token))
+        replica.set(`${resource['resourceType']}/${resource['id']}`, nameOf(resource));
+      seen.push({ manifest, names: [...replica.values()].toSorted() });
+      return manifest.transactionTime;
+    };
+    let at: string | undefined;
+    try {
+      for (let round = 0; round < sized(6, 60); round += 1) {
+        const sofar = writes;
+        at = await apply(at);
+        await until('there are more writes', () => writes > sofar + 20);
+      }
+    } finally {
+      over.abort();
+    }
+    await writing;
+    await apply(at);
+    for (const { manifest, names } of seen) expect(names).toEqual(await storedAt(manifest.transactionTime));
+    expect(seen.at(-1)?.names).toEqual(await storedAt('infinity'));
+    const { rows } = await client.query(
+      `select from resource_history where site_id = $1 and type = 'Observation' and patient_id is not null`,
+      [site],
+    );
+    expect(rows.length).toBeGreaterThan(20);
+  });
+}

@@ -1,0 +1,302 @@
+/**
+ * The moment of an export: what was written before it is in it, and nothing else, also where a writer took long. And how
+ * what there is comes into files.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import type { Database, Query } from '../../../edge/deps.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import {
+  beginExport,
+  type ExportFile,
+  type ExportKey,
+  type ExportRow,
+  filePage,
+  findExport,
+  openFile,
+  PAGE_RESOURCES,
+  stepExport,
+} from '../../../edge/store/bulk-export.ts';
+import { enterSite, inSite } from '../../../edge/store/in-site.ts';
+import { toPage } from '../../../edge/store/page.ts';
+import { toWrite, writeResources } from '../../../edge/store/resource.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { until } from '../../stack/services/until.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+
+let db: TestDatabase;
+let gateway: Database;
+/** Others who write, each at a pace of its own. */
+let writer: Client;
+let holder: Client;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  [writer, holder] = [new Client({ connectionString: db.url }), new Client({ connectionString: db.url })];
+  await Promise.all([writer.connect(), holder.connect()]);
+});
+afterAll(async () => {
+  await writer?.end();
+  await holder?.end();
+  await db.drop();
+});
+
+interface Exporting extends ExportKey {
+  readonly database: Database;
+}
+
+/** A new site, and a key of it. */
+async function newSite() {
+  const site = await createSite(db.client);
+  const { clientId } = await createApiKey(db.client, { site });
+  return { site, clientId, database: inSite(gateway, site) };
+}
+
+type Site = Awaited<ReturnType<typeof newSite>>;
+
+async function begun(
+  { site, clientId, database }: Site,
+  types: readonly ResourceType[] = RESOURCE_TYPES,
+  since: string | null = null,
+): Promise<Exporting> {
+  const key = { site, clientId, id: randomUUID(), database };
+  await database.run(beginExport({ ...key, request: '', types, ofPatients: false, since, outcomes: '' }));
+  return key;
+}
+
+async function step(of: Exporting, by: Query = stepExport(of)): Promise<ExportRow> {
+  const [, [row]] = await of.database.batch([by, findExport(of)] as const);
+  if (row === undefined) throw new Error('the export is gone');
+  return row;
+}
+
+async function complete(of: Exporting): Promise<ExportRow> {
+  return until('the export is complete', async () => {
+    const row = await step(of);
+    return row.is_complete && row;
+  });
+}
+
+const filesOf = ({ files }: ExportRow) => JSON.parse(files) as readonly ExportFile[];
+
+/** `id version` of what a file holds. */
+async function read(of: Exporting, type: ResourceType, number = 1): Promise<string[]> {
+  const [file] = await of.database.run(openFile(of, type, number, RESOURCE_TYPES));
+  if (file?.after_id == null || file.upto_id === null) throw new Error('there is no file');
+  const found: string[] = [];
+  let after = file.after_id;
+  for (;;) {
+    const rows = await of.database.run(
+      filePage({ ...of, type, number, file: { ...file, upto_id: file.upto_id }, after }),
+    );
+    const { resources, more } = toPage(rows, PAGE_RESOURCES);
+    found.push(...resources.map(({ id, version }) => `${id} ${version}`));
+    after = resources.at(-1)?.id ?? after;
+    if (!more) return found;
+  }
+}
+
+const person = (value: string) => ({ resourceType: 'Patient', identifier: [{ value }] });
+const create = (site: string, id: string, value = 'a') => writeResources(site, [toWrite(person(value), id, 'create')]);
+const update = (site: string, id: string, value: string) =>
+  writeResources(site, [toWrite(person(value), id, 'update')]);
+const run = async (client: Client, { text, params }: Query) => client.query(text, [...params]);
+const enter = async (client: Client, site: string): Promise<void> => {
+  await client.query('begin');
+  await run(client, enterSite(site));
+};
+
+/** Resolves when a client waits for a lock. */
+async function waits(client: Client): Promise<void> {
+  await until('it waits', async () => {
+    const { rows } = await db.client.query<{ waiting: boolean }>(
+      `select wait_event_type = 'Lock' as waiting from pg_stat_activity where pid = $1`,
+      [(client as Client & { readonly processID: number }).processID],
+    );
+    return rows[0]?.waiting === true;
+  });
+}
+
+test('what is being written when it begins is waited for, and is in it', async () => {
+  const it = await newSite();
+  const id = uuidv7(Date.now());
+  await enter(writer, it.site);
+  await run(writer, create(it.site, id));
+  const late = await begun(it);
+  expect(await step(late)).toMatchObject({ is_complete: false, is_settled: false, files: '[]' });
+  await writer.query('commit');
+  const { transaction_time: at } = await complete(late);
+  expect(await read(late, 'Patient')).toEqual([`${id} 1`]);
+  const next = await begun(it, RESOURCE_TYPES, at);
+  expect(filesOf(await complete(next))).toEqual([]);
+});
+
+test('a writer that read the clock and then waited for another is waited for too', async () => {
+  const it = await newSite();
+  const id = uuidv7(Date.now());
+  await it.database.run(create(it.site, id));
+  await enter(holder, it.site);
+  await holder.query(`select from resource where site_id = $1 and id = $2 for no key update`, [it.site, id]);
+  await enter(writer, it.site);
+  const updating = run(writer, update(it.site, id, 'b'));
+  await waits(writer);
+  const late = await begun(it);
+  await holder.query('commit');
+  // Its version is of before the moment, and nobody sees it yet.
+  await updating;
+  expect(await step(late)).toMatchObject({ is_complete: false, is_settled: false });
+  await writer.query('commit');
+  await complete(late);
+  expect(await read(late, 'Patient')).toEqual([`${id} 2`]);
+});
+
+test('a writer that begins later is neither waited for nor in it', async () => {
+  const it = await newSite();
+  const [id, other] = [uuidv7(Date.now()), uuidv7(Date.now())];
+  await it.database.run(create(it.site, id));
+  const early = await begun(it);
+  await enter(writer, it.site);
+  await run(writer, update(it.site, id, 'b'));
+  await run(writer, create(it.site, other));
+  const { transaction_time: at } = await complete(early);
+  expect(await read(early, 'Patient')).toEqual([`${id} 1`]);
+  await writer.query('commit');
+  expect(await read(early, 'Patient')).toEqual([`${id} 1`]);
+  const next = await begun(it, RESOURCE_TYPES, at);
+  await complete(next);
+  expect(await read(next, 'Patient')).toEqual([`${id} 2`, `${other} 1`]);
+});
+
+test('what is written in the very millisecond of the moment is of the next', async () => {
+  const it = await newSite();
+  const [before, at] = [uuidv7(Date.now()), uuidv7(Date.now())];
+  for (const id of [before, at]) await it.database.run(create(it.site, id, id));
+  const first = await begun(it);
+  for (const [id, earlier] of [
+    [before, '1 millisecond'],
+    [at, '0'],
+  ])
+    await db.client.query(
+      `update resource set last_updated = (select taken_at from bulk_export where export_id = $1) - $2::interval where id = $3`,
+      [first.id, earlier, id],
+    );
+  const { transaction_time: since } = await complete(first);
+  expect(await read(first, 'Patient')).toEqual([`${before} 1`]);
+  const next = await begun(it, RESOURCE_TYPES, since);
+  await complete(next);
+  expect(await read(next, 'Patient')).toEqual([`${at} 1`]);
+});
+
+test('it does not begin where the transaction has written, and so has an id from before the moment', async () => {
+  const { site, clientId } = await newSite();
+  const asked = {
+    id: randomUUID(),
+    request: '',
+    types: ['Patient'],
+    ofPatients: false,
+    since: null,
+    outcomes: '',
+  } as const;
+  await enter(writer, site);
+  await writer.query('select write_time()');
+  await expect(run(writer, beginExport({ site, clientId, ...asked }))).rejects.toThrow('read the clock');
+  await writer.query('rollback');
+});
+
+test('two of a key that are asked about, and as many as have been forgotten', async () => {
+  const it = await newSite();
+  await begun(it);
+  const [one, two] = await Promise.allSettled([begun(it), begun(it)]);
+  expect([one?.status, two?.status].toSorted()).toEqual(['fulfilled', 'rejected']);
+  await expect(begun(it)).rejects.toMatchObject({ kind: 'throttled' });
+  await db.client.query(`update bulk_export set asked_at = asked_at - interval '11 minutes' where site_id = $1`, [
+    it.site,
+  ]);
+  await begun(it);
+  expect((await begun(await newSite())).id).toBeTruthy();
+});
+
+test('a file has so many resources and so many bytes; what changed is found by its ids, or by looking at all', async () => {
+  const it = await newSite();
+  const ids = Array.from({ length: 12 }, () => uuidv7(Date.now()));
+  for (const id of ids) await it.database.run(create(it.site, id, id));
+  const [first] = await it.database.run<{ size: number; at: string }>({
+    text: `select octet_length(body) + octet_length(meta) as size, to_char(last_updated - interval '1 ms', 'YYYY-MM-DD"T"HH24:MI:SS.MSOF') as at
+             from resource where site_id = $1 and id = $2`,
+    params: [it.site, ids[0] ?? ''],
+  });
+  const each = first?.size ?? 0;
+  const cut = (of: Exporting, resources: number, bytes: number, few: number): Query => ({
+    text: 'select bulk_export_step($1, $2, $3, $4, $5, $6, 1000)',
+    params: [of.site, of.clientId, of.id, resources, bytes, few],
+  });
+  for (const [resources, bytes, since, few, counts] of [
+    [5, 1e9, null, 0, [5, 5, 2]],
+    [100, 4 * each + 1, null, 0, [4, 4, 4]],
+    [100, 1, null, 0, ids.map(() => 1)],
+    [5, 1e9, first?.at ?? '', 12, [5, 5, 2]],
+    [5, 1e9, first?.at ?? '', 11, [5, 5, 2]],
+  ] as const) {
+    const of = await begun(it, ['Patient'], since);
+    const row = await until('it is complete', async () => {
+      const asked = await step(of, cut(of, resources, bytes, few));
+      return asked.is_complete && asked;
+    });
+    expect(filesOf(row).map(({ count }) => count)).toEqual(counts);
+    const all: string[] = [];
+    for (const { number } of filesOf(row)) all.push(...(await read(of, 'Patient', number)));
+    expect(all).toEqual(ids.map((id) => `${id} 1`));
+    const { rows } = await db.client.query<{ kept: boolean }>(
+      'select bool_and(ids is not null) as kept from bulk_export_file where export_id = $1',
+      [of.id],
+    );
+    expect(rows[0]?.kept).toBe(since !== null && few >= 12);
+  }
+});
+
+test('two who ask at once do not find a file twice', async () => {
+  const it = await newSite();
+  for (let n = 0; n < 5; n += 1) await it.database.run(create(it.site, uuidv7(Date.now()), String(n)));
+  const of = await begun(it);
+  await Promise.all([step(of), step(of), step(of)]);
+  expect(filesOf(await complete(of))).toEqual([{ type: 'Patient', number: 1, count: 5 }]);
+});
+
+test('a page is looked up by id, however many there are', async () => {
+  const it = await newSite();
+  await db.client.query(
+    `insert into resource (site_id, type, id, version, last_updated, meta, body)
+     select $1, 'Observation', ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 1, '2026-01-01', '', '"status":"final"'
+       from generate_series(1, 60000) i`,
+    [it.site],
+  );
+  await db.client.query('analyze resource');
+  const after = '01900000-0000-7000-8000-000000000100';
+  for (const since of [null, '2025-01-01']) {
+    const of = await begun(it, ['Observation'], since);
+    await complete(of);
+    const [file] = await it.database.run(openFile(of, 'Observation', 1, RESOURCE_TYPES));
+    if (file?.upto_id == null) throw new Error('there is no file');
+    expect(file.has_ids).toBe(since !== null);
+    const whole = { ...file, upto_id: file.upto_id };
+    const page = filePage({ ...of, type: 'Observation', number: 1, file: whole, after });
+    await enter(writer, it.site);
+    const { rows } = await writer.query<{ 'QUERY PLAN': string }>(`explain (analyze, timing off) ${page.text}`, [
+      ...page.params,
+    ]);
+    await writer.query('rollback');
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).not.toMatch(/Seq Scan on resource\b/);
+    // Inlined, and no look at versions that were.
+    expect(plan).not.toContain('Function Scan on resource_version_at');
+    expect(plan).toMatch(/on resource_history h .*never executed/);
+    const [, found, loops] =
+      /using resource_pkey on resource c .*\(actual rows=([\d.]+) loops=(\d+)\)/.exec(plan) ?? [];
+    expect(Number(found) * Number(loops), plan).toBe(PAGE_RESOURCES + 1);
+  }
+});
