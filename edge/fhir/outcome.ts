@@ -74,9 +74,13 @@ function issueOf(severity: Severity, { code, message, at }: Issue, fallback: str
   };
 }
 
-/** @param issues at least one (R4: `issue` is 1..*) */
-export function outcome(severity: Severity, issues: readonly Issue[]): JsonObject {
-  return { resourceType: 'OperationOutcome', issue: issues.map((issue) => issueOf(severity, issue, 'processing')) };
+/**
+ * @param issues at least one (R4: `issue` is 1..*)
+ * @param warnings beside them
+ */
+export function outcome(severity: Severity, issues: readonly Issue[], warnings: readonly Issue[] = []): JsonObject {
+  const of = (one: Severity, some: readonly Issue[]) => some.map((issue) => issueOf(one, issue, 'processing'));
+  return { resourceType: 'OperationOutcome', issue: [...of(severity, issues), ...of('warning', warnings)] };
 }
 
 function issueTypeOf({ code, kind }: Fault): string {

@@ -1,4 +1,5 @@
 /** A resource as the body of an answer, with the headers that go with a version (FHIR R4 http, 3.1.0.1.5, 3.1.0.2). */
+import type { Issue } from '../../shared/fault.ts';
 import { type JsonObject, printJson } from '../../shared/json.ts';
 import { parseStored, renderResource, type StoredResource } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
@@ -6,6 +7,7 @@ import { etagOf, lastModifiedOf } from './conditional-headers.ts';
 import { type Part, subset } from './subset.ts';
 import type { Answer, RequestContext } from './interaction.ts';
 import { outcome } from './outcome.ts';
+import { unknownCodes } from './validate/unknown-codes.ts';
 
 /** A row's type is one of ours: the column has a check. */
 export interface Stored extends StoredResource {
@@ -40,7 +42,7 @@ const DONE = {
  */
 export function writeAnswer(
   context: RequestContext,
-  stored: StoredResource,
+  stored: Stored,
   done: keyof typeof DONE,
   mayRead: boolean,
 ): Answer {
@@ -51,8 +53,11 @@ export function writeAnswer(
     switch (context.prefer.return) {
       case 'minimal':
         return null;
-      case 'OperationOutcome':
-        return printJson(information(`${stored.type}/${stored.id} version ${stored.version}: ${DONE[done]}`));
+      case 'OperationOutcome': {
+        const message = `${stored.type}/${stored.id} version ${stored.version}: ${DONE[done]}`;
+        // R4 http, 3.1.0.1.10.1: "hints and warnings about the operation", for whoever asks for them.
+        return printJson(information(message, mayRead ? unknownCodes(stored.type, parseStored(stored)) : []));
+      }
       case 'representation':
         return mayRead ? renderResource(stored) : null;
     }
@@ -60,6 +65,6 @@ export function writeAnswer(
   return { status, headers, body: body(), fullUrl, lastUpdated: stored.last_updated };
 }
 
-export function information(message: string): JsonObject {
-  return outcome('information', [{ code: 'informational', message }]);
+export function information(message: string, warnings: readonly Issue[] = []): JsonObject {
+  return outcome('information', [{ code: 'informational', message }], warnings);
 }

@@ -16,6 +16,8 @@ import { issuesOf, outcome } from './outcome.ts';
 import { patientPath, unknownPatient } from './patient-reference.ts';
 import { type Draft, draftCreate, draftUpdate, type PlannedWrite, planWrite } from './plan-write.ts';
 import { unknownId } from './refused-write.ts';
+import { MAX_ISSUES } from './validate/findings.ts';
+import { unknownCodes } from './validate/unknown-codes.ts';
 
 const BASE_PROFILE = 'http://hl7.org/fhir/StructureDefinition/';
 const MODES = ['create', 'update'] as const;
@@ -133,11 +135,21 @@ function uncheckedProfiles(type: ResourceType, { content }: Draft): Issue[] {
   return [{ code: 'informational', message, at: `${type}.meta.profile` }];
 }
 
+/** What may be said beside the faults: an element that has one is told once, and 100 issues are enough. */
+function warningsOf(type: ResourceType, resource: Json, faults: readonly Issue[]): Issue[] {
+  if (!isJsonObject(resource)) return [];
+  return unknownCodes(type, resource)
+    .filter(
+      (warning) => !faults.some(({ at }) => at !== undefined && at !== type && warning.at?.startsWith(at) === true),
+    )
+    .slice(0, Math.max(MAX_ISSUES - faults.length, 0));
+}
+
 /** Always 200 when the content could be looked at (R4): the outcome says what was found. */
-const found = (severity: 'error' | 'information', issues: readonly Issue[]): Answer => ({
+const found = (severity: 'error' | 'information', issues: readonly Issue[], warnings: readonly Issue[]): Answer => ({
   status: 200,
   headers: {},
-  body: printJson(outcome(severity, issues)),
+  body: printJson(outcome(severity, issues, warnings)),
 });
 
 /**
@@ -167,11 +179,14 @@ export function prepareValidate(
       queries: needed.map(({ query }) => query),
       answer: async (results) => {
         const missing = needed.flatMap(({ otherwise }, n) => (results[n]?.length === 0 ? otherwise : []));
-        return missing.length > 0 ? found('error', missing) : found('information', good);
+        const warnings = warningsOf(type, draft.content, missing);
+        return missing.length > 0 ? found('error', missing, warnings) : found('information', good, warnings);
       },
     };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return { audited: 'none', queries: [], answer: async () => found('error', issuesOf(error)) };
+    const faults = issuesOf(error);
+    const warnings = warningsOf(type, asked.resource, faults);
+    return { audited: 'none', queries: [], answer: async () => found('error', faults, warnings) };
   }
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
-import { type Body, expectOutcome, linkOf, observation, patient, type Subject, walk } from './subject.ts';
+import { type Body, expectOutcome, linkOf, observation, patient, type Reply, type Subject, walk } from './subject.ts';
 
 export function resourceCases(subject: () => Subject): void {
   const call: Subject['call'] = (...args) => subject().call(...args);
@@ -322,6 +322,57 @@ export function resourceCases(subject: () => Subject): void {
       expectOutcome(await call('PUT', '/Observation/abc', { body: { ...note, id: 'abc' } }), 404, 'not-found');
       const mismatch = await call('PUT', `/Patient/${unknown}`, { body: patient('pc5', { id: randomUUID() }) });
       expectOutcome(mismatch, 400, 'value', 'Patient.id');
+    });
+  });
+
+  describe('a code that a system of HL7 does not have', () => {
+    const system = 'http://terminology.hl7.org/CodeSystem/v2-0203';
+    const unknown = { type: { coding: [{ system, code: 'NOPE' }] }, value: 'a' };
+    const body = patient('codes', { identifier: [unknown] });
+    const place = 'Patient.identifier[0].type.coding[0].code';
+    const issuesOf = (reply: Reply) =>
+      (reply.body['issue'] as Body[]).map(({ severity, code, expression }) => [
+        severity,
+        code,
+        expression?.[0] ?? null,
+      ]);
+
+    test('is a warning of $validate, whatever else is said', async () => {
+      const good = await call('POST', '/Patient/$validate', { body });
+      expect(issuesOf(good)).toEqual([
+        ['information', 'informational', null],
+        ['warning', 'code-invalid', place],
+      ]);
+      const bad = await call('POST', '/Patient/$validate', { body: { ...body, gender: 'x' } });
+      expect(issuesOf(bad)).toEqual([
+        ['error', 'code-invalid', 'Patient.gender'],
+        ['warning', 'code-invalid', place],
+      ]);
+      // Of a required binding it is an error already.
+      const clinical = 'http://terminology.hl7.org/CodeSystem/condition-clinical';
+      const condition = {
+        resourceType: 'Condition',
+        clinicalStatus: { coding: [{ system: clinical, code: 'x' }] },
+        subject: { display: 'x' },
+      };
+      const twice = await call('POST', '/Condition/$validate', { body: condition });
+      expect(issuesOf(twice)).toEqual([['error', 'code-invalid', 'Condition.clinicalStatus']]);
+    });
+
+    test('is never refused, and told to whoever asks for an OperationOutcome', async () => {
+      const id = await create(body);
+      expect((await call('GET', `/Patient/${id}`)).body['identifier']).toEqual([unknown]);
+      const prefer = { prefer: 'return=OperationOutcome' };
+      const changed = await call('PUT', `/Patient/${id}`, { body: { ...body, id, active: true }, headers: prefer });
+      expect(changed.status, changed.text).toBe(200);
+      expect(issuesOf(changed)).toContainEqual(['warning', 'code-invalid', place]);
+      const plain = await call('PUT', `/Patient/${id}`, { body: { ...body, id, active: false } });
+      expect([plain.status, plain.body['resourceType']]).toEqual([200, 'Patient']);
+      // Of what was there already it says nothing to who may not read it.
+      const token = await subject().tokenWith(['system/Patient.write']);
+      const headers = { ...prefer, 'if-none-exist': `_id=${id}` };
+      const found = await call('POST', '/Patient', { body: patient('codes'), headers, token });
+      expect([found.status, issuesOf(found)]).toEqual([200, [['information', 'informational', null]]]);
     });
   });
 

@@ -199,11 +199,16 @@ describe('what is asked', () => {
     const theirs = uuidv7(Date.now());
     await site.db.client.query(`insert into resource (site_id, type, id, version, last_updated, meta, body)
       values ('${twin}', 'Patient', '${theirs}', 1, now(), '', '')`);
+    // And whose link one of this site has.
+    const impostor = uuidv7(Date.now());
+    await site.db.client.query(`insert into resource (site_id, type, id, version, last_updated, meta, body)
+      values ('${site.site}', 'Patient', '${impostor}', 1, now(), '',
+        '"link":[{"type":"replaced-by","other":{"reference":"Patient/${theirs}"}}]')`);
     const none = await site.deps.database.batch([
       everythingSubject(site.site, theirs),
       everythingPage({ ...page, patient: theirs }),
     ] as const);
-    await site.db.client.query(`delete from resource where id = '${theirs}'`);
+    await site.db.client.query(`delete from resource where id in ('${theirs}', '${impostor}')`);
     expect(none).toEqual([[], []]);
     await expectApart(subject, rows, replaced);
   });

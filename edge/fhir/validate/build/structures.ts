@@ -41,6 +41,8 @@ const Concept: z.ZodType<Concept> = z.lazy(() => z.object({ code: z.string(), co
 const CodeSystem = z.object({
   resourceType: z.literal('CodeSystem'),
   url: z.string(),
+  content: z.string(),
+  caseSensitive: z.boolean().optional(),
   concept: z.array(Concept).default([]),
 });
 const ValueSet = z.object({
@@ -93,7 +95,7 @@ export function readValueSets(): ReadonlyMap<string, z.infer<typeof ValueSet>> {
 
 /** The code systems that R4's value sets take their codes from, by URL. */
 export function readCodeSystems(): ReadonlyMap<string, z.infer<typeof CodeSystem>> {
-  return new Map(readAll(CodeSystem, TERMINOLOGY).map((system) => [system.url, system]));
+  return new Map(readAll(CodeSystem, ['v2-tables.json', ...TERMINOLOGY]).map((system) => [system.url, system]));
 }
 
 /** The codes of these concepts and of those below them. */
