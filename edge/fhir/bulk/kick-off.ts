@@ -1,6 +1,6 @@
 /** Beginning an export (FHIR Bulk Data Access 2.0.0, Bulk Data Kick-off Request): 202, and where its status is. */
 import { Fault } from '../../../shared/fault.ts';
-import { type Json, parseJson, printJson } from '../../../shared/json.ts';
+import { parseJson, printJson } from '../../../shared/json.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { decodeUtf8, readBody } from '../../http/body.ts';
@@ -24,12 +24,9 @@ export type Level = 'system' | 'patient';
 
 const PATHS: Readonly<Record<Level, string>> = { system: '/$export', patient: '/Patient/$export' };
 
-/** Parameters; a body may be missing, since none is required. */
-async function bodyOf({ deps, request }: Call): Promise<Json> {
-  const text = decodeUtf8(await readBody(request, deps.config.FHIR_MAX_BODY_BYTES));
-  if (text.trim() === '') return { resourceType: 'Parameters' };
-  requireJsonBody(request.headers.get('content-type'));
-  return parseJson(text);
+/** The text of a body that may be missing, since no parameter is required; of white space alone it is none. */
+async function bodyOf({ deps, request }: Call): Promise<string> {
+  return decodeUtf8(await readBody(request, deps.config.FHIR_MAX_BODY_BYTES)).trim();
 }
 
 async function askedOf(call: Call): Promise<Asked> {
@@ -39,8 +36,12 @@ async function askedOf(call: Call): Promise<Asked> {
     return askedFor(givenInUrl(pairs), context.prefer, context.now);
   }
   requireNoConditions(request.headers, 'an export');
+  const body = await bodyOf(call);
+  // Without one the parameters are in the URL, as MedplumClient sends them.
+  if (body === '') return askedFor(givenInUrl(pairs), context.prefer, context.now);
   strictControls(pairs, FORM_CONTROLS, 'the parameters of a POST stand in its body, as Parameters');
-  return askedFor(givenInBody(await bodyOf(call)), context.prefer, context.now);
+  requireJsonBody(request.headers.get('content-type'));
+  return askedFor(givenInBody(parseJson(body)), context.prefer, context.now);
 }
 
 /** What the token may read of what is asked for; what was not asked for by name is left out where it may not. */

@@ -114,8 +114,17 @@ export async function medplumCalls(subject: Subject): Promise<Told> {
       download: () => client.download(client.fhirUrl('Patient', id)),
       downloadResponse: () => client.downloadResponse(client.fhirUrl('Patient', id)),
       graphql: () => client.graphql(`{ Patient(id: "${id}") { id } }`),
-      bulkExport: () => client.bulkExport(),
-      startAsyncRequest: () => client.startAsyncRequest(client.fhirUrl('Patient', '$export').toString()),
+      bulkExport: async () => {
+        // So it asks for the status until there is a manifest.
+        const options = { pollStatusOnAccepted: true, pollStatusPeriod: 100 };
+        const { output } = await client.bulkExport('Patient', 'Patient', undefined, options);
+        const [file] = output ?? [];
+        expect(file).toMatchObject({ type: 'Patient', count: expect.any(Number) });
+        expect(
+          await (await client.download(file?.url ?? '', { headers: { Accept: 'application/fhir+ndjson' } })).text(),
+        ).toContain(`"id":"${id}"`);
+      },
+      startAsyncRequest: () => client.startAsyncRequest(`${client.fhirUrl('$export')}?_type=Condition`),
     },
     refusedOf,
   );

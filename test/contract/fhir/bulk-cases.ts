@@ -105,8 +105,12 @@ export function bulkCases(subject: () => Subject): void {
     const { body: manifest } = await complete(subject(), begun.headers.get('content-location') ?? '', { token });
     expect(manifest.request).toBe(`${subject().root}/$export`);
     expect(idsOf(await exported(manifest, token))).toEqual([o, nobody].toSorted());
-    const empty = await subject().call('POST', '/Patient/$export', { token, headers: ASYNC });
+    // As MedplumClient asks: without a body the parameters are in the URL.
+    const path = '/Patient/$export?_type=Procedure';
+    const empty = await subject().call('POST', path, { token, headers: ASYNC });
     expect(empty.status, empty.text).toBe(202);
+    const without = await complete(subject(), empty.headers.get('content-location') ?? '', { token });
+    expect(without.body).toMatchObject({ request: `${subject().root}${path}`, output: [] });
   });
 
   describe('a kick-off is refused', () => {
@@ -144,11 +148,13 @@ export function bulkCases(subject: () => Subject): void {
       expectOutcome(await parameters({ name: 'foo', valueString: 'x' }), 400, 'not-supported', at);
       expectOutcome(await parameters({ name: '_type' }), 400, 'structure', 'Parameters.parameter[0]');
       expectOutcome(await post(patient('x')), 400, 'structure', 'Parameters');
+      const both = { headers: ASYNC, body: { resourceType: 'Parameters' } };
+      expectOutcome(await subject().call('POST', '/$export?_type=Patient', both), 400, 'not-supported', 'http._type');
       expectOutcome(
-        await subject().call('POST', '/$export?_type=Patient', { headers: ASYNC }),
+        await subject().call('POST', '/$export?foo=1', { headers: ASYNC }),
         400,
         'not-supported',
-        'http._type',
+        'http.foo',
       );
     });
 
