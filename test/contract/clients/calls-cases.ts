@@ -37,7 +37,8 @@ export function callsCases(subject: () => Subject): void {
       expectTold(client, await pythonCalls(subject(), client), PYTHON_CLIENTS[client].asksNothing);
     });
 
-    test('HAPI FHIR', async ({ skip }) => {
+    // To compile and to start a JVM are ten seconds of a core, which other tests want too.
+    test('HAPI FHIR', { timeout: 120_000 }, async ({ skip }) => {
       skip(withoutHapi, hapi.NO_HAPI);
       // A JVM for each is too slow for both every time.
       skip(subject().gateway.runtime === 'deno' && !isFull, 'on the other runtime; TEST_SIZE=full runs it on both');
