@@ -114,6 +114,14 @@ export const PATCHES: readonly Mutant[] = [
     tests: UNIT,
   },
   {
+    name: 'a patch copies a long list as often as it likes',
+    file: 'edge/fhir/patch/apply.ts',
+    find: 'if (work < 0) throw',
+    replace: 'if (work < -Infinity) throw',
+    tests: UNIT,
+    only: 'without bound',
+  },
+  {
     name: 'copies of copies grow without bound',
     file: 'edge/fhir/patch/apply.ts',
     find: "if (budget < 0) throw refuse('carries more than a patch may', 'too-costly');",

@@ -13,6 +13,23 @@ type Container = Json[] | JsonObject;
 /** Characters and values that all `copy` and `move` of one patch may carry: copies of copies grow without bound. */
 const MAX_CARRIED = 2 * 1024 * 1024;
 
+/** Items that all operations of one patch may pass by, since a container that is changed is copied. A member counts as many. */
+const MAX_PASSED = 10_000_000;
+const ITEMS_OF_A_MEMBER = 64;
+
+/** How much is copied where the pointer leads. */
+function passed(document: Json, pointer: Pointer): number {
+  let at: Json | undefined = document;
+  let items = 0;
+  for (const token of pointer) {
+    if (Array.isArray(at)) items += at.length;
+    else if (isJsonObject(at)) items += Object.keys(at).length * ITEMS_OF_A_MEMBER;
+    else break;
+    at = childAt(at, token);
+  }
+  return items;
+}
+
 function added(container: Container, token: string, value: Json): Json | undefined {
   if (!Array.isArray(container)) return { ...container, [token]: value };
   const index = token === '-' ? container.length : indexOf(token);
@@ -57,6 +74,7 @@ function carried(value: Json, budget: number, depth = 0): number {
 export function applyPatch(document: Json, operations: readonly Operation[]): Json {
   let result = document;
   let budget = MAX_CARRIED;
+  let work = MAX_PASSED;
   const done = (operation: Operation): Json | undefined => {
     const { path } = operation;
     switch (operation.op) {
@@ -78,16 +96,18 @@ export function applyPatch(document: Json, operations: readonly Operation[]): Js
     }
   };
   for (const [index, operation] of operations.entries()) {
-    const { op } = operation;
+    const { op, path } = operation;
     const refuse = (what: string, code: string): Fault =>
       new Fault('invalid', `the operation at index ${index} (${op}) ${what}; nothing was patched`, { code });
     if (op === 'test') {
-      const value = valueAt(result, operation.path);
+      const value = valueAt(result, path);
       if (value !== undefined && isSameJson(value, operation.value)) continue;
       throw refuse('fails: the resource has another value there, or none', 'conflict');
     }
     if (op === 'move' || op === 'copy') budget = carried(valueAt(result, operation.from) ?? null, budget);
     if (budget < 0) throw refuse('carries more than a patch may', 'too-costly');
+    work -= passed(result, path) + ('from' in operation ? passed(result, operation.from) : 0);
+    if (work < 0) throw refuse('is one too many for so large a resource', 'too-costly');
     const changed = done(operation);
     if (changed === undefined) throw refuse('cannot be done: the resource has nothing at that place', 'processing');
     result = changed;

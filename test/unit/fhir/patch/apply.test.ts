@@ -134,6 +134,10 @@ test('nothing grows or nests without bound', () => {
   const costly = expect.objectContaining({ kind: 'invalid', code: 'too-costly' });
   expect(() => patched('{"a":[1]}', many({ op: 'copy', from: '/a', path: '/a/-' }))).toThrow(costly);
   expect(() => patched(deep, many({ op: 'copy', from: '/a', path: '/a'.repeat(60) }))).toThrow(costly);
+  const wide = `{"a":[${'0,'.repeat(100_000)}0],"b":{${Array.from({ length: 1_000 }, (_, n) => `"${n}":0`).join(',')}}}`;
+  for (const path of ['/a/0', '/b/x']) expect(() => patched(wide, many({ op: 'add', path, value: 1 }))).toThrow(costly);
+  const usual = JSON.stringify({ a: Array.from({ length: 5_000 }, (_, n) => ({ value: n, code: 'x' })) });
+  expect(() => patched(usual, many({ op: 'replace', path: '/a/4999/value', value: 1 }))).not.toThrow();
   const large = JSON.stringify({ a: 'x'.repeat(1_500_000) });
   expect(() => patched(large, '[{"op":"copy","from":"/a","path":"/b"}]')).not.toThrow();
   expect(() => patched(large, many({ op: 'move', from: '/a', path: '/a' }))).toThrow(costly);
