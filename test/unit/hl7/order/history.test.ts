@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { inputs } from '../../../stack/tools/size.ts';
+import { sized } from '../../../stack/tools/size.ts';
 import { createWorld } from '../world.ts';
 import { admissionsAndResults, adt, inTwoOrders, KNOWN, mdm, oru } from './histories.ts';
 
@@ -26,7 +26,7 @@ describe('any order of arrival, any of them again', () => {
       fc.property(inTwoOrders(each), ({ all, other }) => {
         expect(after([...first, ...other])).toBe(after([...first, ...all]));
       }),
-      { numRuns: inputs(25) },
+      { numRuns: sized(25, 2_000) },
     );
   });
 });
