@@ -6,6 +6,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   http: ['store'],
   jobs: ['store'],
   metrics: ['http', 'store'],
+  alerts: ['jobs', 'http', 'store'],
   oauth: ['jobs', 'http', 'store'],
   // Of oauth only the bearer check: see ONLY_BEARER.
   fhir: ['oauth', 'jobs', 'http', 'store'],

@@ -19,6 +19,7 @@ import { createOauth } from './oauth/routes.ts';
 import { createReference, referenceBaseUrl } from './openapi/routes.tsx';
 import { placesOf } from './places.ts';
 import { createProbes } from './probes.ts';
+import { askForAlerts } from './store/alert.ts';
 import { askForRetention } from './store/retention.ts';
 import { JOB_LIMITS, withLimits } from './store/time-limits.ts';
 import { LATENCY_BOUNDS_MS, noteUsage } from './store/usage.ts';
@@ -107,8 +108,8 @@ export function createApp(deps: Deps): App {
     async tick(): Promise<void> {
       try {
         const database = withLimits(deps.database, JOB_LIMITS);
-        await database.run(askForRetention());
-        await tick({ ...deps, database }, jobKinds(config), TICK_BUDGET_MS);
+        await database.batch([askForRetention(), askForAlerts()]);
+        await tick({ ...deps, database }, jobKinds(deps), TICK_BUDGET_MS);
       } catch (error) {
         // The database is away: nobody waits for an answer, and the next tick comes by itself.
         deps.log({ level: 'error', event: 'job.tick', error });

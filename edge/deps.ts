@@ -94,11 +94,16 @@ export interface Deps {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** All addresses a host name resolves to, for the check that a JWKS URI does not lead inside. */
   readonly resolveHost: (hostname: string) => Promise<readonly string[]>;
-  /** A GET at addresses that `resolveHost` gave, where the runtime can be told where to connect; redirects are not followed. */
+  /** A request at addresses that `resolveHost` gave, where the runtime can be told where to connect; redirects are not followed. */
   readonly fetchAt?: (
     addresses: readonly string[],
     url: string,
-    init: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+    init: {
+      readonly method: 'GET' | 'POST';
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body?: string;
+      readonly signal: AbortSignal;
+    },
   ) => Promise<Response>;
   /** A static file of ours by its name in `dist/assets`; 404 where there is none. */
   readonly asset: (path: string) => Promise<Response>;

@@ -33,6 +33,9 @@ export const LOG_EVENTS = {
   listening: ['info'],
   stopping: ['info'],
   stopped: ['info', 'warn'],
+  'alert.opened': ['warn'],
+  'alert.resolved': ['info'],
+  'alert.not-delivered': ['warn'],
   // The sidecar.
   'mllp.configuration': ['fatal'],
   'mllp.start-failed': ['fatal'],

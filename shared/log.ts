@@ -26,6 +26,8 @@ export interface LogFields {
   /** Who of the staff: the subject at their OpenID provider. */
   readonly actor?: string | undefined;
   readonly sourceAddress?: string | undefined;
+  /** What an alert is about: a Client ID, a surface, a kid, or what the operator calls a sidecar. */
+  readonly subject?: string | undefined;
   /** The kind of background work. */
   readonly job?: string | undefined;
   /** A fault's kind and code, or an SQLSTATE. */
@@ -76,6 +78,7 @@ const FIELDS = [
   'site',
   'actor',
   'sourceAddress',
+  'subject',
   'job',
   'fault',
   'detail',

@@ -3,7 +3,8 @@
  * However many requests ask, one fetch runs at a time, and none within 30 s of the last that failed or was asked for
  * again; so nobody can make us flood a client's host.
  */
-import { fetchJwks, type JwksFetching } from '../http/fetch-jwks.ts';
+import { fetchJwks } from '../http/fetch-jwks.ts';
+import type { GuardedFetching } from '../http/guarded-fetch.ts';
 import { type CheckedJwks, readJwks } from '../../shared/oauth/jwks.ts';
 import type { Deps } from '../deps.ts';
 import type { ClientRow } from '../store/client.ts';
@@ -37,7 +38,7 @@ const usable = (jwks: CheckedJwks): ClientKeys => {
   return problem === undefined ? { jwks } : { reason: `the JWKS cannot be used: ${problem}` };
 };
 
-export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log'> & JwksFetching): ClientKeyring {
+export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log'> & GuardedFetching): ClientKeyring {
   const entries = new Map<string, Entry>();
 
   const entryOf = (clientId: string, source: string, make: () => Entry): Entry => {

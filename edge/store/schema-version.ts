@@ -6,10 +6,15 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 29;
+export const SCHEMA_VERSION = 30;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
+  'alert_ask',
+  'alert_facts',
+  'alert_notices_due',
+  'alert_notices_tried',
+  'alert_write',
   'api_key_write',
   'assert_caller',
   'assert_session',

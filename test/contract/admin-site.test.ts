@@ -101,6 +101,8 @@ describe.each(RUNTIMES)('settings on %s', (runtime) => {
       processingIds: ['P'],
       assigningAuthorities: [],
       codeSystems: [],
+      alertWebhook: null,
+      alertErrorPercent: 25,
       identifyingTypes: [],
       placeholders: [],
       placeholderBirthDates: [],
@@ -209,6 +211,12 @@ describe.each(RUNTIMES)('settings on %s', (runtime) => {
     ['hl7UnsupportedTypes', 'drop'],
     ['hl7AcceptAck', 1],
     ['hl7Information', 'silent'],
+    ['silentAfterMinutes', 4],
+    ['silentAfterMinutes', 'soon'],
+    ['silentHours', '8-18'],
+    ['silentHours', '08:00-08:00'],
+    ['silentHours', '24:00-06:00'],
+    ['silentDays', ['Mon']],
   ])('of a key refuse a bad %s', async (field, value) => {
     const response = await call('PATCH', `/api-keys/${key.clientId}`, { [field]: value });
     expect(response.status).toBe(422);
@@ -265,6 +273,27 @@ describe.each(RUNTIMES)('settings on %s', (runtime) => {
     const { items } = (await (await call('GET', `${path}/changes?limit=1`)).json()) as { items: object[] };
     expect(items).toMatchObject([{ changed: Object.keys(own), before: usual, after: own }]);
     expect(await set(path, Object.fromEntries(Object.keys(own).map((name) => [name, null])))).toMatchObject(usual);
+  });
+
+  test('of alerts: an address at a public host, or none; when a key is silent', async () => {
+    for (const alertWebhook of ['http://hooks.example/x', 'https://10.0.0.1/x', 'https://hooks.internal/x', 'hooks']) {
+      const refused = await call('PATCH', '/site', { alertWebhook });
+      expect([refused.status, ((await refused.json()) as Problem).errors]).toMatchObject([
+        422,
+        [{ pointer: '#/alertWebhook' }],
+      ]);
+    }
+    const given = { alertWebhook: 'https://hooks.example/x', alertErrorPercent: 40 };
+    expect(await set('/site', given)).toMatchObject(given);
+    const none = { alertWebhook: null, alertErrorPercent: null };
+    expect(await set('/site', { alertWebhook: '', alertErrorPercent: '' })).toMatchObject(none);
+    const path = `/api-keys/${key.clientId}`;
+    const silence = { silentAfterMinutes: 45, silentHours: '07:00-18:30', silentDays: ['Mo', 'Fr'] };
+    expect(await set(path, { ...silence, silentAfterMinutes: '45', silentHours: ' 07:00 – 18:30 ' })).toMatchObject(
+      silence,
+    );
+    const never = { silentAfterMinutes: null, silentHours: null, silentDays: [] };
+    expect(await set(path, { silentAfterMinutes: null, silentHours: '', silentDays: '' })).toMatchObject(never);
   });
 
   test('name the system of a bare namespace in the next message', async () => {

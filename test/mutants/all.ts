@@ -1,5 +1,6 @@
 /** Every seeded defect, by the room it is in. `npm run mutants -- <room or word>` runs a part. */
 import { ADMIN } from './admin.ts';
+import { ALERTS } from './alerts.ts';
 import { AUDIT } from './audit.ts';
 import { BULK } from './bulk.ts';
 import { COST } from './cost.ts';
@@ -37,6 +38,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   bulk: BULK,
   cost: COST,
   metrics: METRICS,
+  alerts: ALERTS,
   fhir: FHIR,
   patch: PATCHES,
   sort: SORTS,

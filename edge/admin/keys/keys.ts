@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Database, Deps } from '../../deps.ts';
-import type { JwksFetching } from '../../http/fetch-jwks.ts';
+import type { GuardedFetching } from '../../http/guarded-fetch.ts';
 import { changedMeanwhile } from '../api/if-match.ts';
 import { parse } from '../api/parse.ts';
 import { newRecord, recordChange, toColumns, toRecord } from '../record/member.ts';
@@ -24,7 +24,7 @@ export const newKey = newRecord(KEY_MEMBERS);
 export const keyChange = recordChange(KEY_MEMBERS);
 
 /** What of a runtime making keys needs: also a program without one. */
-export type KeyDeps = Pick<Deps, 'database'> & JwksFetching;
+export type KeyDeps = Pick<Deps, 'database'> & GuardedFetching;
 
 export interface SavedKey {
   readonly key: KeyRow;

@@ -18,6 +18,7 @@ import {
   name,
   oneOf,
   optionalText,
+  optionalWhole,
   PROCESSING_IDS,
   processingIds,
   timeZone,
@@ -36,6 +37,15 @@ export const DEFAULT_PROTOCOLS = ['fhir'];
 
 /** A namespace (HD.1), or a URI. */
 const MAX_AUTHORITY_CHARACTERS = 1000;
+
+/** As edge/alerts/hours.ts reads them. */
+const DAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'] as const;
+const HOURS = /^(?:[01]\d|2[0-3]):[0-5]\d-(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/;
+const hours = optionalText(20)
+  .transform((given) => given?.replaceAll(/\s|\u2013/g, (character) => (character === '\u2013' ? '-' : '')) ?? null)
+  .refine((given) => given === null || (HOURS.test(given) && given.slice(0, 5) !== given.slice(6)), {
+    error: 'must be two times with a dash between, such as 07:00-18:30, or empty for all day',
+  });
 
 const text = z.string();
 const texts = z.array(text);
@@ -59,6 +69,11 @@ export const KEY_SECTIONS = [
     name: 'judged',
     title: 'How its HL7 messages are judged',
     lead: 'Whom a message is about, what is refused, and what is answered. The defaults are safe for most senders.',
+  },
+  {
+    name: 'silence',
+    title: 'When its silence is an alert',
+    lead: 'For a sender that should be heard. Hours and days are those of the time zone of the site.',
   },
 ] as const;
 
@@ -263,6 +278,44 @@ export const KEY_MEMBERS = {
     section: 'hl7',
     input: { kind: 'choices', values: PROCESSING_IDS },
     flag: { name: 'hl7-processing-ids', value: 'LIST' },
+  }),
+  silentAfterMinutes: member({
+    column: 'silent_after_minutes',
+    schema: optionalWhole(5, 10_080),
+    initial: null,
+    answer: z.number().int().nullable(),
+    label: 'Silent after (minutes)',
+    hint:
+      'An alert opens when this key has sent no HL7 message for so many minutes on end, all of them within the hours below. ' +
+      'Choose some three times the longest pause that is usual. It resolves with the next message.',
+    none: 'never',
+    section: 'silence',
+    input: { kind: 'text' },
+    flag: { name: 'silent-after', value: 'MINUTES' },
+  }),
+  silentHours: member({
+    column: 'silent_hours',
+    schema: hours,
+    initial: null,
+    answer: text.nullable(),
+    label: 'Between',
+    hint: 'From when to when somebody would be expected to send, such as 07:00-18:30; 22:00-06:00 ends on the next day.',
+    none: 'all day',
+    section: 'silence',
+    input: { kind: 'text' },
+    flag: { name: 'silent-hours', value: 'FROM-TO' },
+  }),
+  silentDays: member({
+    column: 'silent_days',
+    schema: choices('a day', DAYS),
+    initial: [],
+    answer: texts,
+    label: 'On',
+    hint: 'The days on which these hours begin; none chosen: every day.',
+    none: 'every day',
+    section: 'silence',
+    input: { kind: 'choices', values: DAYS },
+    flag: { name: 'silent-days', value: 'LIST' },
   }),
   hl7DefaultAuthority: member({
     column: 'hl7_default_authority',

@@ -8,7 +8,8 @@ import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject } from '../../../shared/json.ts';
 import { type CheckedJwks, type CheckedKey, publicMembersOf, readJwks } from '../../../shared/oauth/jwks.ts';
 import { quote } from '../../../shared/quote.ts';
-import { fetchJwks, type JwksFetching } from '../../http/fetch-jwks.ts';
+import { fetchJwks } from '../../http/fetch-jwks.ts';
+import type { GuardedFetching } from '../../http/guarded-fetch.ts';
 
 const MAX_JWKS_CHARACTERS = 64 * 1024;
 
@@ -60,7 +61,7 @@ function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
   return [...problems.map((message) => issue(field, message)), ...dangerous];
 }
 
-async function lookAtUri(deps: JwksFetching, uri: string): Promise<{ issues: Issue[]; findings: JwksFindings }> {
+async function lookAtUri(deps: GuardedFetching, uri: string): Promise<{ issues: Issue[]; findings: JwksFindings }> {
   const fetched = await fetchJwks(deps, uri);
   if (!('failed' in fetched)) {
     return { issues: checkKeys('jwksUri', fetched.jwks), findings: { keys: fetched.jwks.keys } };
@@ -77,7 +78,7 @@ async function lookAtUri(deps: JwksFetching, uri: string): Promise<{ issues: Iss
  * @throws Fault `invalid` with every finding of `before` and of the keys
  */
 export async function checkJwksOf(
-  deps: JwksFetching,
+  deps: GuardedFetching,
   { jwksUri, jwks }: Pick<Rules, 'jwksUri' | 'jwks'>,
   before: readonly Issue[],
 ): Promise<JwksFindings> {

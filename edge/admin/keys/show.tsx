@@ -2,7 +2,8 @@
 import type { Context } from 'hono';
 
 import { readJwks } from '../../../shared/oauth/jwks.ts';
-import { fetchJwks, type JwksFetching } from '../../http/fetch-jwks.ts';
+import { fetchJwks } from '../../http/fetch-jwks.ts';
+import type { GuardedFetching } from '../../http/guarded-fetch.ts';
 import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { findRefusals } from '../../store/admin-refusal.ts';
@@ -32,7 +33,7 @@ interface Looked {
 }
 
 /** The keys as far as they can be known without asking anyone, or, asked for, as the JWKS URI has them now. */
-async function lookAt(deps: JwksFetching, key: KeyRow, isAsked: boolean): Promise<Looked> {
+async function lookAt(deps: GuardedFetching, key: KeyRow, isAsked: boolean): Promise<Looked> {
   if (key.jwks !== null) {
     const { keys, problems } = readJwks(key.jwks);
     return { findings: { keys }, problems };

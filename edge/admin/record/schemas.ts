@@ -47,6 +47,15 @@ export const optionalText = (maxCharacters: number) =>
     .transform((text) => (text.trim() === '' ? null : text.trim()))
     .nullable();
 
+/** A whole number, also as a text of digits, or null; an empty text is null. */
+export const optionalWhole = (min: number, max: number) =>
+  z
+    .union([z.number(), z.string(), z.null()], { error: `must be a whole number from ${min} to ${max}, or null` })
+    .transform((given) => (typeof given === 'string' ? (given.trim() === '' ? null : Number(given)) : given))
+    .refine((number) => number === null || (Number.isInteger(number) && number >= min && number <= max), {
+      error: `must be a whole number from ${min} to ${max}, or null`,
+    });
+
 /** Yes or no; null and an empty text are what a new record has. */
 export const yesOrNo = (initial: boolean) =>
   z

@@ -2,8 +2,18 @@
 import { z } from 'zod';
 
 import { CHARSETS } from '../../../shared/hl7/charset.ts';
+import { checkJwksUri } from '../../../shared/oauth/jwks-uri.ts';
 import { columnsOf, member, type Members, type RecordOf } from '../record/member.ts';
-import { charset, name, PROCESSING_IDS, processingIds, timeZone, yesOrNo } from '../record/schemas.ts';
+import {
+  charset,
+  name,
+  optionalText,
+  optionalWhole,
+  PROCESSING_IDS,
+  processingIds,
+  timeZone,
+  yesOrNo,
+} from '../record/schemas.ts';
 import { birthDates, identifyingTypes, placeholders } from './identifiers.ts';
 import { uriTable } from './uri-table.ts';
 
@@ -22,6 +32,16 @@ const ATTEMPTS_MIN_DAYS = 7;
 const USAGE_MIN_DAYS = 1;
 const AUDIT_MIN_DAYS = 365;
 
+/** By its text alone; where its host leads, and that it is none of ours, is looked at whenever something is posted. */
+const webhook = optionalText(2048).superRefine((url, context) => {
+  const host = url !== null && URL.canParse(url) ? new URL(url).hostname : '';
+  const problem =
+    url === null ? undefined : checkJwksUri(url, { ownUrls: [], trustedHosts: LOOPBACK.has(host) ? [host] : [] });
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
+/** For local and test stacks; elsewhere nothing is posted to this machine. */
+const LOOPBACK = new Set(['127.0.0.1', 'localhost']);
+
 const authorities = uriTable('namespace', 'As the messages have it: HD.1, such as PID-3.4.');
 const codeSystems = uriTable('name', 'As the messages have it: CWE.3, such as OBX-3.3.');
 
@@ -37,6 +57,11 @@ export const SITE_SECTIONS = [
     name: 'names',
     title: 'What names and numbers mean here',
     lead: 'What only this hospital knows, and its messages do not say. These hold for every sender.',
+  },
+  {
+    name: 'alerts',
+    title: 'Who is told when something is wrong',
+    lead: 'The console lists alerts in any case. Of what concerns a sender, the hours are set with its API key.',
   },
   {
     name: 'kept',
@@ -131,6 +156,35 @@ export const SITE_MEMBERS = {
     section: 'names',
     input: { kind: 'lines', rows: 8, print: codeSystems.print },
     flag: { name: 'code-system', value: 'NAME=URI', from: 'lines' },
+  }),
+  alertWebhook: member({
+    column: 'alert_webhook',
+    schema: webhook,
+    initial: null,
+    answer: text.nullable(),
+    label: 'Webhook',
+    hint:
+      'Where alerts are posted: an https address at a public host, as a chat or paging service gives one. What is posted is ' +
+      'signed as Standard Webhooks says, and names ids of this console, never a patient. The secret to check it with is ' +
+      'shown under Alerts.',
+    none: 'alerts are shown in the console only',
+    section: 'alerts',
+    input: { kind: 'text', type: 'url', mono: true },
+    flag: { name: 'alert-webhook', value: 'URL' },
+  }),
+  alertErrorPercent: member({
+    column: 'alert_error_percent',
+    schema: optionalWhole(1, 100),
+    initial: 25,
+    answer: z.number().int().nullable(),
+    label: 'Error rate (percent)',
+    hint:
+      'An alert opens when of the requests of a surface in the last quarter to half of an hour, 20 at least, more than this ' +
+      'were refused or failed, and resolves when it is half of it.',
+    none: 'no alert',
+    section: 'alerts',
+    input: { kind: 'text' },
+    flag: { name: 'alert-error-percent', value: 'PERCENT' },
   }),
   identifyingTypes: member({
     column: 'identifying_types',

@@ -1,5 +1,5 @@
 /**
- * A GET of an https URL at addresses that were looked at before: the name is not resolved again, so that no second answer of
+ * A request of an https URL at addresses that were looked at before: the name is not resolved again, so that no second answer of
  * its DNS leads elsewhere (OWASP, DNS rebinding). Host, SNI and the certificate are those of the name. For Node and Deno,
  * whose own `fetch` cannot be told where to connect; redirects are not followed.
  */
@@ -8,6 +8,8 @@ import { request } from 'node:https';
 import { isIP } from 'node:net';
 
 export interface FetchAtInit {
+  readonly method?: 'GET' | 'POST';
+  readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
@@ -44,13 +46,14 @@ function toResponse(incoming: IncomingMessage): Response {
 export function fetchAt(
   addresses: readonly string[],
   url: string,
-  { headers, signal }: FetchAtInit,
+  { method = 'GET', headers, body, signal }: FetchAtInit,
 ): Promise<Response> {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   return new Promise((resolve, reject) => {
     const outgoing = request(
       url,
       {
+        method,
         headers,
         signal,
         // A connection of its own: none that was made to another address is used again.
@@ -71,6 +74,6 @@ export function fetchAt(
       },
     );
     outgoing.on('error', reject);
-    outgoing.end();
+    outgoing.end(body);
   });
 }

@@ -17,6 +17,7 @@ const THEIRS = randomUUID();
 /** What belongs to no site, and what the application may do with it. A new table of no site is a decision: it stands here. */
 const OF_NO_SITE: Readonly<Record<string, string>> = {
   audit_minimum_age: '',
+  signing_key_seen: '',
   jti_claim: '',
   schema_function: 'SELECT',
   schema_migration: 'SELECT',
@@ -25,6 +26,8 @@ const OF_NO_SITE: Readonly<Record<string, string>> = {
 
 /** What is only added to, or not even that: what the gateway may do beside looking at it. */
 const KEPT: Readonly<Record<string, string>> = {
+  alert: 'SELECT',
+  alert_notice: 'SELECT',
   api_key_change: 'INSERT SELECT',
   api_key_thumbprint: '',
   audit: 'INSERT SELECT',
@@ -47,6 +50,10 @@ const KEPT: Readonly<Record<string, string>> = {
 
 /** Functions that act for the owner, each for a reason that its file tells. */
 const FOR_THE_OWNER = [
+  'alert_facts',
+  'alert_notices_due',
+  'alert_notices_tried',
+  'alert_write',
   'audit_forget',
   'client_find',
   'console_session_logout',

@@ -1,0 +1,16 @@
+-- What became of notices that were posted: p_tried [{ site, id, answer, isDelivered }], of all sites, hence the owner's rights.
+-- One that was not delivered is tried again after 1, 2, 4 … minutes, 60 at most, and given up three days after it was made;
+-- without a webhook at once.
+create or replace function alert_notices_tried(p_tried json) returns void language sql
+security definer
+set search_path = public, pg_temp
+as $$
+  update alert_notice n
+     set attempts = n.attempts + 1, last_answer = x.answer,
+         delivered_at = case when x."isDelivered" then clock_timestamp() end,
+         given_up_at = case when not x."isDelivered"
+           and (x.answer = 'no-webhook' or n.at < clock_timestamp() - interval '3 days') then clock_timestamp() end,
+         next_at = clock_timestamp() + least(interval '60 minutes', interval '1 minute' * 2 ^ least(n.attempts, 10))
+    from json_to_recordset(p_tried) as x(site uuid, id uuid, answer text, "isDelivered" boolean)
+   where n.site_id = x.site and n.notice_id = x.id and n.delivered_at is null
+$$;

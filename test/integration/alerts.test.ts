@@ -1,0 +1,298 @@
+/** Alerts on a real PostgreSQL, from what the gateway has noted to what a receiver is sent, over a real socket. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { postNotices } from '../../edge/alerts/notices.ts';
+import { watchAlerts } from '../../edge/alerts/watch.ts';
+import type { Database } from '../../edge/deps.ts';
+import { webhookSecret } from '../../edge/http/webhook-signature.ts';
+import type { JobKind } from '../../edge/jobs/kind.ts';
+import { tick } from '../../edge/jobs/tick.ts';
+import { neonDatabase } from '../../edge/platform/neon.ts';
+import { askForAlerts } from '../../edge/store/alert.ts';
+import type { LogEntry } from '../../shared/log.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { testDeps } from '../stack/tools/test-deps.ts';
+import { makeSecrets } from '../stack/services/secrets.ts';
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+let db: TestDatabase;
+let database: Database;
+let site: string;
+let key: ApiKey;
+let receiver: Server;
+let received: Received[];
+let answers: number[];
+let logged: LogEntry[];
+let kinds: { watch: JobKind; post: JobKind };
+const secrets = ['a'.repeat(43), 'b'.repeat(43)];
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  receiver = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += String(chunk)));
+    request.on('end', () => {
+      received.push({ headers: request.headers, body });
+      response.writeHead(answers.shift() ?? 204).end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const { env } = await makeSecrets();
+  const signing = (JSON.parse(env.TOKEN_SIGNING_KEYS) as { keys: object[] }).keys;
+  const deps = testDeps({
+    signingKeys: signing,
+    env: {
+      GATEWAY_SECRET: secrets.join(','),
+      JWKS_TRUSTED_HOSTS: '127.0.0.1',
+      ADMIN_PUBLIC_BASE_URL: 'https://console.example',
+    },
+    // The receiver here has no certificate; the contract tests' has.
+    fetch: (url, init) => fetch(url.replace('https:', 'http:'), init),
+  });
+  kinds = { watch: watchAlerts(deps.config), post: postNotices(deps) };
+});
+afterAll(async () => {
+  receiver.close();
+  await db.drop();
+});
+
+const webhook = () => `https://127.0.0.1:${(receiver.address() as AddressInfo).port}/alerts`;
+
+beforeEach(async () => {
+  [received, answers, logged] = [[], [], []];
+  await db.client.query('truncate site cascade; truncate job, sidecar_seen, signing_key_seen');
+  site = await createSite(db.client);
+  key = await createApiKey(db.client, { site, protocols: ['hl7'] });
+  await db.client.query('update site set alert_webhook = $1', [webhook()]);
+  await database.run(askForAlerts());
+});
+
+/** A job's turn, now. */
+async function turn(kind: 'watch' | 'post'): Promise<void> {
+  await db.client.query('update job set run_after = now()');
+  const deps = { database, now: () => Date.now(), log: (entry: LogEntry) => void logged.push(entry) };
+  expect(await tick(deps, [kinds[kind]], 0)).toEqual({ advanced: 1, failed: 0 });
+}
+
+/** As if so much time had passed for all that is known. */
+const ago = (table: string, columns: readonly string[], time: string) =>
+  db.client.query(
+    `update ${table} set ${columns.map((column) => `${column} = ${column} - interval '${time}'`).join(', ')}`,
+  );
+
+const openAlerts = async () =>
+  (await db.client.query('select kind, subject, told from alert where resolved_at is null order by kind')).rows;
+
+const failing = () =>
+  db.client.query(
+    `insert into hl7_message (site_id, message_id, client_id, received_at, source, source_address, request_id,
+       sending_application, sending_facility, control_id, sha256, message_type, raw, outcome, has_failed)
+     values ($1, gen_random_uuid(), $2, now() - interval '1 hour', 'http', '', '', '', '', 'C1', 'x', 'ADT', '', 'AE', true)`,
+    [site, key.clientId],
+  );
+
+test('each cause opens its alert, of its site alone', async () => {
+  const other = await createSite(db.client);
+  await createApiKey(db.client, { site: other, protocols: ['fhir'] });
+  await failing();
+  await db.client.query(
+    `insert into usage (site_id, bucket, surface, outcome, requests, latency)
+       values ($1, date_bin('15 minutes', now(), 'epoch'), 'fhir', 'refused', 30, '{}')`,
+    [site],
+  );
+  await db.client.query('update api_key set silent_after_minutes = 30 where client_id = $1', [key.clientId]);
+  await ago('api_key', ['updated_at'], '1 hour');
+  const mllp = await createApiKey(db.client, { site, protocols: ['hl7-mllp'], allowedIps: ['192.0.2.1'] });
+  await db.client.query(`update api_key set jwks = null, jwks_uri = 'https://keys.example/jwks' where client_id = $1`, [
+    mllp.clientId,
+  ]);
+  await ago('api_key', ['updated_at'], '1 hour');
+  await db.client.query(
+    `insert into refusal (site_id, refusal_id, client_id, surface, request_id, source_address, code, reason)
+       select $1, gen_random_uuid(), $2, 'token', '', '', 'jwks', 'the JWKS URI cannot be used: its host answered 503'
+         from generate_series(1, 3)`,
+    [site, mllp.clientId],
+  );
+  await db.client.query(`insert into sidecar_seen (issuer, last_seen) values ('ward', now() - interval '10 minutes')`);
+  // What has been looked at without a break for an hour.
+  await db.client.query(
+    `update job set cursor = json_build_object('lookedAt', extract(epoch from now() - interval '1 minute') * 1000, 'since', 0)
+      where kind = 'alerts'`,
+  );
+  await turn('watch');
+  expect(await openAlerts()).toEqual([
+    { kind: 'error-rate', subject: 'fhir', told: 'open' },
+    { kind: 'feed-silent', subject: key.clientId, told: 'open' },
+    { kind: 'jwks-uri-failing', subject: mllp.clientId, told: 'open' },
+    { kind: 'replay-needed', subject: '', told: 'open' },
+    { kind: 'sidecar-silent', subject: 'ward', told: 'open' },
+  ]);
+  expect((await db.client.query('select from alert where site_id = $1', [other])).rowCount).toBe(0);
+  expect(logged.map(({ event }) => event)).toEqual(Array(5).fill('alert.opened'));
+  await turn('post');
+  expect(received).toHaveLength(5);
+});
+
+test('after a break of its own nothing is silent yet', async () => {
+  await db.client.query('update api_key set silent_after_minutes = 30');
+  await ago('api_key', ['updated_at'], '9 hours');
+  await db.client.query(`insert into sidecar_seen (issuer, last_seen) values ('ward', now() - interval '9 hours')`);
+  await turn('watch');
+  expect(await openAlerts()).toEqual([]);
+});
+
+test('what is posted is signed by each secret, says where to look, and names nobody', async () => {
+  await failing();
+  await turn('watch');
+  await turn('post');
+  const [{ headers, body } = { headers: {}, body: '' }] = received;
+  const { type, data } = JSON.parse(body) as { type: string; data: Record<string, unknown> };
+  expect(type).toBe('alert.opened');
+  expect(data).toEqual({
+    alertId: expect.any(String),
+    site,
+    kind: 'replay-needed',
+    subject: '',
+    summary: expect.any(String),
+    openedAt: expect.stringMatching(/Z$/),
+    resolvedAt: null,
+    times: 1,
+    url: 'https://console.example/admin/alerts',
+  });
+  const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+  const signatures = await Promise.all(
+    secrets.map(async (secret) => {
+      const known = Buffer.from((await webhookSecret([secret], site)).replace('whsec_', ''), 'base64');
+      return `v1,${createHmac('sha256', known).update(signed).digest('base64')}`;
+    }),
+  );
+  expect(headers['webhook-signature']).toBe(signatures.join(' '));
+  expect(await webhookSecret(secrets, site)).not.toBe(await webhookSecret(secrets, randomUUID()));
+  expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
+});
+
+test('a receiver that is down for a night gets each notice in the morning, by the same id, and no other is held up', async () => {
+  const other = await createSite(db.client);
+  await createApiKey(db.client, { site: other });
+  await db.client.query(`update site set alert_webhook = 'https://nowhere.invalid/x' where site_id = $1`, [other]);
+  await db.client.query(
+    `insert into alert (site_id, alert_id, kind, subject, opened_at, told, told_at) values ($1, $2, 'error-rate', 'fhir', now(), 'open', now())`,
+    [other, randomUUID()],
+  );
+  await db.client.query(
+    `insert into alert_notice (site_id, notice_id, alert_id, told, at, next_at)
+       select $1, gen_random_uuid(), a.alert_id, 'open', now(), now() from alert a, generate_series(1, 30)`,
+    [other],
+  );
+  await failing();
+  await turn('watch');
+  answers = [503, 500];
+  await turn('post');
+  const waits = async () =>
+    (
+      await db.client.query<{ minutes: number; last_answer: string }>(
+        `select round(extract(epoch from next_at - now()) / 60)::int as minutes, last_answer from alert_notice where site_id = $1`,
+        [site],
+      )
+    ).rows;
+  expect(await waits()).toEqual([{ minutes: 1, last_answer: '503' }]);
+  await turn('post');
+  expect(received).toHaveLength(1);
+  for (let hour = 0; hour < 9; hour += 1) {
+    await db.client.query('update alert_notice set next_at = now() where site_id = $1', [site]);
+    await ago('alert_notice', ['at'], '1 hour');
+    if (hour > 0) answers = [503];
+    await turn('post');
+  }
+  expect((await waits())[0]?.minutes).toBe(60);
+  await db.client.query('update alert_notice set next_at = now() where site_id = $1', [site]);
+  await turn('post');
+  expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  expect(
+    (await db.client.query('select from alert_notice where site_id = $1 and delivered_at is not null', [site]))
+      .rowCount,
+  ).toBe(1);
+  const tries = received.length;
+  await turn('post');
+  expect(received).toHaveLength(tries);
+  expect(logged.filter(({ event }) => event === 'alert.not-delivered').length).toBeGreaterThan(10);
+});
+
+test('a notice is given up after three days, and at once where there is no webhook any more', async () => {
+  await failing();
+  await turn('watch');
+  answers = [500];
+  await ago('alert_notice', ['at'], '73 hours');
+  await turn('post');
+  const given = async () => (await db.client.query('select from alert_notice where given_up_at is not null')).rowCount;
+  expect(await given()).toBe(1);
+  await db.client.query('update alert_notice set given_up_at = null, next_at = now(), at = now()');
+  await db.client.query('update site set alert_webhook = null');
+  await turn('post');
+  expect([await given(), received.length]).toEqual([1, 1]);
+});
+
+test('a webhook inside is refused whatever was saved, and redirects are not followed', async () => {
+  await failing();
+  for (const [url, answer] of [
+    ['http://127.0.0.1/x', 'refused'],
+    ['https://10.0.0.1/x', 'refused'],
+    ['https://console.example/x', 'refused'],
+  ]) {
+    await db.client.query('truncate alert cascade');
+    await db.client.query('update site set alert_webhook = $1', [url]);
+    await turn('watch');
+    await turn('post');
+    const { rows } = await db.client.query('select last_answer, delivered_at from alert_notice');
+    expect(rows).toEqual([{ last_answer: answer, delivered_at: null }]);
+  }
+  await db.client.query('truncate alert cascade');
+  await db.client.query('update site set alert_webhook = $1', [webhook()]);
+  answers = [302];
+  await turn('watch');
+  await turn('post');
+  expect((await db.client.query('select last_answer from alert_notice')).rows).toEqual([{ last_answer: '302' }]);
+});
+
+test('a cause that is gone resolves its alert after a while; what was acknowledged is so until it comes back', async () => {
+  await failing();
+  await turn('watch');
+  await db.client.query(`update alert set acknowledged_at = now(), acknowledged_by = 'Alex'`);
+  await db.client.query('update hl7_message set has_failed = false');
+  await turn('watch');
+  expect((await db.client.query('select clear_since, acknowledged_by from alert')).rows).toEqual([
+    { clear_since: expect.any(Date), acknowledged_by: 'Alex' },
+  ]);
+  await ago('alert', ['clear_since', 'told_at', 'opened_at'], '20 minutes');
+  await turn('watch');
+  expect(
+    (await db.client.query(`select from alert where resolved_at is not null and told = 'resolved'`)).rowCount,
+  ).toBe(1);
+  await ago('alert', ['resolved_at', 'told_at'], '20 minutes');
+  await db.client.query('update hl7_message set has_failed = true');
+  await turn('watch');
+  const { rows } = await db.client.query('select times, acknowledged_by, told from alert');
+  expect(rows).toEqual([{ times: 2, acknowledged_by: null, told: 'open' }]);
+  expect(logged.map(({ event }) => event)).toEqual(['alert.opened', 'alert.resolved', 'alert.opened']);
+});
+
+test('the work is there once, and again when it was given up', async () => {
+  await database.run(askForAlerts());
+  const jobs = async () => (await db.client.query('select kind, state from job order by kind, state')).rows;
+  const open = ['alert-notices', 'alerts'].map((kind) => ({ kind, state: 'open' }));
+  expect(await jobs()).toEqual(open);
+  await db.client.query(`update job set state = 'failed', ended_at = now() where kind = 'alerts'`);
+  await database.run(askForAlerts());
+  expect(await jobs()).toEqual([open[0], { kind: 'alerts', state: 'failed' }, open[1]]);
+});
