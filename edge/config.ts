@@ -131,6 +131,14 @@ const LIMITS = {
   JOB_TICK_SECONDS: z.coerce.number().positive().default(60),
 };
 
+/** Which searches FHIR recognizes: those that are listed, or US Core's too (edge/README.md, FHIR). */
+export const SEARCH_SETS = ['listed', 'us-core'] as const;
+export type SearchSet = (typeof SEARCH_SETS)[number];
+
+const FHIR = {
+  FHIR_SEARCH: z.enum(SEARCH_SETS).default('listed'),
+};
+
 const TRUST = {
   /** Deno only: the proxies whose X-Forwarded-For says where a request comes from. */
   TRUSTED_PROXIES: addressRanges,
@@ -149,6 +157,7 @@ const gateway = z.object({
   ...PROGRAM,
   ...SECRETS,
   ...STAFF,
+  ...FHIR,
   ...LIMITS,
   ...TRUST,
 });

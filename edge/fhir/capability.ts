@@ -2,9 +2,12 @@
 import type { JsonObject } from '../../shared/json.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { typeOf } from '../store/search/kinds.ts';
-import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
+import type { SearchSet } from '../config.ts';
+import { parametersOf, sortsOf } from '../store/search/parameters.ts';
 import { interactionCodes, interactionsOf, SYSTEM_INTERACTIONS, UNSUPPORTED_METHODS } from './type-interactions.ts';
 import { FHIR_JSON, JSON_PATCH } from './media-type.ts';
+import { includesOf } from './search/include.ts';
+import { modifiersOf } from './search/named-parameter.ts';
 
 /** When what is said here last changed (CapabilityStatement.date). */
 const CHANGED = '2026-11-22';
@@ -30,7 +33,19 @@ function operationsOf(type: ResourceType): JsonObject[] {
   return type === 'Patient' ? [...ofR4, exported] : ofR4;
 }
 
-function resource(type: ResourceType): JsonObject {
+/** Which searches are recognized, for who reads the statement. */
+const SEARCHES: Readonly<Record<SearchSet, string>> = {
+  listed: 'Searches are by the parameters that are listed for each type, without modifiers.',
+  'us-core':
+    'Searches are by the parameters of US Core, with the modifiers that are listed for each. ' +
+    'Dates without a zone are in the time zone of the site. Provenance is not kept.',
+};
+
+const modifiers = (names: readonly string[]): string =>
+  names.length === 0 ? '' : ` Modifiers: ${names.map((name) => `:${name}`).join(', ')}.`;
+
+function resource(type: ResourceType, searches: SearchSet): JsonObject {
+  const includes = includesOf(searches, type);
   return {
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
@@ -44,18 +59,19 @@ function resource(type: ResourceType): JsonObject {
     conditionalUpdate: true,
     conditionalDelete: 'not-supported',
     referencePolicy: ['literal', 'logical', 'local'],
-    searchParam: Object.entries(SEARCH_PARAMETERS[type]).map(([name, { kind, definition, documentation }]) => ({
+    ...(includes.length === 0 ? {} : { searchInclude: includes }),
+    searchParam: Object.entries(parametersOf(searches, type)).map(([name, parameter]) => ({
       name,
-      ...(definition === undefined ? {} : { definition }),
-      type: typeOf(kind),
-      documentation,
+      ...(parameter.definition === undefined ? {} : { definition: parameter.definition }),
+      type: typeOf(parameter.kind),
+      documentation: parameter.documentation + modifiers(modifiersOf(searches, name, parameter)),
     })),
     operation: operationsOf(type),
   };
 }
 
 /** @param root our own `{base}/fhir` */
-export function capabilityStatement(root: string): JsonObject {
+export function capabilityStatement(root: string, searches: SearchSet): JsonObject {
   return {
     resourceType: 'CapabilityStatement',
     url: `${root}/metadata`,
@@ -72,8 +88,9 @@ export function capabilityStatement(root: string): JsonObject {
     rest: [
       {
         mode: 'server',
+        documentation: SEARCHES[searches],
         security: SECURITY,
-        resource: RESOURCE_TYPES.map(resource),
+        resource: RESOURCE_TYPES.map((type) => resource(type, searches)),
         interaction: SYSTEM_INTERACTIONS.map((code) => ({ code })),
         operation: [{ name: 'export', definition: `${BULK_DATA}/OperationDefinition/export` }],
       },

@@ -16,7 +16,7 @@ import { badParameter, type Pair } from './controls/faults.ts';
 import { pageLinks } from './controls/links.ts';
 import { type Interaction, interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
 import { notFound, nothing } from './read.ts';
-import { matchEntry, warningEntries } from './searchset.ts';
+import { resourceEntry, warningEntries } from './searchset.ts';
 
 /** The value of a parameter that is a primitive, whatever type it says. */
 function textOf(value: Json | undefined): string | undefined {
@@ -141,7 +141,7 @@ export async function prepareEverything(
       const head = { type: 'searchset', ...(position === null && !more ? { total: resources.length } : {}) };
       const entries = resources.flatMap((stored) => {
         const { type } = stored;
-        return isResourceType(type) ? [matchEntry(root, { ...stored, type }, null)] : [];
+        return isResourceType(type) ? [resourceEntry(root, { ...stored, type }, null)] : [];
       });
       const body = bundleText(head, await links.of(cursor ?? null, next), [
         ...entries,

@@ -3,6 +3,7 @@
  * request, or all entries of a bundle, are one round trip.
  */
 import type { Fault } from '../../shared/fault.ts';
+import type { SearchSet } from '../config.ts';
 import type { Query, Results } from '../deps.ts';
 import type { Caller } from '../oauth/bearer.ts';
 import type { AuditedRequest } from '../store/audit.ts';
@@ -21,6 +22,8 @@ export interface RequestContext {
   readonly cursors: CursorSealer;
   /** FHIR_MAX_BODY_BYTES. */
   readonly maxBodyBytes: number;
+  /** Which search parameters are recognized. */
+  readonly searches: SearchSet;
 }
 
 export interface Answer {

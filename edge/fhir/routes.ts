@@ -73,7 +73,7 @@ function addDocuments(app: Surface, config: Config, root: string): void {
     const controls = readControls(pairs, METADATA_CONTROLS, preferOf(headers));
     const contentType = acceptedType(headers.get('accept'), controls.get('_format') ?? null);
     if ((controls.get('mode') ?? 'full') !== 'full') throw badParameter('mode', 'mode must be full');
-    const text = printJson(capabilityStatement(root));
+    const text = printJson(capabilityStatement(root, config.FHIR_SEARCH));
     return new Response(controls.get('_pretty') === 'true' ? pretty(text) : text, {
       headers: { 'Content-Type': contentType, 'Cache-Control': DISCOVERY_CACHE_CONTROL, Vary: 'Accept' },
     });

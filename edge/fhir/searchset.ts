@@ -6,9 +6,15 @@ import { outcome } from './outcome.ts';
 import { resourceText, type Stored, urlOf } from './resource-answer.ts';
 import type { Part } from './subset.ts';
 
-export function matchEntry(root: string, stored: Stored, part: Part | null): string {
+/** @param mode `include`: it came with what was found (`_include`) */
+export function resourceEntry(
+  root: string,
+  stored: Stored,
+  part: Part | null,
+  mode: 'match' | 'include' = 'match',
+): string {
   const text = resourceText(stored.type, stored, part);
-  return `{"fullUrl":"${urlOf(root, stored.type, stored.id)}","resource":${text},"search":{"mode":"match"}}`;
+  return `{"fullUrl":"${urlOf(root, stored.type, stored.id)}","resource":${text},"search":{"mode":"${mode}"}}`;
 }
 
 /** What is not as it was asked for, as R4 has it said: an entry of its own, with a URL of its own. None without issues. */

@@ -69,13 +69,22 @@ async function runAfterLooking(request: Request, { queries, prepare }: Look): Pr
 /** @param root our own `{base}/fhir` */
 export function createServe(deps: Deps, root: string): Serve {
   const cursors = cursorSealer(deps.config.GATEWAY_SECRET);
+  const searches = deps.config.FHIR_SEARCH;
   return async (c, prepare, accepts = acceptedType) => {
     const request = c.req.raw;
     const query = new URL(request.url).searchParams;
     const caller = await authenticate(deps, request, 'svc-fhir');
     c.set('use', { site: caller.site, clientId: caller.clientId });
     const maxBodyBytes = deps.config.FHIR_MAX_BODY_BYTES;
-    const context = { caller, root, now: deps.now(), prefer: preferOf(request.headers), cursors, maxBodyBytes };
+    const context = {
+      caller,
+      root,
+      now: deps.now(),
+      prefer: preferOf(request.headers),
+      cursors,
+      maxBodyBytes,
+      searches,
+    };
     const prepared = async (): Promise<readonly [string, Interaction | Look]> => [
       accepts(request.headers.get('accept'), query.get('_format')),
       await prepare({

@@ -5,7 +5,7 @@
 import type { Operation } from '../admin/api/operation.ts';
 import type { Config } from '../config.ts';
 import { adminPaths } from './admin-paths.ts';
-import { FHIR_PATHS } from './fhir-paths.ts';
+import { fhirPaths } from './fhir-paths.ts';
 import { HL7_PATHS } from './hl7-paths.ts';
 import type { PathItem, Paths, Schema } from './model.ts';
 import { OAUTH_PATHS } from './oauth-paths.ts';
@@ -76,7 +76,7 @@ export function openApiDocument(config: Config, operations: readonly Operation[]
     },
     paths: Object.fromEntries([
       ...withServer(OAUTH_PATHS, config.INTEGRATION_OAUTH_PUBLIC_BASE_URL),
-      ...withServer(FHIR_PATHS, config.INTEGRATION_FHIR_PUBLIC_BASE_URL),
+      ...withServer(fhirPaths(config.FHIR_SEARCH), config.INTEGRATION_FHIR_PUBLIC_BASE_URL),
       ...withServer(HL7_PATHS, config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL),
       ...withServer(adminPaths(operations), config.ADMIN_PUBLIC_BASE_URL),
     ]),

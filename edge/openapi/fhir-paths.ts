@@ -2,7 +2,10 @@
 import { DEFAULT_COUNT, MAX_COUNT, READ_SUMMARIES, SUMMARIES, TOTALS } from '../fhir/controls/controls.ts';
 import { FHIR_JSON, JSON_PATCH } from '../fhir/media-type.ts';
 import { type InteractionName, interactionsOf } from '../fhir/type-interactions.ts';
-import { SEARCH_PARAMETERS, sortsOf } from '../store/search/parameters.ts';
+import type { SearchSet } from '../config.ts';
+import { includesOf } from '../fhir/search/include.ts';
+import { modifiersOf } from '../fhir/search/named-parameter.ts';
+import { parametersOf, sortsOf } from '../store/search/parameters.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { BULK_DATA_PATHS } from './bulk-data-paths.ts';
 import { EXAMPLES } from './fhir-examples.ts';
@@ -86,23 +89,42 @@ const EVERYTHING =
   'OperationOutcome among them says what was left out.';
 const VERSION = pathParameter('version', 'The version.', { type: 'integer' });
 
-const criteria = (type: ResourceType): Parameter[] =>
-  Object.entries(SEARCH_PARAMETERS[type]).map(([name, { documentation }]) => queryParameter(name, documentation));
+const criteria = (type: ResourceType, searches: SearchSet): Parameter[] =>
+  Object.entries(parametersOf(searches, type)).flatMap(([name, parameter]) => [
+    queryParameter(name, parameter.documentation),
+    ...modifiersOf(searches, name, parameter).map((modifier) =>
+      queryParameter(`${name}:${modifier}`, MODIFIERS[modifier] ?? ''),
+    ),
+  ]);
 
-const searchParameters = (type: ResourceType): Parameter[] => [
-  ...criteria(type),
+const includes = (type: ResourceType, searches: SearchSet): Parameter[] => {
+  const known = includesOf(searches, type);
+  const told = 'The patients of what is found come with it. Needs `system/Patient.read` too.';
+  return known.length === 0 ? [] : [queryParameter('_include', told, { type: 'string', enum: known })];
+};
+
+const searchParameters = (type: ResourceType, searches: SearchSet): Parameter[] => [
+  ...criteria(type, searches),
+  ...includes(type, searches),
   queryParameter('_sort', `Of ${sortsOf(type).join(', ')}, with commas between; a minus before one for the reverse.`),
   ...CONTROLS,
   PRETTY,
 ];
+
+const MODIFIERS: Readonly<Record<string, string>> = {
+  missing: '`true`: only what has no value of it; `false`: only what has one.',
+  exact: 'The whole of it, case and accents counted.',
+  contains: 'Any part of it; case and accents do not matter.',
+  not: 'Only what has none of these, or nothing at all.',
+};
 
 const body = (type: ResourceType) => ({
   required: true,
   content: { [FHIR_JSON]: { schema: ref('Resource'), example: EXAMPLES[type] } },
 });
 
-const form = (type: ResourceType) => {
-  const properties = Object.fromEntries(searchParameters(type).map(({ name, schema }) => [name, schema]));
+const form = (type: ResourceType, searches: SearchSet) => {
+  const properties = Object.fromEntries(searchParameters(type, searches).map(({ name, schema }) => [name, schema]));
   return {
     required: false,
     content: { 'application/x-www-form-urlencoded': { schema: { type: 'object', properties } } },
@@ -135,10 +157,10 @@ const MATCHES = { '200': answer('The matches.', 'Bundle') };
 /** What is told of an interaction beside its address and its scope. */
 type Told = Pick<OperationObject, 'summary' | 'parameters' | 'requestBody' | 'responses'>;
 
-const TOLD: Readonly<Record<InteractionName, (type: ResourceType) => Told>> = {
-  search: (type) => ({
+const TOLD: Readonly<Record<InteractionName, (type: ResourceType, searches: SearchSet) => Told>> = {
+  search: (type, searches) => ({
     summary: `Search ${type}`,
-    parameters: searchParameters(type),
+    parameters: searchParameters(type, searches),
     responses: { ...MATCHES, ...REFUSALS },
   }),
   create: (type) => ({
@@ -147,15 +169,15 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType) => Told>> = {
     requestBody: body(type),
     responses: { ...WRITTEN, ...WRITE_REFUSALS },
   }),
-  conditionalUpdate: (type) => ({
+  conditionalUpdate: (type, searches) => ({
     summary: `Update the one ${type} that a search finds, or create it`,
-    parameters: [...criteria(type), PREFER],
+    parameters: [...criteria(type, searches), PREFER],
     requestBody: body(type),
     responses: { ...WRITTEN, ...WRITE_REFUSALS },
   }),
-  searchByPost: (type) => ({
+  searchByPost: (type, searches) => ({
     summary: `Search ${type} by a form`,
-    requestBody: form(type),
+    requestBody: form(type, searches),
     responses: { ...MATCHES, ...REFUSALS },
   }),
   validate: (type) => ({
@@ -192,9 +214,9 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType) => Told>> = {
     requestBody: PATCH_BODY,
     responses: { ...PATCHED, ...PATCH_REFUSALS },
   }),
-  conditionalPatch: (type) => ({
+  conditionalPatch: (type, searches) => ({
     summary: `Patch the one ${type} that a search finds`,
-    parameters: [...criteria(type), IF_MATCH, PREFER],
+    parameters: [...criteria(type, searches), IF_MATCH, PREFER],
     requestBody: PATCH_BODY,
     responses: { ...PATCHED, ...PATCH_REFUSALS },
   }),
@@ -248,7 +270,7 @@ const NEEDED = {
 /** The router's `/:id` is `/{id}` here, and its `/:operation{\\$validate}` is `/$validate`. */
 const templateOf = (path: string): string => path.replace(/:\w+\{\\(.+?)\}/, '$1').replace(/:(\w+)/g, '{$1}');
 
-function pathsOf(type: ResourceType): [path: string, item: PathItem][] {
+function pathsOf(type: ResourceType, searches: SearchSet): [path: string, item: PathItem][] {
   const byPath = Map.groupBy(interactionsOf(type), ({ path }) => path);
   return [...byPath].map(([path, interactions]) => {
     const operations = interactions.map(({ name, method, scope }) => [
@@ -258,7 +280,7 @@ function pathsOf(type: ResourceType): [path: string, item: PathItem][] {
         operationId: `${name}${type}`,
         security: [{ accessToken: [] }],
         description: `Needs ${NEEDED[scope](type)} and audience \`svc-fhir\`.`,
-        ...TOLD[name](type),
+        ...TOLD[name](type, searches),
       },
     ]);
     return [`/fhir/${type}${templateOf(path)}`, Object.fromEntries(operations)];
@@ -267,7 +289,8 @@ function pathsOf(type: ResourceType): [path: string, item: PathItem][] {
 
 const TAGS = ['FHIR'];
 
-export const FHIR_PATHS: Paths = {
+/** @param searches which parameters are recognized */
+export const fhirPaths = (searches: SearchSet): Paths => ({
   '/fhir/metadata': {
     get: {
       tags: TAGS,
@@ -301,5 +324,5 @@ export const FHIR_PATHS: Paths = {
     },
   },
   ...BULK_DATA_PATHS,
-  ...Object.fromEntries(RESOURCE_TYPES.flatMap(pathsOf)),
-};
+  ...Object.fromEntries(RESOURCE_TYPES.flatMap((type) => pathsOf(type, searches))),
+});

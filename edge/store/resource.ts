@@ -7,6 +7,7 @@ import type { Query } from '../deps.ts';
 import { isResourceType, type ResourceType } from '../../shared/resource-type.ts';
 import { type KnownBy, knownBy } from './patient-identity.ts';
 import { searchRows } from './search/extract.ts';
+import { GENERATION } from './search/parameters.ts';
 import type { SearchRows } from './search/rows.ts';
 import { instantOf, raw, sql } from './sql.ts';
 
@@ -32,6 +33,8 @@ export interface ResourceWrite extends SearchRows {
   readonly writer: 'client' | 'message';
   /** Of a Patient. */
   readonly known: KnownBy | null;
+  /** The generation of parameters that its search rows are of. */
+  readonly indexed: number;
 }
 
 /** A resource as it is read; `last_updated` is a FHIR instant (see `instantOf`). */
@@ -83,6 +86,7 @@ export function toWrite(
     body: printMembers(content),
     writer: 'client',
     known: resourceType === 'Patient' ? knownBy(resource) : null,
+    indexed: GENERATION,
     ...searchRows(resourceType, resource),
   };
 }

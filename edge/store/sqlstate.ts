@@ -18,6 +18,12 @@ const OWN = {
   GW422: { kind: 'invalid', message: 'a referenced resource is not in the site', code: 'not-found' },
   GW429: { kind: 'throttled', message: 'as many as are allowed are under way' },
   GW440: { kind: 'unauthenticated', message: 'your session has ended: sign in again', code: 'session_ended' },
+  GW501: {
+    kind: 'malformed',
+    message:
+      'not all resources of the site are indexed for this search yet, so that it would be half an answer: an operator runs npm run reindex',
+    code: 'not-supported',
+  },
   GW503: { kind: 'unavailable', message: 'the database took too long' },
 } as const satisfies Readonly<Record<string, Meaning>>;
 

@@ -91,8 +91,8 @@ begin
     get diagnostics n = row_count;
     names := names || 'versions of what is now about another'::text;
     counts := counts || n;
-    foreach t in array array['resource_identifier', 'resource_token', 'patient_search', 'patient_identity', 'patient_trait',
-      'hl7_identity', 'hl7_order', 'hl7_result', 'hl7_message_resource', 'resource_history'] loop
+    foreach t in array array['resource_identifier', 'resource_token', 'resource_date', 'patient_search', 'patient_identity',
+      'patient_trait', 'hl7_identity', 'hl7_order', 'hl7_result', 'hl7_message_resource', 'resource_history'] loop
       execute format('delete from %I x using erased e where x.site_id = $1 and x.type = e.type and x.id = e.id', t) using p_site;
       get diagnostics n = row_count;
       names := names || t;

@@ -1,5 +1,5 @@
 -- Makes what is searched of stored resources be what their content says; neither content nor version changes. p_rows:
---   { type, id, version, patient: uuid | null, identifiers, tokens, search, report, known }
+--   { type, id, version, patient: uuid | null, identifiers, tokens, dates, search, parts, report, known }
 -- as of resource_write. A resource that has another version meanwhile is left alone: who wrote it wrote these too. A
 -- patient whom the site does not have is none. Settings: README.md, "Plans".
 create or replace function resource_reindex(p_site uuid, p_rows json) returns void
@@ -15,7 +15,7 @@ begin
   for r in
     select x.*
       from json_to_recordset(p_rows) x(type text, id uuid, version integer, patient uuid, identifiers json, tokens json,
-             search json, report json, known json)
+             dates json, search json, parts json, report json, known json)
      order by x.type <> 'Patient', x.id
   loop
     perform from resource c
@@ -24,7 +24,8 @@ begin
     select p.id into v_patient from resource p where p.site_id = p_site and p.type = 'Patient' and p.id = r.patient;
     update resource c set patient_id = v_patient
      where c.site_id = p_site and c.type = r.type and c.id = r.id and c.patient_id is distinct from v_patient;
-    perform search_rows_write(p_site, r.type, r.id, false, v_patient, r.identifiers, r.tokens, r.search, r.report);
+    perform search_index_write(p_site, r.type, r.id, false, v_patient, r.identifiers, r.tokens, r.dates, r.search, r.parts,
+      r.report);
     if r.known is not null then
       perform patient_rows_write(p_site, r.id, false, 'client', r.known);
     end if;

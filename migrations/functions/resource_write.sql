@@ -2,7 +2,9 @@
 --   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: version | 0 (none) | null,
 --     unmodifiedSince: instant | null, noted: 'patch' | null, meta, body, patient: uuid | null,
 --     identifiers: [[system, value]], tokens: [[param, system, code]],
---     search: { names, nameSort, birthDate, gender } | null, report: { accession, state } | null,
+--     dates: [[param, from, before, from is local, before is local]],
+--     search: { names, nameSort, birthDate, gender } | null, parts: { families, givens, exact } | null,
+--     report: { accession, state } | null, indexed: the generation of parameters that these are of, 1 where it is absent,
 --     writer: 'client' | 'message', known: of a Patient, as patient_rows_write }
 -- and one row comes back for each. outcome is created, updated, unchanged or, for 'keep', matched: nothing is written,
 -- the resource stays as it is (a conditional create that found it).
@@ -22,13 +24,18 @@ declare
   r record;
   cur resource;
   created uuid[];
+  lags boolean;
   missing json;
   at timestamptz := write_time();
   -- For the audit: every row, and the patient whom it was about before.
   noted text[] := '{}';
 begin
-  select array_agg(x.id) filter (where x.type = 'Patient' and x.mode in ('create', 'upsert')) into created
-    from json_to_recordset(p_rows) x(type text, id uuid, mode text);
+  select array_agg(x.id) filter (where x.type = 'Patient' and x.mode in ('create', 'upsert')),
+         bool_or(x.indexed is null or x.indexed < 2) into created, lags
+    from json_to_recordset(p_rows) x(type text, id uuid, mode text, indexed integer);
+  if lags then
+    perform search_lag(p_site, 1);
+  end if;
   select json_agg(x.n - 1) into missing
     from rows from (json_to_recordset(p_rows) as (mode text, patient uuid)) with ordinality x(mode, patient, n)
    where x.mode <> 'keep' and x.patient is not null
@@ -44,9 +51,10 @@ begin
   for r in
     select (x.n - 1)::integer as n, x.*
       from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer, "unmodifiedSince" timestamptz,
-             noted text, meta text, body text, patient uuid, identifiers json, tokens json, search json, report json, writer text,
-             known json)) with ordinality
-             x(type, id, mode, expect, unmodified, noted, meta, body, patient, identifiers, tokens, search, report, writer, known, n)
+             noted text, meta text, body text, patient uuid, identifiers json, tokens json, dates json, search json, parts json,
+             report json, indexed integer, writer text, known json)) with ordinality
+             x(type, id, mode, expect, unmodified, noted, meta, body, patient, identifiers, tokens, dates, search, parts, report, indexed,
+               writer, known, n)
      order by x.type <> 'Patient', x.id, x.n
   loop
     ordinal := r.n;
@@ -103,8 +111,8 @@ begin
         perform order_stamp(p_site, r.type, r.id, cur.body, r.body, resource_write.last_updated);
       end if;
     end if;
-    perform search_rows_write(p_site, r.type, r.id, outcome = 'created', r.patient, r.identifiers, r.tokens, r.search,
-      r.report);
+    perform search_index_write(p_site, r.type, r.id, outcome = 'created', r.patient, r.identifiers, r.tokens, r.dates,
+      r.search, r.parts, r.report);
     if r.known is not null then
       perform patient_rows_write(p_site, r.id, outcome = 'created', r.writer, r.known);
     end if;

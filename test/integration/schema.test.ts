@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toWrite } from '../../edge/store/resource.ts';
+import { GENERATION } from '../../edge/store/search/parameters.ts';
 import { OWN_STATES } from '../../edge/store/sqlstate.ts';
 import { readFunctions } from '../../migrations/files.ts';
 import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
@@ -60,6 +61,11 @@ test('resource_write reads the members that a write has, and no others', async (
   const more = { unmodifiedSince: null, noted: 'patch' };
   const write = { ...toWrite({ resourceType: 'Patient' }, randomUUID(), 'create'), ...more };
   expect(row?.toSorted()).toEqual(Object.keys(write).toSorted());
+});
+
+test('resource_write knows the newest generation of what is indexed', async () => {
+  const text = (await readFunctions(MIGRATIONS)).find((file) => file.function === 'resource_write')?.sql ?? '';
+  expect(/x\.indexed < (\d+)/.exec(text)?.[1]).toBe(String(GENERATION));
 });
 
 /** The SQLSTATEs of class GW in the text of functions. */

@@ -216,9 +216,9 @@ export const FHIR: readonly Mutant[] = [
   },
   {
     name: 'search: % finds everything',
-    file: 'edge/store/search/kinds/name.ts',
-    find: "fragment.replace(/[\\\\%_]/g, '\\\\$&')",
-    replace: 'fragment',
+    file: 'edge/store/search/like.ts',
+    find: "text.replace(/[\\\\%_]/g, '\\\\$&')",
+    replace: 'text',
     tests: CONTRACT,
     only: 'on deno.*name',
   },

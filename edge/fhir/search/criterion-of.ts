@@ -1,18 +1,38 @@
 /** One search parameter and its value as a criterion, or what is wrong with it. */
-import { type Criterion, readCriterion } from '../../store/search/kinds.ts';
-import type { SearchParameter } from '../../store/search/parameters.ts';
+import type { TextModifier } from '../../store/search/kind.ts';
+import { type Criterion, readCriterion, type Sought } from '../../store/search/kinds.ts';
+import { MISSING } from '../../store/search/rows.ts';
+import type { SearchParameter } from '../../store/search/search-parameter.ts';
 import { badParameter } from '../controls/faults.ts';
+import type { Modifier } from './named-parameter.ts';
 import { splitValue, type ValueContext } from './values.ts';
 
+/** What has no value of a parameter says so itself (store/search/extract.ts). */
+function missing(name: string, told: string, value: string): Criterion {
+  const criterion: Sought = { kind: 'token', param: MISSING, any: [{ system: '', value: told }] };
+  if (value === 'true') return criterion;
+  if (value === 'false') return { kind: 'not', of: criterion };
+  throw badParameter(name, `${name} must be true or false`);
+}
+
 /**
- * @param name the parameter's name, for messages
+ * @param name the parameter's name with its modifier, for messages
  * @param value as sent, URL-decoded
  * @throws Fault `malformed` that locates the parameter
  */
-export function criterionOf(name: string, parameter: SearchParameter, value: string, context: ValueContext): Criterion {
+export function criterionOf(
+  name: string,
+  parameter: SearchParameter,
+  value: string,
+  context: ValueContext,
+  modifier: Modifier | null = null,
+): Criterion {
   if (value === '') throw badParameter(name, `${name} has no value`, 'required');
   if (value.includes('\0')) throw badParameter(name, `${name} contains a NUL character`);
-  const criterion = readCriterion(parameter.kind, splitValue(value, context), name);
+  if (modifier?.kind === 'missing') return missing(name, modifier.told, value);
+  const text: TextModifier | null = modifier?.kind === 'text' ? modifier.match : null;
+  const [base = name] = name.split(':');
+  const criterion = readCriterion(parameter.kind, splitValue(value, context), base, text);
   if ('problem' in criterion) throw badParameter(name, `${name} ${criterion.problem}`);
-  return criterion;
+  return modifier?.kind === 'not' ? { kind: 'not', of: criterion } : criterion;
 }

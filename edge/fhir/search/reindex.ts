@@ -9,7 +9,13 @@ import { inSite } from '../../store/in-site.ts';
 import type { NewJob } from '../../store/job.ts';
 import { toPage } from '../../store/page.ts';
 import { INDEX_FINGERPRINT } from '../../store/search/parameters.ts';
-import { REINDEX_START, reindexResources, resourcesAfter } from '../../store/search/reindex.ts';
+import {
+  beginFilling,
+  endFilling,
+  REINDEX_START,
+  reindexResources,
+  resourcesAfter,
+} from '../../store/search/reindex.ts';
 
 /** A step locks what it rewrites until it ends, and has the whole of it in memory. */
 const STEP_RESOURCES = 200;
@@ -30,7 +36,11 @@ export const REINDEX = jobKind({
       // Others may have been created since they were counted.
       progress: { done, total: more ? Math.max(progress.total ?? 0, done) : done },
       isDone: !more,
-      writes: resources.length === 0 ? [] : [reindexResources(site, resources)],
+      writes: [
+        ...(cursor.type === REINDEX_START.type ? [beginFilling(site)] : []),
+        ...(resources.length === 0 ? [] : [reindexResources(site, resources)]),
+        ...(more ? [] : [endFilling(site)]),
+      ],
     };
   },
 });

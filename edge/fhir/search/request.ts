@@ -6,12 +6,14 @@
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Criterion } from '../../store/search/kinds.ts';
-import { parameterOf, SEARCH_PARAMETERS } from '../../store/search/parameters.ts';
+import { parametersOf } from '../../store/search/parameters.ts';
 import { addControl, CURSOR, SEARCH_CONTROLS, type SearchControls, searchControls } from '../controls/controls.ts';
-import { collect, type Pair, unsupported } from '../controls/faults.ts';
+import { badParameter, collect, type Pair, unsupported } from '../controls/faults.ts';
 import { requireAffordableSearch } from '../cost.ts';
 import type { Prefer } from '../prefer.ts';
 import { criterionOf } from './criterion-of.ts';
+import { INCLUDE_PARAMETERS, notIncluded, requireInclude } from './include.ts';
+import { namedParameter } from './named-parameter.ts';
 import type { ValueContext } from './values.ts';
 
 export interface SearchRequest extends SearchControls {
@@ -20,6 +22,20 @@ export interface SearchRequest extends SearchControls {
   readonly applied: readonly Pair[];
   /** What was left out with `handling=lenient`. */
   readonly ignored: readonly Issue[];
+  /** Whether the patients of what is found come with it (`_include`). */
+  readonly withPatients: boolean;
+}
+
+/**
+ * A condition means the same whenever it is asked and in whichever time zone, so that equal requests take turns, and a
+ * transaction knows which of its own entries would meet it.
+ */
+function requireFixed(name: string, criterion: Criterion): void {
+  const { kind } = criterion;
+  if (kind === 'birth-range' && criterion.isApproximate)
+    throw badParameter(name, `${name} cannot have the prefix ap in a condition`);
+  if (kind === 'date' && criterion.any.some(({ prefix, range }) => prefix !== 'eq' || range.isLocal))
+    throw badParameter(name, `${name} must be a time with its zone, without a prefix, in a condition`);
 }
 
 /**
@@ -28,14 +44,17 @@ export interface SearchRequest extends SearchControls {
  * @throws Fault `malformed` locating each parameter that cannot be used, or when there is none; `invalid` for too many
  */
 export function criteriaOf(type: ResourceType, query: string, context: ValueContext): Criterion[] {
-  const supported = Object.keys(SEARCH_PARAMETERS[type]);
+  const { searches } = context;
+  const supported = Object.keys(parametersOf(searches, type));
   const criteria: Criterion[] = [];
   const pairs: Pair[] = [...new URLSearchParams(query)];
   requireAffordableSearch(pairs);
   collect(pairs, ([name, value]) => {
-    const parameter = parameterOf(type, name);
-    if (parameter === undefined) throw new Fault('malformed', '', { issues: [unsupported(name, supported)] });
-    criteria.push(criterionOf(name, parameter, value, context));
+    const named = namedParameter(searches, type, name);
+    if (named === undefined) throw new Fault('malformed', '', { issues: [unsupported(name, supported)] });
+    const criterion = criterionOf(name, named.parameter, value, context, named.modifier);
+    requireFixed(name, criterion);
+    criteria.push(criterion);
   });
   if (criteria.length > 0) return criteria;
   throw new Fault('malformed', `a condition needs search parameters: ${supported.join(', ')}`);
@@ -48,22 +67,28 @@ export function searchRequest(
   prefer: Prefer,
   context: ValueContext,
 ): SearchRequest {
+  const { searches } = context;
+  const includes = INCLUDE_PARAMETERS[searches];
   const shownControls = SEARCH_CONTROLS.filter((name) => name !== CURSOR);
-  const supported = [...Object.keys(SEARCH_PARAMETERS[type]), ...shownControls];
+  const supported = [...Object.keys(parametersOf(searches, type)), ...includes, ...shownControls];
   const criteria: Criterion[] = [];
   const given = new Map<string, string>();
   const applied: Pair[] = [];
   const ignored: Issue[] = [];
+  let withPatients = false;
 
   requireAffordableSearch(pairs);
   collect(pairs, ([name, value]) => {
-    const parameter = parameterOf(type, name);
-    if (parameter !== undefined) {
-      criteria.push(criterionOf(name, parameter, value, context));
+    const named = namedParameter(searches, type, name);
+    if (named !== undefined) {
+      criteria.push(criterionOf(name, named.parameter, value, context, named.modifier));
+    } else if (includes.includes(name)) {
+      requireInclude(searches, type, value);
+      withPatients = true;
     } else if (SEARCH_CONTROLS.includes(name)) {
       addControl(given, [name, value]);
     } else {
-      const issue = unsupported(name, supported);
+      const issue = notIncluded(searches, name) ?? unsupported(name, supported);
       if (prefer.handling === 'strict') throw new Fault('malformed', issue.message, { issues: [issue] });
       ignored.push(issue);
       return;
@@ -75,6 +100,7 @@ export function searchRequest(
   return {
     ...controls,
     criteria,
+    withPatients,
     applied: applied.map(([name, value]) => [name, name === '_count' ? String(controls.count) : value]),
     ignored,
   };

@@ -3,15 +3,19 @@ import { toPage } from '../../store/page.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { searchCount, searchPage } from '../../store/search/search.ts';
 import { bundleText } from '../bundle-text.ts';
-import type { Pair } from '../controls/faults.ts';
+import { badParameter, type Pair } from '../controls/faults.ts';
 import { pageLinks } from '../controls/links.ts';
-import { type Answer, type Interaction, interaction, type RequestContext } from '../interaction.ts';
-import { matchEntry, warningEntries } from '../searchset.ts';
+import { requireScopes } from '../../oauth/bearer.ts';
+import { type Answer, type Interaction, interaction, readScope, type RequestContext } from '../interaction.ts';
+import { resourceEntry, warningEntries } from '../searchset.ts';
 import { searchRequest } from './request.ts';
 
 const ok = (body: string): Answer => ({ status: 200, headers: {}, body });
 
-/** @throws Fault `malformed` for parameters that cannot be used, or a cursor that is not for them */
+/**
+ * @throws Fault `malformed` for parameters that cannot be used, or a cursor that is not for them; `forbidden` where patients
+ *   are to be included and the caller may not read them
+ */
 export async function prepareSearch(
   context: RequestContext,
   type: ResourceType,
@@ -19,7 +23,12 @@ export async function prepareSearch(
 ): Promise<Interaction> {
   const { site } = context.caller;
   const request = searchRequest(type, pairs, context.prefer, context);
-  const { criteria, sort, count, total, part, cursor } = request;
+  const { criteria, sort, count, total, part, cursor, withPatients } = request;
+  if (withPatients) {
+    requireScopes(context.caller, [readScope('Patient')]);
+    // FHIR R4 search, 3.1.1.5.8: a summary of the text alone has nothing included.
+    if (part === 'text') throw badParameter('_include', '_include cannot be used with _summary=text');
+  }
   const links = pageLinks(context, type, request.applied);
   const after = cursor === null ? null : await links.open(cursor);
   const outcomes = warningEntries(
@@ -37,16 +46,24 @@ export async function prepareSearch(
     });
   }
 
-  const page = searchPage({ site, type, criteria, sort, after, limit: count });
+  const page = searchPage({ site, type, criteria, sort, after, limit: count, withPatients });
+  // The elements that are named are those of the type that is searched.
+  const includedPart = typeof part === 'string' ? part : null;
   const answer = async (rows: Parameters<typeof toPage>[0], exact: number | undefined): Promise<Answer> => {
-    const { resources, more } = toPage(rows, count);
+    const { included = [], matches = [] } = Object.groupBy(rows, ({ is_included }) =>
+      is_included === true ? 'included' : 'matches',
+    );
+    const { resources, more } = toPage(matches, count);
     const last = resources.at(-1);
     const next = more && last !== undefined ? { id: last.id, key: last.sort_key } : null;
     // What fits one page was counted by reading it.
     const known = after === null && !more ? resources.length : exact;
     const head = { type: 'searchset', ...(known === undefined ? {} : { total: known }) };
-    const entries = resources.map((stored) => matchEntry(context.root, { ...stored, type }, part));
-    return ok(bundleText(head, await links.of(cursor, next), [...entries, ...outcomes]));
+    const patients = toPage(included, included.length).resources.map((stored) =>
+      resourceEntry(context.root, { ...stored, type: 'Patient' }, includedPart, 'include'),
+    );
+    const entries = resources.map((stored) => resourceEntry(context.root, { ...stored, type }, part));
+    return ok(bundleText(head, await links.of(cursor, next), [...entries, ...patients, ...outcomes]));
   };
   return total !== 'none'
     ? interaction(audited, [page, counted], ([rows, [row]]) => answer(rows, row?.total))

@@ -2,14 +2,17 @@
  * A search value taken apart: commas, bars and their escapes, prefixes, references (FHIR R4 search, 3.1.1.4.0.1,
  * 3.1.1.4.5, 3.1.1.4.12 and 3.1.1.5.1).
  */
+import type { SearchSet } from '../../config.ts';
 import type { DateValue, ReferenceValue, SplitValue, Token } from '../../store/search/kind.ts';
-import { instantInterval } from './date.ts';
+import { comparedRange, instantInterval, prefixed } from './date.ts';
 
 export interface ValueContext {
   /** Our own `{base}/fhir`. */
   readonly root: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Which parameters are recognized. */
+  readonly searches: SearchSet;
 }
 
 /** Splits at a separator that no backslash precedes; the escapes stay. */
@@ -45,11 +48,9 @@ export function tokens(value: string): Token[] {
   return splitUnescaped(value, ',').map(token);
 }
 
-const PREFIXED = /^(eq|ne|gt|lt|ge|le|sa|eb|ap)(?=\d)/;
-
 function dateValue(text: string, now: number): DateValue {
-  const prefix = PREFIXED.exec(text)?.[1] ?? null;
-  return { prefix, text: text.slice(prefix?.length ?? 0), interval: instantInterval(text, now) };
+  const { prefix, date } = prefixed(text);
+  return { prefix, text: date, interval: instantInterval(text, now), range: comparedRange(prefix, date, now) };
 }
 
 /** `[type]/[id]`, `[id]` or `{root}/[type]/[id]`; any other absolute URL or URN is of another server. */

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 
 import { REINDEX, reindexJob } from '../../fhir/search/reindex.ts';
 import { addJob, stopJob } from '../../store/job.ts';
-import { countResources } from '../../store/search/reindex.ts';
+import { countResources, sitesBehind } from '../../store/search/reindex.ts';
 import type { SiteRow } from '../../store/site.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
 import { runProgram, UsageError } from './program.ts';
@@ -20,6 +20,8 @@ const USAGE = `usage: npm run reindex -- [--site ID] [--restart]     with DATABA
 
 Without --site all sites are done. --restart begins anew what an earlier run has left half done.
 `;
+
+const BEHIND = 'not complete: an older release of the gateway has written meanwhile; run it again when none is running';
 
 /** @returns the job's id */
 async function ask(database: CommandDatabase, { site_id: site }: SiteRow, restart: boolean): Promise<string> {
@@ -49,7 +51,9 @@ async function main(): Promise<void> {
       ({ progress_done, progress_total }) => `${progress_done} of ${progress_total ?? progress_done} resources`,
     );
     process.stdout.write(done);
-    if (jobs.some(({ state }) => state !== 'done')) process.exitCode = 1;
+    const behind = await database.run(sitesBehind(sites.map(({ site_id }) => site_id)));
+    for (const { site_id } of behind) process.stdout.write(`${site_id}: ${BEHIND}\n`);
+    if (behind.length > 0 || jobs.some(({ state }) => state !== 'done')) process.exitCode = 1;
   } finally {
     await database.close();
   }

@@ -2,7 +2,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isText } from '../../../shared/text.ts';
 
-function valuesAt(from: JsonObject, path: string): Json[] {
+/** What is at a path, each item of a list. */
+export function jsonAt(from: JsonObject, path: string): Json[] {
   let found: Json[] = [from];
   for (const name of path.split('.')) {
     found = found.filter(isJsonObject).flatMap((object) => [object[name] ?? null].flat());
@@ -12,7 +13,7 @@ function valuesAt(from: JsonObject, path: string): Json[] {
 
 /** The objects at a path, whether single or in lists. */
 export function objectsAt(from: JsonObject, path: string): JsonObject[] {
-  return valuesAt(from, path).filter(isJsonObject);
+  return jsonAt(from, path).filter(isJsonObject);
 }
 
 /** A string that PostgreSQL can hold; a lone surrogate or NUL is no text (FHIR R4, string), so it finds nothing. */
@@ -20,8 +21,14 @@ export function text(value: Json | undefined): string {
   return typeof value === 'string' && isText(value) ? value : '';
 }
 
+/** The texts at a path. */
+export function textsAt(from: JsonObject, path: string): string[] {
+  return jsonAt(from, path)
+    .map(text)
+    .filter((item) => item !== '');
+}
+
 /** The first text at one of the paths; `''` without one. */
 export function textAt(from: JsonObject, paths: readonly string[]): string {
-  const texts = paths.flatMap((path) => valuesAt(from, path)).map(text);
-  return texts.find((item) => item !== '') ?? '';
+  return paths.flatMap((path) => textsAt(from, path))[0] ?? '';
 }

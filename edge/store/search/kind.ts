@@ -20,13 +20,26 @@ export interface Interval {
   readonly outside: boolean;
 }
 
+/** The instants `[from, before)` of a date, as precise as it was written: milliseconds since the epoch. */
+export interface DateRange {
+  readonly from: number;
+  readonly before: number;
+  /** It has no zone, and stands as if it were of UTC. */
+  readonly isLocal: boolean;
+}
+
 /** One alternative of a date search: its prefix, the date as it was written, and the instants that both select. */
 export interface DateValue {
   readonly prefix: string | null;
   readonly text: string;
   /** Undefined: it is no date. */
   readonly interval: Interval | undefined;
+  /** What the date is without its prefix; with `ap` already as wide as that asks for. */
+  readonly range: DateRange | undefined;
 }
+
+/** How a text is compared, where not as its kind does it by itself (FHIR R4 search, 3.1.1.4.6). */
+export type TextModifier = 'exact' | 'contains';
 
 /** One alternative of a reference search. `elsewhere`: of another server, so that nothing here refers to it. */
 export type ReferenceValue =
@@ -65,6 +78,10 @@ export interface IndexedParameter<Name extends string = string> {
   readonly elements: readonly string[];
   /** Most resources share one value of it, so that it selects little. */
   readonly common?: true;
+  /** Of elements of type code, which have no system of their own: that of their value set. */
+  readonly system?: string;
+  /** The generation of what is indexed that has it, where not the first (edge/README.md, FHIR). */
+  readonly since?: number;
 }
 
 /** @template C what is asked for, as data: its alternatives, any of which is enough; `kind` is the kind's own name */
@@ -72,16 +89,18 @@ export interface Kind<C extends { readonly kind: string }> {
   /** SearchParamType. */
   readonly type: 'token' | 'date' | 'string' | 'reference';
   /** @param parameter its name */
-  readonly read: (value: SplitValue, parameter: string) => C | Problem;
+  readonly read: (value: SplitValue, parameter: string, modifier: TextModifier | null) => C | Problem;
   /** What a resource has for a parameter; absent: nothing beside the resource itself. */
-  readonly rows?: (resource: JsonObject, parameter: string, elements: readonly string[]) => FoundRows;
+  readonly rows?: (resource: JsonObject, parameter: string, indexed: IndexedParameter) => FoundRows;
   /** Whether a search would find the write once it is stored. */
   readonly meets: (write: Searchable, criterion: C) => boolean;
-  /** The lower, the fewer resources it selects as a rule: 0 for an id, 8 for the time of the last change. */
+  /** The lower, the fewer resources it selects as a rule: 0 for an id, 9 for the time of the last change. */
   readonly rank: number;
-  readonly source: (type: ResourceType) => Source;
+  readonly source: (type: ResourceType, criterion: C) => Source;
   /** The condition on a row of its source. */
   readonly sql: (criterion: C, alias: string, scope: SearchScope) => string;
   /** Absent: nothing can be sorted by it. */
   readonly sort?: SortColumn;
+  /** The generation of what is indexed that a criterion asks for, where not the first. */
+  readonly since?: (criterion: C) => number;
 }

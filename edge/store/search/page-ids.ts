@@ -28,6 +28,8 @@ export interface PageSelection {
   readonly sort: Sort;
   readonly after: Position | null;
   readonly limit: number;
+  /** The patients of what is found come with it. */
+  readonly withPatients?: boolean;
 }
 
 /** The ids of a page with their sort keys, as SQL. */

@@ -1,16 +1,15 @@
 /**
  * The table of search parameters: which each type has, of which kind they are, and where their values are. Searches,
- * what is written beside a resource, the CapabilityStatement and the OpenAPI document derive from it.
+ * what is written beside a resource, the CapabilityStatement and the OpenAPI document derive from it. A deployment
+ * recognizes one set of them; all are written.
  */
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
+import type { SearchSet } from '../../config.ts';
 import type { IndexedParameter } from './kind.ts';
 import { type KindName, sortColumnOf } from './kinds.ts';
-
-export interface SearchParameter extends IndexedParameter<KindName> {
-  /** The canonical of R4's own definition, where ours is no narrower. */
-  readonly definition?: string;
-  readonly documentation: string;
-}
+import { MISSING } from './rows.ts';
+import type { SearchParameter } from './search-parameter.ts';
+import { US_CORE_PARAMETERS } from './us-core.ts';
 
 const R4 = 'http://hl7.org/fhir/SearchParameter/';
 const CODED = '[code], [system]|[code], |[code] or [system]|.';
@@ -50,7 +49,7 @@ const clinicalStatus = (type: ResourceType): SearchParameter => ({
   documentation: `The clinical status: ${CODED}`,
 });
 
-/** By type and name, in the order in which they are told. */
+/** The listed ones, by type and name, in the order in which they are told. */
 export const SEARCH_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<string, SearchParameter>>>> = {
   Patient: {
     ...RESOURCE,
@@ -117,11 +116,50 @@ const INDEXED: Readonly<Record<string, IndexedParameter<KindName>>> = {
   identifier: { kind: 'identifier', elements: ['identifier', 'masterIdentifier'] },
 };
 
-/** What a resource of each type is indexed by, under the parameter's name. */
+/** What a resource of each type is indexed by, under the parameter's name; of two with one name, both. */
 export const INDEXED_PARAMETERS: ReadonlyMap<
   ResourceType,
   readonly (readonly [name: string, parameter: IndexedParameter<KindName>])[]
-> = new Map(RESOURCE_TYPES.map((type) => [type, Object.entries({ ...INDEXED, ...SEARCH_PARAMETERS[type] })]));
+> = new Map(
+  RESOURCE_TYPES.map((type) => [
+    type,
+    [...Object.entries({ ...INDEXED, ...SEARCH_PARAMETERS[type] }), ...Object.entries(US_CORE_PARAMETERS[type])],
+  ]),
+);
+
+/** The parameters whose absence is searched for, by the name under which a resource says that it has no value. */
+export const TOLD_MISSING: ReadonlyMap<ResourceType, ReadonlySet<string>> = new Map(
+  RESOURCE_TYPES.map((type) => [
+    type,
+    new Set(Object.keys(parametersOf('us-core', type)).flatMap((name) => toldMissingAs(name) ?? [])),
+  ]),
+);
+
+/** Under which name a resource says that it has no value of a parameter; undefined where every resource has one. */
+export function toldMissingAs(name: string): string | undefined {
+  if (name.startsWith('_')) return undefined;
+  return name === 'subject' ? 'patient' : name;
+}
+
+/**
+ * Generations of what is indexed: what a release takes out of a resource that the one before it did not. A search that
+ * needs a generation is refused where a site stores resources that were not indexed for it (migrations/functions/search_require.sql,
+ * resource_write.sql, which has the newest too). 1: the listed parameters. 2: those of US Core, and what is missing.
+ */
+export const FIRST_GENERATION = 1;
+export const GENERATION = 2;
+
+/** What of a type is indexed under a parameter's name, as tokens are. */
+export function indexedOf(type: ResourceType, name: string): IndexedParameter<KindName> | undefined {
+  return INDEXED_UNDER.get(type)?.get(name);
+}
+
+const ABSENCE: IndexedParameter<KindName> = { kind: 'token', elements: [], since: GENERATION };
+
+/** Where two parameters have one name, the tokens are those of the later one. */
+const INDEXED_UNDER: ReadonlyMap<ResourceType, ReadonlyMap<string, IndexedParameter<KindName>>> = new Map(
+  RESOURCE_TYPES.map((type) => [type, new Map([...(INDEXED_PARAMETERS.get(type) ?? []), [MISSING, ABSENCE]])]),
+);
 
 /** Another for every other table of what is indexed: a release knows by it which table a reindexing was begun for. */
 export const INDEX_FINGERPRINT: string = fingerprint(JSON.stringify([...INDEXED_PARAMETERS]));
@@ -133,9 +171,16 @@ function fingerprint(text: string): string {
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
-/** The parameter of a type; undefined for a name that it has not. */
-export function parameterOf(type: ResourceType, name: string): SearchParameter | undefined {
-  return Object.hasOwn(SEARCH_PARAMETERS[type], name) ? SEARCH_PARAMETERS[type][name] : undefined;
+/** The parameters of a type, by name, that a set recognizes. */
+export function parametersOf(set: SearchSet, type: ResourceType): Readonly<Record<string, SearchParameter>> {
+  const listed = SEARCH_PARAMETERS[type];
+  return set === 'listed' ? listed : { ...listed, ...US_CORE_PARAMETERS[type] };
+}
+
+/** The parameter of a type; undefined for a name that the set has not. */
+export function parameterOf(type: ResourceType, name: string, set: SearchSet = 'listed'): SearchParameter | undefined {
+  const parameters = parametersOf(set, type);
+  return Object.hasOwn(parameters, name) ? parameters[name] : undefined;
 }
 
 /** The parameters by which a type can be sorted: of each a resource has one key. */

@@ -6,6 +6,7 @@ import { type PageRow, withinBudget } from '../page.ts';
 import { parseStored, type StoredResource } from '../resource.ts';
 import { sql } from '../sql.ts';
 import { searchRows } from './extract.ts';
+import { GENERATION } from './parameters.ts';
 
 /** After this resource, in the order of type and id; ids are UUIDs. */
 export interface ReindexPosition {
@@ -39,6 +40,23 @@ export function reindexResources(site: string, resources: readonly StoredResourc
     return { type, id, version, known, ...searchRows(type, resource) };
   });
   return sql`select resource_reindex(${site}::uuid, ${JSON.stringify(rows)}::json)`;
+}
+
+/** A reindexing begins: what older releases write from here on is seen when it ends (migrations/functions/search_lag.sql). */
+export function beginFilling(site: string): Query {
+  return sql`update search_behind set filling = ${GENERATION}::integer where site_id = ${site}::uuid`;
+}
+
+/** It has ended: all that the site stores is indexed, unless an older release has written meanwhile. */
+export function endFilling(site: string): Query {
+  return sql`update search_behind set generation = ${GENERATION}::integer, filling = null
+    where site_id = ${site}::uuid and filling = ${GENERATION}::integer`;
+}
+
+/** The sites of which not all is indexed for what is searched. */
+export function sitesBehind(sites: readonly string[]): Query<{ readonly site_id: string }> {
+  return sql<{ site_id: string }>`select site_id from search_behind
+    where site_id = any (${sites}::uuid[]) and generation < ${GENERATION}::integer`;
 }
 
 /** How many resources a site has. */

@@ -1,7 +1,7 @@
 /** Searching the resources of a site: pages by keyset, counts, and what conditional writes look for. */
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Query } from '../../deps.ts';
-import { type PageRow, withinBudget } from '../page.ts';
+import { type Included, type PageRow, withinBudget, withinBudgetWith } from '../page.ts';
 import { binder } from '../sql.ts';
 import type { Criterion } from './kinds.ts';
 import { pageIds, type PageSelection } from './page-ids.ts';
@@ -18,8 +18,29 @@ export function searchPage(selection: PageSelection): Query<PageRow> {
     from (${ids.text}) k
    cross join lateral (
      select x.* from resource x where x.site_id = ${scope.site} and x.type = '${scope.type}' and x.id = k.id limit 1) r`;
-  return { text: withinBudget(rows, ids.order, { action: 'search', limit: selection.limit }), params, reads: true };
+  const reader = { action: 'search', limit: selection.limit } as const;
+  const text =
+    selection.withPatients === true
+      ? withinBudgetWith(patientsOf(scope), withPatientBytes(rows, ids.order, scope), ids.order, reader)
+      : withinBudget(rows, ids.order, reader);
+  return { text, params, reads: true };
 }
+
+/** The patients of a page, each once, by look-ups as those of the page itself. */
+const patientsOf = ({ site }: SearchScope): Included => ({
+  bytes: 'p.patient_bytes',
+  rows: `select x.* from (select distinct q.patient_id as id from q where q.is_shown) n
+   cross join lateral (
+     select x.* from resource x where x.site_id = ${site} and x.type = 'Patient' and x.id = n.id limit 1) x`,
+});
+
+/** A patient weighs where it comes first. */
+const withPatientBytes = (rows: string, order: string, { site }: SearchScope): string =>
+  `select p.*, case when row_number() over (partition by p.patient_id order by ${order}) = 1
+          then coalesce((select octet_length(x.body) + octet_length(x.meta) from resource x
+                          where x.site_id = ${site} and x.type = 'Patient' and x.id = p.patient_id limit 1), 0)
+          else 0 end as patient_bytes
+     from (${rows}) p`;
 
 export function searchCount(
   site: string,

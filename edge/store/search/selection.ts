@@ -4,16 +4,27 @@
  * not by statistics, which know nothing of a site of ten among a thousand.
  */
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import { conditionSql, type Criterion, rankOf, sourceOf } from './kinds.ts';
-import { parameterOf } from './parameters.ts';
+import { conditionSql, type Criterion, kindSince, rankOf, type Sought, sourceOf } from './kinds.ts';
+import { FIRST_GENERATION, indexedOf } from './parameters.ts';
 import { RESOURCE, type SearchScope, type Source } from './source.ts';
 
 /** A token that most resources share selects no more than a gender does. */
 const COMMON_RANK = rankOf('gender');
 
-function rankIn(type: ResourceType, criterion: Criterion): number {
-  const isCommon = criterion.kind === 'token' && parameterOf(type, criterion.param)?.common === true;
+function rankIn(type: ResourceType, criterion: Sought): number {
+  const isCommon = criterion.kind === 'token' && indexedOf(type, criterion.param)?.common === true;
   return isCommon ? COMMON_RANK : rankOf(criterion.kind);
+}
+
+const soughtBy = (criterion: Criterion): Sought => (criterion.kind === 'not' ? criterion.of : criterion);
+
+/** The generation of what is indexed that an answer needs. */
+function generationOf(type: ResourceType, criteria: readonly Criterion[]): number {
+  const each = criteria.map(soughtBy).map((criterion) => {
+    const param = criterion.kind === 'token' ? indexedOf(type, criterion.param)?.since : undefined;
+    return param ?? kindSince(criterion);
+  });
+  return Math.max(FIRST_GENERATION, ...each);
 }
 
 export interface Selection {
@@ -38,7 +49,9 @@ export type Plan = 'fixed' | 'free' | Source;
 
 export function selectionSql(scope: SearchScope, criteria: readonly Criterion[], plan: Plan): Selection {
   const { type } = scope;
-  const ranked = criteria.toSorted((a, b) => rankIn(type, a) - rankIn(type, b));
+  const sought = criteria.flatMap((criterion) => (criterion.kind === 'not' ? [] : [criterion]));
+  const excluded = criteria.flatMap((criterion) => (criterion.kind === 'not' ? [criterion.of] : []));
+  const ranked = sought.toSorted((a, b) => rankIn(type, a) - rankIn(type, b));
   const first = ranked[0];
   const walked = plan === 'fixed' || plan === 'free' ? undefined : plan;
   const source = walked ?? (first === undefined ? RESOURCE : sourceOf(first, type));
@@ -51,15 +64,19 @@ export function selectionSql(scope: SearchScope, criteria: readonly Criterion[],
     (criterion) => sourceOf(criterion, type) === source && (!repeats || criterion === first),
   );
   const probes = ranked.filter((criterion) => !onDriver.includes(criterion));
+  const probed = (criterion: Sought, alias: string): string => {
+    const probe = sourceOf(criterion, type);
+    return `exists (select from ${probe.from(alias)} where ${probe.within(scope, alias)} and ${probe.id(alias)} = ${id(DRIVER)}
+        and ${conditionSql(criterion, alias, scope)}${barrier})`;
+  };
+  const generation = generationOf(type, criteria);
   const where = [
     within(scope, DRIVER),
     ...onDriver.map((criterion) => conditionSql(criterion, DRIVER, scope)),
-    ...probes.map((criterion, index) => {
-      const alias = `p${index}`;
-      const probe = sourceOf(criterion, type);
-      return `exists (select from ${probe.from(alias)} where ${probe.within(scope, alias)} and ${probe.id(alias)} = ${id(DRIVER)}
-        and ${conditionSql(criterion, alias, scope)}${barrier})`;
-    }),
+    ...probes.map((criterion, index) => probed(criterion, `p${index}`)),
+    ...excluded.map((criterion, index) => `not ${probed(criterion, `n${index}`)}`),
+    // Of no row, so it is asked once, and before any is read.
+    ...(generation === FIRST_GENERATION ? [] : [`search_require(${scope.site}, ${generation})`]),
   ];
   return { from: from(DRIVER), where: where.join('\n   and '), id: id(DRIVER), repeats };
 }

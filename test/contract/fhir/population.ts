@@ -27,9 +27,10 @@ const STATEMENTS: readonly string[] = [
   `insert into resource (site_id, type, id, version, last_updated, meta, body)
    select $1::uuid, 'Patient', ${id(1, 'i')}, 1, '2026-01-01'::timestamptz + i * interval '1 s', '', '"active":true'
      from generate_series(1, $2::integer) i`,
-  `insert into patient_search (site_id, id, names, name_sort, birth_date, gender)
+  `insert into patient_search (site_id, id, names, name_sort, birth_date, gender, families, givens, exact)
    select $1::uuid, ${id(1, 'i')}, n.given || ' ' || n.family || E'\\n' || n.given || E'\\n' || n.family, n.given || ' ' || n.family,
-          case when i % 4 = 0 then '' else to_char(date '1930-01-01' + abs(hashint4(i)) % 33000, 'YYYY-MM-DD') end, case i % 2 when 0 then 'male' else 'female' end
+          case when i % 4 = 0 then '' else to_char(date '1930-01-01' + abs(hashint4(i)) % 33000, 'YYYY-MM-DD') end, case i % 2 when 0 then 'male' else 'female' end,
+          E'\\n' || n.family || E'\\n', E'\\n' || n.given || E'\\n', E'\\nF' || n.family || E'\\nG' || n.given || E'\\n'
      from (select i, ${given('i', 7)} as given, ${family('i')} as family from generate_series(1, $2::integer) i offset 0) n`,
   `insert into resource_identifier (site_id, type, value, system, id)
    select $1::uuid, 'Patient', 'MRN' || i, 'urn:mrn', ${id(1, 'i')} from generate_series(1, $2::integer) i`,
@@ -47,6 +48,17 @@ const STATEMENTS: readonly string[] = [
   `insert into resource_token (site_id, type, param, code, system, id)
    select $1::uuid, 'Condition', 'clinical-status', case when i % 20 = 0 then 'resolved' else 'active' end, 'urn:status', ${id(3, 'i')}
      from generate_series(1, $2::integer) i`,
+  // A result each half an hour, some a few days late; nearly all of the laboratory, and final. One of 500 has no date.
+  `insert into resource_token (site_id, type, param, code, system, id)
+   select $1::uuid, 'Observation', p.param, case when i % 50 = 0 then p.seldom else p.usual end, 'urn:' || p.param, ${id(2, 'i')}
+     from generate_series(1, $2::integer) i,
+          (values ('category', 'laboratory', 'vital-signs'), ('status', 'final', 'amended')) p(param, usual, seldom)`,
+  `insert into resource_token (site_id, type, param, code, system, id)
+   select $1::uuid, 'Observation', 'missing', 'date', '', ${id(2, 'i')} from generate_series(1, $2::integer) i where i % 500 = 0`,
+  `insert into resource_date (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local)
+   select $1::uuid, 'Observation', ${id(2, 'i')}, 'date', d.at, d.at + interval '1 s', false, false
+     from (select i, '2020-01-01'::timestamptz + i * interval '30 minutes' - abs(hashint4(i)) % 5 * interval '1 day' as at
+             from generate_series(1, $2::integer) i where i % 500 <> 0) d`,
   `insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id)
    select $1::uuid, 'DiagnosticReport', ${id(5, 'i')}, 1, '2026-01-01'::timestamptz + i * interval '1 s', '', '"status":"final"',
           ${id(1, `(1 + abs(hashint4(i)) % greatest($2::integer / 2, 1))`)}

@@ -1,6 +1,8 @@
 /** Searching: every parameter and control, strictly (edge/README.md, FHIR). */
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { SEARCH_PARAMETERS } from '../../../edge/store/search/parameters.ts';
+import { US_CORE_PARAMETERS } from '../../../edge/store/search/us-core.ts';
 import { type Body, expectOutcome, idsOf, linkOf, observation, type Subject } from './subject.ts';
 
 const CLINICAL = 'http://terminology.hl7.org/CodeSystem/condition-clinical';
@@ -263,6 +265,27 @@ export function searchCases(subject: () => Subject): void {
       expect(reply.body['issue'][0].diagnostics).toMatch(
         /supported: _id, _lastUpdated, identifier, name, birthdate, gender, _count/,
       );
+    });
+
+    const beyond = Object.entries(US_CORE_PARAMETERS).flatMap(([type, parameters]) => {
+      const listed = Object.keys(SEARCH_PARAMETERS[type as keyof typeof SEARCH_PARAMETERS]);
+      const added = Object.keys(parameters).filter((name) => !listed.includes(name));
+      const modified = listed.flatMap((name) => ['missing', 'not', 'exact', 'contains'].map((one) => `${name}:${one}`));
+      return [[type, [...added, ...modified, '_include', '_revinclude']] as const];
+    });
+    test.each(beyond)('what only US Core searches by, of %s', async (type, names) => {
+      const reply = await get(`/${type}?${names.map((name) => `${name}=true`).join('&')}`);
+      expect(reply.status).toBe(400);
+      const issues = reply.body['issue'] as Body[];
+      expect(issues.map(({ code, location }) => `${code} ${location}`)).toEqual(
+        names.map((name) => `not-supported http.${name}`),
+      );
+    });
+
+    test('a prefix or a part of a date of birth', async () => {
+      for (const value of ['gt1974-12-25', 'ap1974'])
+        expectOutcome(await get(`/Patient?birthdate=${value}`), 400, 'value');
+      expect(await found('/Patient?birthdate=1974')).toEqual(['wei']);
     });
 
     test('unless Prefer: handling=lenient leaves it out and says so', async () => {

@@ -52,9 +52,10 @@ export interface Subject {
 /** Well within the 300 s of a token. */
 const RENEW_AFTER_MS = 150_000;
 
-export async function startSubject(runtime: Runtime): Promise<Subject> {
+/** @param env over the environment that makes all surfaces configured */
+export async function startSubject(runtime: Runtime, env: Readonly<Record<string, string>> = {}): Promise<Subject> {
   const db = await createTestDatabase();
-  const gateway = await startGateway({ runtime, database: db, prefix: '/gateway' });
+  const gateway = await startGateway({ runtime, database: db, prefix: '/gateway', env });
   const { client } = db;
   // A case is told one token of its site; what is sent is the newest of the same key, since at full size cases outlive it.
   const newest = new Map<string, { readonly key: ApiKey; readonly token: string; readonly at: number }>();

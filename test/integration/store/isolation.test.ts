@@ -32,6 +32,7 @@ const TABLES = [
   'resource_history',
   'resource_identifier',
   'resource_token',
+  'resource_date',
   'patient_search',
   'study',
   'report',

@@ -75,8 +75,20 @@ async function fill(at: string, ids = Array.from({ length: RESOURCES }, newId)):
       others[1] ?? '',
       { resourceType: 'AllergyIntolerance', patient: subject, reaction: [{ substance: coding('nut') }] },
     ],
-    [others[2] ?? '', { resourceType: 'Observation', status: 'final', code: coding('o1'), subject }],
-    [others[3] ?? '', { resourceType: 'Procedure', status: 'completed', code: coding('p1'), subject }],
+    [
+      others[2] ?? '',
+      { resourceType: 'Observation', status: 'final', code: coding('o1'), subject, effectiveDateTime: '2026-02' },
+    ],
+    [
+      others[3] ?? '',
+      {
+        resourceType: 'Procedure',
+        status: 'completed',
+        code: coding('p1'),
+        subject,
+        performedPeriod: { start: '2026-02-01T10:00:00+01:00' },
+      },
+    ],
     [others[4] ?? '', { resourceType: 'DiagnosticReport', status: 'final', code: coding('r'), subject }],
     [
       others[5] ?? '',
@@ -102,7 +114,9 @@ async function fill(at: string, ids = Array.from({ length: RESOURCES }, newId)):
 const INDEX = [
   'select type, id, value, system from resource_identifier where site_id = $1 order by 1, 2, 3, 4',
   'select type, id, param, code, system from resource_token where site_id = $1 order by 1, 2, 3, 4, 5',
-  'select id, names, name_sort, birth_date, gender from patient_search where site_id = $1 order by 1',
+  `select type, id, param, from_at, before_at, from_is_local, before_is_local from resource_date
+    where site_id = $1 order by 1, 2, 3`,
+  'select id, names, name_sort, birth_date, gender, families, givens, exact from patient_search where site_id = $1 order by 1',
   `select o.report_id, o.state, s.patient_id, s.accession, case when s.accession is null then s.study_id end as own,
           (select array_agg(x.report_id order by 1) from report x where x.site_id = o.site_id and x.study_id = o.study_id) as together
      from report o join study s using (site_id, study_id) where o.site_id = $1 order by 1`,
@@ -144,6 +158,9 @@ describe('a site reindexed', () => {
       'delete from resource_identifier where site_id = $1',
       `update resource_token set code = code || '-wrong', param = 'wrong' where site_id = $1`,
       `update patient_search set names = '', name_sort = 'x', birth_date = '1900', gender = null where site_id = $1`,
+      `update patient_search set families = '', givens = '', exact = 'x' where site_id = $1`,
+      `update resource_date set before_at = from_at, from_is_local = not from_is_local where site_id = $1`,
+      `insert into resource_date select site_id, type, id, 'period', now(), now(), false, false from resource_date where site_id = $1`,
       `insert into study (site_id, study_id) values ($1, $1)`,
       `update report set state = 'draft', study_id = $1 where site_id = $1`,
       `update study set patient_id = null where site_id = $1`,
@@ -168,6 +185,7 @@ describe('a site reindexed', () => {
     const rowVersions = [
       'select xmin, ctid from resource_identifier where site_id = $1 order by id, value',
       'select xmin, ctid from resource_token where site_id = $1 order by id, param, code',
+      'select xmin, ctid from resource_date where site_id = $1 order by id, param',
       'select ctid from study where site_id = $1 order by study_id',
     ];
     const before = await rowsOf(site, rowVersions);
@@ -285,7 +303,11 @@ describe('by which numbers patients are known', () => {
 
 describe('an update between the read and the write of a step', () => {
   const tokens = async () =>
-    (await db.client.query<{ code: string }>('select code from resource_token where site_id = $1', [site])).rows;
+    (
+      await db.client.query<{ code: string }>(`select code from resource_token where site_id = $1 and param = 'code'`, [
+        site,
+      ])
+    ).rows;
   const observation = (code: string): JsonObject => ({
     resourceType: 'Observation',
     status: 'final',

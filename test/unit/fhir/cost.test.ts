@@ -16,7 +16,7 @@ import type { Json } from '../../../shared/json.ts';
 const list = <T>(n: number, one: (n: number) => T): T[] => Array.from({ length: n }, (_, at) => one(at));
 const values = (n: number) => list(n, String).join(',');
 const parameter = (n: number): Pair => ['identifier', values(n)];
-const context = { root: 'https://fhir.test/fhir', now: 0 };
+const context = { root: 'https://fhir.test/fhir', now: 0, searches: 'listed' } as const;
 const tooCostly = expect.objectContaining({ name: 'Fault', kind: 'invalid', code: 'too-costly' });
 
 describe('a search', () => {

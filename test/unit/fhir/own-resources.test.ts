@@ -45,7 +45,7 @@ describe('OperationOutcome', () => {
 });
 
 describe('CapabilityStatement', () => {
-  const statement = capabilityStatement('https://fhir.test/fhir');
+  const statement = capabilityStatement('https://fhir.test/fhir', 'listed');
 
   test('is valid', () => expect(() => validateResource(asResource(statement))).not.toThrow());
 

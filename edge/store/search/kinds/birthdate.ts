@@ -1,7 +1,7 @@
 /** A date of birth, compared exactly, as precise as it is stored (edge/README.md, FHIR). */
 import { textAt } from '../at-path.ts';
 import { oneOf } from '../compare.ts';
-import type { Kind } from '../kind.ts';
+import type { Kind, SortColumn } from '../kind.ts';
 import { PATIENT_SEARCH } from '../source.ts';
 
 interface BirthdateCriterion {
@@ -10,6 +10,14 @@ interface BirthdateCriterion {
 }
 
 const DATE = /^\d{4}(?:-\d\d(?:-\d\d)?)?$/;
+
+export const BIRTHDATE_SORT: SortColumn = {
+  source: PATIENT_SEARCH,
+  column: 'birth_date',
+  text: (column) => column,
+  cast: 'text',
+  isShared: true,
+};
 
 export const birthdate = {
   type: 'date',
@@ -21,10 +29,10 @@ export const birthdate = {
     }
     return { kind: 'birthdate', dates: given.map(({ text }) => text) };
   },
-  rows: (resource, _, elements) => ({ search: { birthDate: textAt(resource, elements) } }),
+  rows: (resource, _, { elements }) => ({ search: { birthDate: textAt(resource, elements) } }),
   meets: (write, { dates }) => write.search !== null && dates.includes(write.search.birthDate),
   rank: 3,
   source: () => PATIENT_SEARCH,
   sql: ({ dates }, alias, { bind }) => oneOf(`${alias}.birth_date`, dates, 'text', bind),
-  sort: { source: PATIENT_SEARCH, column: 'birth_date', text: (column) => column, cast: 'text', isShared: true },
+  sort: BIRTHDATE_SORT,
 } as const satisfies Kind<BirthdateCriterion>;

@@ -24,9 +24,9 @@ export const gender = {
     });
     return { kind: 'gender', codes };
   },
-  rows: (resource, _, elements) => ({ search: { gender: textAt(resource, elements) || null } }),
+  rows: (resource, _, { elements }) => ({ search: { gender: textAt(resource, elements) || null } }),
   meets: (write, { codes }) => typeof write.search?.gender === 'string' && codes.includes(write.search.gender),
-  rank: 7,
+  rank: 8,
   source: () => PATIENT_SEARCH,
   sql: ({ codes }, alias, { bind }) => oneOf(`${alias}.gender`, codes, 'text', bind),
 } as const satisfies Kind<GenderCriterion>;

@@ -23,7 +23,7 @@ export const identifier = {
     const any = tokens();
     return any.some(isEmptyToken) ? EMPTY_TOKEN : { kind: 'identifier', any };
   },
-  rows: (resource, _, elements) => ({
+  rows: (resource, _, { elements }) => ({
     identifiers: elements
       .flatMap((path) => objectsAt(resource, path))
       .map((one): IdentifierRow => [text(one['system']), text(one['value'])])

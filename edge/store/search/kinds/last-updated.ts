@@ -24,7 +24,7 @@ export const lastUpdated = {
   },
   // It has no instant yet.
   meets: () => false,
-  rank: 8,
+  rank: 9,
   source: () => RESOURCE,
   sql: ({ any }, alias, { bind }) =>
     `(${any.map((interval) => intervalSql(`${alias}.last_updated`, interval, bind)).join(' or ')})`,

@@ -43,7 +43,7 @@ export const patient = {
     }
     return { kind: 'patient', ids };
   },
-  rows: (resource, _, elements) => {
+  rows: (resource, _, { elements }) => {
     const references = elements.map((path) => text(objectsAt(resource, path)[0]?.['reference']));
     const ids = references.map(patientIdOf).filter((one) => one !== undefined);
     const found = ids.find(isUuid);

@@ -39,7 +39,7 @@ export const reportState = {
     );
     return { kind: 'report-state', states };
   },
-  rows: (resource, _, elements) => ({
+  rows: (resource, _, { elements }) => ({
     report: {
       accession: accessionOf(resource),
       state: COMPLETED.has(textAt(resource, elements)) ? 'completed' : 'draft',

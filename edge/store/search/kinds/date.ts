@@ -1,0 +1,174 @@
+/**
+ * A date, dateTime, instant, Period or Timing, compared as the range of instants that it is with the range that is asked
+ * for (FHIR R4 search, 3.1.1.4.5 prefixes, 3.1.1.4.8 date). What has no zone, stored or asked for, is in the time zone of
+ * the site (edge/README.md, FHIR).
+ */
+import { isJsonObject, type Json, type JsonObject } from '../../../../shared/json.ts';
+import type { Bind } from '../../sql.ts';
+import { jsonAt, text } from '../at-path.ts';
+import { dateRange, isoOf } from '../date-range.ts';
+import type { DateRange, Kind } from '../kind.ts';
+import type { DateRow } from '../rows.ts';
+import { ofType, type SearchScope, type Source } from '../source.ts';
+
+interface ComparedDate {
+  readonly prefix: string;
+  readonly range: DateRange;
+}
+
+interface DateCriterion {
+  readonly kind: 'date';
+  readonly param: string;
+  readonly any: readonly ComparedDate[];
+}
+
+/** The parameters of this kind, each as a table of its own: a resource has one row in each. */
+const SOURCES: Readonly<Record<string, Source>> = Object.fromEntries(
+  ['date', 'period', 'onset-date', 'recorded-date'].map((param): [string, Source] => [
+    param,
+    {
+      from: (a) => `resource_date ${a}`,
+      id: (a) => `${a}.id`,
+      repeats: false,
+      within: (scope, a) => `${ofType(scope, a)} and ${a}.param = '${param}'`,
+    },
+  ]),
+);
+
+function sourceOf(param: string): Source {
+  const source = SOURCES[param];
+  if (source === undefined) throw new TypeError(`${param} is no parameter of dates`);
+  return source;
+}
+
+interface Bound {
+  readonly ms: number;
+  readonly isLocal: boolean;
+}
+/** Unbounded where there is none. */
+interface Bounds {
+  readonly from: Bound | null;
+  readonly before: Bound | null;
+}
+
+function boundsOf(value: Json): Bounds | undefined {
+  const range = dateRange(text(value));
+  if (range === undefined) return undefined;
+  const { from, before, isLocal } = range;
+  return { from: { ms: from, isLocal }, before: { ms: before, isLocal } };
+}
+
+function periodOf(period: JsonObject): Bounds | undefined {
+  const [start, end] = [boundsOf(period['start'] ?? null), boundsOf(period['end'] ?? null)];
+  return start === undefined && end === undefined
+    ? undefined
+    : { from: start?.from ?? null, before: end?.before ?? null };
+}
+
+/** The outer limits of a Timing: what is repeated in between does not count (FHIR R4 search, 3.1.1.4.8). */
+function timingOf(timing: JsonObject): Bounds | undefined {
+  const period = jsonAt(timing, 'repeat.boundsPeriod').filter(isJsonObject).map(periodOf);
+  const events = jsonAt(timing, 'event').map(boundsOf);
+  const all = [...period, ...events].filter((one) => one !== undefined);
+  const [first] = all;
+  return (
+    first &&
+    all.reduce(
+      (outer, one) => ({ from: outermost(outer.from, one.from, -1), before: outermost(outer.before, one.before, 1) }),
+      first,
+    )
+  );
+}
+
+function outermost(a: Bound | null, b: Bound | null, direction: 1 | -1): Bound | null {
+  if (a === null || b === null) return null;
+  return (b.ms - a.ms) * direction > 0 ? b : a;
+}
+
+function valueOf(value: Json): Bounds | undefined {
+  if (!isJsonObject(value)) return boundsOf(value);
+  return value['event'] === undefined && value['repeat'] === undefined ? periodOf(value) : timingOf(value);
+}
+
+const rowOf = (param: string, { from, before }: Bounds): DateRow => [
+  param,
+  from === null ? '-infinity' : isoOf(from.ms),
+  before === null ? 'infinity' : isoOf(before.ms),
+  from?.isLocal ?? false,
+  before?.isLocal ?? false,
+];
+
+/**
+ * No two zones are further apart, nor were they before clocks were set alike. By so much less exactly a column is compared
+ * first, by its index: whatever the zones are, that lets all through that is meant.
+ */
+const ZONES_APART_MS = 36 * 3_600_000;
+
+/** SQL of a stored bound as the instant that it is. */
+const storedInstant = (alias: string, bound: 'from' | 'before', zone: string): string =>
+  `case when ${alias}.${bound}_is_local then (${alias}.${bound}_at at time zone 'UTC') at time zone ${zone} else ${alias}.${bound}_at end`;
+
+/** R4's table of prefixes, 3.1.1.4.5, of the stored range [a, b) and the range [s, e) that is asked for. */
+function comparedSql({ prefix, range }: ComparedDate, alias: string, zone: string, bind: Bind): string {
+  const asked = (ms: number): string =>
+    range.isLocal
+      ? `${bind(isoOf(ms).slice(0, -1))}::timestamp at time zone ${zone}`
+      : `${bind(isoOf(ms))}::timestamptz`;
+  const near = (column: 'from_at' | 'before_at', operator: '<' | '>', ms: number): string =>
+    `${alias}.${column} ${operator} ${bind(isoOf(ms + (operator === '<' ? 1 : -1) * ZONES_APART_MS))}::timestamptz`;
+  const a = storedInstant(alias, 'from', zone);
+  const b = storedInstant(alias, 'before', zone);
+  const [s, e] = [range.from, range.before];
+  const contained = (): string =>
+    `${near('from_at', '>', s)} and ${near('from_at', '<', e)} and ${near('before_at', '>', s)} and ${near('before_at', '<', e)}
+     and ${a} >= ${asked(s)} and ${b} <= ${asked(e)}`;
+  switch (prefix) {
+    case 'ne':
+      return `(${a} < ${asked(s)} or ${b} > ${asked(e)})`;
+    case 'gt':
+      return `${near('before_at', '>', e)} and ${b} > ${asked(e)}`;
+    case 'ge':
+      return `${near('before_at', '>', s)} and (${b} > ${asked(e)} or (${contained()}))`;
+    case 'lt':
+      return `${near('from_at', '<', s)} and ${a} < ${asked(s)}`;
+    case 'le':
+      return `${near('from_at', '<', e)} and (${a} < ${asked(s)} or (${contained()}))`;
+    case 'sa':
+      return `${near('from_at', '>', e)} and ${near('before_at', '>', e)} and ${a} >= ${asked(e)}`;
+    case 'eb':
+      return `${near('before_at', '<', s)} and ${near('from_at', '<', s)} and ${b} <= ${asked(s)}`;
+    case 'ap':
+      return `${near('before_at', '>', s)} and ${near('from_at', '<', e)} and ${a} < ${asked(e)} and ${b} > ${asked(s)}`;
+    default:
+      return contained();
+  }
+}
+
+export const date = {
+  type: 'date',
+  read: ({ dates }, param) => {
+    const given = dates();
+    const any = given.flatMap(({ prefix, range }) => (range === undefined ? [] : [{ prefix: prefix ?? 'eq', range }]));
+    if (any.length === given.length) return { kind: 'date', param, any };
+    return { problem: 'must be a date or dateTime such as ge2026-01-31 or 2026-01-31T12:00:00Z' };
+  },
+  rows: (resource, param, { elements }) => {
+    const found = elements.flatMap((path) => jsonAt(resource, path)).map(valueOf);
+    const bounds = found.find((one) => one !== undefined);
+    return bounds === undefined ? {} : { dates: [rowOf(param, bounds)] };
+  },
+  // Of a condition, in which only an instant can be asked for (edge/fhir/search/request.ts): no day is within one.
+  meets: ({ dates }, { param, any }) =>
+    dates.some(
+      ([name, from, before]) =>
+        name === param && any.some(({ range }) => from >= isoOf(range.from) && before <= isoOf(range.before)),
+    ),
+  rank: 7,
+  source: (_, { param }) => sourceOf(param),
+  sql: ({ any }, alias, scope: SearchScope) => {
+    // A list of its own, so that the site's zone is looked up once.
+    const zone = `(select search_zone(${scope.site}))`;
+    return `(${any.map((one) => comparedSql(one, alias, zone, scope.bind)).join(' or ')})`;
+  },
+  since: () => 2,
+} as const satisfies Kind<DateCriterion>;

@@ -1,0 +1,66 @@
+/**
+ * A family or a given name: its beginning, with `:contains` any part of it, case and accents folded, and with `:exact` the
+ * whole of it as it is (FHIR R4 search, 3.1.1.4.9 string, 3.1.1.4.6 modifiers).
+ */
+import { textsAt } from '../at-path.ts';
+import { fold, spellNames } from '../fold.ts';
+import type { Kind, TextModifier } from '../kind.ts';
+import { containing } from '../like.ts';
+import { PATIENT_SEARCH } from '../source.ts';
+import { asLines, exactLine, hasExactName } from './exact-name.ts';
+import { EMPTY_NAME } from './name.ts';
+
+type Part = 'family' | 'given';
+
+interface NamePartCriterion {
+  readonly kind: 'name-part';
+  readonly part: Part;
+  readonly match: TextModifier | 'beginning';
+  /** Folded and spelt for the index, and as it is. */
+  readonly any: readonly { readonly fragment: string; readonly line: string }[];
+}
+
+const COLUMNS = { family: 'families', given: 'givens' } as const;
+const MARKERS = { family: 'F', given: 'G' } as const;
+
+/** The parameters of this kind are named as the elements of HumanName are. */
+const partOf = (parameter: string): Part => (parameter === 'family' ? 'family' : 'given');
+
+export const namePart = {
+  type: 'string',
+  read: ({ texts }, parameter, modifier) => {
+    const any = texts().map((one) => ({ fragment: spellNames(fold(one)), line: exactLine(one) }));
+    if (any.some(({ fragment }) => fragment === '')) return EMPTY_NAME;
+    return { kind: 'name-part', part: partOf(parameter), match: modifier ?? 'beginning', any };
+  },
+  rows: (resource, parameter, { elements }) => {
+    const part = partOf(parameter);
+    const names = elements
+      .flatMap((path) => textsAt(resource, path))
+      .map((one) => spellNames(fold(one)))
+      .filter((one) => one !== '');
+    return { parts: { [COLUMNS[part]]: asLines([...new Set(names)]) } };
+  },
+  meets: ({ parts }, { part, match, any }) =>
+    any.some(({ fragment, line }) =>
+      match === 'exact'
+        ? hasExactName(parts, MARKERS[part], line)
+        : parts?.[COLUMNS[part]].includes(match === 'beginning' ? `\n${fragment}` : fragment) === true,
+    ),
+  rank: 4,
+  source: () => PATIENT_SEARCH,
+  // What is in a part is in the names, which have the index. The case keeps the planner from taking the two for independent
+  // of each other, and so for far rarer together than they are.
+  sql: ({ part, match, any }, alias, { bind }) => {
+    const each = any.map(({ fragment, line }) => {
+      const [column, pattern] =
+        match === 'exact'
+          ? ['exact', containing(`\n${MARKERS[part]}${line}\n`)]
+          : [COLUMNS[part], containing(match === 'beginning' ? `\n${fragment}` : fragment)];
+      return `${alias}.names like ${bind(containing(fragment))}
+     and case when ${alias}.${column} like ${bind(pattern)} then true else false end`;
+    });
+    return `(${each.join(' or ')})`;
+  },
+  since: () => 2,
+} as const satisfies Kind<NamePartCriterion>;

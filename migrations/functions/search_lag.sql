@@ -1,0 +1,12 @@
+-- A release that does not write all that is searched now has written: of the site only the parameters up to p_generation
+-- are whole, and a reindexing that is under way will not be enough. Held until the transaction ends, so that a
+-- reindexing that begins meanwhile waits for what it wrote.
+create or replace function search_lag(p_site uuid, p_generation integer) returns void language plpgsql as $$
+begin
+  perform from search_behind b
+    where b.site_id = p_site and b.generation <= p_generation and b.filling is null for share;
+  if not found then
+    insert into search_behind as b (site_id, generation) values (p_site, p_generation)
+      on conflict (site_id) do update set generation = least(b.generation, excluded.generation), filling = null;
+  end if;
+end $$;

@@ -1,0 +1,416 @@
+/** Searches with FHIR_SEARCH=us-core over HTTP, the same cases on workerd and on Deno (edge/README.md, FHIR). */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { onRuntimes } from './on-runtimes.ts';
+import { type Body, expectOutcome, idsOf, linkOf, observation, startSubject, walk } from './fhir/subject.ts';
+
+onRuntimes(
+  (runtime) => startSubject(runtime, { FHIR_SEARCH: 'us-core' }),
+  (subject) => {
+    let site: string;
+    let token: string;
+    const ids: Record<string, string> = {};
+    const nameOf = (id: string): string => Object.keys(ids).find((name) => ids[name] === id) ?? id;
+    const get = (path: string, headers: Record<string, string> = {}) => subject().call('GET', path, { token, headers });
+    const category = (code: string): Body => ({ coding: [{ system: 'urn:category', code }] });
+    const about = (name: string): Body => ({ reference: `Patient/${ids[name]}` });
+
+    beforeAll(async () => {
+      ({ site, token } = await subject().newSite());
+      await subject().client.query(`update site set time_zone = 'America/New_York' where site_id = $1`, [site]);
+      const add = async (name: string, resource: Body): Promise<string> =>
+        (ids[name] = await subject().create(resource, token));
+      await add('ann', {
+        resourceType: 'Patient',
+        name: [{ family: 'Müller-Lüdenscheidt', given: ['Ann', 'Mary'] }, { text: 'Annie' }],
+        gender: 'female',
+        birthDate: '1974-12-25',
+      });
+      await add('bob', { resourceType: 'Patient', name: [{ family: 'muller', given: ['Bob'] }], birthDate: '1975' });
+      await add('nobody', { resourceType: 'Patient' });
+      const [ann = '', bob = ''] = [ids['ann'], ids['bob']];
+      // 23:30 in New York, and so the next day in UTC.
+      await add(
+        'evening',
+        observation(ann, { category: [category('laboratory')], effectiveDateTime: '2026-03-10T03:30:00Z' }),
+      );
+      await add('day', observation(ann, { category: [category('laboratory')], effectiveDateTime: '2026-03-09' }));
+      await add('month', observation(bob, { category: [category('vital-signs')], effectiveDateTime: '2026-03' }));
+      await add(
+        'open',
+        observation(bob, { status: 'amended', effectivePeriod: { start: '2026-03-10T12:00:00-04:00' } }),
+      );
+      await add(
+        'schedule',
+        observation(bob, { status: 'preliminary', effectiveTiming: { event: ['2026-01-05', '2026-01-01'] } }),
+      );
+      await add('undated', observation(ann));
+      for (const status of ['final', 'amended', 'preliminary'])
+        await add(`report-${status}`, {
+          resourceType: 'DiagnosticReport',
+          status,
+          code: { coding: [{ code: 'CT' }] },
+          subject: about('ann'),
+        });
+      await add('problem', {
+        resourceType: 'Condition',
+        subject: about('bob'),
+        category: [category('problem-list-item')],
+        onsetPeriod: { start: '2020', end: '2021-06' },
+        recordedDate: '2021-07-01T10:00:00Z',
+      });
+      await add('allergy', {
+        resourceType: 'AllergyIntolerance',
+        patient: about('bob'),
+        category: ['food'],
+        clinicalStatus: {
+          coding: [{ system: 'http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical', code: 'active' }],
+        },
+        recordedDate: '2020-05',
+      });
+      await add('procedure', {
+        resourceType: 'Procedure',
+        status: 'completed',
+        subject: about('ann'),
+        category: category('surgery'),
+        performedDateTime: '2019',
+      });
+      await add('document', {
+        resourceType: 'DocumentReference',
+        status: 'current',
+        subject: about('ann'),
+        category: [category('clinical-note')],
+        date: '2026-02-01T00:00:00.000Z',
+        context: { period: { start: '2026-01-30', end: '2026-01-31' } },
+        content: [{ attachment: { url: 'https://example.test/1' } }],
+      });
+    });
+
+    test.each<[string, string[]]>([
+      ['Patient?family=muller', ['ann', 'bob']],
+      ['Patient?family=ludenscheidt', []],
+      ['Patient?family:contains=LUDENSCHEIDT', ['ann']],
+      ['Patient?family:exact=muller', ['bob']],
+      ['Patient?family:exact=Müller', []],
+      ['Patient?given=mar', ['ann']],
+      ['Patient?given=ann,bob&family=mull', ['ann', 'bob']],
+      ['Patient?given=muller', []],
+      ['Patient?name=lüdens', ['ann']],
+      ['Patient?name:exact=Annie', ['ann']],
+      ['Patient?name:exact=annie', []],
+      ['Patient?name:contains=ob', ['bob']],
+      ['Patient?name:missing=true', ['nobody']],
+      ['Patient?birthdate=1974', ['ann']],
+      ['Patient?birthdate=1975-01', []],
+      ['Patient?birthdate=gt1974-12-25', ['bob']],
+      ['Patient?birthdate=ge1974-12-25&birthdate=lt1975-06', ['ann', 'bob']],
+      ['Patient?birthdate=eb1975', ['ann']],
+      ['Patient?birthdate:missing=true', ['nobody']],
+      ['Patient?gender:not=female', ['bob', 'nobody']],
+      ['Patient?gender:missing=false', ['ann']],
+      // A day of New York's.
+      ['Observation?date=2026-03-09', ['evening', 'day']],
+      ['Observation?date=2026-03-10', []],
+      ['Observation?date=2026-03-10T03:30:00Z', ['evening']],
+      ['Observation?date=2026-03', ['evening', 'day', 'month']],
+      ['Observation?date=ge2026-03-10', ['month', 'open']],
+      ['Observation?date=lt2026-03-01', ['schedule']],
+      ['Observation?date=2026-01', ['schedule']],
+      ['Observation?date=sa2026-01-05', ['evening', 'day', 'month', 'open']],
+      ['Observation?date=ne2026-03', ['open', 'schedule']],
+      ['Observation?date:missing=true', ['undated']],
+      ['Observation?date:missing=false&status=final', ['evening', 'day', 'month']],
+      ['Observation?category=laboratory', ['evening', 'day']],
+      ['Observation?category=urn:category|vital-signs,laboratory', ['evening', 'day', 'month']],
+      ['Observation?category:not=laboratory', ['month', 'open', 'schedule', 'undated']],
+      ['Observation?category:not=laboratory,vital-signs&date:missing=false', ['open', 'schedule']],
+      ['Observation?status=amended', ['open']],
+      ['Observation?status=http://hl7.org/fhir/observation-status|preliminary', ['schedule']],
+      ['Observation?status:not=final', ['open', 'schedule']],
+      ['Observation?subject=Patient/$ann&category=laboratory&date=ge2026-03-09', ['evening', 'day']],
+      ['Observation?patient=$bob&code=8867-4&date=ge2026-03-10', ['month', 'open']],
+      ['DiagnosticReport?status=final', ['report-final']],
+      ['DiagnosticReport?status=amended,preliminary', ['report-amended', 'report-preliminary']],
+      ['DiagnosticReport?patient=$ann&code=CT&status:not=final', ['report-amended', 'report-preliminary']],
+      [
+        'DiagnosticReport?date:missing=true&category:missing=true',
+        ['report-final', 'report-amended', 'report-preliminary'],
+      ],
+      ['Condition?onset-date=gt2021', []],
+      ['Condition?onset-date=gt2021-05&category=problem-list-item', ['problem']],
+      ['Condition?recorded-date=2021-07-01', ['problem']],
+      ['Condition?clinical-status:missing=true&subject=$bob', ['problem']],
+      ['AllergyIntolerance?category=food&date=2020', ['allergy']],
+      ['Procedure?patient=$ann&date=le2019&category=surgery&status=completed', ['procedure']],
+      [
+        'DocumentReference?date=2026-02-01T00:00:00Z&period=2026-01&category=clinical-note&status=current',
+        ['document'],
+      ],
+      ['DocumentReference?date=2026-02-01', []],
+      ['DocumentReference?period=lt2026-01-31&type:missing=true', ['document']],
+    ])('%s', async (query, expected) => {
+      const path = `/${query.replace(/\$(\w+)/g, (_, name: string) => ids[name] ?? '')}`;
+      const reply = await get(path);
+      expect(reply.status, reply.text).toBe(200);
+      expect(idsOf(reply).map(nameOf)).toEqual(expected);
+      // What counts is what is found, one by one as together.
+      const counted = await get(`${path}&_summary=count`);
+      expect(counted.body['total']).toBe(expected.length);
+      const paged = await walk(subject(), `${path}&_count=1`, token);
+      expect(paged.flatMap(idsOf).map(nameOf)).toEqual(expected);
+    });
+
+    test.each<[string, string]>([
+      ['Patient?birthdate=1974-12-25T10:00', 'birthdate'],
+      ['Patient?birthdate=around1974', 'birthdate'],
+      ['Patient?gender:contains=male', 'gender:contains'],
+      ['Patient?family:not=x', 'family:not'],
+      ['Patient?family:exact:exact=x', 'family:exact:exact'],
+      ['Patient?_id:missing=true', '_id:missing'],
+      ['Patient?subject=x', 'subject'],
+      ['Patient?_include=Patient:link', '_include'],
+      ['Observation?date=yesterday', 'date'],
+      ['Observation?date:exact=2026', 'date:exact'],
+      ['Observation?date:missing=perhaps', 'date:missing'],
+      ['Observation?encounter=1', 'encounter'],
+      ['Observation?_include=Observation:encounter', '_include'],
+      ['Observation?_include=*', '_include'],
+      ['Observation?_include:iterate=Observation:patient', '_include:iterate'],
+      ['Observation?_include=Observation:patient&_summary=text', '_include'],
+    ])('%s is refused by name', async (query, name) => {
+      const reply = await get(`/${query}`);
+      const [{ code }] = reply.body['issue'] as [Body];
+      expectOutcome(reply, 400, code, `http.${name}`);
+    });
+
+    test('Provenance is refused by name, or left out and reported', async () => {
+      const path = '/Observation?_revinclude=Provenance:target';
+      const reply = await get(path);
+      expectOutcome(reply, 400, 'not-supported', 'http._revinclude');
+      expect(reply.text).toContain('no Provenance');
+      const lenient = await get(path, { prefer: 'handling=lenient' });
+      expect(lenient.status).toBe(200);
+      expect(linkOf(lenient, 'self')).not.toContain('_revinclude');
+      expect(JSON.stringify(lenient.body['entry'].at(-1))).toContain('no Provenance');
+    });
+
+    describe('_include of the patient', () => {
+      const modes = (body: Body): string[] =>
+        ((body['entry'] ?? []) as Body[]).map(({ search, resource }) => `${search.mode} ${nameOf(resource.id)}`);
+
+      test('comes once, behind what is found, and is not counted', async () => {
+        const { endpoint } = subject().db;
+        const before = endpoint.requests();
+        const reply = await get(
+          '/Observation?category=laboratory,vital-signs&_include=Observation:patient&_total=accurate',
+        );
+        expect(endpoint.requests() - before).toBe(1);
+        expect(modes(reply.body)).toEqual(['match evening', 'match day', 'match month', 'include ann', 'include bob']);
+        expect(reply.body['total']).toBe(3);
+        const [included] = (reply.body['entry'] as Body[]).slice(3);
+        expect(included).toMatchObject({
+          fullUrl: `${subject().root}/Patient/${ids['ann']}`,
+          resource: { resourceType: 'Patient', gender: 'female', meta: { versionId: '1' } },
+        });
+      });
+
+      test('comes with each page, whose size is of what is found', async () => {
+        const path =
+          '/Observation?category=laboratory,vital-signs&_include=Observation:subject:Patient&_sort=-_lastUpdated&_count=2';
+        const pages = await walk(subject(), path, token);
+        expect(pages.map(({ body }) => modes(body))).toEqual([
+          ['match month', 'match day', 'include ann', 'include bob'],
+          ['match evening', 'include ann'],
+        ]);
+        expect(linkOf(pages[0] as never, 'self')).toContain('_include=Observation%3Asubject%3APatient');
+      });
+
+      test('of a report is that of its study; a resource of nobody comes alone', async () => {
+        const reports = await get('/DiagnosticReport?status=final&_include=DiagnosticReport:patient');
+        expect(modes(reports.body)).toEqual(['match report-final', 'include ann']);
+        const nobody = await subject().create(
+          { resourceType: 'Observation', status: 'final', code: { text: 'x' } },
+          token,
+        );
+        const alone = await get(`/Observation?_id=${nobody}&_include=Observation:patient`);
+        expect(modes(alone.body)).toEqual([`match ${nobody}`]);
+      });
+
+      test('needs the scope of patients too, in a batch as alone', async () => {
+        const limited = await subject().tokenWith(['system/Observation.read']);
+        const path = 'Observation?_include=Observation:patient';
+        const alone = await subject().call('GET', `/${path}`, { token: limited });
+        expectOutcome(alone, 403, 'forbidden');
+        expect(alone.headers.get('www-authenticate')).toContain('system/Patient.read');
+        const body = { resourceType: 'Bundle', type: 'batch', entry: [{ request: { method: 'GET', url: path } }] };
+        const batch = await subject().call('POST', '', { token: limited, body });
+        expect(batch.body['entry'][0].response.status).toMatch(/^403/);
+      });
+
+      test('is whole beside _elements, and a part with a summary', async () => {
+        const path = `/Observation?_id=${ids['evening']}&_include=Observation:patient`;
+        const elements = await get(`${path}&_elements=status`);
+        const [match, included] = elements.body['entry'] as Body[];
+        expect([match?.['resource'].meta.tag, included?.['resource'].birthDate]).toMatchObject([
+          [{ code: 'SUBSETTED' }],
+          '1974-12-25',
+        ]);
+        const summary = await get(`${path}&_summary=true`);
+        expect((summary.body['entry'] as Body[])[1]?.['resource'].meta.tag).toMatchObject([{ code: 'SUBSETTED' }]);
+      });
+
+      test('is in the audit with what was found', async () => {
+        const requestId = randomUUID();
+        await get('/Observation?category=vital-signs&_include=Observation:patient', { 'x-request-id': requestId });
+        const { rows } = await subject().client.query(
+          `select action, patients::text[] as patients, parameters,
+                  array(select t || '/' || i from unnest(types, ids) u(t, i)) as resources
+             from audit where request_id = $1`,
+          [requestId],
+        );
+        expect(rows).toEqual([
+          {
+            action: 'search',
+            parameters: ['category', '_include'],
+            patients: [ids['bob']],
+            resources: [`Observation/${ids['month']}`, `Patient/${ids['bob']}`],
+          },
+        ]);
+      });
+
+      test('weighs what it weighs: a page that would be too large ends before', async () => {
+        const { token: own } = await subject().newSite();
+        const large = await Promise.all(
+          [1, 2, 3, 4, 5].map((n) =>
+            subject().create(
+              {
+                resourceType: 'Patient',
+                name: [1, 2].map(() => ({ text: 'x'.repeat(900_000) })),
+                identifier: [{ value: `${n}` }],
+              },
+              own,
+            ),
+          ),
+        );
+        for (const id of [...large, ...large]) await subject().create(observation(id), own);
+        const pages = await walk(subject(), '/Observation?_include=Observation:patient', own);
+        const found = pages.flatMap(idsOf);
+        expect([new Set(found).size, found.length]).toEqual([10, 10]);
+        expect(pages.length).toBe(3);
+        for (const { text } of pages) expect(text.length).toBeLessThan(9 * 1024 * 1024);
+      });
+    });
+
+    describe('a site whose resources are not all indexed', () => {
+      test('is told so for what is new, by search, count, condition and bundle; the rest is answered', async () => {
+        const { site: behind, token: own } = await subject().newSite();
+        const ask = (path: string) => subject().call('GET', path, { token: own });
+        const patient = await subject().create({ resourceType: 'Patient' }, own);
+        await subject().client.query('insert into search_behind (site_id, generation) values ($1, 1)', [behind]);
+        for (const query of [
+          'Observation?date=2026',
+          'Observation?category=x&_summary=count',
+          `Observation?patient=${patient}&status:not=final`,
+          'DiagnosticReport?status=final',
+          'Patient?family=x',
+          'Patient?name:exact=x',
+          'Patient?gender:missing=true',
+          'Patient?gender:missing=false',
+        ]) {
+          const reply = await ask(`/${query}`);
+          expectOutcome(reply, 400, 'not-supported');
+          expect(reply.text).toContain('npm run reindex');
+        }
+        for (const query of [
+          'Patient?name=x',
+          'Patient?birthdate=gt1900',
+          'Patient?gender:not=male',
+          'Observation?subject=x',
+          'Observation?code=x',
+        ])
+          expect((await ask(`/${query}`)).status, query).toBe(200);
+        const body = observation('', { subject: undefined });
+        const conditional = await subject().call('POST', '/Observation', {
+          token: own,
+          body,
+          headers: { 'if-none-exist': 'category=x' },
+        });
+        expectOutcome(conditional, 400, 'not-supported');
+        await subject().client.query('update search_behind set generation = 2 where site_id = $1', [behind]);
+        expect((await ask('/Observation?date=2026')).status).toBe(200);
+      });
+    });
+
+    describe('conditions', () => {
+      test('of a patient, a code and an instant find what is there, alone and in one transaction', async () => {
+        const body = observation(ids['ann'] ?? '', {
+          effectiveDateTime: '2026-05-01T10:00:00+02:00',
+          category: [category('imaging')],
+        });
+        const query = `patient=${ids['ann']}&code=8867-4&category=imaging&status:not=amended&date=2026-05-01T08:00:00Z`;
+        const create = () =>
+          subject().call('POST', '/Observation', { token, body, headers: { 'if-none-exist': query } });
+        const all = await Promise.all([create(), create(), create()]);
+        expect(all.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 201]);
+        const entry = {
+          resource: body,
+          request: { method: 'POST', url: 'Observation', ifNoneExist: query.replace('imaging', 'other') },
+        };
+        const other = { ...entry, resource: { ...body, category: [category('other')] } };
+        const transaction = await subject().call('POST', '', {
+          token,
+          body: { resourceType: 'Bundle', type: 'transaction', entry: [other, other] },
+        });
+        expect(transaction.status, transaction.text).not.toBe(500);
+        const found = await get(`/Observation?category=other`);
+        expect(idsOf(found).length).toBeLessThan(2);
+      });
+
+      test.each(['date=2026-05-01', 'date=2026-05-01T10:00', 'date=ge2026-05-01T10:00:00Z'])(
+        'with %s are refused: what they mean would change',
+        async (query) => {
+          const headers = { 'if-none-exist': query };
+          const reply = await subject().call('POST', '/Observation', {
+            token,
+            body: observation(ids['ann'] ?? ''),
+            headers,
+          });
+          expectOutcome(reply, 400, 'value', 'http.date');
+        },
+      );
+    });
+
+    test('what is missing, and what is dated, follows an update', async () => {
+      const body = observation(ids['bob'] ?? '', { effectiveDateTime: '2031-01-01', category: [category('once')] });
+      const id = await subject().create(body, token);
+      const found = async (query: string) => idsOf(await get(`/Observation?_id=${id}&${query}`)).length;
+      expect([await found('date=2031'), await found('date:missing=true'), await found('category=once')]).toEqual([
+        1, 0, 1,
+      ]);
+      const { effectiveDateTime: _, category: __, ...rest } = body;
+      await subject().call('PUT', `/Observation/${id}`, { token, body: { ...rest, id } });
+      expect([await found('date=2031'), await found('date:missing=true'), await found('category=once')]).toEqual([
+        0, 1, 0,
+      ]);
+      await subject().call('PUT', `/Observation/${id}`, { token, body: { ...rest, id, effectiveDateTime: '2032' } });
+      expect([await found('date=2032'), await found('date:missing=true')]).toEqual([1, 0]);
+    });
+
+    test('the CapabilityStatement says which set is on, what may be included and which modifiers there are', async () => {
+      const { body } = await subject().call('GET', '/metadata', { token: null });
+      const [rest] = body['rest'] as [Body];
+      expect(rest['documentation']).toContain('US Core');
+      const of = (type: string): Body => (rest['resource'] as Body[]).find((one) => one['type'] === type) ?? {};
+      expect(of('Observation')['searchInclude']).toEqual(['Observation:patient', 'Observation:subject']);
+      expect(of('Patient')).not.toHaveProperty('searchInclude');
+      const names = (of('Observation')['searchParam'] as Body[]).map(({ name }) => name);
+      expect(names).toEqual(['_id', '_lastUpdated', 'patient', 'code', 'subject', 'category', 'status', 'date']);
+      const status = (of('DiagnosticReport')['searchParam'] as Body[]).find(({ name }) => name === 'status');
+      expect(status).toMatchObject({
+        definition: 'http://hl7.org/fhir/SearchParameter/DiagnosticReport-status',
+        documentation: expect.stringContaining('Modifiers: :missing, :not.'),
+      });
+    });
+  },
+);

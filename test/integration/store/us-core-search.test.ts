@@ -1,0 +1,383 @@
+/**
+ * US Core's searches on a real PostgreSQL against a model of R4's rules in memory, which is written from the standard
+ * alone: random resources, random queries (FHIR R4 search, 3.1.1.4.5, 3.1.1.4.6, 3.1.1.4.8 to 3.1.1.4.12).
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { searchRequest } from '../../../edge/fhir/search/request.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
+import { toPage } from '../../../edge/store/page.ts';
+import { toWrite, writeResources } from '../../../edge/store/resource.ts';
+import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { createSite } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { sized } from '../../stack/tools/size.ts';
+
+let db: TestDatabase;
+let database: ReturnType<typeof neonDatabase>;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  // The owner sees the rows of every site: what then is of one site is so by the statement's own condition.
+  database = neonDatabase({ DATABASE_URL: db.ownerUrl, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+});
+afterAll(() => db.drop());
+
+// oxlint-disable-next-line typescript/no-explicit-any
+type Resource = Record<string, any>;
+type Range = readonly [from: number, before: number];
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+
+/** Milliseconds by which a zone's clocks are ahead of UTC at an instant. */
+function aheadAt(zone: string, at: number): number {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(at);
+  const [year, month, day, hour, minute, second] = ['year', 'month', 'day', 'hour', 'minute', 'second'].map((type) =>
+    Number(parts.find((part) => part.type === type)?.value),
+  );
+  return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
+}
+/** The instant at which a zone's clocks show this. */
+function atClock(zone: string, shown: number): number {
+  const guess = shown - aheadAt(zone, shown);
+  return shown - aheadAt(zone, guess);
+}
+
+/** The range of a date as it is written. @param zone of the site */
+function rangeOf(text: string, zone: string): Range {
+  const [, day = '', time, offset] = /^([\d-]+)(?:T([\d:.]+))?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
+  const [year = 0, month, date] = day.split('-').map(Number);
+  const [hour = 0, minute = 0, second] = (time ?? '').split(':').filter(Boolean).map(Number);
+  const from = Date.UTC(year, (month ?? 1) - 1, date ?? 1, hour, minute, Math.floor(second ?? 0));
+  const before =
+    time !== undefined
+      ? from + (second === undefined ? 60_000 : 1000)
+      : Date.UTC(
+          month === undefined ? year + 1 : year,
+          date === undefined ? (month ?? 1) : (month ?? 1) - 1,
+          date === undefined ? 1 : date + 1,
+        );
+  const end = month === undefined ? Date.UTC(year + 1, 0, 1) : before;
+  if (offset === undefined) return [atClock(zone, from), atClock(zone, end)];
+  const minutes =
+    offset === 'Z'
+      ? 0
+      : (offset.startsWith('-') ? -1 : 1) * (Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4)));
+  return [from - minutes * 60_000, end - minutes * 60_000];
+}
+
+/** R4's table of prefixes. */
+function compares(prefix: string, [a, b]: Range, [s, e]: Range): boolean {
+  const contained = a >= s && b <= e;
+  switch (prefix) {
+    case 'ne':
+      return !contained;
+    case 'gt':
+      return b > e;
+    case 'ge':
+      return b > e || contained;
+    case 'lt':
+      return a < s;
+    case 'le':
+      return a < s || contained;
+    case 'sa':
+      return a >= e;
+    case 'eb':
+      return b <= s;
+    default:
+      return contained;
+  }
+}
+
+const simple = (text: string): string =>
+  text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ł', 'l');
+type Coded = readonly [system: string, code: string];
+const codings = (...concepts: Resource[]): Coded[] =>
+  concepts.flatMap((concept) => concept?.['coding'] ?? []).map(({ system = '', code = '' }) => [system, code]);
+const periodRange = ({ start, end }: Resource, zone: string): Range => [
+  start === undefined ? -Infinity : rangeOf(start, zone)[0],
+  end === undefined ? Infinity : rangeOf(end, zone)[1],
+];
+const dated = (resource: Resource, element: string, zone: string): Range[] => [
+  ...[resource[`${element}DateTime`], resource[element]]
+    .filter((one) => typeof one === 'string')
+    .map((one) => rangeOf(one, zone)),
+  ...[resource[`${element}Period`]].filter(Boolean).map((one) => periodRange(one, zone)),
+];
+
+/** What each parameter finds in a resource. */
+const VALUES: Readonly<
+  Record<
+    string,
+    (resource: Resource, zone: string) => { tokens?: Coded[]; texts?: string[]; dates?: Range[]; ids?: string[] }
+  >
+> = {
+  'Observation.code': (r) => ({ tokens: codings(r['code']) }),
+  'Observation.category': (r) => ({ tokens: codings(...(r['category'] ?? [])) }),
+  'Observation.status': (r) => ({ tokens: [['http://hl7.org/fhir/observation-status', r['status']]] }),
+  'Observation.date': (r, zone) => ({ dates: dated(r, 'effective', zone) }),
+  'Observation.subject': (r) => ({ ids: r['subject'] === undefined ? [] : [r['subject'].reference] }),
+  'Condition.onset-date': (r, zone) => ({ dates: dated(r, 'onset', zone) }),
+  'Condition.recorded-date': (r, zone) => ({ dates: dated(r, 'recordedDate', zone) }),
+  'Condition.category': (r) => ({ tokens: codings(...(r['category'] ?? [])) }),
+  'Condition.clinical-status': (r) => ({ tokens: codings(r['clinicalStatus']) }),
+  'Patient.family': (r) => ({ texts: (r['name'] ?? []).flatMap((one: Resource) => one['family'] ?? []) }),
+  'Patient.given': (r) => ({ texts: (r['name'] ?? []).flatMap((one: Resource) => one['given'] ?? []) }),
+  // Whatever the zone, a day is a day.
+  'Patient.birthdate': (r) => ({ dates: r['birthDate'] === undefined ? [] : [rangeOf(r['birthDate'], 'UTC')] }),
+  'Patient.gender': (r) => ({
+    tokens: r['gender'] === undefined ? [] : [['http://hl7.org/fhir/administrative-gender', r['gender']]],
+  }),
+};
+
+function meets(type: string, resource: Resource, [parameter, value]: Pair, zone: string): boolean {
+  const [name = '', modifier] = parameter.split(':');
+  const found = VALUES[`${type}.${name}`]?.(resource, zone) ?? {};
+  const { tokens = [], texts = [], dates = [], ids = [] } = found;
+  if (modifier === 'missing')
+    return (tokens.length + texts.length + dates.length + ids.length === 0) === (value === 'true');
+  const any = value.split(',').some((one) => {
+    if (found.tokens !== undefined) {
+      const [system, code] = one.includes('|') ? one.split('|') : [null, one];
+      return tokens.some(([s, c]) => (system === null || system === s) && (code === '' || code === c));
+    }
+    if (found.texts !== undefined)
+      return texts.some((text) =>
+        modifier === 'exact'
+          ? text === one
+          : modifier === 'contains'
+            ? simple(text).includes(simple(one))
+            : simple(text).startsWith(simple(one)),
+      );
+    if (found.ids !== undefined) return ids.includes(one);
+    const prefix = /^[a-z]{2}/.exec(one)?.[0] ?? 'eq';
+    const asked = rangeOf(one.replace(/^[a-z]{2}/, ''), name === 'birthdate' ? 'UTC' : zone);
+    return dates.some((range) => compares(prefix, range, asked));
+  });
+  return modifier === 'not' ? !any : any;
+}
+
+type Pair = readonly [name: string, value: string];
+
+const some = <T>(...values: T[]) => fc.constantFrom(...values);
+const option = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined, freq: 4 });
+/** Few days, about the turns of a year and of New York's clocks, so that ranges touch. */
+const day = some('2025-12-31', '2026-01-01', '2026-03-07', '2026-03-08', '2026-03-09', '2026-11-01');
+const zoned = fc
+  .tuple(
+    day,
+    some('T00:00:00', 'T04:59:59', 'T05:00:00', 'T12:30:00', 'T23:59:59'),
+    some('Z', '-05:00', '-04:00', '+13:00'),
+  )
+  .map((parts) => parts.join(''));
+const partial = fc.oneof(
+  day,
+  day.map((one) => one.slice(0, 7)),
+  some('2025', '2026'),
+);
+const stored = fc.oneof(partial, zoned);
+const asked = fc.oneof(
+  partial,
+  zoned,
+  day.map((one) => `${one}T12:30`),
+  day.map((one) => `${one}T12:30Z`),
+);
+const prefix = some('', 'eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb');
+const period = fc
+  .record({ start: option(stored), end: option(stored) })
+  .filter(({ start, end }) => (start ?? end) !== undefined)
+  // Whatever the zones, it begins before it ends: FHIR R4 datatypes, per-1.
+  .filter(
+    ({ start = '2000', end = '2100' }) =>
+      rangeOf(end, 'UTC')[1] - rangeOf(start, 'UTC')[0] > (start === end ? 0 : 36 * 3_600_000),
+  );
+const concept = (...codes: string[]) =>
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc
+        .array(fc.record({ system: option(some('urn:a', 'urn:b')), code: some(...codes) }), {
+          minLength: 1,
+          maxLength: 2,
+        })
+        .map((coding) => ({ coding })),
+    },
+    { weight: 1, arbitrary: fc.constant({ text: 'in words' }) },
+  );
+const NAMES = ['Müller', 'muller', 'Mull', 'van der Berg', 'Berg', 'O%Neil', 'a_b', 'Łukasz'];
+const without = (resource: Resource): Resource =>
+  Object.fromEntries(Object.entries(resource).filter(([, value]) => value !== undefined));
+
+/** Of a resource, or of a value of a choice: at most one of them. */
+const choice = (element: string) =>
+  fc.oneof(
+    stored.map((one) => ({ [`${element}DateTime`]: one })),
+    period.map((one) => ({ [`${element}Period`]: one })),
+    fc.constant({}),
+  );
+
+const RESOURCES: Readonly<Record<'Patient' | 'Observation' | 'Condition', fc.Arbitrary<Resource>>> = {
+  Patient: fc.record({
+    name: option(
+      fc.array(
+        fc
+          .record({
+            family: option(some(...NAMES)),
+            given: option(fc.array(some(...NAMES), { minLength: 1, maxLength: 2 })),
+          })
+          .map(without),
+        { minLength: 1, maxLength: 2 },
+      ),
+    ),
+    birthDate: option(partial),
+    gender: option(some('male', 'female', 'unknown')),
+  }),
+  Observation: fc
+    .record({
+      status: some('final', 'preliminary', 'amended'),
+      code: concept('x', 'y'),
+      category: option(fc.array(concept('laboratory', 'vital-signs'), { minLength: 1, maxLength: 2 })),
+      effective: choice('effective'),
+    })
+    .map(({ effective, ...rest }) => ({ ...rest, ...effective })),
+  Condition: fc
+    .record({
+      clinicalStatus: option(concept('active', 'resolved')),
+      category: option(fc.array(concept('problem-list-item'), { minLength: 1, maxLength: 1 })),
+      recordedDate: option(stored),
+      onset: choice('onset'),
+    })
+    .map(({ onset, ...rest }) => ({ ...rest, ...onset })),
+};
+
+const dates = (name: string, value = asked) =>
+  fc
+    .array(
+      fc.tuple(prefix, value).map((parts) => parts.join('')),
+      { minLength: 1, maxLength: 2 },
+    )
+    .map((all): Pair => [name, all.join(',')]);
+const tokenOf = (name: string, system: string, ...codes: string[]) =>
+  fc
+    .tuple(
+      some('', ':not'),
+      fc.array(
+        fc.tuple(some('', `${system}|`, '|', 'urn:b|'), some(...codes, 'nobody')).map((parts) => parts.join('')),
+        { minLength: 1, maxLength: 2 },
+      ),
+    )
+    .map(([modifier, values]): Pair => [name + modifier, values.join(',')]);
+const missing = (...names: string[]) =>
+  fc.tuple(some(...names), some('true', 'false')).map(([name, value]): Pair => [`${name}:missing`, value]);
+const text = (name: string) =>
+  fc
+    .tuple(some('', ':exact', ':contains'), some(...NAMES, 'mül', 'BER', 'er', '%', '_', 'ł'))
+    .map(([modifier, value]): Pair => [name + modifier, value]);
+
+const PARAMETERS: Readonly<Record<keyof typeof RESOURCES, fc.Arbitrary<Pair>>> = {
+  Patient: fc.oneof(
+    text('family'),
+    text('given'),
+    dates('birthdate', partial),
+    tokenOf('gender', 'http://hl7.org/fhir/administrative-gender', 'male', 'female').filter(
+      ([, value]) => !/(?:^|,)\|/.test(value),
+    ),
+    missing('family', 'given', 'birthdate', 'gender'),
+  ),
+  Observation: fc.oneof(
+    dates('date'),
+    tokenOf('code', 'urn:a', 'x', 'y'),
+    tokenOf('category', 'urn:a', 'laboratory', 'vital-signs'),
+    tokenOf('status', 'http://hl7.org/fhir/observation-status', 'final', 'amended'),
+    some<Pair>(['subject', 'P0'], ['subject', 'P1']),
+    missing('date', 'code', 'category', 'status', 'subject'),
+  ),
+  Condition: fc.oneof(
+    dates('onset-date'),
+    dates('recorded-date'),
+    tokenOf('clinical-status', 'urn:a', 'active', 'resolved'),
+    missing('onset-date', 'recorded-date', 'category', 'clinical-status'),
+  ),
+};
+
+const ZONES = [null, 'America/New_York', 'Pacific/Auckland', 'No/Such_Zone'];
+const QUERIES = 12;
+
+test.each(['Patient', 'Observation', 'Condition'] as const)(
+  'random searches of %s find what R4 says',
+  async (type) => {
+    let asked = 0;
+    let found = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        some(...ZONES),
+        fc.array(fc.tuple(RESOURCES[type], some(undefined, 0, 1)), { minLength: 5, maxLength: 25 }),
+        fc.array(fc.array(PARAMETERS[type], { minLength: 1, maxLength: 3 }), {
+          minLength: QUERIES,
+          maxLength: QUERIES,
+        }),
+        async (timeZone, contents, queries) => {
+          const site = await createSite(db.client, timeZone === null ? {} : { timeZone });
+          const patients = [0, 1].map(() => uuidv7(NOW));
+          const reference = (n: number) => ({ reference: `Patient/${patients[n]}` });
+          const made = contents.map(([content, n]) => {
+            const about = type === 'Observation' && n !== undefined ? { subject: reference(n) } : {};
+            const required = type === 'Condition' ? { subject: reference(0) } : {};
+            return { id: uuidv7(NOW), resource: without({ resourceType: type, ...content, ...about, ...required }) };
+          });
+          const others =
+            type === 'Patient' ? [] : patients.map((id) => ({ id, resource: { resourceType: 'Patient' } }));
+          await inSite(database, site).run(
+            writeResources(
+              site,
+              [...others, ...made].map(({ id, resource }) => toWrite(resource, id, 'create')),
+            ),
+          );
+          const zone = timeZone === null || timeZone === 'No/Such_Zone' ? 'UTC' : timeZone;
+          for (const query of queries) {
+            const pairs = query.map(([name, value]): Pair => [
+              name,
+              value.replace(/^P([01])$/, (_, n) => reference(Number(n)).reference),
+            ]);
+            const expected = made.filter(({ resource }) => pairs.every((pair) => meets(type, resource, pair, zone)));
+            expect({ pairs, ids: await search(site, type, pairs) }).toEqual({
+              pairs,
+              ids: expected.map(({ id }) => id).toSorted(),
+            });
+            asked += 1;
+            if (expected.length > 0 && expected.length < made.length) found += 1;
+          }
+        },
+      ),
+      { numRuns: sized(8, 400) },
+    );
+    // Queries that find some and not all are what tells rules apart.
+    expect(found / asked).toBeGreaterThan(0.2);
+  },
+  sized(120_000, 900_000),
+);
+
+async function search(site: string, type: ResourceType, pairs: readonly Pair[]): Promise<string[]> {
+  const context = { root: 'https://fhir.test/fhir', now: NOW, searches: 'us-core' } as const;
+  const { criteria, sort } = searchRequest(type, pairs, { handling: 'strict', return: 'representation' }, context);
+  const selection = { site, type, criteria, sort, after: null, limit: 100 };
+  const [rows, [count]] = await inSite(database, site).batch([
+    searchPage(selection),
+    searchCount(site, type, criteria),
+  ] as const);
+  const ids = toPage(rows, 100).resources.map(({ id }) => id);
+  expect(count?.total).toBe(ids.length);
+  expect(ids).toEqual(ids.toSorted());
+  return ids;
+}
