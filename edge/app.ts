@@ -7,6 +7,7 @@ import { adminOperations, createAdmin } from './admin/routes.ts';
 import { plainAddresses } from './config.ts';
 import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
+import { createGuesses } from './hl7/guess/guesses.ts';
 import { createMllpIngest } from './hl7/mllp/routes.ts';
 import { createHl7 } from './hl7/http/routes.ts';
 import { metadataPathOf } from './http/smart-configuration.ts';
@@ -51,6 +52,7 @@ export function createApp(deps: Deps): App {
   const { config } = deps;
   // One ring for both, so that the workbench knows the keys that the token endpoint knows.
   const clientKeys = createClientKeyring(deps);
+  const guesses = createGuesses();
   const workbench = createWorkbench(deps, clientKeys);
   const countUse = createUsage({
     now: deps.now,
@@ -67,7 +69,11 @@ export function createApp(deps: Deps): App {
       outside: [metadataPathOf(config.INTEGRATION_OAUTH_PUBLIC_BASE_URL)],
     },
     { baseUrl: config.INTEGRATION_FHIR_PUBLIC_BASE_URL, roots: ['fhir'], surface: createFhir(deps, countUse('fhir')) },
-    { baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, roots: ['hl7'], surface: createHl7(deps, countUse('hl7')) },
+    {
+      baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
+      roots: ['hl7'],
+      surface: createHl7(deps, guesses, countUse('hl7')),
+    },
     { baseUrl: config.ADMIN_PUBLIC_BASE_URL, roots: ['admin'], surface: createAdmin(deps, workbench) },
     {
       baseUrl: referenceBaseUrl(config),
@@ -75,7 +81,7 @@ export function createApp(deps: Deps): App {
       surface: createReference(deps, adminOperations(deps, workbench)),
     },
     // The sidecars' path has no public address of its own: it is looked for on every host, without a prefix.
-    { baseUrl: '', roots: ['internal'], surface: createMllpIngest(deps, countUse('mllp')) },
+    { baseUrl: '', roots: ['internal'], surface: createMllpIngest(deps, guesses, countUse('mllp')) },
   ];
   const hosts = new Set(mounts.filter(({ baseUrl }) => baseUrl).map(({ baseUrl }) => new URL(baseUrl ?? '').host));
 
@@ -106,6 +112,7 @@ export function createApp(deps: Deps): App {
       return (mount?.surface ?? probes).fetch(request);
     },
     async tick(): Promise<void> {
+      guesses.sweep(deps.now());
       try {
         const database = withLimits(deps.database, JOB_LIMITS);
         await database.batch([askForRetention(), askForAlerts()]);

@@ -16,6 +16,8 @@ export interface Query<Row extends object = object> {
   readonly reads?: true;
   /** It only notes that something was read: asked again it notes that twice, which is true. */
   readonly notes?: true;
+  /** It writes, but asked again it does not do so twice: it knows what it was asked before. */
+  readonly once?: true;
   /** Phantom: carries the row's type, never a value. */
   readonly row?: Row;
 }

@@ -1,6 +1,6 @@
 /**
  * The sidecar's own JWT (shared/mllp-contract.ts): signed anew for each attempt, so that a token seen on the way can be
- * used neither again nor for another body. It says who listened and what was seen, never who the sender is.
+ * used neither later nor for another body. It says who listened and what was seen, never who the sender is.
  */
 import { createPrivateKey, hash, randomUUID, sign } from 'node:crypto';
 

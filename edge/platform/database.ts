@@ -52,7 +52,7 @@ const PAUSES_MS = [100, 500];
 
 /** Whether all of it may be asked again, whatever became of it. */
 const repeats = (queries: readonly Query[]): boolean =>
-  queries.every(({ reads, notes }) => reads === true || notes === true);
+  queries.every(({ reads, notes, once }) => reads === true || notes === true || once === true);
 const readsOnly = (queries: readonly Query[]): boolean => queries.every(({ reads }) => reads === true);
 
 interface TimeRow {

@@ -1,6 +1,6 @@
 /**
- * HL7 messages in the database (`hl7_found` and `hl7_store` in migrations/functions): what a message finds, in one round
- * trip, and the message with all its effects, in another. The statements of an API key that sends messages are here too.
+ * HL7 messages in the database (`hl7_known` and `hl7_take` in migrations/functions): what a message finds, and the message
+ * with all its effects. The statements of an API key that sends messages are here too.
  */
 import type { AckError } from '../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
@@ -23,6 +23,7 @@ export interface MessageIdentity {
   readonly sha256: string;
 }
 
+/** None twice. */
 export interface LookupKeys {
   readonly identifierValues: readonly string[];
   readonly keys: readonly { readonly type: string; readonly key: string }[];
@@ -41,8 +42,10 @@ export interface SenderRow {
   readonly taught_authorities: string;
   /** JSON list of `[namespace, URI]`: what an administrator said the namespace does not stand for. */
   readonly rejected_authorities: string;
-  /** Of the three. */
-  readonly authorities_state: string;
+  /** Of all that settles how messages of the key are read (`hl7_settings_state`). */
+  readonly settings_state: string;
+  /** Of what `mllpSenders` found in the same batch; null, or `''`, where it was not asked. */
+  readonly senders_state: string | null;
   readonly default_charset: string | null;
   readonly processing_ids: readonly string[];
   readonly hl7_default_authority: string | null;
@@ -68,15 +71,22 @@ export interface SenderRow {
   readonly is_control_id_reused: boolean;
 }
 
-/** `hl7_found` finds no more patients by one value: where it finds as many, there may be others. */
+/** `hl7_known` finds no more patients by one value: where it finds as many, there may be others. */
 export const MAX_FOUND_PATIENTS = 100;
 
 export interface MatchRow extends StoredResource {
-  /** Of role `state` there is a key only: of all other rows; given back to `storeMessage`. */
-  readonly role: 'patient' | 'identity' | 'result' | 'number' | 'trait' | 'state';
+  readonly role: 'patient' | 'identity' | 'result' | 'number' | 'trait';
   readonly key: string;
   readonly contributions: string | null;
+  /** Which of the keys it was found by, from 1; null for what was found otherwise. */
+  readonly asked: number | null;
+  /** The same for the same row, in the same version, with the same account of who said what of it. */
+  readonly state: string;
 }
+
+/** What all of these rows together are told by, for `takeMessage`. */
+export const statesOf = (rows: readonly Pick<MatchRow, 'state'>[]): readonly string[] =>
+  rows.map(({ state }) => state).sort();
 
 /** The reason, in a message's errors, that the gateway itself is to blame. */
 export const FAILED = 'gateway-failed';
@@ -116,27 +126,52 @@ export function mllpSenders(
 export type SenderChoice = { readonly site: string; readonly clientId: string } | typeof CANDIDATES;
 export const CANDIDATES = 'candidates';
 
+/** What became of a message that `takeMessage` was asked to take. */
+export type TakeOutcome = 'stored' | 'seen' | 'retry';
+
+/** A statement that asks for nothing unless `takeMessage`, before it in the batch, came to one of these. */
+const behind = (outcomes: readonly TakeOutcome[] | undefined): string =>
+  outcomes === undefined ? '' : ` where current_setting('gateway.message', true) in ('${outcomes.join("', '")}')`;
+
 /** The keys with their settings, and what is known of the message itself: `senderIn` reads it. */
 export function sendersOf(
   choice: SenderChoice,
   { application, facility, controlId, sha256 }: MessageIdentity,
+  outcomes?: readonly TakeOutcome[],
 ): Query<{ readonly sender: string }> {
   const { site, clientId } = choice === CANDIDATES ? { site: null, clientId: null } : choice;
-  const text = `select hl7_sender($1::uuid, $2, $3, $4, $5, $6) as sender`;
+  const text = `select hl7_sender($1::uuid, $2, $3, $4, $5, $6) as sender${behind(outcomes)}`;
   return { text, params: [site, clientId, application, facility, controlId, sha256], reads: true };
 }
 
 /** A row of `sendersOf`. */
 export const senderIn = ({ sender }: { readonly sender: string }): SenderRow => JSON.parse(sender) as SenderRow;
 
-/** What a site has for a message, with the state it was found in. @param site null: that of the keys that `mllpSenders` found */
-export function matchesOf(site: string | null, lookup: LookupKeys): Query<MatchRow> {
-  const text = `select m.role, m.key, m.type, m.id, m.version, ${instantOf('m.last_updated')} as last_updated, m.meta, m.body,
-      m.contributions
-    from hl7_found(coalesce($1::uuid, nullif(current_setting('gateway.site', true), '')::uuid), $2::text[], $3::text[],
-      $4::text[]) m
-   order by m.role desc, m.id`;
+/** What a site has for a message: `inOrder` puts it in order. @param site null: that of the keys that `mllpSenders` found */
+export function matchesOf(site: string | null, lookup: LookupKeys, outcomes?: readonly TakeOutcome[]): Query<MatchRow> {
+  // What was stored is not told again to whoever stored it.
+  const told = (column: string): string =>
+    outcomes === undefined
+      ? `m.${column}`
+      : `case current_setting('gateway.message') when 'stored' then '' else m.${column} end as ${column}`;
+  const text = `select m.role, m.key, m.type, m.id, m.version, ${instantOf('m.last_updated')} as last_updated,
+      ${told('meta')}, ${told('body')}, m.contributions, m.asked, m.state
+    from hl7_known(coalesce($1::uuid, nullif(current_setting('gateway.site', true), '')::uuid), $2::text[], $3::text[], $4::text[]) m${behind(outcomes)}`;
   return { text, params: [site, ...lookupParams(lookup)], reads: true };
+}
+
+const ROLES: readonly MatchRow['role'][] = ['trait', 'result', 'patient', 'number', 'identity'];
+
+/** One order for the same rows, so that what is decided by them is the same wherever they were found. */
+export function inOrder(rows: readonly MatchRow[]): MatchRow[] {
+  const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+  return rows.toSorted(
+    (a, b) =>
+      ROLES.indexOf(a.role) - ROLES.indexOf(b.role) ||
+      compare(a.id, b.id) ||
+      compare(a.key, b.key) ||
+      (a.asked ?? 0) - (b.asked ?? 0),
+  );
 }
 
 /** The same for people of a site, who are shown what was found: it is noted for the audit. */
@@ -146,8 +181,7 @@ export function shownMatchesOf(site: string, lookup: LookupKeys, action: AuditAc
     text: `with m as materialized (${text}), noted as materialized (
       select audit_note(array_agg(${auditLine(action, 'r')})) as done
         from m s join resource r on r.site_id = $1::uuid and r.type = s.type and r.id = s.id)
-    select m.* from m cross join noted where noted.done
-     order by m.role desc, m.id`,
+    select m.* from m cross join noted where noted.done`,
     params,
   };
 }
@@ -168,9 +202,6 @@ const lookupParams = ({ identifierValues, keys }: LookupKeys) => [
   keys.map(({ type }) => type),
   keys.map(({ key }) => key),
 ];
-
-/** Nothing was found, so there are no rows to have a state. */
-export const EMPTY_STATE = '';
 
 /** Why a message is processed; all but `received` are about one that is stored. */
 export type AttemptReason =
@@ -202,7 +233,11 @@ export interface NewMessage extends MessageIdentity {
   /** A fault of ours kept it from being processed. */
   readonly hasFailed: boolean;
   /** Of the row that `sendersOf` found. */
-  readonly authorities: string;
+  readonly settings: string;
+  /** Of the same row, where the key was chosen among what `mllpSenders` found; else null. */
+  readonly senders: string | null;
+  /** Of a message that is received: what `sendersOf` said. Else null. */
+  readonly isControlIdReused: boolean | null;
   readonly audit: ReturnType<typeof auditEntry>;
 }
 
@@ -229,32 +264,34 @@ export interface NewAlias {
   readonly isTaught: boolean;
 }
 
-export interface StoreRow {
-  readonly outcome: 'stored' | 'seen' | 'retry';
+export interface TakenRow {
+  readonly outcome: TakeOutcome;
   readonly decided: ApplicationCode | null;
   /** Hexadecimal. */
   readonly ack: string | null;
 }
 
 /**
- * Stores a message and its effects, or nothing.
+ * Stores a message and its effects, or nothing. What follows in the batch asks for the rest by what became of it.
  *
- * @param state of the rows that `matchesOf` found; `retry` comes back when it has passed
+ * @param states of the rows that `matchesOf` found; `retry` comes back when they, or what the message rests on, have passed
  */
-export function storeMessage(
+export function takeMessage(
   site: string,
   message: NewMessage,
   raw: Uint8Array,
   ack: Uint8Array | null,
   lookup: LookupKeys,
-  state: string,
+  states: readonly string[],
   effects: MessageEffects,
-): Query<StoreRow> {
+): Query<TakenRow> {
   const { writes: resources, results, identities, merges, orders, moved, aliases, attention, unnamed } = effects;
   const [values = [], types = [], keys = []] = lookupParams(lookup);
-  return sql<StoreRow>`select s.outcome, s.decided, encode(s.ack, 'hex') as ack
-    from hl7_store(${site}::uuid, ${JSON.stringify(message)}::json, ${raw}::bytea, ${ack}::bytea, ${values}::text[],
-      ${types}::text[], ${keys}::text[], ${state}, ${JSON.stringify({ resources, results, identities, merges, orders, moved, aliases, attention, unnamed })}::json) s`;
+  const query = sql<TakenRow>`select s.outcome, s.decided, encode(s.ack, 'hex') as ack,
+      set_config('gateway.message', s.outcome, true) as told
+    from hl7_take(${site}::uuid, ${JSON.stringify(message)}::json, ${raw}::bytea, ${ack}::bytea, ${values}::text[],
+      ${types}::text[], ${keys}::text[], ${states}::text[], ${JSON.stringify({ resources, results, identities, merges, orders, moved, aliases, attention, unnamed })}::json) s`;
+  return message.why === 'received' ? { ...query, once: true } : query;
 }
 
 export interface StoredMessageRow {

@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 30;
+export const SCHEMA_VERSION = 31;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -39,7 +39,7 @@ export const FUNCTIONS: readonly string[] = [
   'hl7_accepted',
   'hl7_authorities',
   'hl7_body_write',
-  'hl7_found',
+  'hl7_known',
   'hl7_merge',
   'hl7_messages_forget',
   'hl7_order_of_result',
@@ -48,7 +48,8 @@ export const FUNCTIONS: readonly string[] = [
   'hl7_same_order',
   'hl7_same_time',
   'hl7_sender',
-  'hl7_store',
+  'hl7_settings_state',
+  'hl7_take',
   'hl7_value_text',
   'job_add',
   'job_advance',

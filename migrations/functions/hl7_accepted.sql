@@ -1,4 +1,4 @@
--- What answers the same bytes again: the first attempt at the message that was AA. One row, as hl7_store returns it:
+-- What answers the same bytes again: the first attempt at the message that was AA. One row, as hl7_take returns it:
 -- 'seen' with that answer; or 'retry' where there is none, so that the message is to be processed anew.
 create or replace function hl7_accepted(p_site uuid, p_message uuid)
 returns table (outcome text, decided text, ack bytea)

@@ -1,5 +1,6 @@
 -- The API keys of a site with the settings that hold for their messages, and what is known of one message, as JSON of
--- SenderRow (edge/store/hl7.ts). p_client null: the keys that mllp_candidates found, which the batch is about.
+-- SenderRow (edge/store/hl7.ts). p_client null: the keys that mllp_candidates found, which the batch is about, and
+-- senders_state what it found.
 -- A function, because its plan is kept, and one column, because what an answer says of its columns is longer than they are.
 -- Settings: migrations/README.md, "Plans".
 create or replace function hl7_sender(p_site uuid, p_client text, p_application text, p_facility text, p_control_id text,
@@ -18,7 +19,8 @@ begin
   select row_to_json(r)::text from (
     select k.site_id, k.client_id, k.allowed_scopes, coalesce(k.hl7_time_zone, s.time_zone) as time_zone,
            s.assigning_authorities::text as assigning_authorities, a.text::json ->> 'taught' as taught_authorities,
-           a.text::json ->> 'rejected' as rejected_authorities, md5(a.text) as authorities_state,
+           a.text::json ->> 'rejected' as rejected_authorities, hl7_settings_state(site, k.client_id) as settings_state,
+           current_setting('gateway.senders', true) as senders_state,
            coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
            coalesce(k.hl7_processing_ids, s.processing_ids) as processing_ids,
            k.hl7_default_authority, k.hl7_identity_check, k.hl7_strict, k.hl7_unsupported_types, k.hl7_accept_ack,

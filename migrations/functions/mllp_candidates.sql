@@ -4,7 +4,8 @@
 -- holds is decided by the edge (edge/hl7/sender/select-key.ts).
 -- Whose message it is is not known before, so it is looked for with the owner's rights, and nothing else comes back.
 -- Where those that may be meant are all of one site, the batch is about that site from here on, and its later statements
--- find the keys' Client IDs in gateway.keys. Settings: migrations/README.md, "Plans".
+-- find the keys' Client IDs in gateway.keys. In gateway.senders they find the same text for the same rows, wherever those
+-- are of. Settings: migrations/README.md, "Plans".
 create or replace function mllp_candidates(p_address text, p_application text, p_facility text, p_subject text)
 returns table (site_id uuid, client_id text, status text, protocols text[], allowed_ips text[],
   hl7_sender_application text, hl7_sender_facility text, tls_subject text, is_own boolean, is_foreign boolean,
@@ -19,6 +20,7 @@ as $$
 declare
   sites uuid[] := '{}';
   keys text[] := '{}';
+  state text := '';
 begin
   for site_id, client_id, status, protocols, allowed_ips, hl7_sender_application, hl7_sender_facility, tls_subject, is_own,
       is_foreign, is_allowed in
@@ -41,8 +43,11 @@ begin
       keys := keys || client_id;
       if site_id <> all (sites) then sites := sites || site_id; end if;
     end if;
+    state := md5(state || json_build_array(site_id, client_id, status, protocols, allowed_ips, hl7_sender_application,
+      hl7_sender_facility, tls_subject, is_own, is_foreign));
     return next;
   end loop;
+  perform set_config('gateway.senders', state, true);
   if cardinality(sites) = 1 then
     perform set_config('gateway.site', sites[1]::text, true), set_config('gateway.keys', keys::text, true);
   end if;

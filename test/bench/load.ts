@@ -13,6 +13,7 @@ export interface Call {
 export interface Measured {
   readonly perSecond: number;
   readonly p50Ms: number;
+  readonly p95Ms: number;
   readonly p99Ms: number;
   /** Answers whose status was not the expected one: a rate with failures is no rate. */
   readonly failed: number;
@@ -77,5 +78,12 @@ export async function measure(
 
   times.sort((a, b) => a - b);
   const quantile = (q: number): number => times[Math.min(times.length - 1, Math.floor(times.length * q))] ?? 0;
-  return { perSecond: times.length / seconds, p50Ms: quantile(0.5), p99Ms: quantile(0.99), failed, cpuMicros: cpu };
+  return {
+    perSecond: times.length / seconds,
+    p50Ms: quantile(0.5),
+    p95Ms: quantile(0.95),
+    p99Ms: quantile(0.99),
+    failed,
+    cpuMicros: cpu,
+  };
 }

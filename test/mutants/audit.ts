@@ -8,7 +8,7 @@ const ONLY_DENO = 'on deno.*audit';
 export const AUDIT: readonly Mutant[] = [
   {
     name: 'a message that is stored has no row',
-    file: 'migrations/functions/hl7_store.sql',
+    file: 'migrations/functions/hl7_take.sql',
     find: '  perform audit_add(p_site, m.audit);\n',
     replace: '',
     tests: HL7,

@@ -43,7 +43,7 @@ export const MIGRATIONS: readonly Mutant[] = [
   },
   {
     name: 'a function that stores loses a setting of its plans',
-    file: 'migrations/functions/hl7_store.sql',
+    file: 'migrations/functions/hl7_take.sql',
     find: 'set enable_seqscan = off\n',
     replace: '',
     tests: SCHEMA,

@@ -178,10 +178,10 @@ export const ORDER: readonly Mutant[] = [
     tests: ROWS,
   },
   {
-    name: 'hl7_found: an order that another message has moved meanwhile',
-    file: 'migrations/functions/hl7_found.sql',
-    find: 'type, id, version, contributions));\n    return next;\n  end loop;\n\n',
-    replace: 'type, id, version));\n    return next;\n  end loop;\n\n',
+    name: 'hl7_known: an order that another message has moved meanwhile',
+    file: 'migrations/functions/hl7_known.sql',
+    find: 'written, contributions));\n    return next;\n  end loop;\n\n  if meeting',
+    replace: 'written));\n    return next;\n  end loop;\n\n  if meeting',
     tests: ROWS,
   },
   {

@@ -10,6 +10,7 @@ import { faultOf } from '../../http/fault-status.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';
 import { authenticate, requireScopes } from '../../oauth/bearer.ts';
+import type { Guesses } from '../guess/guesses.ts';
 import { ingest, type Ingested } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { isBatch, messagesOf } from '../message/batch.ts';
@@ -21,7 +22,8 @@ const PATH = '/hl7/messages';
 /** What a token must hold, whatever the message (edge/README.md, HL7 v2). */
 const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
 
-export function createHl7(deps: Deps, countUse?: CountUse): Surface {
+/** @param guesses of this isolate, shared with the messages of sidecars */
+export function createHl7(deps: Deps, guesses: Guesses, countUse?: CountUse): Surface {
   const app = createSurface(deps, 'hl7', deps.config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, countUse);
 
   app.post(PATH, async (c) => {
@@ -40,7 +42,10 @@ export function createHl7(deps: Deps, countUse?: CountUse): Surface {
     const body = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
     const source = { kind: 'http', address: deps.sourceAddress(request) } as const;
     const take = async (bytes: Uint8Array): Promise<Ingested> => {
-      const ingested = await ingest(deps, { sender: { kind: 'caller', caller }, bytes, source, requestId });
+      const ingested = await ingest(
+        { ...deps, guesses },
+        { sender: { kind: 'caller', caller }, bytes, source, requestId },
+      );
       // The key of a token that was checked cannot be missing: it was deleted in between.
       if (ingested.status === 'no-sender')
         throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });

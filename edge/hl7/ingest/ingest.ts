@@ -1,6 +1,7 @@
 /**
- * The life of a message, from its bytes to its ACK in two round trips: it is located, decided about, and stored with all
- * its effects, under a lock, or has another turn. Nothing is acknowledged that is not stored.
+ * The life of a message, from its bytes to its ACK, in one round trip where what is believed of its sender and its patients is
+ * so, and in two where not: it is located, decided about, and stored with all its effects, under a lock, or has another
+ * turn. Nothing is acknowledged that is not stored.
  */
 import { Fault } from '../../../shared/fault.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
@@ -9,14 +10,19 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import type { AttemptReason } from '../../store/hl7.ts';
+import { guessed } from '../guess/guessed.ts';
+import type { Guesses } from '../guess/guesses.ts';
 import type { Sender } from '../sender/find-sender.ts';
 import { acceptAckOf, answerTo } from './answer.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
-import { locate, type Located, type NoSender } from './locate.ts';
-import { store, type Entry, type MessageSource, type Stored } from './store.ts';
+import { locate, locatedBy, soughtBy, type Located, type NoSender } from './locate.ts';
+import { store, type Entry, type MessageSource, type Passed, type Stored } from './store.ts';
 
 /** What of a runtime processing a message needs. */
-export type IngestDeps = Pick<Deps, 'config' | 'database' | 'now' | 'log'>;
+export interface IngestDeps extends Pick<Deps, 'config' | 'database' | 'now' | 'log'> {
+  /** Undefined where every message is located first. */
+  readonly guesses?: Guesses | undefined;
+}
 
 export interface IngestRequest {
   readonly sender: Sender;
@@ -52,14 +58,19 @@ export function ingest(deps: IngestDeps, request: IngestRequest): Promise<Ingest
 }
 
 /**
- * Locates, decides and stores, and begins anew where somebody else wrote in between.
+ * Locates, decides and stores, and begins anew where somebody else wrote in between. A message that comes for the first time
+ * is not located before it is decided about where that can be guessed: what is not so comes back, and counts.
  *
  * @param first as what the message is stored, unless these bytes are stored already
  */
 export async function takeTurns(deps: IngestDeps, request: IngestRequest, first: Entry): Promise<Ingested | NoSender> {
+  const { guesses, database } = deps;
   const received = { ...request, sha256: await sha256Of(request.bytes) };
+  const sought = soughtBy(received);
+  const guess = first.why === 'received' ? guesses && guessed(guesses, received, sought, deps.now()) : undefined;
+  let located = guess ?? (await locate(database, received, sought));
   let entry = first;
-  const answered = (stored: Stored, { reading, settings }: Located): Ingested => {
+  const answered = (stored: Omit<Stored, 'left'>, { reading, settings }: Located): Ingested => {
     const { header } = reading;
     const { site, clientId } = settings;
     const { source, requestId } = request;
@@ -68,11 +79,11 @@ export async function takeTurns(deps: IngestDeps, request: IngestRequest, first:
     // The first answer was none, or is kept no longer: then one is made that says the same.
     const isGone = stored.status === 'seen' && stored.ack === null && stored.outcome === 'AA';
     const { ack } = isGone ? answerTo({ reading, settings, source: source.kind, requestId, nowMs }, []) : stored;
-    return { ...stored, ack, acceptAck, header, site, clientId };
+    return { status: stored.status, outcome: stored.outcome, ack, acceptAck, header, site, clientId };
   };
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
-    const located = await locate(deps.database, received);
     if (located.status === 'no-sender') return located;
+    if (located !== guess) guesses?.learnSender(located.door, located, deps.now());
     const { seen } = located;
     // What was refused so long ago that it went meanwhile comes as if for the first time.
     if (seen === undefined && entry.why === 'resent') entry = first;
@@ -84,8 +95,17 @@ export async function takeTurns(deps: IngestDeps, request: IngestRequest, first:
       if (entry.why === 'received') entry = { ...entry, messageId, why: 'resent' };
     }
 
-    const stored = await decideAndStore(deps, request, located, entry);
-    if (stored !== undefined) return answered(stored, located);
+    const taken = await decideAndStore(deps, request, located, entry, located === guess);
+    if (taken.status !== 'passed') {
+      if (taken.left !== undefined) guesses?.learnStored(taken.left, deps.now());
+      return answered(taken, located);
+    }
+    // What identifies nobody was left out of the look-up, and so of what came back.
+    const { found } = located.isWhole ? taken : { found: undefined };
+    located =
+      found === undefined
+        ? await locate(database, received, sought)
+        : await locatedBy(database, received, located, found);
   }
   throw new Fault('unavailable', 'too many messages about the same patient at once');
 }
@@ -93,27 +113,30 @@ export async function takeTurns(deps: IngestDeps, request: IngestRequest, first:
 /**
  * Where we fail, or the database fails to take what we made of it, the message is stored without effects.
  *
- * @returns undefined when what was located has passed and nothing was stored
+ * @param isGuess nothing is made of a guess that we cannot decide by
  */
 async function decideAndStore(
   deps: IngestDeps,
   request: IngestRequest,
   located: Located,
   entry: Entry,
-): Promise<Stored | undefined> {
+  isGuess: boolean,
+): Promise<Stored | Passed> {
+  const { database, guesses } = deps;
   const input = decisionInput(deps, located, entry, request);
+  const storeAs = (decision: Decision) => store(database, request, located, decision, entry, guesses !== undefined);
   const fail = (error: unknown) => {
     deps.log({ level: 'error', event: 'bug', surface: 'hl7', requestId: request.requestId, error });
-    return store(deps.database, request, located, decideFailed(input), entry);
+    return storeAs(decideFailed(input));
   };
   let decision: Decision;
   try {
     decision = decide(input);
   } catch (error) {
-    return fail(error);
+    return isGuess ? { status: 'passed', found: undefined } : fail(error);
   }
   try {
-    return await store(deps.database, request, located, decision, entry);
+    return await storeAs(decision);
   } catch (error) {
     // A Fault says what is to be done: the sender tries again, or is not who it was.
     if (error instanceof Fault) throw error;

@@ -6,7 +6,7 @@ import { MAX_FOUND_PATIENTS, type MessageIdentity } from '../../store/hl7.ts';
 import { authoritiesOf } from '../identity/authorities.ts';
 import { numbersOfField } from '../identity/sent.ts';
 import { identifierFields, narrowed } from '../message/outline.ts';
-import { findSender, type FoundSender, type Sender } from '../sender/find-sender.ts';
+import { findSender, type FoundSender, type Sender, type SoughtMessage } from '../sender/find-sender.ts';
 import type { NoKey } from '../sender/select-key.ts';
 import { readBytes, type Reading } from './reading.ts';
 
@@ -18,12 +18,12 @@ export interface Received {
   readonly sha256: string;
 }
 
-export interface Located extends FoundSender {
+export interface Located extends FoundSender, Sought {
   readonly status: 'located';
-  readonly reading: Reading;
-  readonly identity: MessageIdentity;
   /** So many patients have one of the numbers in its own domain that not all were found: nobody can be told. */
   readonly isCrowded: boolean;
+  /** All that the message speaks of was looked for; else what identifies nobody was left out, because of a crowd. */
+  readonly isWhole: boolean;
 }
 
 /** No key is meant, or two of different sites are: nothing can be stored. */
@@ -33,27 +33,57 @@ export interface NoSender {
   readonly refusal: NoKey;
 }
 
+/** A message as it was read by a character set, and by which look-up it is to be found. */
+export interface Sought {
+  readonly reading: Reading;
+  readonly identity: MessageIdentity;
+  /** By which it was read, where it names none itself. */
+  readonly charset: Charset;
+}
+
+/** @param charset UTF-8, as long as the sender's is not known */
+export function soughtBy({ bytes, sha256 }: Pick<Received, 'bytes' | 'sha256'>, charset: Charset = 'utf-8'): Sought {
+  const reading = readBytes(bytes, charset);
+  return { reading, identity: identityOf(reading.header, sha256), charset };
+}
+
+/** What is asked for of it. */
+export const messageOf = ({ reading: { header, lookup }, identity }: Sought): SoughtMessage => ({
+  header,
+  identity,
+  lookup,
+});
+
 /**
- * Reads a message and finds what it needs: one round trip, or two where the key's character set makes another message
- * of the bytes (it names none itself, and its identifiers are not ASCII), or where a crowd has one of the numbers.
+ * Finds what a message needs: one round trip, or two where the key's character set makes another message of the bytes (it
+ * names none itself, and its identifiers are not ASCII), or where a crowd has one of the numbers.
  */
-export async function locate(database: Database, received: Received): Promise<Located | NoSender> {
-  const { sender, bytes, sha256 } = received;
-  const reading = readBytes(bytes, 'utf-8');
+export async function locate(
+  database: Database,
+  received: Received,
+  sought: Sought = soughtBy(received),
+): Promise<Located | NoSender> {
+  return locatedBy(database, received, sought, await findSender(database, received.sender, messageOf(sought)));
+}
+
+/** The same, where it is known already what the message as it was read finds. */
+export async function locatedBy(
+  database: Database,
+  received: Received,
+  { reading, identity, charset }: Sought,
+  found: FoundSender | NoKey,
+): Promise<Located | NoSender> {
+  const { sender } = received;
   const { header, lookup } = reading;
-  const identity = identityOf(header, sha256);
-  const found = await findSender(database, sender, { header, identity, lookup });
+  const sought: Sought = { reading, identity, charset };
   if ('refused' in found) return { status: 'no-sender', header, refusal: found };
 
-  const again = rereading(bytes, reading, found.settings.charset);
-  if (again === undefined) return outOfCrowd(database, sender, { reading, identity, ...found });
-  const identityAgain = identityOf(again.header, sha256);
-  const isSameLookup = JSON.stringify(again.lookup) === JSON.stringify(lookup);
-  const foundAgain = isSameLookup
-    ? found
-    : await findSender(database, sender, { header: again.header, identity: identityAgain, lookup: again.lookup });
+  const again = rereading(received, sought, found.settings.charset);
+  if (again === undefined) return outOfCrowd(database, sender, { ...sought, ...found });
+  const isSameLookup = JSON.stringify(again.reading.lookup) === JSON.stringify(lookup);
+  const foundAgain = isSameLookup ? found : await findSender(database, sender, messageOf(again));
   if ('refused' in foundAgain) return { status: 'no-sender', header, refusal: foundAgain };
-  return outOfCrowd(database, sender, { reading: again, identity: identityAgain, ...foundAgain });
+  return outOfCrowd(database, sender, { ...again, ...foundAgain });
 }
 
 /** @param isOf which numbers of patients count */
@@ -74,12 +104,12 @@ function isCrowd({ patients }: FoundSender, isOf: (value: string, domain: string
 async function outOfCrowd(
   database: Database,
   sender: Sender,
-  located: Omit<Located, 'status' | 'isCrowded'>,
+  located: Omit<Located, 'status' | 'isCrowded' | 'isWhole'>,
 ): Promise<Located | NoSender> {
-  const { reading, identity, settings } = located;
+  const { reading, identity, charset, settings } = located;
   const { header, outline, rule } = reading;
-  if (!isCrowd(located, () => true)) return { status: 'located', isCrowded: false, ...located };
-  const crowded: Located = { status: 'located', isCrowded: true, ...located };
+  if (!isCrowd(located, () => true)) return { status: 'located', isCrowded: false, isWhole: true, ...located };
+  const crowded: Located = { status: 'located', isCrowded: true, isWhole: true, ...located };
   if (outline === undefined || rule === undefined) return crowded;
   const fields = identifierFields(outline, rule);
   const { authorities } = authoritiesOf(settings, header.segment, fields);
@@ -88,17 +118,23 @@ async function outOfCrowd(
     .filter(({ identifies }) => identifies);
   if (numbers.length === 0) return crowded;
   const lookup = narrowed(reading.lookup, numbers);
-  const found = await findSender(database, sender, { header, identity, lookup });
+  const narrow: Sought = { reading: { ...reading, lookup }, identity, charset };
+  const found = await findSender(database, sender, messageOf(narrow));
   if ('refused' in found) return { status: 'no-sender', header, refusal: found };
   const isOwn = (value: string, id: string): boolean =>
     numbers.some((number) => number.value === value && number.domain.ids.includes(id));
-  return { status: 'located', identity, reading: { ...reading, lookup }, isCrowded: isCrowd(found, isOwn), ...found };
+  return { status: 'located', ...narrow, isCrowded: isCrowd(found, isOwn), isWhole: false, ...found };
 }
 
-function rereading(bytes: Uint8Array, reading: Reading, charset: Charset): Reading | undefined {
+/** The message in another character set; undefined where it reads the same in it. */
+export function rereading(
+  received: Received,
+  { reading, charset: readBy }: Sought,
+  charset: Charset,
+): Sought | undefined {
   const isNamed = reading.header.characterSets.some((name) => charsetNamed(name) !== undefined);
   const isReadSo = reading.message !== undefined && reading.header.charset === charset;
-  return charset === 'utf-8' || isNamed || isReadSo ? undefined : readBytes(bytes, charset);
+  return charset === readBy || isNamed || isReadSo ? undefined : soughtBy(received, charset);
 }
 
 /** Bounded: also a header that is too broken to be read must be storable. */

@@ -1,12 +1,26 @@
-/** The second of a message's two round trips: it is stored with its answer and all its effects, or nothing is. */
+/**
+ * A message is stored with its answer and all its effects, or nothing is; and where nothing is, because something has become
+ * another, the same round trip brings what it is now.
+ */
 import { Fault } from '../../../shared/fault.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Database } from '../../deps.ts';
-import { bytesOfHex, FAILED, storeMessage, type AttemptReason, type NewMessage } from '../../store/hl7.ts';
+import {
+  bytesOfHex,
+  FAILED,
+  matchesOf,
+  sendersOf,
+  statesOf,
+  takeMessage,
+  type AttemptReason,
+  type NewMessage,
+} from '../../store/hl7.ts';
 import { type AuditBy, auditEntry } from '../../store/audit.ts';
-import type { Sender } from '../sender/find-sender.ts';
+import { senderFrom, siteOf, throughDoor, type FoundSender, type Sender } from '../sender/find-sender.ts';
+import type { NoKey } from '../sender/select-key.ts';
+import type { StoredMessage } from '../guess/guesses.ts';
 import type { Decision } from './decide.ts';
-import type { Located } from './locate.ts';
+import { messageOf, type Located } from './locate.ts';
 
 export interface MessageSource {
   readonly kind: 'http' | 'mllp';
@@ -39,6 +53,15 @@ export interface Stored {
   readonly status: 'stored' | 'seen';
   readonly outcome: ApplicationCode;
   readonly ack: Uint8Array | null;
+  /** What it has left, where that was asked for. */
+  readonly left: StoredMessage | undefined;
+}
+
+/** Nothing was stored. */
+export interface Passed {
+  readonly status: 'passed';
+  /** What is there now; undefined where that is not known. */
+  readonly found: FoundSender | NoKey | undefined;
 }
 
 /** `ADT^A01` has seven characters; a header that is broken may hold anything. */
@@ -47,14 +70,16 @@ const MAX_TYPE_LENGTH = 64;
 /** For the administrator; the ACK lists fewer. */
 const MAX_KEPT_FINDINGS = 1000;
 
-/** @returns undefined when what was located has passed and nothing was stored */
+/** @param isLearnt what there is then is asked for too */
 export async function store(
   database: Database,
   { sender, bytes, source, requestId }: StoreRequest,
-  { reading, identity, settings, state, opening }: Located,
+  located: Located,
   { outcome, findings, effects, ack }: Decision,
   { messageId, why, actor, comment, jobId }: Entry,
-): Promise<Stored | undefined> {
+  isLearnt: boolean,
+): Promise<Stored | Passed> {
+  const { reading, identity, settings, sendersState, isControlIdReused, matches, door } = located;
   const { messageType, triggerEvent } = reading.header;
   const message: NewMessage = {
     ...identity,
@@ -72,7 +97,9 @@ export async function store(
     comment: comment === undefined || comment === '' ? null : comment,
     jobId,
     hasFailed: findings.some(({ reason }) => reason === FAILED),
-    authorities: settings.authoritiesState,
+    settings: settings.settingsState,
+    senders: sendersState,
+    isControlIdReused: why === 'received' ? isControlIdReused : null,
     audit: auditEntry(
       { ...byWhom(sender, source), clientId: settings.clientId, requestId },
       {
@@ -81,10 +108,23 @@ export async function store(
       },
     ),
   };
-  const query = storeMessage(settings.site, message, bytes, ack, reading.lookup, state, effects);
-  const [, [row]] = (await unlessPassed(() => database.batch([opening, query]))) ?? [[], []];
-  if (row === undefined || row.outcome === 'retry' || row.decided === null) return undefined;
-  return { status: row.outcome, outcome: row.decided, ack: row.ack === null ? null : bytesOfHex(row.ack) };
+  const answer = await unlessPassed(() =>
+    throughDoor(database, door, [
+      takeMessage(settings.site, message, bytes, ack, reading.lookup, statesOf(matches), effects),
+      sendersOf(door.choice, identity, ['retry']),
+      matchesOf(siteOf(door), reading.lookup, isLearnt ? ['retry', 'stored'] : ['retry']),
+    ]),
+  );
+  if (answer === undefined) return { status: 'passed', found: undefined };
+  const { candidates, results } = answer;
+  const [[row], senders, rows] = results;
+  if (row === undefined || row.outcome === 'retry' || row.decided === null) {
+    const found = await senderFrom(database, door, messageOf(located), { candidates, senders, matches: rows });
+    return { status: 'passed', found };
+  }
+  const isLeft = isLearnt && row.outcome === 'stored';
+  const left = isLeft ? { found: located, message: messageOf(located), effects, rows } : undefined;
+  return { status: row.outcome, outcome: row.decided, ack: row.ack === null ? null : bytesOfHex(row.ack), left };
 }
 
 /** Who has the message processed (edge/README.md, Audit). */

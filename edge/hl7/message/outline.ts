@@ -129,7 +129,7 @@ const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
   },
 };
 
-/** Types whose resources stand under HL7 keys. Of an empty key is whatever meets in a merge (`hl7_found`). */
+/** Types whose resources stand under HL7 keys. Of an empty key is whatever meets in a merge (`hl7_known`). */
 const FILED_BY_KEY = ['AllergyIntolerance', 'Condition', 'Procedure', 'DocumentReference'] as const;
 
 /** What must be looked up to map a message. @param offset of MSH-7: `+01:00` */
@@ -146,7 +146,8 @@ export function lookupOf(outline: Outline, rule: EventRule, offset: string | und
   const merges =
     outline.patients.some(({ mrg }) => mrg !== undefined) && (rule.patient === 'merge' || rule.patient === 'renumber');
   const met = merges ? FILED_BY_KEY.map((type) => ({ type, key: '' })) : [];
-  return { identifierValues: [...new Set(values)], keys: [...keys, ...met] };
+  const each = new Map([...keys, ...met].map((asked) => [`${asked.type} ${asked.key}`, asked]));
+  return { identifierValues: [...new Set(values)], keys: [...each.values()] };
 }
 
 /**

@@ -22,10 +22,11 @@ import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
 import { noteSidecar } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
+import type { Guesses } from '../guess/guesses.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { recordRefusals } from './refusals.ts';
-import { claimsOf, useToken } from './sidecar-token.ts';
+import { claimsOf, requireBody, useToken } from './sidecar-token.ts';
 
 /** How long a sidecar may refuse by the ranges it was told: a key that was changed counts after that. */
 const RANGES_MAX_AGE_SECONDS = 15;
@@ -33,7 +34,8 @@ const RANGES_MAX_AGE_SECONDS = 15;
 /** The console shows which sidecars called lately; one note a minute is enough. */
 const SIDECAR_NOTE_MS = 60_000;
 
-export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
+/** @param guesses of this isolate, shared with the messages over HTTP */
+export function createMllpIngest(deps: Deps, guesses: Guesses, countUse?: CountUse): Surface {
   const app = createSurface(deps, 'mllp', '', countUse);
   const noted = new Map<string, number>();
 
@@ -49,16 +51,19 @@ export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
     const requestId = c.get('requestId');
     const claims = await claimsOf(deps, request);
     const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
-    await useToken(deps, claims, bytes);
+    await requireBody(claims, bytes);
     const { src: address, tls: tlsSubject, iss } = claims;
     noteSidecarCall(iss);
 
-    const ingested = await ingest(deps, {
-      sender: { kind: 'address', address, tlsSubject, sidecar: iss },
-      bytes,
-      source: { kind: 'mllp', address, tlsSubject },
-      requestId,
-    });
+    const ingested = await ingest(
+      { ...deps, guesses },
+      {
+        sender: { kind: 'address', address, tlsSubject, sidecar: iss },
+        bytes,
+        source: { kind: 'mllp', address, tlsSubject },
+        requestId,
+      },
+    );
     if (ingested.status === 'no-sender') {
       recordRefusals(deps, ingested.refusal, address, requestId);
       return refuse(ingested.header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
@@ -71,7 +76,8 @@ export function createMllpIngest(deps: Deps, countUse?: CountUse): Surface {
 
   app.get(MLLP_RANGES_PATH, async (c) => {
     const claims = await claimsOf(deps, c.req.raw);
-    await useToken(deps, claims, new Uint8Array(0));
+    await requireBody(claims, new Uint8Array(0));
+    await useToken(deps, claims);
     noteSidecarCall(claims.iss);
     const rows = await deps.database.run(allowedIps());
     const ranges = new Set(rows.flatMap(({ range }) => canonicalRange(range) ?? []));

@@ -1,6 +1,7 @@
 /**
- * Who may call the internal path: an MLLP sidecar with a key of ours, once for each token and only with the very body
- * it signed for (shared/mllp-contract.ts). To everybody else the path is not there.
+ * Who may call the internal path: an MLLP sidecar with a key of ours, within a minute, and only with the very body it signed
+ * for (shared/mllp-contract.ts). To everybody else the path is not there. A token for a message is not used up: whoever
+ * repeats the message repeats its answer (edge/README.md, MLLP).
  */
 import { createLocalJWKSet, errors, jwtVerify } from 'jose';
 
@@ -33,19 +34,21 @@ const BEARER = /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
 const notThere = (cause?: unknown) => new Fault('not-found', 'no such path', { cause });
 
 /**
- * Uses a token up, for the body it was signed for.
- *
  * @param body what was received
- * @throws Fault `not-found` for another body or a second use, `unavailable` when single use cannot be checked
+ * @throws Fault `not-found` for another body than the token was signed for
  */
-export async function useToken(
-  { jtiStore }: Pick<Deps, 'jtiStore'>,
-  claims: SidecarClaims,
-  body: Uint8Array,
-): Promise<void> {
-  if (claims.sha256 !== (await sha256Of(body))) throw notThere();
-  const expires = claims.exp + CLOCK_TOLERANCE_SECONDS + CLAIM_MARGIN_SECONDS;
-  const jtiHash = await sha256Of(claims.jti);
+export async function requireBody({ sha256 }: SidecarClaims, body: Uint8Array): Promise<void> {
+  if (sha256 !== (await sha256Of(body))) throw notThere();
+}
+
+/**
+ * Uses a token up.
+ *
+ * @throws Fault `not-found` for a second use, `unavailable` when single use cannot be checked
+ */
+export async function useToken({ jtiStore }: Pick<Deps, 'jtiStore'>, { exp, jti }: SidecarClaims): Promise<void> {
+  const expires = exp + CLOCK_TOLERANCE_SECONDS + CLAIM_MARGIN_SECONDS;
+  const jtiHash = await sha256Of(jti);
   if (!(await jtiStore.claim(jtiClient(jtiHash), jtiHash, expires, crypto.randomUUID()))) throw notThere();
 }
 

@@ -1,10 +1,10 @@
 /**
- * The first of a message's two round trips: whose it is, with which settings, whether it was seen, and which resources
- * it speaks of. It reads; nothing is decided here but which key an MLLP message is of (`select-key.ts`).
+ * Whose a message is, with which settings, whether it was seen, and which resources it speaks of. It reads; nothing is
+ * decided here but which key an MLLP message is of (`select-key.ts`).
  */
 import type { Header } from '../../../shared/hl7/header.ts';
 import { plainAddress } from '../../../shared/ip.ts';
-import type { Database, Query } from '../../deps.ts';
+import type { Database, Query, Results } from '../../deps.ts';
 import { assertCaller, type CallerIdentity } from '../../store/api-key.ts';
 import { type AuditAction, type AuditBy, noteAudit } from '../../store/audit.ts';
 import { enterSite } from '../../store/in-site.ts';
@@ -12,7 +12,7 @@ import {
   bytesOfHex,
   CANDIDATES,
   type CandidateRow,
-  EMPTY_STATE,
+  inOrder,
   matchesOf,
   mllpSenders,
   senderIn,
@@ -26,7 +26,7 @@ import {
 } from '../../store/hl7.ts';
 import { numberRowOf } from '../../store/patient-identity.ts';
 import type { Found, FoundPatient } from '../mapping/drafts.ts';
-import { selectKey, type MllpKey, type NoKey } from './select-key.ts';
+import { selectKey, type MllpKey, type MllpPeer, type NoKey } from './select-key.ts';
 import { settingsOf, type SenderSettings } from './settings.ts';
 
 /** As what somebody is shown what is found for a message, and of which stored one. */
@@ -65,17 +65,35 @@ export interface Seen {
   readonly accepted: { readonly ack: Uint8Array | null } | undefined;
 }
 
-export interface FoundSender {
+/**
+ * How a batch about a message begins, with whom it may be of. By name: the check of an access token, or which site it is.
+ * By address: the keys that it may be of; so each batch sees whether the one that was chosen still is the one.
+ */
+export type Door =
+  | { readonly kind: 'name'; readonly opening: Query; readonly choice: Exclude<SenderChoice, typeof CANDIDATES> }
+  | {
+      readonly kind: 'address';
+      readonly opening: Query<CandidateRow>;
+      readonly choice: typeof CANDIDATES;
+      readonly peer: MllpPeer;
+    };
+
+/** What is known of the key that a message is of, whichever message it is. */
+export interface KnownSender {
   readonly settings: SenderSettings;
-  readonly seen: Seen | undefined;
-  /** Other bytes of this sender with the same MSH-10 are stored. */
+  /** What `mllpSenders` found when the key was chosen; null where the message names its key. */
+  readonly sendersState: string | null;
+  /** Other bytes of this sender with the same MSH-10 are stored. Who begins anew at 1 each day does so with every message. */
   readonly isControlIdReused: boolean;
+}
+
+export interface FoundSender extends KnownSender {
+  readonly door: Door;
+  readonly seen: Seen | undefined;
+  /** What was found in the database; its states must still hold when the effects are stored. */
+  readonly matches: readonly MatchRow[];
   readonly found: readonly Found[];
   readonly patients: readonly FoundPatient[];
-  /** Of what was found; it must still hold when the effects are stored. */
-  readonly state: string;
-  /** What the next batch about it begins with: the check of the caller, or which site it is. */
-  readonly opening: Query;
 }
 
 /** A message as far as it was read. */
@@ -85,66 +103,101 @@ export interface SoughtMessage {
   readonly lookup: LookupKeys;
 }
 
-/** @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` when the database cannot be reached */
-export async function findSender(
-  database: Database,
-  sender: Sender,
-  message: SoughtMessage,
-): Promise<FoundSender | NoKey> {
-  if (sender.kind === 'address') return findByAddress(database, sender, message);
-  if (sender.kind === 'caller') {
-    return findKnown(database, assertCaller(sender.caller), sender.caller, message, null);
-  }
-  return findKnown(database, enterSite(sender.site), sender, message, sender.shown);
+/** What a batch brought that asked for `sendersOf` and `matchesOf` behind a door. */
+export interface SenderAnswer {
+  /** None behind a door by name. */
+  readonly candidates: readonly CandidateRow[];
+  readonly senders: readonly { readonly sender: string }[];
+  readonly matches: readonly MatchRow[];
 }
 
-/**
- * By its Client ID.
- *
- * @param opening of the same site
- * @param shown as what somebody is shown what is found
- */
-async function findKnown(
-  database: Database,
+/** @param header of the message as it is read by UTF-8, where nothing else is known */
+export function doorOf(sender: Sender, { header, identity }: Pick<SoughtMessage, 'header' | 'identity'>): Door {
+  if (sender.kind === 'key') return doorByName(enterSite(sender.site), sender);
+  if (sender.kind === 'caller') return doorByName(assertCaller(sender.caller), sender.caller);
+  const { address, tlsSubject = '' } = sender;
+  const { sendingApplication = '', sendingFacility = '' } = header;
+  return {
+    kind: 'address',
+    opening: mllpSenders(plainAddress(address), identity.application, identity.facility, tlsSubject),
+    choice: CANDIDATES,
+    peer: { address, sendingApplication, sendingFacility, tlsSubject },
+  };
+}
+
+const doorByName = (
   opening: Query,
-  key: { readonly site: string; readonly clientId: string },
-  { identity, lookup }: SoughtMessage,
+  { site, clientId }: { readonly site: string; readonly clientId: string },
+): Door => ({
+  kind: 'name',
+  opening,
+  choice: { site, clientId },
+});
+
+/** Null: that of the keys that the message may be of. */
+export const siteOf = (door: Door): string | null => (door.kind === 'name' ? door.choice.site : null);
+
+/** A batch behind a door. @returns whom the message may be of, and what the queries found */
+export async function throughDoor<const Queries extends readonly Query[]>(
+  database: Database,
+  door: Door,
+  queries: Queries,
+): Promise<{ readonly candidates: readonly CandidateRow[]; readonly results: Results<Queries> }> {
+  if (door.kind === 'name') {
+    const [, ...results] = await database.batch([door.opening, ...queries] as const);
+    return { candidates: [], results };
+  }
+  const [candidates, ...results] = await database.batch([door.opening, ...queries] as const);
+  return { candidates, results };
+}
+
+/** @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` when the database cannot be reached */
+export function findSender(database: Database, sender: Sender, message: SoughtMessage): Promise<FoundSender | NoKey> {
+  return findBehind(database, doorOf(sender, message), message, sender.kind === 'key' ? sender.shown : null);
+}
+
+/** @param shown as what somebody is shown what is found */
+async function findBehind(
+  database: Database,
+  door: Door,
+  message: SoughtMessage,
   shown: Shown | null,
 ): Promise<FoundSender | NoKey> {
-  const choice: SenderChoice = { site: key.site, clientId: key.clientId };
-  const matching = shown === null ? matchesOf(key.site, lookup) : shownMatchesOf(key.site, lookup, shown.action);
+  const { identity, lookup } = message;
+  const isShown = shown !== null && door.kind === 'name';
+  const matching = isShown ? shownMatchesOf(door.choice.site, lookup, shown.action) : matchesOf(siteOf(door), lookup);
   const noted = shown?.messageId ? [noteAudit(shown.action, 'Hl7Message', shown.messageId)] : [];
-  const [, [row], matches] = await database.batch([opening, sendersOf(choice, identity), matching, ...noted]);
-  return row === undefined ? DELETED : foundSender(senderIn(row), matches, opening);
+  const { candidates, results } = await throughDoor(database, door, [
+    sendersOf(door.choice, identity),
+    matching,
+    ...noted,
+  ]);
+  const [senders, matches] = results;
+  return senderFrom(database, door, message, { candidates, senders, matches });
+}
+
+/** Which key a message is of, and all that was found for it. Another round trip where keys of several sites may be meant. */
+export async function senderFrom(
+  database: Database,
+  door: Door,
+  message: SoughtMessage,
+  { candidates, senders, matches }: SenderAnswer,
+): Promise<FoundSender | NoKey> {
+  const rows = senders.map(senderIn);
+  if (door.kind === 'name') {
+    const [row] = rows;
+    return row === undefined ? DELETED : foundSender(row, matches, door);
+  }
+  const selected = selectKey(candidates.map(candidateOf), door.peer);
+  if ('refused' in selected) return selected;
+  const { site, clientId } = selected.key;
+  const row = rows.find((candidate) => candidate.client_id === clientId);
+  if (row !== undefined) return foundSender(row, matches, door);
+  // Keys of several sites may be meant, or PostgreSQL reads a range otherwise than we do: ask again, by name.
+  return findBehind(database, doorByName(enterSite(site), selected.key), message, null);
 }
 
 const DELETED: NoKey = { refused: 'no-key', reason: 'there is no such API key', explainTo: [] };
-
-async function findByAddress(
-  database: Database,
-  { address, tlsSubject = '' }: Extract<Sender, { kind: 'address' }>,
-  message: SoughtMessage,
-): Promise<FoundSender | NoKey> {
-  const { header, identity, lookup } = message;
-  const [candidates, rows, matches] = await database.batch([
-    mllpSenders(plainAddress(address), identity.application, identity.facility, tlsSubject),
-    sendersOf(CANDIDATES, identity),
-    matchesOf(null, lookup),
-  ]);
-  const selected = selectKey(candidates.map(candidateOf), {
-    address,
-    sendingApplication: header.sendingApplication ?? '',
-    sendingFacility: header.sendingFacility ?? '',
-    tlsSubject,
-  });
-  if ('refused' in selected) return selected;
-  const { site, clientId } = selected.key;
-  const opening = enterSite(site);
-  const row = rows.map(senderIn).find((candidate) => candidate.client_id === clientId);
-  if (row !== undefined) return foundSender(row, matches, opening);
-  // Keys of several sites may be meant, or PostgreSQL reads a range otherwise than we do: ask again, by name.
-  return findKnown(database, opening, { site, clientId }, message, null);
-}
 
 const candidateOf = (row: CandidateRow): MllpKey => ({
   clientId: row.client_id,
@@ -159,16 +212,21 @@ const candidateOf = (row: CandidateRow): MllpKey => ({
   isForeign: row.is_foreign,
 });
 
-function foundSender(row: SenderRow, matches: readonly MatchRow[], opening: Query): FoundSender {
+function foundSender(row: SenderRow, matches: readonly MatchRow[], door: Door): FoundSender {
   return {
     settings: settingsOf(row),
+    sendersState: door.kind === 'address' ? (row.senders_state ?? '') : null,
+    door,
     seen: seenIn(row),
     isControlIdReused: row.is_control_id_reused,
-    found: matches.flatMap(foundIn),
-    patients: patientsIn(matches),
-    state: matches.find(({ role }) => role === 'state')?.key ?? EMPTY_STATE,
-    opening,
+    ...readMatches(matches),
   };
+}
+
+/** What rows say, however they were come by. */
+export function readMatches(matches: readonly MatchRow[]): Pick<FoundSender, 'matches' | 'found' | 'patients'> {
+  const rows = inOrder(matches);
+  return { matches: rows, found: rows.flatMap(foundIn), patients: patientsIn(rows) };
 }
 
 function seenIn({ seen_id: messageId, is_seen_accepted: isAccepted, accepted_ack: ack }: SenderRow): Seen | undefined {
@@ -177,7 +235,7 @@ function seenIn({ seen_id: messageId, is_seen_accepted: isAccepted, accepted_ack
 }
 
 function foundIn({ role, key, contributions, type, id, version, last_updated, meta, body }: MatchRow): Found[] {
-  if (role === 'number' || role === 'trait' || role === 'state') return [];
+  if (role === 'number' || role === 'trait') return [];
   return [{ role, key, contributions, resource: { type, id, version, last_updated, meta, body } }];
 }
 

@@ -20,8 +20,8 @@ export interface SenderSettings {
   readonly taught: ReadonlyMap<string, string>;
   /** What an administrator said namespaces of this key do not stand for (`aliasKey`). */
   readonly rejected: ReadonlySet<string>;
-  /** Of both, which must still hold when a message is stored. */
-  readonly authoritiesState: string;
+  /** Of all of these, which must still hold when a message is stored. */
+  readonly settingsState: string;
   /** Of messages that name none. */
   readonly charset: Charset;
   /** MSH-11 that are taken. */
@@ -58,7 +58,7 @@ export function settingsOf(row: SenderRow): SenderSettings {
     authorities: new Map(namesOf(row.assigning_authorities)),
     taught: new Map(namesOf(row.taught_authorities)),
     rejected: rejectedOf(row.rejected_authorities),
-    authoritiesState: row.authorities_state,
+    settingsState: row.settings_state,
     charset: charsetNamed(row.default_charset ?? '') ?? 'utf-8',
     processingIds: new Set(row.processing_ids),
     defaultAuthority: row.hl7_default_authority ?? undefined,

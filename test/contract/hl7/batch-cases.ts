@@ -15,14 +15,16 @@ const batch = (control: string, ...messages: string[]) =>
 export function batchCases(subject: () => Subject): void {
   const stored = (control: string) => subject().count(`from hl7_message where control_id like '${control}%'`);
 
-  test('each message is stored and answered by itself, in two round trips each', async () => {
+  test('each message is stored and answered by itself, in one round trip each', async () => {
     const { db } = subject();
+    // The key is known by then.
+    await subject().post(message('BA-0', 'BA0'));
     const before = db.endpoint.requests();
     const reply = await subject().post(
       batch('BA', message('BA-1', 'BA1'), message('BA-2', 'BA1'), message('BA-3', 'BA2')),
     );
     expect(reply.status).toBe(200);
-    expect(db.endpoint.requests() - before).toBe(6);
+    expect(db.endpoint.requests() - before).toBe(3);
     const lines = reply.text.split('\r');
     expect(lines[0]).toMatch(/^BHS\|\^~\\&\|GW\|SITE\|LAB\|HOSP\|\d{14}\.\d{3}\+0000\|\|\|\|\w{20}\|F-BA$/);
     expect(lines.filter((line) => line.startsWith('MSA'))).toEqual(['MSA|AA|BA-1', 'MSA|AA|BA-2', 'MSA|AA|BA-3']);

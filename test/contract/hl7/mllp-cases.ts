@@ -22,14 +22,17 @@ export function mllpCases(subject: () => Subject): void {
       [clientId],
     );
 
-  test('a message is stored under the key of its address, in two round trips and the claim of the token', async () => {
+  test('messages are stored under the key of their address, in one round trip once it is known', async () => {
     const key = await mllpKey(['192.0.2.10']);
+    await subject().forward(`${from('A1', 'F1', 'M-0')}\n${pid('M0')}`);
+    const before = subject().db.endpoint.requests();
     const reply = await subject().forward(`${from('A1', 'F1', 'M-1')}\n${pid('M1')}`);
+    expect(subject().db.endpoint.requests() - before).toBe(1);
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toBe('application/hl7-v2');
     expect(reply.headers.get('mllp-connection')).toBe('keep');
     expect(reply.text).toContain('\rMSA|AA|M-1\r');
-    expect(await subject().count(`from hl7_message where client_id = '${key.clientId}' and source = 'mllp'`)).toBe(1);
+    expect(await subject().count(`from hl7_message where client_id = '${key.clientId}' and source = 'mllp'`)).toBe(2);
   });
 
   test('no ACK where none is asked for: 204', async () => {
@@ -168,10 +171,21 @@ export function mllpCases(subject: () => Subject): void {
     expect(await subject().count('from hl7_message')).toBe(stored);
   });
 
-  test('a token serves once, and only for its body', async () => {
-    const message = bytesOf(`${msh('ADT^A01')}\n${pid('M6')}`);
+  test('a token serves only for its message, which is answered alike as often as it comes', async () => {
+    const message = bytesOf(`${msh('ADT^A01', 'M-6')}\n${pid('M6')}`);
     const token = sidecarToken(subject().gateway, message, { jti: randomUUID() });
-    expect((await subject().forward(message, {}, { token })).status).toBe(200);
-    expect((await subject().forward(message, {}, { token })).status).toBe(404);
+    const first = await subject().forward(message, {}, { token });
+    expect(await subject().forward(message, {}, { token })).toMatchObject({ status: 200, text: first.text });
+    expect(await subject().count(`from hl7_message where control_id = 'M-6'`)).toBe(1);
+    const other = bytesOf(`${msh('ADT^A01', 'M-7')}\n${pid('M6')}`);
+    expect((await subject().forward(other, {}, { token })).status).toBe(404);
+    expect(await subject().count(`from hl7_message where control_id = 'M-7'`)).toBe(0);
+  });
+
+  test('a token for the ranges serves once', async () => {
+    const path = '/internal/mllp/allowed-ranges';
+    const token = sidecarToken(subject().gateway, new Uint8Array(0), { jti: randomUUID() });
+    expect((await subject().forward('', {}, { method: 'GET', path, token })).status).toBe(200);
+    expect((await subject().forward('', {}, { method: 'GET', path, token })).status).toBe(404);
   });
 }

@@ -194,8 +194,8 @@ describe('patients', () => {
   test('an order that has moved without a new version is another state', async () => {
     const found = async () => {
       const rows = await site.database.run(matchesOf(site.site, { identifierValues: ['B4'], keys: [] }));
-      const of = (wanted: string) => rows.find(({ role }) => role === wanted);
-      return { state: of('state')?.key, version: of('patient')?.version };
+      const patient = rows.find(({ role }) => role === 'patient');
+      return { state: patient?.state, version: patient?.version };
     };
     await site.send(adt('B4', '202601010800', '||Doe^Jane'));
     const before = await found();

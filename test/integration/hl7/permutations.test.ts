@@ -2,12 +2,9 @@
  * Any order of arrival ends in the same chart, on a real database: what was looked up, locked, remembered and stored of one
  * message is what the next one finds. Some messages come again as they were, some under another control id.
  */
-import { createHash } from 'node:crypto';
-
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { parseJson, sortedJson } from '../../../shared/json.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { sized } from '../../stack/tools/size.ts';
 import {
@@ -22,8 +19,8 @@ import {
   resultsThatMeet,
   type Utterance,
 } from '../../unit/hl7/order/histories.ts';
-import { withSets } from '../../unit/hl7/world.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+import { createHl7Site } from './site.ts';
+import { stateOf } from './state.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -38,37 +35,7 @@ async function after(messages: readonly string[]): Promise<readonly string[]> {
     const sent = await site.send(message);
     if (sent.outcome !== 'AA') throw new Error(`${sent.outcome}: ${sent.text}`);
   }
-  return stateOf(site);
-}
-
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** A reference to what is referred to from elsewhere is told by then. */
-const ROUNDS = 3;
-
-/** All resources, and by which numbers the patients are known, with ids told by what the resources say. */
-async function stateOf({ site }: Hl7Site): Promise<readonly string[]> {
-  const { rows } = await db.client.query<{
-    type: string;
-    id: string;
-    body: string;
-    patient: string | null;
-    numbers: string;
-  }>(
-    `select r.type, r.id, r.body, r.patient_id as patient,
-            (select coalesce(json_agg(x order by x::text), '[]')::text
-               from (select i.domain, i.value, bool_or(i.led) as led from patient_identity i
-                      where i.site_id = r.site_id and i.id = r.id group by 1, 2) x) as numbers
-       from resource r where r.site_id = $1`,
-    [site],
-  );
-  let names: ReadonlyMap<string, string> = new Map(rows.map(({ type, id }) => [id, type]));
-  const told = (text: string): string =>
-    text.replaceAll(UUID, (id) => names.get(id) ?? (id === site ? 'this-site' : id));
-  const printed = ({ type, body, patient, numbers }: (typeof rows)[number]): string =>
-    `${type} of ${told(patient ?? 'nobody')} ${sortedJson(withSets(parseJson(told(`{${body}}`))))} ${numbers}`;
-  for (let round = 0; round < ROUNDS; round += 1)
-    names = new Map(rows.map((row) => [row.id, createHash('sha256').update(printed(row)).digest('hex').slice(0, 8)]));
-  return rows.map(printed).toSorted();
+  return stateOf(db.client, site.site);
 }
 
 /** Of messages that are there twice some have another control id the second time, as after a restart of their sender. */

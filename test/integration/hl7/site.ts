@@ -1,7 +1,8 @@
 /** A site whose key sends messages straight into `ingest`, through the real driver, and what is then in the database. */
 import { randomUUID } from 'node:crypto';
 
-import { ingest, type Ingested } from '../../../edge/hl7/ingest/ingest.ts';
+import { createGuesses, type Guesses } from '../../../edge/hl7/guess/guesses.ts';
+import { ingest, type IngestDeps, type Ingested } from '../../../edge/hl7/ingest/ingest.ts';
 import type { Database, Deps } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
@@ -16,13 +17,14 @@ export const ADA = { kind: 'person', name: '1', address: '192.0.2.7' } as const;
 
 export interface Hl7Site {
   readonly db: TestDatabase;
-  readonly deps: Deps;
+  /** As of one isolate, which has guesses. */
+  readonly deps: Deps & { readonly guesses: Guesses };
   /** For what is asked about the site past the gateway's own requests. */
   readonly database: Database;
   readonly site: string;
   readonly clientId: string;
   /** Sends a message: segments one a line. @param by what is put over `deps` */
-  readonly send: (message: string | Uint8Array, by?: Partial<Deps>) => Promise<Sent>;
+  readonly send: (message: string | Uint8Array, by?: Partial<IngestDeps>) => Promise<Sent>;
   /** The current resources of a type, in the order they were made. */
   resources(type: string): Promise<(JsonObject & { id: string; version: number })[]>;
   messages(): Promise<readonly StoredMessage[]>;
@@ -58,7 +60,10 @@ export async function createHl7Site(
     DATABASE_URL: options.asOwner ? db.ownerUrl : db.url,
     DATABASE_FETCH_ENDPOINT: db.endpoint.url,
   });
-  const deps = testDeps({ signingKeys: [SIGNING_KEY], database, now: () => Date.now() });
+  const deps = {
+    ...testDeps({ signingKeys: [SIGNING_KEY], database, now: () => Date.now() }),
+    guesses: createGuesses(),
+  };
   const caller = { site, clientId, tokenId: randomUUID() };
 
   return {

@@ -101,6 +101,11 @@ test('a read that is noted is asked again too, and a write with it is not', asyn
   expect([await told([write, note]), asked]).toEqual([unavailable, 3]);
 });
 
+test('a write that knows what it was asked before is asked again', async () => {
+  failures = [FAILURES['a connection that is cut']];
+  expect([await told([one, { ...write, once: true }]), asked]).toEqual([expect.any(Array), 2]);
+});
+
 test('what PostgreSQL refuses is not asked again', async () => {
   expect(await told([read`select 1/0`])).toMatchObject({ code: '22012' });
   expect(asked).toBe(1);

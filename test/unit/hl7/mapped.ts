@@ -18,7 +18,7 @@ export const SETTINGS: SenderSettings = {
   authorities: new Map([['HOSP', 'urn:example:hosp']]),
   taught: new Map(),
   rejected: new Set(),
-  authoritiesState: '',
+  settingsState: '',
   charset: 'utf-8',
   processingIds: new Set(['P', 'T', 'D']),
   defaultAuthority: undefined,

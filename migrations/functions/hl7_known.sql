@@ -1,23 +1,24 @@
 -- The patients that have one of the identifier values, those they were merged into (Patient.link of type replaced-by,
 -- which edge/hl7/identity/survivor.ts follows again in what comes back: here, so that it is one round trip), and the resources that HL7 keys
--- (p_types[i], p_keys[i]) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
+-- (p_types[i], p_keys[i]; none twice) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
 -- Results and reports (p_types[i] is Observation or DiagnosticReport) are looked up in hl7_result instead: p_keys[i] is JSON,
 -- [what, filler, placer, first minute, last minute], and found is whatever may be meant, with key [patient, what, at,
 -- place, numbers]. A key that is '' asks for what of its type two of the patients both have: what meets where one is merged
 -- into the other; so do a document and the key under which another took its place (edge/hl7/message/documents.ts).
--- contributions: the row of hl7_order as JSON, { fields, stamps }.
--- The last row, where there are others, has role 'state': its key is the same text for the same rows in the same versions,
--- and the same account of who said what when, which a message can change without a new version. (Stamps change with a
--- version only.)
+-- contributions: the row of hl7_order as JSON, { fields, stamps }. asked: which key of p_keys it was found by, from 1; null
+-- for what was found otherwise.
+-- state: the same text for the same row as the same transaction wrote it (xmin), and the same account of who said what when,
+-- which a message can change without a new version. So the states of all rows tell whether what somebody saw before, however
+-- long ago, is still all that is found. The order of rows means nothing.
 -- PL/pgSQL keeps the plans, and what a message does not speak of is not looked for: to plan, and even to begin, one
 -- statement for all costs more than the look-ups. The laterals with a limit are look-ups by key, one at a time: no
 -- estimate can make scans of them.
 -- Settings: migrations/README.md, "Plans".
 -- Of each value a hundred patients are found, first those that have it in one of its own domains, as far as they are said:
 -- p_types[i] is Patient, and p_keys[i] is JSON, [value, domain, …].
-create or replace function hl7_found(p_site uuid, p_values text[], p_types text[], p_keys text[])
+create or replace function hl7_known(p_site uuid, p_values text[], p_types text[], p_keys text[])
 returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
-  contributions text)
+  contributions text, asked integer, state text)
 language plpgsql stable
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -39,8 +40,8 @@ declare
      order by c.id);
   patients uuid[] := direct;
   survivors uuid[] := direct;
+  written xid;
   meeting text[] := array(select k.type from unnest(p_types, p_keys) k (type, key) where k.key = '');
-  state text := '';
 begin
   if direct = '{}' then return; end if;
   -- A chain of links that somebody made too long, or a loop, ends.
@@ -55,34 +56,33 @@ begin
     patients := patients || survivors;
   end loop;
 
-  for role, key, type, id, version, last_updated, meta, body, contributions in
-    select 'patient', '', r.type, r.id, r.version, r.last_updated, r.meta, r.body, f.contributions
+  for role, key, type, id, version, last_updated, meta, body, contributions, asked, written in
+    select 'patient', '', r.type, r.id, r.version, r.last_updated, r.meta, r.body, f.contributions, null, r.written
       from unnest(patients) p (id)
      cross join lateral (
-       select x.* from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) r
+       select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) r
       left join lateral (
        select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
          from hl7_order x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) f on true
     union all
     select 'number', json_build_array(i.domain, i.value, i.number_type, i.led, i.is_assumed)::text, 'Patient', i.id, 0,
-           null, '', '', null
+           null, '', '', null, null, null
       from unnest(direct) d (id)
      cross join lateral (
        select x.* from patient_identity x where x.site_id = p_site and x.id = d.id and x.value = any (p_values) offset 0) i
     union all
-    select 'trait', t.trait, 'Patient', p.id, 0, null, '', '', null
+    select 'trait', t.trait, 'Patient', p.id, 0, null, '', '', null, null, null
       from unnest(patients) p (id)
      cross join lateral (
        select x.trait from patient_trait x where x.site_id = p_site and x.id = p.id order by x.trait limit 200) t
-     order by 1, 2, 4
   loop
-    state := md5(state || concat_ws('|', role, key, type, id, version, contributions));
+    state := md5(concat_ws('|', role, key, type, id, version, written, contributions));
     return next;
   end loop;
 
   if meeting <> '{}' then
-    for role, key, type, id, version, last_updated, meta, body, contributions in
-      select 'identity', m.key, m.type, m.id, r.version, r.last_updated, r.meta, r.body, f.contributions
+    for role, key, type, id, version, last_updated, meta, body, contributions, asked, written in
+      select 'identity', m.key, m.type, m.id, r.version, r.last_updated, r.meta, r.body, f.contributions, null, r.written
         from (
           select i.key, i.type, i.id, min(p.id::text) over same as first, max(p.id::text) over same as last
             from unnest(patients) p (id)
@@ -94,40 +94,39 @@ begin
               where x.site_id = p_site and x.type = c.type and x.id = c.id and x.key like '%@' || p.id::text offset 0) i
           window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', ''))) m
        cross join lateral (
-         select x.* from resource x where x.site_id = p_site and x.type = m.type and x.id = m.id limit 1) r
+         select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = m.type and x.id = m.id limit 1) r
         left join lateral (
          select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
            from hl7_order x where x.site_id = p_site and x.type = m.type and x.id = m.id limit 1) f on true
        where m.first <> m.last
-       order by 1, 2, 3
     loop
-      state := md5(state || concat_ws('|', role, key, type, id, version, contributions));
+      state := md5(concat_ws('|', role, key, type, id, version, written, contributions));
       return next;
     end loop;
   end if;
 
   if p_types <> '{}' then
-    for role, key, type, id, version, last_updated, meta, body, contributions in
-      select 'identity', i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, f.contributions
+    for role, key, type, id, version, last_updated, meta, body, contributions, asked, written in
+      select 'identity', i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, f.contributions, k.n, r.written
         from unnest(patients) p (id)
-       cross join unnest(p_types, p_keys) as k(type, key)
+       cross join unnest(p_types, p_keys) with ordinality as k(type, key, n)
        cross join lateral (
          select x.* from hl7_identity x
           where x.site_id = p_site and x.type = k.type and x.key = k.key || '@' || p.id::text limit 1) i
        cross join lateral (
-         select x.* from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r
+         select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r
         left join lateral (
          select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
            from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true
       union all
       select 'result', json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id,
-             r.version, r.last_updated, r.meta, r.body, f.contributions
+             r.version, r.last_updated, r.meta, r.body, f.contributions, k.n, r.written
         from unnest(patients) p (id)
        cross join (
          select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
-                t.key::json ->> 3 as first, t.key::json ->> 4 as last
-           from unnest(p_types, p_keys) as t(type, key) where t.type in ('Observation', 'DiagnosticReport')
-          group by 1, 2, 3, 4, 5, 6) k
+                t.key::json ->> 3 as first, t.key::json ->> 4 as last, t.n
+           from unnest(p_types, p_keys) with ordinality as t(type, key, n)
+          where t.type in ('Observation', 'DiagnosticReport')) k
        cross join lateral (
          (select x.* from hl7_result x
            where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler
@@ -138,16 +137,13 @@ begin
            where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
              and x.placer <> '' and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)) i
        cross join lateral (
-         select x.* from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r
+         select x.*, x.xmin as written from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r
         left join lateral (
          select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
            from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true
-       order by 1, 2, 3, 4
     loop
-      state := md5(state || concat_ws('|', role, key, type, id, version, contributions));
+      state := md5(concat_ws('|', role, key, type, id, version, written, contributions));
       return next;
     end loop;
   end if;
-
-  return query select 'state', state, '', null::uuid, 0, null::timestamptz, '', '', null::text;
 end $$;

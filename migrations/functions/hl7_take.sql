@@ -1,19 +1,20 @@
--- Stores a message and all its effects, or nothing.
+-- Takes a message: stores it and all its effects, where all that its answer was made from is still so; else nothing.
 --   p_message { messageId, clientId, source, sourceAddress, tlsSubject, requestId, application, facility, controlId, sha256, type,
---     outcome, errors, why, actor, comment, jobId, hasFailed, authorities: of what hl7_authorities said, as MD5,
---     audit: as audit_add }; why is that of
+--     outcome, errors, why, actor, comment, jobId, hasFailed, senders: what mllp_candidates left in gateway.senders when the
+--     key was chosen, null where nothing was chosen, settings: as hl7_settings_state, isControlIdReused: of a message that is
+--     not stored yet, whether other bytes of its sender have its MSH-10, audit: as audit_add }; why is that of
 --     hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
 --     orders: [{ type, id, fields }], attention: [as attention_add], unnamed: [{ kind, name }], names without a URI,
 --     in capitals, none twice, moved: [{ patient, domain, value }], numbers that a message only listed, and that another patient now has,
 --     aliases: [as authority_alias_add] }
---   p_state: the key of the row of role state that hl7_found gave, '' for none.
+--   p_states: of the rows that hl7_known gave, in the order of their bytes.
 -- One row: outcome is 'stored'; 'seen' when these very bytes were accepted before, with the first AA, unless an
--- administrator replays them; or 'retry' when what hl7_found gave is no longer so, or the message has been stored
--- meanwhile, and nothing was stored.
+-- administrator replays them; or 'retry' when something is no longer so, or the message has been stored meanwhile, and
+-- nothing was stored. What the asker believed may be as old as it likes, or made up: it is compared here, under the locks.
 -- Settings: migrations/README.md, "Plans".
-create or replace function hl7_store(p_site uuid, p_message json, p_raw bytea, p_ack bytea, p_values text[],
-  p_types text[], p_keys text[], p_state text, p_effects json)
+create or replace function hl7_take(p_site uuid, p_message json, p_raw bytea, p_ack bytea, p_values text[],
+  p_types text[], p_keys text[], p_states text[], p_effects json)
 returns table (outcome text, decided text, ack bytea)
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -30,8 +31,14 @@ declare
 begin
   select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
     "sourceAddress" text, "tlsSubject" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
-    outcome text, errors json, why text, actor text, comment text, "jobId" uuid, "hasFailed" boolean, authorities text,
-    audit json);
+    outcome text, errors json, why text, actor text, comment text, "jobId" uuid, "hasFailed" boolean, senders text,
+    settings text, "isControlIdReused" boolean, audit json);
+
+  -- The key was chosen among others, or by addresses, than there are now: whose the message is, is asked anew.
+  if m.senders <> coalesce(current_setting('gateway.senders', true), '') then
+    return query select 'retry', null::text, null::bytea;
+    return;
+  end if;
 
   -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
   -- client's conditional create (edge/store/lock.ts).
@@ -39,12 +46,25 @@ begin
   -- Whoever gives a namespace a URI waits for the messages that do not know it yet (authorities_named).
   perform pg_advisory_xact_lock_shared(hashtextextended(p_site || '|authorities', 0));
 
+  -- First of all, since also what was accepted before is answered by the settings.
+  if m.settings is distinct from hl7_settings_state(p_site, m."clientId") then
+    return query select 'retry', null::text, null::bytea;
+    return;
+  end if;
+
   if m.why = 'received' then
     select x.message_id into stored from hl7_message x
      where x.site_id = p_site and x.client_id = m."clientId" and x.sending_application = m.application
        and x.sending_facility = m.facility and x.control_id = m."controlId" and x.sha256 = m.sha256;
     if found then
       return query select * from hl7_accepted(p_site, stored);
+      return;
+    end if;
+    if m."isControlIdReused" is distinct from (m."controlId" <> '' and exists (
+        select from hl7_message x
+         where x.site_id = p_site and x.client_id = m."clientId" and x.sending_application = m.application
+           and x.sending_facility = m.facility and x.control_id = m."controlId" and x.sha256 <> m.sha256)) then
+      return query select 'retry', null::text, null::bytea;
       return;
     end if;
   else
@@ -65,9 +85,9 @@ begin
     if found then return; end if;
   end if;
 
-  if p_state is distinct from (
-      coalesce((select f.key from hl7_found(p_site, p_values, p_types, p_keys) f where f.role = 'state'), ''))
-    or m.authorities <> md5(hl7_authorities(p_site, m."clientId")) then
+  if p_states is distinct from (
+      select coalesce(array_agg(f.state order by f.state collate "C"), '{}')
+        from hl7_known(p_site, p_values, p_types, p_keys) f) then
     return query select 'retry', null::text, null::bytea;
     return;
   end if;

@@ -1,0 +1,11 @@
+-- What tells whether anything that settles how messages of a key are read has changed: the same text, the same settings of
+-- the key and its site, and the same of namespaces (hl7_authorities). xmin is the transaction that wrote a row, so that no
+-- change is missed, whoever made it. Null for a key that is not there.
+create or replace function hl7_settings_state(p_site uuid, p_client text) returns text language plpgsql stable as $$
+begin
+  return (
+    select concat_ws(' ', k.xmin, s.xmin, md5(hl7_authorities(p_site, p_client)))
+      from api_key k
+     cross join lateral (select x.xmin from site x where x.site_id = k.site_id limit 1) s
+     where k.client_id = p_client and k.site_id = p_site);
+end $$;

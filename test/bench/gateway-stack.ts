@@ -1,0 +1,164 @@
+/**
+ * The whole chain for a measurement: workerd, a line that takes time, Neon endpoint, PostgreSQL with patients in it, and what
+ * is asked of the gateway.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Client } from 'pg';
+
+import { toWrite, writeResources } from '../../edge/store/resource.ts';
+import { es256PrivateJwk } from '../../shared/es256-jwk.ts';
+import { MLLP_CONTENT_TYPE, MLLP_MESSAGES_PATH } from '../../shared/mllp-contract.ts';
+import { createSigner, sha256Of } from '../../sidecar/token.ts';
+import { prepareDatabase } from '../stack/services/application-login.ts';
+import { ASSERTION_TYPE, clientAssertion, getToken } from '../stack/services/client.ts';
+import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
+import { startPostgres } from '../stack/services/postgres.ts';
+import { makeSecrets } from '../stack/services/secrets.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { startLine } from './line.ts';
+import type { Call } from './load.ts';
+import { serveWorker, type ServedWorker } from './workerd.ts';
+
+const PATIENTS = 20_000;
+/** More than any run asks for, so that no assertion is used twice. */
+const ASSERTIONS = 16_000;
+
+/** What is asked, the status that it is answered with, and each request. */
+export type Operation = readonly [what: string, expected: number, next: () => Call];
+
+export interface GatewayStack {
+  readonly worker: ServedWorker;
+  readonly databaseUrl: string;
+  readonly operations: readonly Operation[];
+  readonly stop: () => Promise<void>;
+}
+
+/** Patients as the FHIR API stores them, in bulk. */
+async function fill(client: Client, site: string): Promise<string> {
+  const writes = Array.from({ length: PATIENTS }, (_, i) => {
+    const identifier = [{ value: `B-${i + 1}` }];
+    const name = [{ text: `Bench Person ${randomUUID()}` }];
+    return toWrite({ resourceType: 'Patient', identifier, name }, randomUUID(), 'create');
+  });
+  const { text, params } = writeResources(site, writes);
+  const { rows } = await client.query<{ id: string }>(text, [...params]);
+  await client.query('analyze');
+  return rows[0]?.id ?? '';
+}
+
+const PID = (mrn: string): string => `PID|1||${mrn}^^^SITE^MR||Bench^Person||19701231|F|||1 Street^^Town^^12345^DE`;
+const msh = (type: string, control: string): string =>
+  `MSH|^~\\&|BENCH|SITE|GW|GW|20261101083000+0100||${type}|${control}|P|2.5.1`;
+const adt = (control: string, mrn: string): string =>
+  `${msh('ADT^A04^ADT_A01', control)}\rEVN|A04|20261101083000+0100\r${PID(mrn)}\rPV1|1|O\r`;
+const oru = (control: string, mrn: string): string =>
+  `${msh('ORU^R01^ORU_R01', control)}\r${PID(mrn)}\rOBR|1|P${control}|F${control}|CBC^Blood count^L|||20261101080000+0100` +
+  `|||||||||||||||20261101082900+0100|||F\rOBX|1|NM|718-7^Hemoglobin^LN||13.2|g/dL|12-16|N|||F\rOBX|2|NM|6690-2^WBC^LN||7.1|10*3/uL|4-11|N|||F\r`;
+/** Of so many patients that come again and again. */
+const KNOWN_PATIENTS = 100;
+
+/** From where the sidecar has its messages. */
+const ADDRESS = '192.0.2.10';
+
+/** @param delayMs between the Worker and the database's endpoint, there and back */
+export async function startGatewayStack(delayMs = 0): Promise<GatewayStack> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-pg-'));
+  const postgres = await startPostgres({ dataDir: folder });
+  const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
+  const line = await startLine(endpoint.port, delayMs);
+  const applicationUrl = await prepareDatabase(postgres.url);
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  const site = await createSite(client);
+  const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
+  await createApiKey(client, { site, protocols: ['hl7-mllp'], allowedIps: [ADDRESS] });
+  const patient = await fill(client, site);
+  await client.end();
+  const secrets = await makeSecrets();
+  const worker = await serveWorker((url) => ({
+    ...secrets.env,
+    DATABASE_URL: applicationUrl,
+    DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${line.port}/sql`,
+    INTEGRATION_OAUTH_PUBLIC_BASE_URL: url,
+    INTEGRATION_FHIR_PUBLIC_BASE_URL: url,
+    INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,
+  }));
+  const stop = async (): Promise<void> => {
+    await worker.stop();
+    await line.close();
+    await endpoint.close();
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+
+  const assertions = await Promise.all(
+    Array.from({ length: ASSERTIONS }, () =>
+      clientAssertion(key, `${worker.url}/oauth2/token`, { claims: { exp: Math.floor(Date.now() / 1000) + 290 } }),
+    ),
+  );
+  const fhir = { Authorization: `Bearer ${await getToken(worker.url, key, { audience: 'svc-fhir' })}` };
+  const hl7 = { Authorization: `Bearer ${await getToken(worker.url, key, { audience: 'svc-hl7-http' })}` };
+  const signToken = createSigner('bench', es256PrivateJwk.parse(secrets.sidecarPrivateKey));
+  const overHttp = (body: string): Call => ({
+    method: 'POST',
+    path: '/hl7/messages',
+    headers: { ...hl7, 'Content-Type': 'text/plain' },
+    body,
+  });
+  const overMllp = (body: string): Call => ({
+    method: 'POST',
+    path: MLLP_MESSAGES_PATH,
+    headers: {
+      Authorization: `Bearer ${signToken({ address: ADDRESS }, sha256Of(Buffer.from(body)))}`,
+      'Content-Type': MLLP_CONTENT_TYPE,
+    },
+    body,
+  });
+  let n = 0;
+  const known = (): string => `KNOWN-${n % KNOWN_PATIENTS}`;
+  const operations: Operation[] = [
+    [
+      'token (ES256 assertion, jti claimed)',
+      200,
+      () => ({
+        method: 'POST',
+        path: '/oauth2/token',
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({
+          grant_type: 'client_credentials',
+          scope: 'system/Patient.read',
+          client_assertion_type: ASSERTION_TYPE,
+          client_assertion: assertions.pop() ?? '',
+        }).toString(),
+      }),
+    ],
+    ['Patient read', 200, () => ({ path: `/fhir/Patient/${patient}`, headers: fhir })],
+    [
+      'Patient search by identifier',
+      200,
+      () => ({ path: `/fhir/Patient?identifier=B-${(n++ % PATIENTS) + 1}`, headers: fhir }),
+    ],
+    ['Patient search by name', 200, () => ({ path: '/fhir/Patient?name=c4ca42', headers: fhir })],
+    [
+      'Observation create',
+      201,
+      () => ({
+        method: 'POST',
+        path: '/fhir/Observation',
+        headers: { ...fhir, 'Content-Type': 'application/fhir+json' },
+        body: `{"resourceType":"Observation","status":"final","code":{"coding":[{"system":"http://loinc.org","code":"29463-7"}]},"subject":{"reference":"Patient/${patient}"},"valueQuantity":{"value":71.50,"unit":"kg"}}`,
+      }),
+    ],
+    ['HL7 ADT over HTTP, a new patient each', 200, () => overHttp(adt(`BENCH-${n++}`, `NEW-${n}`))],
+    ['HL7 ADT over HTTP, patients seen before', 200, () => overHttp(adt(`BENCH-${n++}`, known()))],
+    ['HL7 ORU over HTTP, patients seen before', 200, () => overHttp(oru(`BENCH-${n++}`, known()))],
+    ['HL7 ADT of a sidecar, a new patient each', 200, () => overMllp(adt(`BENCH-${n++}`, `NEW-${n}`))],
+    ['HL7 ADT of a sidecar, patients seen before', 200, () => overMllp(adt(`BENCH-${n++}`, known()))],
+  ];
+
+  return { worker, databaseUrl: postgres.url, operations, stop };
+}

@@ -1,0 +1,41 @@
+/**
+ * What the way to the database costs each operation on one connection, as a hospital's feed is one: a line between the Worker
+ * and the database's endpoint takes 0, 20 and 80 ms there and back. What is above the line's own time is the work; what is
+ * twice as much as the line's went twice.
+ */
+import { startGatewayStack } from './gateway-stack.ts';
+import { measure } from './load.ts';
+
+export interface Row {
+  readonly what: string;
+  readonly 'line ms': number;
+  readonly 'per second': string;
+  readonly 'p50 ms': string;
+  readonly 'p95 ms': string;
+  readonly failed: number;
+}
+
+const DELAYS_MS = [0, 20, 80];
+
+export async function bench(): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const delayMs of DELAYS_MS) {
+    const { worker, operations, stop } = await startGatewayStack(delayMs);
+    try {
+      for (const [what, expected, next] of operations) {
+        const { perSecond, p50Ms, p95Ms, failed } = await measure(worker.url, 1, expected, next);
+        rows.push({
+          what,
+          'line ms': delayMs,
+          'per second': perSecond.toFixed(1),
+          'p50 ms': p50Ms.toFixed(1),
+          'p95 ms': p95Ms.toFixed(1),
+          failed,
+        });
+      }
+    } finally {
+      await stop();
+    }
+  }
+  return rows;
+}

@@ -1,0 +1,229 @@
+/** How many round trips a message takes, by what its isolate has seen before; and what is refused in the first of them. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createGuesses } from '../../../edge/hl7/guess/guesses.ts';
+import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
+import type { Sender } from '../../../edge/hl7/sender/find-sender.ts';
+import { createApiKey } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
+import { createHl7Site, type Hl7Site, type Sent } from './site.ts';
+
+let db: TestDatabase;
+let site: Hl7Site;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  site = await createHl7Site({ database: db, addresses: [] });
+});
+afterAll(() => db.drop());
+
+const pid = (numbers: string, given = 'Jane') => `PID|1||${numbers}||Doe^${given}||19800229|F`;
+const adt = (numbers: string, given?: string) => `${msh('ADT^A08')}\n${pid(numbers, given)}`;
+const oru = (numbers: string, status: string, filler = `F-${numbers}`, code = 'a') =>
+  `${msh('ORU^R01')}\n${pid(numbers)}\nOBR|1||${filler}|P^Panel^L|||202601010800||||||||||||||||||${status}\nOBX|1|NM|${code}^T^L||5||||||${status}`;
+
+/** An isolate of its own. */
+const isolate = () => ({ guesses: createGuesses() });
+
+async function tripsOf(work: () => Promise<unknown>): Promise<number> {
+  const before = db.endpoint.requests();
+  await work();
+  return db.endpoint.requests() - before;
+}
+const trips = async (message: string, by = {}, outcome = 'AA'): Promise<number> => {
+  let sent: Sent | undefined;
+  const count = await tripsOf(async () => (sent = await site.send(message, by)));
+  expect(sent?.outcome).toBe(outcome);
+  return count;
+};
+
+describe('round trips', () => {
+  test('one for a new patient, one for a patient seen before, once the key is known', async () => {
+    const one = isolate();
+    expect(await trips(adt('N1'), one)).toBe(2);
+    expect(await trips(adt('N2'), one)).toBe(1);
+    expect(await trips(adt('N2', 'Janet'), one)).toBe(1);
+    expect(await trips(adt('N2', 'Janet'), one)).toBe(1);
+    expect(await trips(adt('N2', 'Joan'), one)).toBe(1);
+  });
+
+  test('one for a result, for its correction, and for another of the patient', async () => {
+    const one = isolate();
+    await trips(adt('R0'), one);
+    expect(await trips(oru('R1', 'P'), one)).toBe(1);
+    expect(await trips(oru('R1', 'F'), one)).toBe(1);
+    expect(await trips(oru('R1', 'C', 'F-R1', 'b'), one)).toBe(1);
+    expect(await trips(oru('R1', 'F', 'F-R1-2'), one)).toBe(1);
+    expect(await trips(`${adt('R1')}\nAL1|1|DA|PEN^Penicillin^L|SV`, one)).toBe(1);
+    expect(await trips(`${adt('R1')}\nAL1|1|DA|PEN^Penicillin^L|MO`, one)).toBe(1);
+  });
+
+  test('one for a patient by another of its numbers, and by fewer than before', async () => {
+    const one = isolate();
+    await trips(adt('S0'), one);
+    expect(await trips(adt('S1^^^A^MR~S2^^^B^PI'), one)).toBe(1);
+    expect(await trips(adt('S1^^^A^MR'), one)).toBe(1);
+    expect(await trips(adt('S2^^^B^PI~S1^^^A^MR'), one)).toBe(1);
+    // A number more that nobody has.
+    expect(await trips(adt('S1^^^A^MR~S3^^^C^PI'), one)).toBe(1);
+  });
+
+  test('one for a message that is refused, and for what comes again after it was accepted', async () => {
+    const one = isolate();
+    await trips(adt('Q0'), one);
+    expect(await trips(`${msh('ADT^A08')}\nPID|1||||Doe^Jane`, one, 'AE')).toBe(1);
+    const message = adt('Q1');
+    expect(await trips(message, one)).toBe(1);
+    expect(await trips(message, one)).toBe(1);
+  });
+
+  test('two, and never more, where what is believed is not so', async () => {
+    const [one, two] = [isolate(), isolate()];
+    for (const each of [one, two]) await trips(adt('W0'), each);
+    await trips(adt('W1'), one);
+    // Another isolate takes for nobody whom the first has made; then the first believes in what the other has changed.
+    expect(await trips(adt('W1', 'Janet'), two)).toBe(2);
+    expect(await trips(adt('W1', 'Joan'), one)).toBe(2);
+    expect(await trips(adt('W1', 'June'), one)).toBe(1);
+    await db.client.query(`update site set name = 'Another' where site_id = $1`, [site.site]);
+    expect(await trips(adt('W1', 'Jill'), one)).toBe(2);
+    expect(await trips(adt('W1', 'Jane'), one)).toBe(1);
+    const refused = `${msh('ADT^A08')}\nPID|1||||Doe^Jane`;
+    expect(await trips(refused, one, 'AE')).toBe(1);
+    expect(await trips(refused, one, 'AE')).toBe(2);
+    // Other bytes under a control id that is taken; who does so once does so again.
+    const taken = (given: string) => refused.replace('Jane', given);
+    expect(await trips(taken('Joan'), one, 'AE')).toBe(2);
+    expect(await trips(taken('June'), one, 'AE')).toBe(1);
+    expect(await trips(adt('W1', 'June'), one)).toBe(2);
+    // A merge: what both have is looked for, and the database writes what it moves.
+    expect(await trips(`${msh('ADT^A40')}\n${pid('W1')}\nMRG|W0`, one)).toBe(2);
+    for (const number of ['W1', 'W0']) {
+      expect(await trips(adt(number), one)).toBe(2);
+      expect(await trips(adt(number), one)).toBe(1);
+    }
+  });
+
+  test('two for a message that is too long to be sent twice', async () => {
+    const one = isolate();
+    await trips(adt('L0'), one);
+    const document = Buffer.alloc(120 * 1024, 'document ').toString('base64');
+    const mdm = `${msh('MDM^T02^MDM_T02')}\n${pid('L1')}\nTXA|1|OP|AP|||||||||D1|||||AU||AV\nOBX|1|ED|OP^R^L||^AP^PDF^Base64^${document}||||||F`;
+    expect(await trips(mdm, one)).toBe(2);
+    expect(await trips(adt('L1'), one)).toBe(1);
+  });
+
+  test('a patient of another site, and what its key was told, are not believed of this one', async () => {
+    const one = isolate();
+    const other = await createHl7Site({ database: db });
+    await other.send(adt('X1', 'Theirs'), one);
+    await trips(adt('X0'), one);
+    expect(await trips(adt('X1', 'Ours'), one)).toBe(1);
+    expect(await other.resources('Patient')).toMatchObject([{ version: 1, name: [{ given: ['Theirs'] }] }]);
+  });
+});
+
+describe('over MLLP', () => {
+  const ADDRESS = '198.51.100.77';
+  let mllp: Hl7Site;
+  beforeAll(async () => {
+    const key = { protocols: ['hl7-mllp'], allowedIps: [ADDRESS] };
+    mllp = await createHl7Site({ database: db, addresses: [ADDRESS], key });
+  });
+
+  const sender: Sender = { kind: 'address', address: ADDRESS, tlsSubject: undefined, sidecar: 'sidecar-1' };
+  const forward = async (message: string, by: object) => {
+    const before = db.endpoint.requests();
+    const source = { kind: 'mllp', address: ADDRESS } as const;
+    const request = { sender, bytes: bytesOf(message), source, requestId: 'request-1' };
+    const ingested = await ingest({ ...mllp.deps, ...by }, request);
+    const told = ingested.status === 'no-sender' ? ingested.refusal.refused : ingested.clientId;
+    return [told, db.endpoint.requests() - before];
+  };
+  const ofKey = (set: string, clientId = mllp.clientId) =>
+    db.client.query(`update api_key set ${set} where client_id = $1`, [clientId]);
+
+  test('one round trip, once the address is known', async () => {
+    const one = isolate();
+    expect(await forward(adt('M1'), one)).toEqual([mllp.clientId, 2]);
+    expect(await forward(adt('M2'), one)).toEqual([mllp.clientId, 1]);
+    expect(await forward(adt('M2', 'Janet'), one)).toEqual([mllp.clientId, 1]);
+    expect(await mllp.resources('Patient')).toMatchObject([{ version: 1 }, { version: 2 }]);
+  });
+
+  test('a key that is disabled, or has lost its address, is refused at once, whatever is believed', async () => {
+    const one = isolate();
+    await forward(adt('K1'), one);
+    const stored = (await mllp.messages()).length;
+    await ofKey(`status = 'disabled'`);
+    expect(await forward(adt('K1', 'Janet'), one)).toEqual(['no-key', 1]);
+    await ofKey(`status = 'active', allowed_ips = '{192.0.2.1}'`);
+    expect(await forward(adt('K1', 'Janet'), one)).toEqual(['no-key', 1]);
+    await ofKey(`allowed_ips = '{${ADDRESS}}', protocols = '{hl7}'`);
+    expect(await forward(adt('K1', 'Janet'), one)).toEqual(['no-key', 1]);
+    await ofKey(`protocols = '{hl7-mllp}'`);
+    await db.client.query(`update site_address set application = 'OTHER' where range = $1`, [ADDRESS]);
+    expect(await forward(adt('K1', 'Janet'), one)).toEqual(['no-key', 1]);
+    expect(await mllp.messages()).toHaveLength(stored);
+    await db.client.query(`update site_address set application = '' where range = $1`, [ADDRESS]);
+    // The row of the key is another one.
+    expect(await forward(adt('K1', 'Janet'), one)).toEqual([mllp.clientId, 2]);
+  });
+
+  test('an address that another site has now: its messages are that one’s', async () => {
+    const one = isolate();
+    await forward(adt('A1'), one);
+    const heir = await createHl7Site({ database: db, key: { protocols: ['hl7-mllp'] }, addresses: [] });
+    await db.client.query('update site_address set site_id = $1 where range = $2', [heir.site, ADDRESS]);
+    await ofKey(`allowed_ips = '{${ADDRESS}}'`, heir.clientId);
+    const stored = (await mllp.messages()).length;
+    expect(await forward(adt('A1', 'Janet'), one)).toEqual([heir.clientId, 2]);
+    expect(await forward(adt('A1', 'Joan'), one)).toEqual([heir.clientId, 1]);
+    expect(await mllp.messages()).toHaveLength(stored);
+    expect(await heir.resources('Patient')).toMatchObject([{ version: 2, name: [{ given: ['Joan'] }] }]);
+    await db.client.query('update site_address set site_id = $1 where range = $2', [mllp.site, ADDRESS]);
+  });
+
+  test('a key that fits better is taken from its first message on', async () => {
+    const one = isolate();
+    await forward(adt('B1'), one);
+    const named = await createApiKey(db.client, {
+      site: mllp.site,
+      protocols: ['hl7-mllp'],
+      allowedIps: [ADDRESS],
+      senderApplication: 'LAB',
+    });
+    expect(await forward(adt('B1', 'Janet'), one)).toEqual([named.clientId, 2]);
+    expect(await forward(adt('B1', 'Joan'), one)).toEqual([named.clientId, 1]);
+  });
+});
+
+describe('refused at once, whatever is believed', () => {
+  const send = (clientId: string, tokenId: string, guesses = createGuesses()) => {
+    const caller = { site: site.site, clientId, tokenId };
+    const source = { kind: 'http', address: '192.0.2.7' } as const;
+    const request = { sender: { kind: 'caller', caller } as const, bytes: bytesOf(adt('T1')), source, requestId: 'r' };
+    return ingest({ ...site.deps, guesses }, request);
+  };
+
+  test.each([
+    ['a key that was disabled', `update api_key set status = 'disabled' where client_id = $1 and $2 <> ''`],
+    [
+      'a token that was revoked',
+      `select token_revoke(site_id, $2, now() + interval '1 hour') from api_key where client_id = $1`,
+    ],
+  ])('%s', async (_, statement) => {
+    const { clientId } = await createApiKey(db.client, { site: site.site });
+    const [guesses, tokenId] = [createGuesses(), randomUUID()];
+    for (let n = 0; n < 2; n += 1) expect(await send(clientId, tokenId, guesses)).toMatchObject({ outcome: 'AA' });
+    await db.client.query(statement, [clientId, tokenId]);
+    const count = await tripsOf(() =>
+      expect(send(clientId, tokenId, guesses)).rejects.toMatchObject({ kind: 'unauthenticated' }),
+    );
+    expect(count).toBe(1);
+    const { rowCount } = await db.client.query('select from hl7_message where client_id = $1', [clientId]);
+    expect(rowCount).toBe(2);
+  });
+});

@@ -1,0 +1,37 @@
+/** What a site has in the end, told without its ids: equal lists are equal states. */
+import { createHash } from 'node:crypto';
+
+import type { Client } from 'pg';
+
+import { parseJson, sortedJson } from '../../../shared/json.ts';
+import { withSets } from '../../unit/hl7/world.ts';
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+/** A reference to what is referred to from elsewhere is told by then. */
+const ROUNDS = 3;
+
+/** All resources, and by which numbers the patients are known, with ids told by what the resources say. */
+export async function stateOf(client: Client, site: string): Promise<readonly string[]> {
+  const { rows } = await client.query<{
+    type: string;
+    id: string;
+    body: string;
+    patient: string | null;
+    numbers: string;
+  }>(
+    `select r.type, r.id, r.body, r.patient_id as patient,
+            (select coalesce(json_agg(x order by x::text), '[]')::text
+               from (select i.domain, i.value, bool_or(i.led) as led from patient_identity i
+                      where i.site_id = r.site_id and i.id = r.id group by 1, 2) x) as numbers
+       from resource r where r.site_id = $1`,
+    [site],
+  );
+  let names: ReadonlyMap<string, string> = new Map(rows.map(({ type, id }) => [id, type]));
+  const told = (text: string): string =>
+    text.replaceAll(UUID, (id) => names.get(id) ?? (id === site ? 'this-site' : id));
+  const printed = ({ type, body, patient, numbers }: (typeof rows)[number]): string =>
+    `${type} of ${told(patient ?? 'nobody')} ${sortedJson(withSets(parseJson(told(`{${body}}`))))} ${numbers}`;
+  for (let round = 0; round < ROUNDS; round += 1)
+    names = new Map(rows.map((row) => [row.id, createHash('sha256').update(printed(row)).digest('hex').slice(0, 8)]));
+  return rows.map(printed).toSorted();
+}
