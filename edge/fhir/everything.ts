@@ -104,11 +104,10 @@ export async function prepareEverything(
   id: string,
   pairs: readonly Pair[],
 ): Promise<Interaction> {
-  const { caller, root, now, prefer } = context;
+  const { caller, root, now } = context;
   const named = namedTypes(pairs);
   const once = pairs.filter(([name]) => name !== '_type');
-  // Nothing is left out silently, so `handling=lenient` changes nothing.
-  const controls = readControls(once, EVERYTHING_CONTROLS, { ...prefer, handling: 'strict' });
+  const controls = readControls(once, EVERYTHING_CONTROLS);
   const limit = pageCountOf(controls.get('_count'));
   const since = sinceOf(controls, now);
   if (named !== null) requireScopes(caller, named.map(readScope));

@@ -38,7 +38,7 @@ export async function prepareHistory(
   id: string,
   pairs: readonly Pair[],
 ): Promise<Interaction> {
-  const controls = readControls(pairs, HISTORY_CONTROLS, context.prefer);
+  const controls = readControls(pairs, HISTORY_CONTROLS);
   const limit = pageCountOf(controls.get('_count'));
   const since = sinceOf(controls, context.now);
   const target = { type, id, version: null };
@@ -84,7 +84,7 @@ export async function prepareTypeHistory(
   pairs: readonly Pair[],
 ): Promise<Interaction> {
   const { site } = context.caller;
-  const controls = readControls(pairs, HISTORY_CONTROLS, { ...context.prefer, handling: 'strict' });
+  const controls = readControls(pairs, HISTORY_CONTROLS);
   const limit = pageCountOf(controls.get('_count'));
   const since = sinceOf(controls, context.now);
   const applied: Pair[] = [...controls].filter(([name]) => name !== CURSOR);

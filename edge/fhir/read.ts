@@ -17,8 +17,8 @@ export function notFound(type: ResourceType): Fault {
 }
 
 /** What of the resource is asked for; null: all. */
-const readPart = (type: ResourceType, pairs: readonly Pair[], { prefer }: RequestContext): Part | null =>
-  partOf(type, readControls(pairs, READ_CONTROLS, prefer), READ_SUMMARIES);
+const readPart = (type: ResourceType, pairs: readonly Pair[]): Part | null =>
+  partOf(type, readControls(pairs, READ_CONTROLS), READ_SUMMARIES);
 
 function readAnswer(
   type: ResourceType,
@@ -60,7 +60,7 @@ export function prepareRead(
   pairs: readonly Pair[],
   headers: RequestHeaders,
 ): Interaction {
-  const wanted = readPart(type, pairs, context);
+  const wanted = readPart(type, pairs);
   const target = { type, id, version: null };
   if (!isUuid(id)) return nothing(target);
   return interaction(
@@ -82,7 +82,7 @@ export function prepareVread(
   pairs: readonly Pair[],
   headers: RequestHeaders,
 ): Interaction {
-  const wanted = readPart(type, pairs, context);
+  const wanted = readPart(type, pairs);
   // A version that cannot be is version 0, which never is.
   const target = { type, id, version: VERSION.test(version) ? Number(version) : 0 };
   if (!isUuid(id)) return nothing(target);

@@ -23,7 +23,6 @@ import { readScope, writeScope } from './interaction.ts';
 import { acceptedType, FHIR_JSON } from './media-type.ts';
 import { outcomeOf } from './outcome.ts';
 import { PREPARE } from './prepare.ts';
-import { preferOf } from './prefer.ts';
 import { pretty } from './pretty.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';
@@ -70,7 +69,7 @@ function addDocuments(app: Surface, config: Config, root: string): void {
     const { headers, url } = c.req.raw;
     refuseNoneExist(headers);
     const pairs = [...new URL(url).searchParams];
-    const controls = readControls(pairs, METADATA_CONTROLS, preferOf(headers));
+    const controls = readControls(pairs, METADATA_CONTROLS);
     const contentType = acceptedType(headers.get('accept'), controls.get('_format') ?? null);
     if ((controls.get('mode') ?? 'full') !== 'full') throw badParameter('mode', 'mode must be full');
     const text = printJson(capabilityStatement(root, config.FHIR_SEARCH));

@@ -3,7 +3,6 @@ import { Fault } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { isBounded, type Sort, type SortKey } from '../../store/search/page-ids.ts';
 import { parameterOf, sortsOf } from '../../store/search/parameters.ts';
-import type { Prefer } from '../prefer.ts';
 import { instantInterval } from '../search/date.ts';
 import { elementNames, type Part, PARTIAL_SUMMARIES } from '../subset.ts';
 import { badParameter, collect, type Pair, unsupported } from './faults.ts';
@@ -157,8 +156,11 @@ export function addControl(controls: Map<string, string>, [name, value]: Pair): 
   controls.set(name, value);
 }
 
-/** The controls of a read, by name; others are refused or, with `handling=lenient`, left out. */
-export function readControls(pairs: readonly Pair[], allowed: readonly string[], prefer: Prefer): Map<string, string> {
+/**
+ * The controls of what is no search, by name. Others are refused, also with `handling=lenient`: there is no entry to tell in what was
+ * left out.
+ */
+export function readControls(pairs: readonly Pair[], allowed: readonly string[]): Map<string, string> {
   const controls = new Map<string, string>();
   const supported = allowed.filter((name) => name !== CURSOR);
   collect(pairs, ([name, value]) => {
@@ -167,7 +169,7 @@ export function readControls(pairs: readonly Pair[], allowed: readonly string[],
       return;
     }
     // What every history does anyway.
-    if (prefer.handling === 'lenient' || (name === '_summary' && value === 'false')) return;
+    if (name === '_summary' && value === 'false') return;
     const issue = unsupported(name, supported);
     throw new Fault('malformed', issue.message, { issues: [issue] });
   });

@@ -232,6 +232,14 @@ export function strictCases(subject: () => Subject): void {
   });
 
   describe('what a bundle says', () => {
+    test('are refused on what is no search with handling=lenient too, since nothing could tell what was left out', async () => {
+      const id = await subject().create(patient('lenient'));
+      const headers = { prefer: 'handling=lenient' };
+      for (const path of [`/Patient/${id}`, `/Patient/${id}/_history/1`, `/Patient/${id}/_history`, '/metadata']) {
+        expectOutcome(await call('GET', `${path}?foo=1`, { headers }), 400, 'not-supported', 'http.foo');
+      }
+    });
+
     test('lastModified is meta.lastUpdated', async () => {
       const id = await subject().create(patient('lm'));
       const entry = [

@@ -162,8 +162,7 @@ function plainly(document: unknown, operations: readonly Record<string, unknown>
   };
   const put = (path: string[], value: unknown, isNew: boolean): boolean => {
     const key = path.at(-1) ?? '';
-    const parent = get(path.slice(0, -1))?.value ?? root;
-    if (path.length > 1 && get(path.slice(0, -1)) === undefined) return false;
+    const parent = path.length === 1 ? root : get(path.slice(0, -1))?.value;
     if (typeof parent !== 'object' || parent === null) return false;
     if (!isNew && !has(parent, key)) return false;
     if (!Array.isArray(parent)) Object.assign(parent, { [key]: structuredClone(value) });
