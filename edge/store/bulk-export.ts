@@ -14,7 +14,8 @@ export const EXPORTS_UNDER_WAY = 2;
 
 /**
  * Of a file. A Worker may ask the database 1,000 times in a request and work for 30 s: a file is less than 500 pages, also
- * where a page is half empty because the next resource would have been too much for it.
+ * where a page is half empty because the next resource would have been too much for it, and takes a second or so of work
+ * (`npm run bench bulk-export`).
  */
 export const FILE_RESOURCES = 100_000;
 const FILE_BYTES = 192 * 1024 * 1024;

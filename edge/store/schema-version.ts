@@ -27,6 +27,7 @@ export const FUNCTIONS: readonly string[] = [
   'authority_alias_decide',
   'bulk_export_begin',
   'bulk_export_file_write',
+  'bulk_export_found',
   'bulk_export_step',
   'caller_refusal',
   'client_find',

@@ -18,10 +18,11 @@ declare
   until timestamptz := clock_timestamp() + make_interval(secs => p_ms / 1000.0);
   e bulk_export;
   f bulk_export_file;
+  c record;
   r record;
-  source refcursor;
   few uuid[];
   ids uuid[];
+  last uuid;
   seen integer;
   t text;
 begin
@@ -42,7 +43,6 @@ begin
     select x.* into f from bulk_export_file x
      where x.site_id = p_site and x.export_id = p_export and x.type = t order by x.number desc limit 1;
     few := null;
-    ids := null;
     if e.since is not null and e.after_id = nil then
       few := array(select c.id from resource c
                     where c.site_id = p_site and c.type = t and c.last_updated > e.since limit p_few + 1);
@@ -50,50 +50,46 @@ begin
         few := null;
       end if;
     end if;
-    if few is not null then
-      open source for
-        select c.id, octet_length(v.body) + octet_length(v.meta) as size
-          from unnest(few) i(id)
-          join resource c on c.site_id = p_site and c.type = t and c.id = i.id
-         cross join lateral resource_version_at(p_site, t, c.id, c.version, c.last_updated, c.meta, c.body,
-                 c.patient_id, e.taken_at) v
-         where v.last_updated > e.since and (not e.of_patients or t = 'Patient' or v.patient_id is not null)
-         order by c.id;
-    else
-      open source for
-        select c.id, case when (e.since is null or v.last_updated > e.since)
-                           and (not e.of_patients or t = 'Patient' or v.patient_id is not null)
-                          then octet_length(v.body) + octet_length(v.meta) end as size
-          from resource c
-          left join lateral resource_version_at(p_site, t, c.id, c.version, c.last_updated, c.meta, c.body,
-                 c.patient_id, e.taken_at) v on true
-         where c.site_id = p_site and c.type = t and c.id > e.after_id
-         order by c.id limit chunk;
-    end if;
-    seen := 0;
-    loop
-      fetch source into r;
-      exit when not found;
-      seen := seen + 1;
-      if r.size is not null then
-        if f.number is null or f.resources >= p_resources or f.bytes + r.size > p_bytes then
-          f.ids := ids;
-          perform bulk_export_file_write(f);
-          f := row(p_site, p_export, t, coalesce(f.number, 0) + 1, e.after_id, e.after_id, null, 0, 0);
-          ids := case when few is not null then array[]::uuid[] end;
-        end if;
-        f.resources := f.resources + 1;
-        f.bytes := f.bytes + r.size;
-        f.upto_id := r.id;
-        if few is not null then
-          ids := ids || r.id;
-        end if;
+    select array_agg(x.id) as ids, array_agg(x.id) filter (where x.size is not null) as found, coalesce(sum(x.size), 0) as bytes
+      into c
+      from bulk_export_found(p_site, t, e.after_id, few, e.taken_at, e.since, e.of_patients, chunk) x;
+    seen := coalesce(cardinality(c.ids), 0);
+    if c.found is not null then
+      if f.number is null or f.resources >= p_resources then
+        f := row(p_site, p_export, t, coalesce(f.number, 0) + 1, e.after_id, e.after_id, null, 0, 0);
       end if;
-      e.after_id := r.id;
-    end loop;
-    close source;
-    f.ids := ids;
-    perform bulk_export_file_write(f);
+      if f.resources + cardinality(c.found) <= p_resources and f.bytes + c.bytes <= p_bytes then
+        f.resources := f.resources + cardinality(c.found);
+        f.bytes := f.bytes + c.bytes;
+        f.upto_id := c.found[cardinality(c.found)];
+        f.ids := case when few is not null then c.found end;
+      else
+        -- Somewhere among these a file ends: they are looked at one by one.
+        ids := '{}';
+        last := e.after_id;
+        for r in select x.id, x.size
+                   from bulk_export_found(p_site, t, e.after_id, few, e.taken_at, e.since, e.of_patients, chunk) x loop
+          if r.size is not null then
+            if f.resources > 0 and (f.resources >= p_resources or f.bytes + r.size > p_bytes) then
+              f.ids := case when few is not null then ids end;
+              perform bulk_export_file_write(f);
+              f := row(p_site, p_export, t, f.number + 1, last, last, null, 0, 0);
+              ids := '{}';
+            end if;
+            f.resources := f.resources + 1;
+            f.bytes := f.bytes + r.size;
+            f.upto_id := r.id;
+            ids := ids || r.id;
+          end if;
+          last := r.id;
+        end loop;
+        f.ids := case when few is not null then ids end;
+      end if;
+      perform bulk_export_file_write(f);
+    end if;
+    if seen > 0 then
+      e.after_id := c.ids[seen];
+    end if;
     if few is not null or seen < chunk then
       e.type_number := e.type_number + 1;
       e.after_id := nil;

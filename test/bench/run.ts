@@ -3,7 +3,9 @@ import { readdir } from 'node:fs/promises';
 
 import { helpOn } from '../../edge/platform/node/program.ts';
 
-helpOn('usage: npm run bench -- [NAME …]      names: gateway, latency, hl7-reader, fhir-validate, mllp; default all');
+helpOn(
+  'usage: npm run bench -- [NAME …]      names: gateway, latency, bulk-export, hl7-reader, fhir-validate, mllp; default all',
+);
 const files = (await readdir(import.meta.dirname)).filter((file) => file.endsWith('.ts'));
 const wanted = process.argv.slice(2);
 for (const file of files.toSorted()) {

@@ -26,10 +26,11 @@ const configuration = (
   env: Readonly<Record<string, string>>,
   port: number,
   helloPort: number,
+  v8Flags: readonly string[],
 ): string => `
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  v8Flags = ["--max-semi-space-size=4"],
+  v8Flags = [${['--max-semi-space-size=4', ...v8Flags].map(quote).join(', ')}],
   services = [
     (name = "gateway", worker = .gateway),
     (name = "hello", worker = (modules = [(name = "hello.js", esModule = embed "hello.js")], compatibilityDate = ${quote(settings.compatibilityDate)})),
@@ -66,8 +67,14 @@ export interface ServedWorker {
   stop(): Promise<void>;
 }
 
-/** @param env for the address the Worker will have, which its base URLs need */
-export async function serveWorker(env: (url: string) => Record<string, string>): Promise<ServedWorker> {
+/**
+ * @param env for the address the Worker will have, which its base URLs need
+ * @param v8Flags beside the usual
+ */
+export async function serveWorker(
+  env: (url: string) => Record<string, string>,
+  v8Flags: readonly string[] = [],
+): Promise<ServedWorker> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
   const port = await freePort();
   const helloPort = await freePort();
@@ -76,7 +83,10 @@ export async function serveWorker(env: (url: string) => Record<string, string>):
   await mkdir(join(folder, 'storage'));
   await writeFile(join(folder, 'hello.js'), HELLO);
   await writeFile(join(folder, 'limits.js'), NO_LIMIT);
-  await writeFile(join(folder, 'config.capnp'), configuration(await workerSettings(), env(url), port, helloPort));
+  await writeFile(
+    join(folder, 'config.capnp'),
+    configuration(await workerSettings(), env(url), port, helloPort, v8Flags),
+  );
 
   const workerd = spawn(`${ROOT}node_modules/workerd/bin/workerd`, ['serve', '--experimental', 'config.capnp'], {
     cwd: folder,

@@ -259,11 +259,14 @@ test('a file has so many resources and so many bytes; what changed is found by i
   }
 });
 
-test('two who ask at once do not find a file twice', async () => {
+test('who asks while another request is at it waits for nobody, and finds nothing twice', async () => {
   const it = await newSite();
   for (let n = 0; n < 5; n += 1) await it.database.run(create(it.site, uuidv7(Date.now()), String(n)));
   const of = await begun(it);
-  await Promise.all([step(of), step(of), step(of)]);
+  await enter(holder, it.site);
+  await holder.query('select from bulk_export where site_id = $1 for update', [it.site]);
+  expect(await step(of)).toMatchObject({ is_complete: false, files: '[]' });
+  await holder.query('rollback');
   expect(filesOf(await complete(of))).toEqual([{ type: 'Patient', number: 1, count: 5 }]);
 });
 

@@ -1,0 +1,29 @@
+-- The resources of a type that an export looks at next, by id: p_limit of those behind p_after, or, where p_few is given, these.
+-- size is that of the content as it was at p_at; null: it was not there, had not changed after p_since, or is of no patient
+-- where only those are wanted, and so it is in no file (bulk_export_step).
+create or replace function bulk_export_found(p_site uuid, p_type text, p_after uuid, p_few uuid[], p_at timestamptz,
+  p_since timestamptz, p_of_patients boolean, p_limit integer)
+returns table (id uuid, size integer) language plpgsql as $$
+#variable_conflict use_column
+begin
+  if p_few is not null then
+    return query
+      select c.id, case when v.last_updated > p_since and (not p_of_patients or p_type = 'Patient' or v.patient_id is not null)
+                        then octet_length(v.body) + octet_length(v.meta) end
+        from unnest(p_few) i(id)
+        join resource c on c.site_id = p_site and c.type = p_type and c.id = i.id
+        left join lateral resource_version_at(p_site, p_type, c.id, c.version, c.last_updated, c.meta, c.body,
+               c.patient_id, p_at) v on true
+       order by c.id;
+  else
+    return query
+      select c.id, case when (p_since is null or v.last_updated > p_since)
+                         and (not p_of_patients or p_type = 'Patient' or v.patient_id is not null)
+                        then octet_length(v.body) + octet_length(v.meta) end
+        from resource c
+        left join lateral resource_version_at(p_site, p_type, c.id, c.version, c.last_updated, c.meta, c.body,
+               c.patient_id, p_at) v on true
+       where c.site_id = p_site and c.type = p_type and c.id > p_after
+       order by c.id limit p_limit;
+  end if;
+end $$;
