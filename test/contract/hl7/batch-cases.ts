@@ -18,7 +18,7 @@ export function batchCases(subject: () => Subject): void {
   test('each message is stored and answered by itself, in one round trip each', async () => {
     const { db } = subject();
     // The key is known by then.
-    await subject().post(message('BA-0', 'BA0'));
+    await subject().post(message('KEY-SEEN', 'BA0'));
     const before = db.endpoint.requests();
     const reply = await subject().post(
       batch('BA', message('BA-1', 'BA1'), message('BA-2', 'BA1'), message('BA-3', 'BA2')),
