@@ -14,6 +14,7 @@ import { acceptedType } from './media-type.ts';
 import { preferOf } from './prefer.ts';
 import type { Call } from './prepare.ts';
 import { pretty } from './pretty.ts';
+import { refuseUnheeded } from './unheeded-headers.ts';
 
 /** Clinical data is for the caller alone (edge/README.md, FHIR). */
 export const PRIVATE = { 'Cache-Control': 'no-store, private' };
@@ -85,17 +86,19 @@ export function createServe(deps: Deps, root: string): Serve {
       maxBodyBytes,
       searches,
     };
-    const prepared = async (): Promise<readonly [string, Interaction | Look]> => [
-      accepts(request.headers.get('accept'), query.get('_format')),
-      await prepare({
+    const prepared = async (): Promise<readonly [string, Interaction | Look]> => {
+      refuseUnheeded(request);
+      const accepted = accepts(request.headers.get('accept'), query.get('_format'));
+      const asked = await prepare({
         deps,
         context,
         request,
         pairs: [...query],
         id: c.req.param('id') ?? '',
         version: c.req.param('version') ?? '',
-      }),
-    ];
+      });
+      return [accepted, asked];
+    };
     const [contentType, asked] = await prepared().catch(async (error: unknown) => {
       // Also a caller who asks for nothing that can be done must be one whose key is active.
       await deps.database.run(assertCaller(caller));

@@ -88,6 +88,14 @@ export const FHIR: readonly Mutant[] = [
     tests: HEADERS,
   },
   {
+    name: 'a header that means something else is left out',
+    file: 'edge/fhir/serve.ts',
+    find: '      refuseUnheeded(request);\n',
+    replace: '',
+    tests: CONTRACT,
+    only: 'on deno.*create refuses a header that would mean something else',
+  },
+  {
     name: 'If-None-Match: * overwrites',
     file: 'edge/fhir/conditional-headers.ts',
     find: 'expect: noneMatch === undefined ? expected : NOT_THERE',

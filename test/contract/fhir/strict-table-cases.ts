@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
+import type { InteractionName } from '../../../edge/fhir/type-interactions.ts';
 import { type Body, patient, type Subject } from './subject.ts';
 
 /** What a request of the interaction is, once there is a patient. */
@@ -16,8 +17,8 @@ interface Request {
   readonly type?: string;
 }
 
-/** All of them; whoever adds one adds it here. */
-const INTERACTIONS: Readonly<Record<string, (id: string) => Request>> = {
+/** All of them: one that is added to the table of interactions does not compile without a request of it. */
+const INTERACTIONS: Readonly<Record<InteractionName | 'bundle' | 'metadata', (id: string) => Request>> = {
   read: (id) => ({ method: 'GET', path: `/Patient/${id}` }),
   vread: (id) => ({ method: 'GET', path: `/Patient/${id}/_history/1` }),
   history: (id) => ({ method: 'GET', path: `/Patient/${id}/_history` }),
@@ -56,6 +57,9 @@ const INTERACTIONS: Readonly<Record<string, (id: string) => Request>> = {
   metadata: () => ({ method: 'GET', path: '/metadata' }),
 };
 
+type Name = keyof typeof INTERACTIONS;
+const NAMES = Object.keys(INTERACTIONS) as Name[];
+
 const PAGED = ['history', 'typeHistory', 'everything', 'everythingByPost'];
 
 /** Parameters of R4, of other servers and of nobody, and the interactions that know them. */
@@ -84,6 +88,16 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   'mode=create': ['validate'],
   'mode=full': ['metadata'],
 };
+
+/** Nobody knows these: R4's other search parameters of a Patient and of all types, and what other servers have. */
+const UNKNOWN = `
+  active address address-city address-country address-postalcode address-state address-use death-date deceased email family
+  general-practitioner given language link organization phone phonetic telecom _content _text _filter _has _list _query
+  _profile _security _source _contained _containedType _offset _page _totalMethod _fields _getpages _narrative _graph
+  _compartment _project _page_token _explain page limit offset sort q callback _dc debug utm_source
+`
+  .trim()
+  .split(/\s+/);
 
 const EPOCH = 'Thu, 01 Jan 1970 00:00:00 GMT';
 /** Their answer has a tag, and 304 says that the client has it. */
@@ -145,17 +159,58 @@ const REFUSED = [400, 406, 412, 415];
 
 export function strictTableCases(subject: () => Subject): void {
   let id: Promise<string> | undefined;
-  const send = async (name: string, query: string, headers: Readonly<Record<string, string>> = {}) => {
+  const send = async (name: Name, query: string, headers: Readonly<Record<string, string>> = {}) => {
     id ??= subject().create(patient('table'));
-    const request = INTERACTIONS[name]?.(await id);
-    if (request === undefined) throw new RangeError(name);
-    const { method, path, body, type } = request;
+    const { method, path, body, type } = INTERACTIONS[name](await id);
     const joined = query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
     const own = type === undefined ? {} : { 'content-type': type };
     return subject().call(method, joined, { headers: { ...own, ...headers }, ...(body === undefined ? {} : { body }) });
   };
 
-  describe.each(Object.keys(INTERACTIONS))('%s', (name) => {
+  const namesIn = (outcome: Body) =>
+    new Set((outcome['issue'] as Body[]).flatMap((issue) => (issue['location'] ?? []) as string[]));
+  const ALL = new Set(UNKNOWN.map((name) => `http.${name}`));
+  const QUERY = UNKNOWN.map((name) => `${name}=x`).join('&');
+
+  test('in a bundle each entry refuses all that it does not know, and names it', async () => {
+    id ??= subject().create(patient('table'));
+    const patients = `Patient/${await id}`;
+    const entry = [
+      { request: { method: 'GET', url: `${patients}?${QUERY}` } },
+      { request: { method: 'GET', url: `${patients}/_history?${QUERY}` } },
+      { request: { method: 'GET', url: `${patients}/_history/1?${QUERY}` } },
+      { request: { method: 'GET', url: `Patient?${QUERY}` } },
+      { request: { method: 'POST', url: `Patient?${QUERY}` }, resource: patient(randomUUID()) },
+      { request: { method: 'PUT', url: `${patients}?${QUERY}` }, resource: patient('table', { id: await id }) },
+      { request: { method: 'PUT', url: `Patient?${QUERY}` }, resource: patient('table') },
+    ];
+    const { body } = await subject().call('POST', '', { body: { resourceType: 'Bundle', type: 'batch', entry } });
+    for (const { response } of body['entry'] as Body[]) {
+      expect(response.status).toBe('400 Bad Request');
+      expect(namesIn(response.outcome)).toEqual(ALL);
+    }
+  });
+
+  describe.each(NAMES)('%s', (name) => {
+    test('names all that it does not know', async () => {
+      const { status, body } = await send(name, QUERY);
+      expect([status, namesIn(body)]).toEqual([400, ALL]);
+    });
+
+    test('refuses a header that would mean something else', async () => {
+      if (name === 'metadata') return;
+      const { method } = INTERACTIONS[name]('');
+      for (const [header, value] of [
+        ['content-range', 'bytes 0-9/20'],
+        ['x-provenance', '{"resourceType":"Provenance"}'],
+        ['x-http-method-override', 'DELETE'],
+      ] as const) {
+        const { status, text } = await send(name, '', { [header]: value });
+        expect([status, text.toLowerCase()]).toEqual([400, expect.stringContaining(`http.${header}`)]);
+      }
+      expect((await send(name, '', { 'x-http-method-override': method })).status).toBeLessThan(300);
+    });
+
     test('refuses every parameter that it does not know', async () => {
       for (const [parameter, known] of Object.entries(PARAMETERS)) {
         const { status, text } = await send(name, parameter);
