@@ -10,6 +10,8 @@ import { AFTER_THE_WINDOW, faultOf } from '../http/fault-status.ts';
 import { problem } from '../http/problem.ts';
 import { createSurface, type Surface } from '../http/surface.ts';
 import { addOperations, API_PATH, type Operation } from './api/operation.ts';
+import { alertOperations } from './alerts/operations.ts';
+import { addAlertPages } from './alerts/routes.tsx';
 import { auditOperations } from './audit/operations.ts';
 import { addAuditPages } from './audit/routes.tsx';
 import { attentionOperations } from './attention/operations.ts';
@@ -59,6 +61,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...replayOperations(),
     ...attentionOperations(),
     ...nameOperations(),
+    ...alertOperations(deps),
     ...workbenchOperations(deps, workbench),
     ...auditOperations(),
     ...settingsOperations(),
@@ -104,6 +107,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addReplayPages(app, console);
   addAttentionPages(app, console);
   addNamePages(app, console);
+  addAlertPages(app, console);
   addWorkbench(app, console);
   addAuditPages(app, console);
   addSettingsPages(app, console);

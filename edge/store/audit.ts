@@ -26,6 +26,9 @@ export const AUDIT_ACTIONS = [
   'key-created',
   'key-changed',
   'settings-changed',
+  'alert-acknowledged',
+  'alert-muted',
+  'alert-unmuted',
   'audit-viewed',
   'patient-erased',
 ] as const;

@@ -45,11 +45,17 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
   'get /audit': 'audit-viewed',
   'post /workbench/message': 'workbench',
   'patch /site': 'settings-changed',
+  'post /alerts/{id}/acknowledge': 'alert-acknowledged',
+  'post /alerts/{id}/mute': 'alert-muted',
+  'post /alerts/{id}/unmute': 'alert-unmuted',
 };
 
 /** Nobody's data: settings, who is signed in, names; checks of what was sent; replays of many, each message of which has its own row. */
 const NOBODYS = [
+  'get /health',
   'get /site',
+  'get /alerts',
+  'get /alerts/webhook',
   'get /site/changes',
   'get /sessions',
   'post /sessions/end',
@@ -102,6 +108,11 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     );
     patient = rows[0]?.id ?? '';
     message = rows[0]?.message ?? '';
+    // By the message's id: each path here is about one thing.
+    await db.client.query(
+      `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, $2, 'replay-needed', '', now())`,
+      [site, message],
+    );
     await db.client.query(
       `insert into attention (site_id, kind, patient_a, patient_b)
         select $1, k, least($2::uuid, $3::uuid), greatest($2::uuid, $3::uuid)
@@ -149,6 +160,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
       'post /messages/{id}/replay': { apply: 'newest' },
       'post /workbench/message': { clientId: key.clientId, message: ADT('A-2', 'P-1') },
       'patch /site': { name: 'renamed' },
+      'post /alerts/{id}/mute': { minutes: null },
     };
     for (const [operation, action] of Object.entries(OPERATIONS)) {
       const [method = '', template = ''] = operation.split(' ');

@@ -38,7 +38,7 @@ const NAMES_NOTHING = [
 ];
 
 /** What is theirs, by the word before it in a path. */
-type Kind = 'api-keys' | 'messages' | 'replays' | 'attention' | 'sessions';
+type Kind = 'api-keys' | 'messages' | 'replays' | 'attention' | 'alerts' | 'sessions';
 type Ids = Readonly<Record<Kind, string>>;
 const KIND_OF: Readonly<Record<string, Kind>> = {
   'api-keys': 'api-keys',
@@ -46,11 +46,12 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   messages: 'messages',
   replays: 'replays',
   attention: 'attention',
+  alerts: 'alerts',
   sessions: 'sessions',
 };
 
 /** What a path is asked with where an empty body would be refused whoever it is about. */
-const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, string>>>> = {
+const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, string | null>>>> = {
   'PATCH /admin/api/api-keys/:clientId': () => ({ name: 'Taken' }),
   'POST /admin/api/messages/:id/replay': () => ({ apply: 'everything', comment: 'x' }),
   'POST /admin/api/authority-aliases/decide': (ids) => ({
@@ -59,6 +60,8 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, stri
     uri: 'urn:oid:1.2.3.4',
     decision: 'rejected',
   }),
+  'POST /admin/api/alerts/:id/mute': () => ({ minutes: null }),
+  'POST /admin/alerts/:id/mute': () => ({ minutes: '60' }),
   'POST /admin/names/aliases': (ids) => ({
     clientId: ids['api-keys'],
     namespace: 'THEIRNS',
@@ -117,16 +120,20 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     messages: randomUUID(),
     replays: randomUUID(),
     attention: randomUUID(),
+    alerts: randomUUID(),
     sessions: randomUUID(),
   });
   const token = (site?: string) => stack.oidc.signToken(site === undefined ? {} : { site });
 
-  const ask = async (method: string, path: string, body?: Readonly<Record<string, string>>, site?: string) => {
+  const ask = async (method: string, path: string, body?: Readonly<Record<string, string | null>>, site?: string) => {
     const url = `${stack.baseUrl}${path}`;
     // The answer to an error names its request.
     const common = { 'x-request-id': 'matrix-00000001', origin: new URL(stack.baseUrl).origin };
     if (!isApi(path)) {
-      const init = method === 'GET' ? {} : { body: new URLSearchParams(body) };
+      const init =
+        method === 'GET'
+          ? {}
+          : { body: new URLSearchParams(Object.entries(body ?? {}).map(([name, value]) => [name, value ?? ''])) };
       const answer = await browser.ask(url, { method, headers: common, ...init });
       return { status: answer.status, text: await answer.text() };
     }
@@ -146,7 +153,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const { rows: tables } = await db.client.query<{ name: string }>(
       `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
        where c.table_schema = 'public' and c.column_name = 'site_id' and t.table_type = 'BASE TABLE'
-         and c.table_name not like 'usage%' order by 1`,
+         and c.table_name not like 'usage%' and c.table_name not in ('answer_total', 'feed') order by 1`,
     );
     expect(tables.length).toBeGreaterThan(15);
     const dumps: string[] = [];
@@ -191,7 +198,11 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       'select attention_id from attention where site_id = $1',
       [theirSite],
     );
-    const session = randomUUID();
+    const [session, alert] = [randomUUID(), randomUUID()];
+    await db.client.query(
+      `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, $2, 'feed-silent', $3, now())`,
+      [theirSite, alert, key.clientId],
+    );
     await db.client.query(
       `select console_session_start($1, $2, 'theireve', 'Theireve', 'sid', '192.0.2.1', 'x', '{}', null, null)`,
       [theirSite, session],
@@ -204,6 +215,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       messages: message.message_id,
       replays: begun.replayId,
       attention: attention[0]?.attention_id ?? '',
+      alerts: alert,
       sessions: session,
     };
     browser = createHttpBrowser();

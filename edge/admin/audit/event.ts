@@ -57,6 +57,9 @@ const EVENTS: Readonly<Record<AuditAction, readonly [type: Coding, subtype: Codi
   'key-created': [SECURITY_ALERT, SECURITY_CONFIGURATION, 'C'],
   'key-changed': [SECURITY_ALERT, SECURITY_CONFIGURATION, 'U'],
   'settings-changed': [SECURITY_ALERT, SECURITY_CONFIGURATION, 'U'],
+  'alert-acknowledged': [SECURITY_ALERT, own('alert-acknowledged'), 'U'],
+  'alert-muted': [SECURITY_ALERT, own('alert-muted'), 'U'],
+  'alert-unmuted': [SECURITY_ALERT, own('alert-unmuted'), 'U'],
   'patient-erased': [PATIENT_RECORD, own('patient-erased'), 'D'],
   'audit-viewed': [AUDIT_LOG_USED, own('audit-viewed'), 'R'],
 };

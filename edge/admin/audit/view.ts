@@ -18,7 +18,7 @@ export const auditItem = z.object({
   parts: z.array(text).meta({ description: 'Of a batch or transaction: what its entries did.' }),
   resources: z.array(text).meta({
     description:
-      '`Observation/…`, and `Hl7Message/…`, `ApiKey/…`, `Site/…`, of an export `BulkExport/…`, `ObservationFile/…`.',
+      '`Observation/…`, and `Hl7Message/…`, `ApiKey/…`, `Site/…`, `Alert/…`, of an export `BulkExport/…`, `ObservationFile/…`.',
   }),
   patients: z.array(text).meta({ description: 'The ids of the patients concerned.' }),
   parameters: z.array(text).meta({ description: 'Of a search: the names of its parameters.' }),

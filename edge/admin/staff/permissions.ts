@@ -16,6 +16,7 @@ export const PERMISSIONS = {
   'site.settings.update': 'change the settings of the site',
   'site.audit.read': 'see who saw or changed what',
   'site.endpoints.read': 'see the endpoints and charts',
+  'site.alerts.update': 'acknowledge and mute alerts',
   'site.sessions.end': 'see who is signed in to the console, and end sessions',
 } as const;
 export type Permission = keyof typeof PERMISSIONS;

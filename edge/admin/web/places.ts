@@ -15,6 +15,7 @@ export const PLACES = {
   replays: { path: '/admin/replays', title: 'Replays', permission: 'site.messages.replay' },
   attention: { path: '/admin/attention', title: 'Attention', permission: 'site.messages.read' },
   names: { path: '/admin/names', title: 'Names', permission: 'site.messages.read' },
+  alerts: { path: '/admin/alerts', title: 'Alerts', permission: 'site.endpoints.read' },
   workbench: { path: '/admin/workbench', title: 'Workbench', permission: 'site.api_keys.read' },
   audit: { path: '/admin/audit', title: 'Audit', permission: 'site.audit.read' },
   settings: { path: '/admin/settings', title: 'Settings', permission: 'site.settings.read' },

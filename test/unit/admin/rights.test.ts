@@ -16,6 +16,8 @@ test('every operation and its permission', () => {
     ({ method, path, permission }) => `${method} ${path}: ${[permission].flat().join(' or ')}`,
   );
   expect(rights.toSorted()).toEqual([
+    'get /alerts/webhook: site.settings.update',
+    'get /alerts: site.endpoints.read',
     'get /api-keys/{clientId}/changes: site.api_keys.read',
     'get /api-keys/{clientId}/refusals: site.api_keys.read',
     'get /api-keys/{clientId}: site.api_keys.read',
@@ -24,6 +26,7 @@ test('every operation and its permission', () => {
     'get /audit: site.audit.read',
     'get /authority-aliases: site.messages.read',
     'get /endpoints: site.endpoints.read',
+    'get /health: site.endpoints.read',
     'get /messages/{id}: site.messages.read',
     'get /messages: site.messages.read',
     'get /possible-duplicates: site.messages.read',
@@ -37,6 +40,9 @@ test('every operation and its permission', () => {
     'get /usage: site.endpoints.read',
     'patch /api-keys/{clientId}: site.api_keys.update or site.api_keys.disable',
     'patch /site: site.settings.update',
+    'post /alerts/{id}/acknowledge: site.alerts.update',
+    'post /alerts/{id}/mute: site.alerts.update',
+    'post /alerts/{id}/unmute: site.alerts.update',
     'post /api-keys: site.api_keys.create',
     'post /attention/{id}/dismiss: site.settings.update',
     'post /authority-aliases/decide: site.settings.update',

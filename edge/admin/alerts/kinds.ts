@@ -1,0 +1,34 @@
+/** Each kind of alert in words: what is wrong, and what to do about it (edge/README.md, Alerts). */
+import type { AlertKind } from '../../store/alert.ts';
+
+interface Words {
+  readonly title: string;
+  readonly todo: string;
+}
+
+export const KIND_WORDS: Readonly<Record<AlertKind, Words>> = {
+  'feed-silent': {
+    title: 'A feed is silent',
+    todo: 'Ask the sender. It ends with the next message; the hours in which this key is watched are set with it.',
+  },
+  'error-rate': {
+    title: 'Too many requests are refused or fail',
+    todo: 'Look at Messages (AE, AR) and Refusals; the charts of the overview say since when.',
+  },
+  'sidecar-silent': {
+    title: 'An MLLP sidecar does not call',
+    todo: 'The operator looks at its /readyz and its log. Messages wait at their senders, and nothing is lost.',
+  },
+  'signing-key-old': {
+    title: 'The key that signs access tokens is older than a year',
+    todo: 'The operator rotates it; no request fails on the way.',
+  },
+  'jwks-uri-failing': {
+    title: 'The JWKS URI of an API key cannot be used',
+    todo: 'Its client gets no token. The page of the key says what is wrong with the address.',
+  },
+  'replay-needed': {
+    title: 'The gateway failed to process messages',
+    todo: 'It tries again for nine hours. Tell the operator; once that is mended, replay what is left.',
+  },
+};

@@ -1,0 +1,125 @@
+/** The alerts of a site, and what staff do about one: the same for the console and its JSON API. */
+import { z } from 'zod';
+
+import { Fault } from '../../../shared/fault.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import type { Config } from '../../config.ts';
+import type { Database, Query } from '../../deps.ts';
+import { webhookSecret } from '../../http/webhook-signature.ts';
+import {
+  acknowledgeAlert,
+  ALERT_STATES,
+  type AlertRow,
+  type Done,
+  listAlerts,
+  muteAlert,
+  unmuteAlert,
+  webhookOf,
+} from '../../store/admin-alert.ts';
+import { ALERT_KINDS } from '../../store/alert.ts';
+import { inSite } from '../../store/in-site.ts';
+import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
+import { paging } from '../api/operation.ts';
+import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
+import { KIND_WORDS } from './kinds.ts';
+
+export const alertQuery = z.strictObject({ ...paging, state: z.enum(ALERT_STATES).default('open') });
+
+const instant = z.iso.datetime();
+
+export const alertItem = z.object({
+  alertId: z.uuid(),
+  kind: z.enum(ALERT_KINDS),
+  subject: z.string().meta({ description: 'A Client ID, a surface, a sidecar, a kid; empty for the site.' }),
+  keyName: z.string().nullable(),
+  summary: z.string(),
+  todo: z.string(),
+  openedAt: instant,
+  resolvedAt: instant.nullable(),
+  clearSince: instant.nullable().meta({ description: 'Its cause is gone since; after ten minutes it is resolved.' }),
+  times: z.number().int(),
+  acknowledged: z.object({ at: instant, by: z.string() }).nullable(),
+  muted: z.object({ until: instant.nullable(), by: z.string() }).nullable(),
+  webhook: z
+    .object({
+      state: z.enum(['waiting', 'delivered', 'given-up']),
+      attempts: z.number().int(),
+      answer: z.string().nullable(),
+    })
+    .nullable()
+    .meta({ description: 'What became of its newest notice.' }),
+});
+export type AlertView = z.infer<typeof alertItem>;
+
+function webhookState({ attempts, last_answer: answer, delivered_at: delivered, given_up_at: givenUp }: AlertRow) {
+  if (attempts === null) return null;
+  const state = delivered !== null ? 'delivered' : givenUp !== null ? 'given-up' : 'waiting';
+  return { state, attempts, answer } as const;
+}
+
+export const viewAlert = (row: AlertRow): AlertView => ({
+  alertId: row.alert_id,
+  kind: row.kind,
+  subject: row.subject,
+  keyName: row.key_name,
+  summary: KIND_WORDS[row.kind].title,
+  todo: KIND_WORDS[row.kind].todo,
+  openedAt: row.opened_at,
+  resolvedAt: row.resolved_at,
+  clearSince: row.clear_since,
+  times: row.times,
+  acknowledged:
+    row.acknowledged_at === null || row.acknowledged_by === null
+      ? null
+      : { at: row.acknowledged_at, by: row.acknowledged_by },
+  muted: row.is_muted ? { until: row.muted_until, by: row.muted_by ?? '' } : null,
+  webhook: webhookState(row),
+});
+
+/** The newest first. @throws Fault `malformed` for a cursor that is not ours */
+export async function findAlerts(
+  database: Database,
+  site: string,
+  { state, limit, cursor }: z.infer<typeof alertQuery>,
+): Promise<List<AlertRow>> {
+  const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
+  const rows = await inSite(database, site).run(listAlerts(site, state, after, limit + 1));
+  return toList(rows, limit, (row) => [row.place, row.alert_id]);
+}
+
+/** How long an alert can be muted: a year, or until somebody ends it. */
+const MAX_MUTE_MINUTES = 527_040;
+const HOW_LONG = `must be a whole number of minutes from 1 to ${MAX_MUTE_MINUTES}, or null: until somebody ends it`;
+export const muteBody = z.strictObject({
+  minutes: z.number({ error: HOW_LONG }).int(HOW_LONG).min(1, HOW_LONG).max(MAX_MUTE_MINUTES, HOW_LONG).nullable(),
+});
+
+async function act(
+  database: Database,
+  actor: Actor,
+  id: string,
+  query: () => Query<Done>,
+): Promise<{ alertId: string }> {
+  requirePermission(actor, 'site.alerts.update');
+  const [done] = isUuid(id) ? await inSite(database, actor.site).run(query()) : [];
+  if (done === undefined) throw new Fault('not-found', 'there is no such alert, or nothing to do about it');
+  return { alertId: done.alert_id };
+}
+
+/** @throws Fault `not-found` for one that is not open, `forbidden` without the permission */
+export const acknowledge = (database: Database, actor: Actor, id: string) =>
+  act(database, actor, id, () => acknowledgeAlert(actor.site, id, authorOf(actor)));
+
+/** @param minutes null: until somebody ends it @throws Fault as `acknowledge` */
+export const mute = (database: Database, actor: Actor, id: string, minutes: number | null) =>
+  act(database, actor, id, () => muteAlert(actor.site, id, minutes, authorOf(actor)));
+
+/** @throws Fault as `acknowledge` */
+export const unmute = (database: Database, actor: Actor, id: string) =>
+  act(database, actor, id, () => unmuteAlert(actor.site, id));
+
+/** Where alerts are posted, and the secret that they are signed with. */
+export async function webhook(config: Pick<Config, 'GATEWAY_SECRET'>, database: Database, site: string) {
+  const [row] = await inSite(database, site).run(webhookOf(site));
+  return { site, url: row?.url ?? null, secret: await webhookSecret(config.GATEWAY_SECRET, site) };
+}

@@ -1,0 +1,84 @@
+/** `/admin/alerts`: what needs people, who is at it, and the secret that webhooks are signed with. */
+import type { Surface } from '../../http/surface.ts';
+import { viewList } from '../api/cursor.ts';
+import { parse } from '../api/parse.ts';
+import type { Console } from '../web/console.ts';
+import { readForm, readQuery } from '../web/form.ts';
+import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { Copyable, Fact, Notice } from '../web/ui.tsx';
+import { AlertList } from './list.tsx';
+import { acknowledge, alertQuery, findAlerts, mute, muteBody, unmute, viewAlert, webhook } from './listing.ts';
+
+const { path: PLACE } = PLACES.alerts;
+
+export function addAlertPages(app: Surface, { deps: { config }, access }: Console): void {
+  const path = linkTo(config, PLACE);
+
+  app.get(PLACE, async (c) => {
+    const session = await access.page(c, 'site.endpoints.read');
+    const { done, ...asked } = c.req.query();
+    const query = readQuery(alertQuery, asked);
+    const { site, permissions } = session.actor;
+    const list = viewList(await findAlerts(session.database, site, query), viewAlert);
+    const page = (
+      <Page title="Alerts" config={config} session={session} place={PLACE}>
+        {done === undefined ? null : <Notice tone="good">It is done.</Notice>}
+        <p class="lead">Looked for once a minute. Who else is told is set under Settings, silence with each API key.</p>
+        <AlertList
+          {...{ list, path }}
+          state={query.state}
+          query={asked}
+          keysPath={linkTo(config, PLACES.keys.path)}
+          mayAct={permissions.has('site.alerts.update')}
+        />
+        {permissions.has('site.settings.update') ? (
+          <p>
+            <a href={`${path}/webhook`}>How a receiver checks what is posted</a>
+          </p>
+        ) : null}
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.get(`${PLACE}/webhook`, async (c) => {
+    const session = await access.page(c, 'site.settings.update');
+    const { url, secret } = await webhook(config, session.database, session.actor.site);
+    const page = (
+      <Page title="Webhook of alerts" config={config} session={session} place={PLACE}>
+        <p class="lead">
+          What is posted has the headers webhook-id, webhook-timestamp and webhook-signature of Standard Webhooks. The
+          same webhook-id may come twice; it is one notice.
+        </p>
+        <dl class="facts">
+          <Fact name="Address">{url === null ? 'none: set it under Settings' : <code>{url}</code>}</Fact>
+          <Fact name="Secret">
+            <Copyable text={secret} label="the secret" />
+          </Fact>
+        </dl>
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.post(`${PLACE}/:id/acknowledge`, async (c) => {
+    const { actor, database } = await access.page(c, 'site.alerts.update');
+    await acknowledge(database, actor, c.req.param('id'));
+    return c.redirect(`${path}?done=1`, 303);
+  });
+
+  app.post(`${PLACE}/:id/mute`, async (c) => {
+    const { actor, database } = await access.page(c, 'site.alerts.update');
+    const given = (await readForm(c.req.raw)).get('minutes') ?? '';
+    const { minutes } = parse(muteBody, { minutes: given === '' ? null : Number(given) });
+    await mute(database, actor, c.req.param('id'), minutes);
+    return c.redirect(`${path}?done=1`, 303);
+  });
+
+  app.post(`${PLACE}/:id/unmute`, async (c) => {
+    const { actor, database } = await access.page(c, 'site.alerts.update');
+    await unmute(database, actor, c.req.param('id'));
+    return c.redirect(`${path}?done=1`, 303);
+  });
+}
