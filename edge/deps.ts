@@ -14,6 +14,8 @@ export interface Query<Row extends object = object> {
   readonly params: readonly Param[];
   /** It only reads, and may be asked again when an answer failed to come. The database is told so, and holds it to that. */
   readonly reads?: true;
+  /** Which plan is good depends on its values: none is kept for it. */
+  readonly planAnew?: true;
   /** It only notes that something was read: asked again it notes that twice, which is true. */
   readonly notes?: true;
   /** It writes, but asked again it does not do so twice: it knows what it was asked before. */

@@ -11,3 +11,12 @@ export function cpuMicros(pid: number): number {
     .split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
 }
+
+/** The processes that a process has started and that are there now: of a postmaster one for each connection. */
+export function childrenOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children
+    .split(' ')
+    .filter((text) => text !== '')
+    .map(Number);
+}

@@ -1,6 +1,6 @@
 /**
- * The whole chain for a measurement: workerd, a line that takes time, Neon endpoint, PostgreSQL with patients in it, and what
- * is asked of the gateway.
+ * The whole chain for a measurement: workerd or Deno, a line that takes time, PostgreSQL with patients in it, before workerd's
+ * a Neon endpoint, and what is asked of the gateway.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -17,8 +17,11 @@ import { prepareDatabase } from '../stack/services/application-login.ts';
 import { ASSERTION_TYPE, clientAssertion, getToken } from '../stack/services/client.ts';
 import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
 import { startPostgres } from '../stack/services/postgres.ts';
+import { postmasterPid } from '../stack/services/postgres-cluster.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { childrenOf } from './cpu.ts';
+import { serveDeno } from './deno.ts';
 import { startLine } from './line.ts';
 import type { Call } from './load.ts';
 import { serveWorker, type ServedWorker } from './workerd.ts';
@@ -31,7 +34,11 @@ const ASSERTIONS = 16_000;
 export type Operation = readonly [what: string, expected: number, next: () => Call];
 
 export interface GatewayStack {
-  readonly worker: ServedWorker;
+  readonly gateway: Pick<ServedWorker, 'url' | 'pid'>;
+  /** A Worker that only says hello, in the gateway's process: workerd's own limit. */
+  readonly helloUrl: string | undefined;
+  /** PostgreSQL's processes at a moment. */
+  readonly databasePids: () => readonly number[];
   readonly databaseUrl: string;
   readonly operations: readonly Operation[];
   readonly stop: () => Promise<void>;
@@ -64,13 +71,18 @@ const KNOWN_PATIENTS = 100;
 /** From where the sidecar has its messages. */
 const ADDRESS = '192.0.2.10';
 
-/** @param delayMs between the Worker and the database's endpoint, there and back */
-export async function startGatewayStack(delayMs = 0): Promise<GatewayStack> {
+export interface GatewayStackOptions {
+  readonly runtime: 'workerd' | 'Deno';
+  /** Between the gateway and the database's door, there and back; default none. */
+  readonly delayMs?: number;
+}
+
+export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOptions): Promise<GatewayStack> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-pg-'));
   const postgres = await startPostgres({ dataDir: folder });
   const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
-  const line = await startLine(endpoint.port, delayMs);
-  const applicationUrl = await prepareDatabase(postgres.url);
+  const line = await startLine(runtime === 'Deno' ? postgres.port : endpoint.port, delayMs);
+  const applicationUrl = new URL(await prepareDatabase(postgres.url));
   const client = new Client({ connectionString: postgres.url });
   await client.connect();
   const site = await createSite(client);
@@ -79,16 +91,20 @@ export async function startGatewayStack(delayMs = 0): Promise<GatewayStack> {
   const patient = await fill(client, site);
   await client.end();
   const secrets = await makeSecrets();
-  const worker = await serveWorker((url) => ({
+  if (runtime === 'Deno') applicationUrl.port = String(line.port);
+  const overNeon = { DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${line.port}/sql` };
+  const env = (url: string) => ({
     ...secrets.env,
-    DATABASE_URL: applicationUrl,
-    DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${line.port}/sql`,
+    DATABASE_URL: applicationUrl.href,
+    ...(runtime === 'Deno' ? {} : overNeon),
     INTEGRATION_OAUTH_PUBLIC_BASE_URL: url,
     INTEGRATION_FHIR_PUBLIC_BASE_URL: url,
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,
-  }));
+  });
+  const gateway = runtime === 'Deno' ? await serveDeno(env) : await serveWorker(env);
+  const postmaster = await postmasterPid(join(folder, 'cluster'));
   const stop = async (): Promise<void> => {
-    await worker.stop();
+    await gateway.stop();
     await line.close();
     await endpoint.close();
     await postgres.stop();
@@ -97,11 +113,11 @@ export async function startGatewayStack(delayMs = 0): Promise<GatewayStack> {
 
   const assertions = await Promise.all(
     Array.from({ length: ASSERTIONS }, () =>
-      clientAssertion(key, `${worker.url}/oauth2/token`, { claims: { exp: Math.floor(Date.now() / 1000) + 290 } }),
+      clientAssertion(key, `${gateway.url}/oauth2/token`, { claims: { exp: Math.floor(Date.now() / 1000) + 290 } }),
     ),
   );
-  const fhir = { Authorization: `Bearer ${await getToken(worker.url, key, { audience: 'svc-fhir' })}` };
-  const hl7 = { Authorization: `Bearer ${await getToken(worker.url, key, { audience: 'svc-hl7-http' })}` };
+  const fhir = { Authorization: `Bearer ${await getToken(gateway.url, key, { audience: 'svc-fhir' })}` };
+  const hl7 = { Authorization: `Bearer ${await getToken(gateway.url, key, { audience: 'svc-hl7-http' })}` };
   const signToken = createSigner('bench', es256PrivateJwk.parse(secrets.sidecarPrivateKey));
   const overHttp = (body: string): Call => ({
     method: 'POST',
@@ -160,5 +176,12 @@ export async function startGatewayStack(delayMs = 0): Promise<GatewayStack> {
     ['HL7 ADT of a sidecar, patients seen before', 200, () => overMllp(adt(`BENCH-${n++}`, known()))],
   ];
 
-  return { worker, databaseUrl: postgres.url, operations, stop };
+  return {
+    gateway,
+    helloUrl: gateway.helloUrl,
+    databaseUrl: postgres.url,
+    databasePids: () => [postmaster, ...childrenOf(postmaster)],
+    operations,
+    stop,
+  };
 }

@@ -1,13 +1,14 @@
 /**
- * The whole chain: load generator, workerd, Neon endpoint, PostgreSQL, on one machine; beside each figure the limits of
- * the same machine in the same run. Single figures are good to a factor of two, ratios are what counts.
+ * The whole chain on one machine: load generator, workerd, Neon endpoint, PostgreSQL; and load generator, Deno, PostgreSQL.
+ * Beside each figure stand the limits of the same machine in the same run. Single figures are good to a factor of two, ratios
+ * are what counts.
  */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 
 import { Pool } from 'pg';
 
-import { startGatewayStack } from './gateway-stack.ts';
+import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
 import { measure, type Measured } from './load.ts';
 
 export interface Row {
@@ -16,11 +17,14 @@ export interface Row {
   readonly 'per second': number;
   readonly 'p50 ms': string;
   readonly 'p99 ms': string;
-  readonly 'CPU µs of workerd': string;
+  readonly 'CPU µs of the gateway': string;
+  readonly 'CPU µs of PostgreSQL': string;
   readonly failed: number;
 }
 
 const CONNECTIONS = [1, 16];
+
+const micros = (cpu: number | undefined): string => cpu?.toFixed(0) ?? '';
 
 const row = (what: string, connections: number, m: Measured): Row => ({
   what,
@@ -28,7 +32,8 @@ const row = (what: string, connections: number, m: Measured): Row => ({
   'per second': Math.round(m.perSecond),
   'p50 ms': m.p50Ms.toFixed(2),
   'p99 ms': m.p99Ms.toFixed(2),
-  'CPU µs of workerd': m.cpuMicros === undefined ? '' : m.cpuMicros.toFixed(0),
+  'CPU µs of the gateway': micros(m.cpuMicros[0]),
+  'CPU µs of PostgreSQL': micros(m.cpuMicros[1]),
   failed: m.failed,
 });
 
@@ -52,7 +57,7 @@ async function measurePointReads(url: string, connections: number): Promise<Meas
     p95Ms: Number.NaN,
     p99Ms: Number.NaN,
     failed: 0,
-    cpuMicros: undefined,
+    cpuMicros: [],
   };
 }
 
@@ -66,27 +71,34 @@ async function measureBareNode(connections: number): Promise<Measured> {
   return measured;
 }
 
-/** Everything the gateway answers, and what the machine would allow. */
-export async function bench(): Promise<Row[]> {
-  const { worker, databaseUrl, operations, stop } = await startGatewayStack();
-  try {
-    const rows: Row[] = [];
-    for (const connections of CONNECTIONS) {
-      rows.push(row('limit: bare Node http', connections, await measureBareNode(connections)));
-      rows.push(
-        row(
-          'limit: workerd, hello',
-          connections,
-          await measure(worker.helloUrl, connections, 200, () => ({ path: '/' }), worker.pid),
-        ),
-      );
-      rows.push(row('limit: PostgreSQL point read', connections, await measurePointReads(databaseUrl, connections)));
-      for (const [what, expected, next] of operations) {
-        rows.push(row(what, connections, await measure(worker.url, connections, expected, next, worker.pid)));
-      }
-    }
-    return rows;
-  } finally {
-    await stop();
+/** What the machine would allow. */
+async function limits({ helloUrl, gateway, databaseUrl }: GatewayStack, connections: number): Promise<Row[]> {
+  const rows = [row('limit: bare Node http', connections, await measureBareNode(connections))];
+  if (helloUrl !== undefined) {
+    const hello = await measure(helloUrl, connections, 200, () => ({ path: '/' }), [() => [gateway.pid]]);
+    rows.push(row('limit: workerd, hello', connections, hello));
   }
+  return [...rows, row('limit: PostgreSQL point read', connections, await measurePointReads(databaseUrl, connections))];
+}
+
+/** Everything the gateway answers, on each runtime. */
+export async function bench(): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const runtime of ['workerd', 'Deno'] as const) {
+    const stack = await startGatewayStack({ runtime });
+    const { gateway, databasePids, operations, stop } = stack;
+    try {
+      for (const connections of CONNECTIONS) {
+        rows.push(...(await limits(stack, connections)));
+        const watched = [() => [gateway.pid], databasePids];
+        for (const [what, expected, next] of operations) {
+          const measured = await measure(gateway.url, connections, expected, next, watched);
+          rows.push(row(`${runtime}: ${what}`, connections, measured));
+        }
+      }
+    } finally {
+      await stop();
+    }
+  }
+  return rows;
 }

@@ -20,10 +20,10 @@ const DELAYS_MS = [0, 20, 80];
 export async function bench(): Promise<Row[]> {
   const rows: Row[] = [];
   for (const delayMs of DELAYS_MS) {
-    const { worker, operations, stop } = await startGatewayStack(delayMs);
+    const { gateway, operations, stop } = await startGatewayStack({ runtime: 'workerd', delayMs });
     try {
       for (const [what, expected, next] of operations) {
-        const { perSecond, p50Ms, p95Ms, failed } = await measure(worker.url, 1, expected, next);
+        const { perSecond, p50Ms, p95Ms, failed } = await measure(gateway.url, 1, expected, next);
         rows.push({
           what,
           'line ms': delayMs,

@@ -17,8 +17,8 @@ export interface Measured {
   readonly p99Ms: number;
   /** Answers whose status was not the expected one: a rate with failures is no rate. */
   readonly failed: number;
-  /** CPU microseconds a request of the watched process. */
-  readonly cpuMicros: number | undefined;
+  /** CPU microseconds a request of each group of watched processes. */
+  readonly cpuMicros: readonly number[];
 }
 
 const WARM_UP_MS = 1_000;
@@ -42,14 +42,14 @@ function send(agent: Agent, baseUrl: string, call: Call): Promise<number> {
 
 /**
  * @param next makes each request: what must be unique (a jti, a control id) is made there, before the clock starts
- * @param pid the process whose CPU time is counted
+ * @param watched groups of processes whose CPU time is counted, as they are at a moment
  */
 export async function measure(
   baseUrl: string,
   connections: number,
   expected: number,
   next: () => Call | Promise<Call>,
-  pid?: number,
+  watched: readonly (() => readonly number[])[] = [],
 ): Promise<Measured> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
@@ -69,11 +69,12 @@ export async function measure(
   };
 
   await phase(WARM_UP_MS, false);
-  const cpuBefore = pid === undefined ? 0 : cpuMicros(pid);
+  const cpu = (): number[] => watched.map((pids) => pids().reduce((sum, pid) => sum + cpuMicros(pid), 0));
+  const cpuBefore = cpu();
   const started = performance.now();
   await phase(MEASURE_MS, true);
   const seconds = (performance.now() - started) / 1000;
-  const cpu = pid === undefined ? undefined : (cpuMicros(pid) - cpuBefore) / times.length;
+  const spent = cpu().map((micros, group) => (micros - (cpuBefore[group] ?? 0)) / times.length);
   agent.destroy();
 
   times.sort((a, b) => a - b);
@@ -84,6 +85,6 @@ export async function measure(
     p95Ms: quantile(0.95),
     p99Ms: quantile(0.99),
     failed,
-    cpuMicros: cpu,
+    cpuMicros: spent,
   };
 }

@@ -160,6 +160,13 @@ export const PLATFORM: readonly Mutant[] = [
     tests: ['test/integration/platform/postgres-driver.test.ts'],
   },
   {
+    name: 'one plan serves a name of nobody and a name of half the site',
+    file: 'edge/store/search/search.ts',
+    find: ': { planAnew: true };',
+    replace: ': {};',
+    tests: ['test/integration/store/fhir-plans.test.ts'],
+  },
+  {
     name: 'a connection to another machine is in clear text unless it is said',
     file: 'edge/platform/postgres/connection-string.ts',
     find: "return isLoopback(host) ? 'disable' : undefined;",

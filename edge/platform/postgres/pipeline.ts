@@ -63,11 +63,14 @@ export function createPipeline(queries: readonly Query[], { statements, done, fa
   let rows: object[] = [];
 
   /** The slot of a statement; `isNew`: it has to be sent to be parsed. */
-  const slotOf = (text: string): { readonly slot: Slot; readonly isNew: boolean } => {
+  const slotOf = ({ text, planAnew }: Query): { readonly slot: Slot; readonly isNew: boolean } => {
     const earlier = slots[queries.findIndex((query, index) => index < slots.length && query.text === text)];
     const known = statements?.get(text) ?? (earlier?.name === '' ? undefined : earlier);
     if (known !== undefined) return { slot: known, isNew: false };
-    return { slot: { name: statements === undefined ? '' : nameOf(text), columns: [] }, isNew: true };
+    return {
+      slot: { name: statements === undefined || planAnew === true ? '' : nameOf(text), columns: [] },
+      isNew: true,
+    };
   };
 
   const next = (): void => {
@@ -83,9 +86,9 @@ export function createPipeline(queries: readonly Query[], { statements, done, fa
       const { stream } = connection;
       stream.cork();
       for (const name of statements?.takeForgotten() ?? []) connection.close({ type: 'S', name }, true);
-      for (const [index, { text }] of queries.entries()) {
-        const { slot, isNew } = slotOf(text);
-        const { name } = slot;
+      for (const [index, query] of queries.entries()) {
+        const { slot, isNew } = slotOf(query);
+        const [{ name }, { text }] = [slot, query];
         slots.push(slot);
         if (isNew) {
           // Where there is none, closing it is no error.

@@ -8,6 +8,24 @@ import { pageIds, type PageSelection } from './page-ids.ts';
 import { selectionSql } from './selection.ts';
 import type { SearchScope } from './source.ts';
 
+/** What is equal to a value is found by the same plan whatever the value is. */
+const EQUALITIES: ReadonlySet<Criterion['kind']> = new Set([
+  'id',
+  'identifier',
+  'patient',
+  'birthdate',
+  'token',
+  'report-state',
+  'gender',
+]);
+
+/**
+ * A part of a name, or a range of dates, may be of nobody or of half the site. One plan for both would look through all that
+ * there is of it, where for the common one it is enough to walk the site until the page is full.
+ */
+const planOf = (criteria: readonly Criterion[]): Pick<Query, 'planAnew'> =>
+  criteria.every(({ kind }) => EQUALITIES.has(kind)) ? {} : { planAnew: true };
+
 /** One page and one row more, if there is one. @see toPage */
 export function searchPage(selection: PageSelection): Query<PageRow> {
   const { params, bind } = binder();
@@ -23,7 +41,7 @@ export function searchPage(selection: PageSelection): Query<PageRow> {
     selection.withPatients === true
       ? withinBudgetWith(patientsOf(scope), withPatientBytes(rows, ids.order, scope), ids.order, reader)
       : withinBudget(rows, ids.order, reader);
-  return { text, params, reads: true };
+  return { text, params, reads: true, ...planOf(selection.criteria) };
 }
 
 /** The patients of a page, each once, by look-ups as those of the page itself. */
@@ -53,6 +71,7 @@ export function searchCount(
     text: `select count(${repeats ? 'distinct ' : ''}${id})::integer as total from ${from} where ${where}`,
     params,
     reads: true,
+    ...planOf(criteria),
   };
 }
 

@@ -203,6 +203,16 @@ describe('what was prepared', () => {
     }
   });
 
+  test('is parsed each time where no plan is to be kept for it', async () => {
+    const one = open({ connections: 1 });
+    const query: Query = {
+      ...read`select count(*)::int as n from pg_prepared_statements where name <> ''`,
+      planAnew: true,
+    };
+    await one.run(query);
+    expect(await one.batch([query, query])).toEqual([[{ n: 2 }], [{ n: 2 }]]);
+  });
+
   test('and is not there any more, as behind a pooler, is prepared again', async () => {
     const one = open({ connections: 1 });
     const query = read`select 5 as v`;

@@ -1,0 +1,30 @@
+/** The gateway on Deno, as README.md says to run it, with PostgreSQL over TCP. Its limits of requests are above any bench. */
+import { z } from 'zod';
+
+import { startDenoEdge } from '../stack/services/edge-deno.ts';
+import { freePort } from '../stack/services/free-port.ts';
+
+export interface ServedDeno {
+  readonly helloUrl?: undefined;
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+const FAR_ABOVE = 1_000_000_000;
+const listening = z.object({ event: z.literal('listening'), pid: z.number() });
+
+/** @param env for the address that the gateway will have, which its base URLs need */
+export async function serveDeno(env: (url: string) => Record<string, string>): Promise<ServedDeno> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const limits = {
+    tokenPerClient: FAR_ABOVE,
+    tokenPerAddress: FAR_ABOVE,
+    adminPerAddress: FAR_ABOVE,
+    perKey: FAR_ABOVE,
+  };
+  const edge = await startDenoEdge({ port, env: env(url), rateLimits: limits });
+  const line = edge.logs().find((text) => text.includes('"listening"'));
+  return { url, pid: listening.parse(JSON.parse(line ?? '{}')).pid, stop: () => edge.stop() };
+}
