@@ -93,7 +93,7 @@ export const FHIR: readonly Mutant[] = [
     find: '      refuseUnheeded(request);\n',
     replace: '',
     tests: CONTRACT,
-    only: 'on deno.*create refuses a header that would mean something else',
+    only: 'on deno.*refuses a header that would mean something else',
   },
   {
     name: 'If-None-Match: * overwrites',
