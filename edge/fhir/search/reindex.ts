@@ -25,8 +25,10 @@ export const REINDEX = jobKind({
   // A kind for each table of parameters: a release leaves what was begun for another table to the release that has it.
   kind: `reindex-${INDEX_FINGERPRINT}`,
   cursor: z.object({ type: z.string(), id: z.uuid() }),
-  step: async ({ database }, { site, cursor, progress }) => {
+  step: async ({ database }, { id, site, cursor, progress }) => {
     if (site === null) throw new TypeError('a reindexing is of one site');
+    // Before the first look: what an older release is writing then is waited for, and looked at.
+    if (cursor.type === REINDEX_START.type) await inSite(database, site).run(beginFilling(site, id));
     const rows = await inSite(database, site).run(resourcesAfter(site, cursor, STEP_RESOURCES, STEP_BYTES));
     const { resources, more } = toPage(rows, STEP_RESOURCES);
     const last = resources.at(-1);
@@ -37,7 +39,6 @@ export const REINDEX = jobKind({
       progress: { done, total: more ? Math.max(progress.total ?? 0, done) : done },
       isDone: !more,
       writes: [
-        ...(cursor.type === REINDEX_START.type ? [beginFilling(site)] : []),
         ...(resources.length === 0 ? [] : [reindexResources(site, resources)]),
         ...(more ? [] : [endFilling(site)]),
       ],

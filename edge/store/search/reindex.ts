@@ -42,9 +42,14 @@ export function reindexResources(site: string, resources: readonly StoredResourc
   return sql`select resource_reindex(${site}::uuid, ${JSON.stringify(rows)}::json)`;
 }
 
-/** A reindexing begins: what older releases write from here on is seen when it ends (migrations/functions/search_lag.sql). */
-export function beginFilling(site: string): Query {
-  return sql`update search_behind set filling = ${GENERATION}::integer where site_id = ${site}::uuid`;
+/**
+ * A reindexing begins: what older releases write from here on is seen when it ends (migrations/functions/search_lag.sql). A
+ * runner that comes late does not begin anew what others have gone on with.
+ */
+export function beginFilling(site: string, job: string): Query {
+  return sql`update search_behind set filling = ${GENERATION}::integer
+    where site_id = ${site}::uuid
+      and exists (select from job j where j.job_id = ${job}::uuid and j.cursor ->> 'type' = ${REINDEX_START.type})`;
 }
 
 /** It has ended: all that the site stores is indexed, unless an older release has written meanwhile. */

@@ -12,7 +12,9 @@ import { tick } from '../../../edge/jobs/tick.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { addJob, findJob } from '../../../edge/store/job.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
-import { countResources, REINDEX_START } from '../../../edge/store/search/reindex.ts';
+import type { Criterion } from '../../../edge/store/search/kinds.ts';
+import { countResources, REINDEX_START, sitesBehind } from '../../../edge/store/search/reindex.ts';
+import { searchCount } from '../../../edge/store/search/search.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
@@ -347,6 +349,93 @@ describe('an update between the read and the write of a step', () => {
     await writer.end();
     expect(await ran).toEqual({ advanced: 1, failed: 0 });
     expect(await tokens()).toEqual([{ code: 'new' }]);
+  });
+});
+
+describe('a site of which an older release has written', () => {
+  const observation = (more: JsonObject = {}): JsonObject => ({
+    resourceType: 'Observation',
+    status: 'final',
+    code: coding('c'),
+    effectiveDateTime: '2026-02-03',
+    ...more,
+  });
+  /** As the release before did it: of what is new it said nothing. */
+  async function writeAsBefore(id: string, resource: JsonObject): Promise<void> {
+    const { dates: _, parts: __, indexed: ___, tokens, ...write } = toWrite(resource, id, 'upsert');
+    const old = { ...write, tokens: tokens.filter(([param]) => param === 'code') };
+    await inSite(database, site).run({
+      text: 'select resource_write($1::uuid, $2::json)',
+      params: [site, JSON.stringify([old])],
+    });
+  }
+  const A_DAY: Criterion = {
+    kind: 'date',
+    param: 'date',
+    any: [{ prefix: 'eq', range: { from: Date.UTC(2026, 1, 3), before: Date.UTC(2026, 1, 4), isLocal: true } }],
+  };
+  const search = async (criteria: readonly Criterion[], at = site): Promise<number | undefined> => {
+    const [row] = await inSite(database, at).run(searchCount(at, 'Observation', criteria));
+    return row?.total;
+  };
+  const refused = expect.objectContaining({ kind: 'malformed', code: 'not-supported' });
+  const behind = async () => (await database.run(sitesBehind([site]))).length;
+
+  test('is not searched by what is new until it is reindexed; by the rest it is, and so are other sites', async () => {
+    const other = await createSite(db.client);
+    await write(site, [[newId(), observation()]]);
+    expect([await search([A_DAY]), await behind()]).toEqual([1, 0]);
+    await writeAsBefore(newId(), observation());
+    await expect(search([A_DAY])).rejects.toEqual(refused);
+    await expect(search([{ kind: 'not', of: A_DAY }])).rejects.toEqual(refused);
+    expect(await search([{ kind: 'token', param: 'code', any: [{ system: null, value: 'c' }] }])).toBe(2);
+    expect([await search([A_DAY], other), await behind()]).toEqual([0, 1]);
+    await ask();
+    await runAll();
+    expect([await search([A_DAY]), await behind()]).toEqual([2, 0]);
+  });
+
+  test('is behind again, or still, when that release writes once more: before, at the end and during a reindexing', async () => {
+    const id = newId();
+    await writeAsBefore(id, observation());
+    await ask();
+    await runAll();
+    await writeAsBefore(id, observation({ status: 'amended' }));
+    await expect(search([A_DAY])).rejects.toEqual(refused);
+    const many = Array.from({ length: 250 }, (): [string, JsonObject] => [newId(), observation()]);
+    await write(site, many);
+    await ask();
+    await runOneStep();
+    // The step has passed it by.
+    await writeAsBefore(id, observation({ status: 'corrected' }));
+    await runAll();
+    await expect(search([A_DAY])).rejects.toEqual(refused);
+    await ask();
+    await runAll();
+    expect(await search([A_DAY])).toBe(251);
+  });
+
+  test('a reindexing does not begin before what that release is writing has ended', async () => {
+    await writeAsBefore(newId(), observation());
+    const writer = new Client({ connectionString: db.ownerUrl });
+    await writer.connect();
+    await writer.query('begin');
+    const { dates: _, parts: __, indexed: ___, ...old } = toWrite(observation(), newId(), 'create');
+    await writer.query('select resource_write($1::uuid, $2::json)', [site, JSON.stringify([old])]);
+    await ask();
+    const ran = runAll();
+    await expect
+      .poll(
+        async () => (await db.client.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).rowCount,
+        { timeout: 20_000 },
+      )
+      .toBe(1);
+    await writer.query('commit');
+    await writer.end();
+    await ran;
+    // What it wrote was not there when the step looked: the site is told complete only where it is.
+    const found = await search([A_DAY]).catch(() => 'refused');
+    expect(found).toBe(2);
   });
 });
 
