@@ -61,7 +61,8 @@ export function createSurface(
   const isHttps = (baseUrl ? [baseUrl] : surfaceUrls(deps.config)).some((url) => url.startsWith('https:'));
   const app = new Hono<GatewayEnv>({
     getPath: (request) => {
-      const { pathname } = new URL(request.url);
+      // Many clients escape the $ of an operation, which a path can have as it is (RFC 3986 §3.3).
+      const pathname = new URL(request.url).pathname.replaceAll('%24', '$');
       return prefix !== '' && pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname;
     },
   });

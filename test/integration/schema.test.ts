@@ -84,3 +84,12 @@ test('a batch catches what its entries may raise', async () => {
   const caught = statesIn(/sqlstate '(GW\d{3})'/g, called('resource_batch'));
   expect(caught).toEqual(statesIn(RAISED, called('resource_transaction', 'resource_write')));
 });
+
+test('a version has its time from write_time, in every function that makes one', async () => {
+  const files = await readFunctions(MIGRATIONS);
+  const makers = files.filter(({ sql }) =>
+    /update resource \w+\s+set[^;]*last_updated\s*=|insert into resource \(/.test(sql),
+  );
+  expect(makers.map((file) => file.function)).toContain('resource_write');
+  for (const { function: name, sql } of makers) expect([name, sql.includes('write_time()')]).toEqual([name, true]);
+});

@@ -59,6 +59,14 @@ export function bulkCases(subject: () => Subject): void {
     for (const { meta } of all) expect(String(meta.lastUpdated) <= manifest.transactionTime).toBe(true);
   });
 
+  test('with its $ escaped, as many clients write it', async () => {
+    const { token, p } = await siteOf(subject());
+    const at = await begin(subject(), '/Patient/%24export?_type=Patient', { token });
+    const { body: manifest } = await complete(subject(), at.replace('$', '%24'), { token });
+    const file = manifest.output[0]?.url.replace('$', '%24') ?? '';
+    expect(idsOf(linesOf(await download(file, token)))).toEqual([p]);
+  });
+
   test('of patients: what has none is left out', async () => {
     const { token, p, o } = await siteOf(subject());
     const manifest = await manifestOf(subject(), '/Patient/$export', { token });
