@@ -146,6 +146,7 @@ test('each cause opens its alert, of its site alone', async () => {
 
 test('after a break of its own nothing is silent yet', async () => {
   await db.client.query('update api_key set silent_after_minutes = 30');
+  await createApiKey(db.client, { site, protocols: ['hl7-mllp'], allowedIps: ['192.0.2.1'] });
   await ago('api_key', ['updated_at'], '9 hours');
   await db.client.query(`insert into sidecar_seen (issuer, last_seen) values ('ward', now() - interval '9 hours')`);
   await turn('watch');

@@ -2,6 +2,7 @@
 import type { Mutant } from './mutant.ts';
 
 const RULES = ['test/unit/alerts/alerts.test.ts'];
+const ISOLATION = ['test/integration/store/admin-isolation.test.ts'];
 const WORK = ['test/integration/alerts.test.ts'];
 
 export const ALERTS: readonly Mutant[] = [
@@ -188,6 +189,22 @@ export const ALERTS: readonly Mutant[] = [
     replace: '`alert webhook of ${typeof site}`',
     tests: WORK,
     only: 'signed by each secret',
+  },
+  {
+    name: 'the alerts of all sites are listed',
+    file: 'edge/store/admin-alert.ts',
+    find: 'where a.site_id = ${site}::uuid and (a.resolved_at is null)',
+    replace: 'where ${site}::uuid is not null and (a.resolved_at is null)',
+    tests: ISOLATION,
+    only: 'alerts, and what',
+  },
+  {
+    name: 'another site’s alert is acknowledged',
+    file: 'edge/store/admin-alert.ts',
+    find: 'where site_id = ${site}::uuid and alert_id = ${id}::uuid and resolved_at is null',
+    replace: 'where ${site}::uuid is not null and alert_id = ${id}::uuid and resolved_at is null',
+    tests: ISOLATION,
+    only: 'alerts, and what',
   },
   {
     name: 'a webhook may lead inside',

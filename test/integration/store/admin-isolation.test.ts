@@ -12,6 +12,7 @@ import { dismissAttention, listAttention } from '../../../edge/store/admin-atten
 import { changesOf } from '../../../edge/store/admin-key.ts';
 import { listMessages, readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
 import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
+import { acknowledgeAlert, listAlerts, muteAlert, unmuteAlert } from '../../../edge/store/admin-alert.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { endSession, endSessions, listSessions, startSession } from '../../../edge/store/console-session.ts';
 import { recordRefusal } from '../../../edge/store/refusal.ts';
@@ -69,6 +70,28 @@ test('keys and their changes', async () => {
   ] as const);
   expect(keys.map(({ client_id: id }) => id)).toEqual([mine.clientId]);
   expect([read.length, changes.length, own.length]).toEqual([0, 0, 1]);
+});
+
+test('alerts, and what is done about them', async () => {
+  const alert = randomUUID();
+  await mine.db.client.query(
+    `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, $2, 'replay-needed', '', now())`,
+    [theirs.site, alert],
+  );
+  const done = await mine.deps.database.batch([
+    listAlerts(mine.site, 'open', null, 10),
+    acknowledgeAlert(mine.site, alert, 'me'),
+    muteAlert(mine.site, alert, null, 'me'),
+    unmuteAlert(mine.site, alert),
+  ] as const);
+  expect(done).toEqual([[], [], [], []]);
+  const own = await mine.deps.database.batch([
+    listAlerts(theirs.site, 'open', null, 10),
+    acknowledgeAlert(theirs.site, alert, 'them'),
+    muteAlert(theirs.site, alert, null, 'them'),
+    unmuteAlert(theirs.site, alert),
+  ] as const);
+  expect(own.map((rows) => rows.map(({ alert_id: id }) => id))).toEqual([[alert], [alert], [alert], [alert]]);
 });
 
 test('a key is not written for another site', async () => {

@@ -171,6 +171,20 @@ test('an alert that flaps is told seldom, and its last state always', () => {
   expect([...alerts.values()].map(({ times }) => times)).toEqual([4]);
 });
 
+test('one that is well for just long enough is told every quarter of an hour at most', () => {
+  const start = at('2026-11-20T12:00:00Z');
+  const briefly = (now: number) => {
+    const minute = (now - start) / MINUTE;
+    return { failed: minute < 60 && minute % 12 === 0 ? [{ site, messages: 1 }] : [] };
+  };
+  expect(simulate('2026-11-20T12:00:00Z', 120, briefly).told).toEqual([
+    '11-20T12:00 open',
+    '11-20T12:23 resolved',
+    '11-20T12:38 open',
+    '11-20T12:59 resolved',
+  ]);
+});
+
 test.each([
   ['a few requests are no rate', 19, 19, []],
   ['at the limit', 100, 25, []],
