@@ -19,6 +19,7 @@ import { SHARED } from './shared.ts';
 import { SIDECAR } from './sidecar.ts';
 import { SORTS } from './sort.ts';
 import { SQL } from './sql.ts';
+import { US_CORE } from './us-core.ts';
 import { WALL_DEFECTS } from './wall.ts';
 
 /**
@@ -43,6 +44,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   patch: PATCHES,
   sort: SORTS,
   reindex: REINDEXING,
+  'us-core': US_CORE,
   hl7: HL7,
   order: ORDER,
   wall: WALL_DEFECTS,
