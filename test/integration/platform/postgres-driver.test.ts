@@ -13,6 +13,7 @@ import { type ConnectionString, readConnectionString } from '../../../edge/platf
 import { postgresDatabase, type PostgresDatabase } from '../../../edge/platform/postgres/postgres.ts';
 import { raw, read, sql } from '../../../edge/store/sql.ts';
 import { APPLICATION_ROLE } from '../../../migrations/role.ts';
+import { startPostgresWire } from '../../stack/services/postgres-wire.ts';
 import { until } from '../../stack/services/until.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 
@@ -271,6 +272,20 @@ describe('a connection', () => {
       expect(await asked).toEqual(expected);
     }
     expect((await db.client.query('select from note')).rows).toEqual([]);
+  });
+
+  test('that is cut without a word: a write is not sent again', async () => {
+    const url = new URL(db.url);
+    const wire = await startPostgresWire({ targetPort: Number(url.port), isLeftOut: () => false });
+    url.port = String(wire.port);
+    let attempts = 0;
+    const requested = () => void (attempts += 1);
+    const one = postgresDatabase({ connection: connectionTo(url.href), connections: 1, prepares: true, requested });
+    opened.push(one);
+    const asked = failure(one.run(sql`select pg_sleep(1)`));
+    await until('it is sent', () => wire.requests() === 1);
+    await wire.close();
+    expect([await asked, attempts]).toEqual([expect.objectContaining({ kind: 'unavailable' }), 1]);
   });
 
   test('there are so many at most; who waits is served in turn, and who waits too long is told', async () => {
