@@ -11,7 +11,7 @@ import { createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { type Gateway, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+import { type Gateway, type Runtime, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
 
 /** One of each kind: documents, refusals, errors, pages, files, what is no surface's. */
 const EVERYWHERE: readonly (readonly [method: string, path: string])[] = [
@@ -56,17 +56,54 @@ function ask(gateway: Gateway, method: string, path: string, host = HOST) {
   );
 }
 
+/** A connection that sends the head of a request and a part of its body. */
+function begin({ port }: Gateway, path: string, requestId: string) {
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk) => (answer += String(chunk)));
+  socket.on('error', () => undefined);
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Request-Id: ${requestId}\r\n` +
+      'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\ngrant_type=',
+  );
+  return { socket, answer: () => answer };
+}
+
+interface Started {
+  readonly db: TestDatabase;
+  readonly stack: TestConsole;
+  /** Begun first of all: it takes 30 s, which pass while the rest is asked. */
+  readonly slow: ReturnType<typeof begin>;
+}
+const started = new Map<Runtime, Started>();
+
+beforeAll(async () => {
+  await Promise.all(
+    RUNTIMES.map(async (runtime) => {
+      const db = await createTestDatabase();
+      const site = await createSite(db.client);
+      const stack = await startConsole(runtime, db, site, { rateLimits: { adminPerAddress: 40 } });
+      started.set(runtime, { db, stack, slow: begin(stack.gateway, '/oauth2/token', 'much-too-slow') });
+    }),
+  );
+});
+afterAll(async () => {
+  for (const { db, stack, slow } of started.values()) {
+    slow.socket.destroy();
+    await stack.stop();
+    await db.drop();
+  }
+});
+
 describe.each(RUNTIMES)('on %s', (runtime) => {
   let db: TestDatabase;
   let stack: TestConsole;
+  let slow: Started['slow'];
 
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startConsole(runtime, db, await createSite(db.client), { rateLimits: { adminPerAddress: 40 } });
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
+  beforeAll(() => {
+    const own = started.get(runtime);
+    if (own === undefined) throw new Error(`${runtime} has not started`);
+    ({ db, stack, slow } = own);
   });
 
   test('no answer is guessed to be another type; with https addresses every answer says so for a year, else none', async () => {
@@ -173,25 +210,13 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(created.status).toBe(422);
   });
 
-  /** A connection that sends the head of a request and a part of its body. */
-  const begin = (path: string, requestId: string) => {
-    const socket = connect(stack.gateway.port, '127.0.0.1');
-    let answer = '';
-    socket.on('data', (chunk) => (answer += String(chunk)));
-    socket.on('error', () => undefined);
-    socket.write(
-      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${stack.gateway.port}\r\nX-Request-Id: ${requestId}\r\n` +
-        'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\ngrant_type=',
-    );
-    return { socket, answer: () => answer };
-  };
   const logged = (requestId: string) => stack.gateway.logs().filter((line) => line.includes(requestId));
 
   test('a caller that leaves in the middle of a body is no fault of ours', async () => {
-    const { socket } = begin('/oauth2/token', 'left-in-the-middle');
+    const { socket } = begin(stack.gateway, '/oauth2/token', 'left-in-the-middle');
     await db.client.query('select 1');
     socket.destroy();
-    const after = begin('/oauth2/token', 'one-that-follows');
+    const after = begin(stack.gateway, '/oauth2/token', 'one-that-follows');
     after.socket.destroy();
     // Whether a runtime tells at all that a caller has left is its own affair; what it tells is not a bug.
     await fetch(`${stack.gateway.url}/healthz`);
@@ -200,14 +225,9 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   });
 
   test('a body that does not come within 30 s is 408', async () => {
-    const slow = begin('/oauth2/token', 'much-too-slow');
-    try {
-      await until('the answer', () => slow.answer().includes('invalid_request'), 45_000);
-      expect(slow.answer()).toMatch(/^HTTP\/1\.1 408 /);
-      expect(logged('much-too-slow').join('\n')).not.toMatch(/"event":"bug"/);
-    } finally {
-      slow.socket.destroy();
-    }
+    await until('the answer', () => slow.answer().includes('invalid_request'), 45_000);
+    expect(slow.answer()).toMatch(/^HTTP\/1\.1 408 /);
+    expect(logged('much-too-slow').join('\n')).not.toMatch(/"event":"bug"/);
   }, 60_000);
 
   test('one address may ask the console so often, signed in or not; its files are not counted', async () => {

@@ -213,7 +213,7 @@ const CASES: readonly Case[] = [
     ],
     'resource_last_updated',
   ],
-  ['Patient?family=', 'Patient', () => [part('family', 'beginning', 'fitzger')], /patient_search_(names|pkey)/],
+  ['Patient?family=', 'Patient', () => [part('family', 'beginning', 'fitzgerbrad')], /patient_search_(names|pkey)/],
   ['Patient?family:exact=', 'Patient', () => [part('family', 'exact', 'fitzgerbrad')], /patient_search_(names|pkey)/],
   ['Patient?given:contains=', 'Patient', () => [part('given', 'contains', 'imberl')], /patient_search_(names|pkey)/],
   ['Patient?given=, common', 'Patient', () => [part('given', 'beginning', 'anna')], /patient_search_(names|pkey)/],

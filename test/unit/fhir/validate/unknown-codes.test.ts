@@ -1,5 +1,6 @@
 /** Codes that HL7's own systems do not have: told with their place, and never of a system that was not looked at. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
@@ -8,6 +9,7 @@ import { CODE_SYSTEMS } from '../../../../edge/fhir/validate/code-systems.genera
 import { unknownCodes } from '../../../../edge/fhir/validate/unknown-codes.ts';
 import { isResourceType, RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
+import { ROOT } from '../../../stack/services/build.ts';
 import { readExamples } from './examples.ts';
 
 const HL7 = 'http://terminology.hl7.org/CodeSystem/';
@@ -17,10 +19,10 @@ const observation = (more: JsonObject): JsonObject => ({ resourceType: 'Observat
 const placesOf = (resource: JsonObject): (string | undefined)[] =>
   unknownCodes('Observation', resource).map(({ at }) => at);
 
-test('the table is what its generator makes of the definitions, of HL7 alone, and the one that edge/README.md lists', () => {
+test('the table is what its generator makes of the definitions, of HL7 alone, and the one that is documented', () => {
   const file = new URL('../../../../edge/fhir/validate/code-systems.generated.ts', import.meta.url);
   expect(readFileSync(file, 'utf8').trimEnd()).toBe(generateCodeSystems().trimEnd());
-  const readme = readFileSync(new URL('../../../../edge/README.md', import.meta.url), 'utf8');
+  const readme = readFileSync(join(ROOT, 'edge', 'README.md'), 'utf8');
   for (const url of Object.keys(CODE_SYSTEMS)) {
     expect(url.startsWith(HL7), url).toBe(true);
     expect(readme, url).toContain(`\`${url.slice(HL7.length)}\``);
