@@ -1,7 +1,7 @@
 /** Alerts as staff see them, and what they do about them. */
 import type { Query } from '../deps.ts';
 import type { AlertKind } from './alert.ts';
-import { instantOf, raw, read, sql } from './sql.ts';
+import { instantOf, instantsOf, raw, read, sql } from './sql.ts';
 
 export const ALERT_STATES = ['open', 'resolved'] as const;
 export type AlertState = (typeof ALERT_STATES)[number];
@@ -31,8 +31,6 @@ export interface AlertRow {
 }
 
 const MUTED = '(m.until is null or m.until > now())';
-const instants = (columns: readonly string[]): string =>
-  columns.map((column) => `${instantOf(column)} as ${column.replace(/^\w+\./, '')}`).join(', ');
 
 /** The newest first. @param after `place` and id of the last one before */
 export function listAlerts(
@@ -42,7 +40,7 @@ export function listAlerts(
   limit: number,
 ): Query<AlertRow> {
   return read<AlertRow>`select a.alert_id, a.kind, a.subject, k.name as key_name, a.times, a.acknowledged_by,
-      ${raw(instants(['a.opened_at', 'a.clear_since', 'a.resolved_at', 'a.acknowledged_at', 'n.delivered_at', 'n.given_up_at']))},
+      ${raw(instantsOf(['a.opened_at', 'a.clear_since', 'a.resolved_at', 'a.acknowledged_at', 'n.delivered_at', 'n.given_up_at']))},
       ${raw(instantOf('a.opened_at', 'microsecond'))} as place, m.kind is not null as is_muted,
       ${raw(instantOf('m.until'))} as muted_until, m.muted_by, n.last_answer, n.attempts
     from alert a

@@ -31,12 +31,9 @@ const personOf = (resource: string) => `(select json_build_object('name', j -> '
       'gender', j -> 'gender', 'identifier', j -> 'identifier', 'telecom', j -> 'telecom', 'address', j -> 'address')::text
     from (select ('{' || ${resource}.body || '}')::json as j where ${resource}.body is not null) p)`;
 
-/** SQL: the first patient was merged into the second (Patient.link of type replaced-by). */
-const isReplaced = (resource: string, other: string) =>
-  `(${resource}.body like '%"replaced-by"%' and strpos(${resource}.body, 'Patient/' || ${other}::text) > 0)`;
-
+/** SQL: merged is one of them into the other (Patient.link of type replaced-by). */
 const STATE = `case when t.dismissed_at is not null then 'dismissed'
-    when ${isReplaced('a', 't.patient_b')} or ${isReplaced('b', 't.patient_a')} then 'merged' else 'open' end`;
+    when a.replaced_by = t.patient_b or b.replaced_by = t.patient_a then 'merged' else 'open' end`;
 
 /**
  * What to look at in a site, the newest first.

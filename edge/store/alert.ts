@@ -1,6 +1,6 @@
 /** Alerts as the background work reads and writes them, for all sites (migrations/functions/alert_*.sql). */
 import type { Query } from '../deps.ts';
-import { instantOf, raw, sql } from './sql.ts';
+import { instantsOf, raw, sql } from './sql.ts';
 
 /** What can be wrong; `subject` of an alert is a Client ID, a surface, a sidecar, a kid, or '' for the site. */
 export const ALERT_KINDS = [
@@ -59,7 +59,7 @@ export interface NoticeRow {
 }
 
 export function noticesDue(limit: number, ofSite: number): Query<NoticeRow> {
-  const at = raw(['at', 'opened_at', 'resolved_at'].map((column) => `${instantOf(column)} as ${column}`).join(', '));
+  const at = raw(instantsOf(['at', 'opened_at', 'resolved_at']));
   return sql<NoticeRow>`select site_id, notice_id, webhook, told, attempts, alert_id, kind, subject, times, ${at}
     from alert_notices_due(${limit}::integer, ${ofSite}::integer)`;
 }

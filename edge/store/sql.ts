@@ -42,3 +42,7 @@ const FRACTION = { second: '', millisecond: '.MS', microsecond: '.US' } as const
 export function instantOf(column: string, precision: keyof typeof FRACTION = 'millisecond'): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS${FRACTION[precision]}"Z"')`;
 }
+
+/** SQL: columns as `instantOf` writes them, each under its own name. */
+export const instantsOf = (columns: readonly string[]): string =>
+  columns.map((column) => `${instantOf(column)} as ${column.slice(column.indexOf('.') + 1)}`).join(', ');

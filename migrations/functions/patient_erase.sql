@@ -39,7 +39,7 @@ begin
   patients := p_patient || array(
     select r.id from resource r
      where r.site_id = p_site and r.type = 'Patient' and r.id <> p_patient
-       and case when r.body like '%"replaced-by"%' then patient_survivor(p_site, r.id) = p_patient end);
+       and case when r.replaced_by is not null then patient_survivor(p_site, r.id) = p_patient end);
 
   -- Messages about them take turns with this; then whoever writes something about them waits, and finds nobody.
   perform lock_patients(p_site, '{}', patients);

@@ -2,11 +2,10 @@
  * What was last found of patients, a site's apart, and what a look-up would find by that. It is as old as it is: whoever
  * decides by it has the database compare it (`hl7_take`), so that here nothing has to be right, only likely.
  */
-import { isJsonObject } from '../../../shared/json.ts';
 import { MAX_FOUND_PATIENTS, type LookupKeys, type MatchRow } from '../../store/hl7.ts';
 import { numberRowOf } from '../../store/patient-identity.ts';
 import { parseStored } from '../../store/resource.ts';
-import { itemsOf } from '../identity/survivor.ts';
+import { replacementIdOf } from '../identity/survivor.ts';
 import type { Bounded } from './bounded.ts';
 
 /** A result of a laboratory has some hundred; what is more is looked up. */
@@ -42,7 +41,7 @@ export function createChartMemory(memory: Bounded<readonly MatchRow[]>): ChartMe
         const known = memory.get(site, ofPatient(id), nowMs);
         if (known === undefined) return undefined;
         rows.push(...known);
-        for (const survivor of known.flatMap(replacedBy)) patients.add(survivor);
+        for (const survivor of known.flatMap((row) => replacedBy(row) ?? [])) patients.add(survivor);
       }
       for (const id of patients) {
         for (const key of lookup.keys) rows.push(...(memory.get(site, ofKey(id, key), nowMs) ?? []));
@@ -97,10 +96,5 @@ const bytesOf = ({ key, meta, body, contributions, state }: MatchRow): number =>
   400 + 2 * (key.length + meta.length + body.length + (contributions ?? '').length + state.length);
 
 /** Whom a patient was merged into, as `hl7_known` follows it. */
-function replacedBy(row: MatchRow): string[] {
-  if (row.role !== 'patient' || !row.body.includes('"replaced-by"')) return [];
-  return itemsOf(parseStored(row)['link']).flatMap(({ type, other }) => {
-    const reference = type === 'replaced-by' && isJsonObject(other) ? other['reference'] : undefined;
-    return typeof reference === 'string' ? (/^Patient\/([0-9a-f-]{36})$/.exec(reference)?.[1] ?? []) : [];
-  });
-}
+const replacedBy = (row: MatchRow): string | undefined =>
+  row.role === 'patient' && row.body.includes('"replaced-by"') ? replacementIdOf(parseStored(row)) : undefined;

@@ -17,11 +17,17 @@ export function survivorOf(patient: Draft, drafts: Drafts): Draft {
 }
 
 function replacementOf({ content }: Draft, drafts: Drafts): Draft | undefined {
-  const link = itemsOf(content['link']).find((item) => item['type'] === 'replaced-by');
+  const id = replacementIdOf(content);
+  return id === undefined ? undefined : drafts.byId('Patient', id);
+}
+
+/** The id of the patient that a Patient says it was replaced by, the first; as the column `resource.replaced_by` has it. */
+export function replacementIdOf(patient: JsonObject): string | undefined {
+  const link = itemsOf(patient['link']).find((item) => item['type'] === 'replaced-by');
   const other = link?.['other'];
   const reference = isJsonObject(other) ? other['reference'] : undefined;
-  const id = typeof reference === 'string' ? /^Patient\/([^/]+)$/.exec(reference)?.[1] : undefined;
-  return id === undefined ? undefined : drafts.byId('Patient', id);
+  if (typeof reference !== 'string') return undefined;
+  return /^Patient\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/_history\/[^/]+)?$/.exec(reference)?.[1];
 }
 
 export const link = (type: 'replaced-by' | 'replaces' | 'seealso', patient: Draft): Contribution => ({
