@@ -2,17 +2,32 @@
 import { postNotices } from './alerts/notices.ts';
 import { watchAlerts } from './alerts/watch.ts';
 import type { Deps } from './deps.ts';
+import { createProvider } from './admin/staff/provider.ts';
 import { REINDEX } from './fhir/search/reindex.ts';
 import { replayMany } from './hl7/replay/replay-many.ts';
 import { retryFailed } from './hl7/replay/retry-failed.ts';
 import type { JobKind } from './jobs/kind.ts';
 import { RETENTION } from './jobs/retention.ts';
 
-export const jobKinds = (deps: Pick<Deps, 'config' | 'fetch' | 'fetchAt' | 'resolveHost'>): readonly JobKind[] => [
+type Working = Pick<Deps, 'config' | 'fetch' | 'fetchAt' | 'resolveHost' | 'now' | 'log'>;
+
+/** Whether staff could not sign in. A console that is not configured is meant so. */
+async function isProviderAway(deps: Working): Promise<boolean> {
+  const { ADMIN_PUBLIC_BASE_URL, ADMIN_OIDC_ISSUER, ADMIN_OIDC_CLIENT_ID } = deps.config;
+  if (ADMIN_PUBLIC_BASE_URL === undefined || ADMIN_OIDC_ISSUER === undefined || ADMIN_OIDC_CLIENT_ID === undefined)
+    return false;
+  // Not the document that a console keeps for an hour.
+  return createProvider(deps)().then(
+    () => false,
+    () => true,
+  );
+}
+
+export const jobKinds = (deps: Working): readonly JobKind[] => [
   REINDEX,
   RETENTION,
   replayMany(deps.config),
   retryFailed(deps.config),
-  watchAlerts(deps.config),
+  watchAlerts(deps.config, () => isProviderAway(deps)),
   postNotices(deps),
 ];

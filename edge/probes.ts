@@ -16,7 +16,7 @@ import { SCHEMA_VERSION, schemaVersion } from './store/schema-version.ts';
 import { PROBE_LIMITS } from './store/time-limits.ts';
 
 type Probed = Pick<Deps, 'database' | 'log' | 'now' | 'measured' | 'version'> & {
-  readonly config: Addresses & Partial<Pick<Config, 'METRICS_TOKEN'>>;
+  readonly config: Addresses & Partial<Pick<Config, 'METRICS_TOKEN' | 'TOKEN_SIGNING_KEYS'>>;
 };
 
 /** 200 when ready; 503 with what is missing, in words, when not. */

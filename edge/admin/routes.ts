@@ -64,7 +64,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...alertOperations(deps),
     ...workbenchOperations(deps, workbench),
     ...auditOperations(),
-    ...settingsOperations(),
+    ...settingsOperations(deps),
     ...sessionOperations(),
   ];
 }

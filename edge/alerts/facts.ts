@@ -1,7 +1,9 @@
 /** What alerts are decided by, as it was read in one round trip, and what of it is wrong now. Pure. */
 import { z } from 'zod';
 
+import { madeAt, rotationDue } from '../../shared/oauth/signing-kid.ts';
 import type { AlertFactsRow, AlertKind } from '../store/alert.ts';
+import { SIDECAR_SILENT_MS } from '../store/sidecar.ts';
 import { isWatched, patienceMs } from './hours.ts';
 
 const ms = z.number();
@@ -77,25 +79,24 @@ export interface Firing {
 
 /** Fewer say nothing: one refused request of two is no rate. */
 const FEWEST_REQUESTS = 20;
-/** A sidecar asks every 15 s, which is noted once a minute: one that was started anew within this is not missed. */
-const SIDECAR_SILENT_MS = 5 * 60_000;
-const KEY_OLD_MS = 365 * 86_400_000;
 /** One may be the client's first try after it changed its host. */
 const FEWEST_JWKS_REFUSALS = 3;
+/** One may be a provider that is started anew. */
+const FEWEST_PROVIDER_FAILURES = 2;
 
-/** The day that a kid of ours begins with (oauth/ring-rotation.ts), or when it was first seen, whichever is earlier. */
-function madeAt(kid: string, firstSeen: number): number {
-  const day = Date.parse(/^\d{4}-\d{2}-\d{2}(?=-)/.exec(kid)?.[0] ?? '');
-  return Number.isNaN(day) ? firstSeen : Math.min(day, firstSeen);
+/** What is known beside the database. */
+export interface Watched {
+  /**
+   * Since when somebody has been looking without a break: what nobody could send while the gateway itself was away is not
+   * held against anybody.
+   */
+  readonly since: number;
+  /** How many looks in a row did not find the staff's OpenID provider. */
+  readonly providerFailures: number;
 }
 
-/**
- * What is wrong now.
- *
- * @param watchedSince since when somebody has been looking without a break: what nobody could send while the gateway itself
- *   was away is not held against anybody
- */
-export function firing(facts: Facts, watchedSince: number): Firing[] {
+/** What is wrong now. */
+export function firing(facts: Facts, { since: watchedSince, providerFailures }: Watched): Firing[] {
   const { now } = facts;
   const open = new Map(
     facts.alerts
@@ -106,6 +107,14 @@ export function firing(facts: Facts, watchedSince: number): Firing[] {
     open.get(`${site} ${kind} ${subject}`);
   const named = (kind: AlertKind, list: readonly { readonly site: string; readonly subject: string }[]): Firing[] =>
     list.map(({ site, subject }) => ({ site, kind, subject }));
+  /** What is the deployment's concerns the staff of every site. */
+  const everywhere = (kind: AlertKind, subjects: readonly string[]): Firing[] =>
+    facts.sites.flatMap(({ site }) =>
+      named(
+        kind,
+        subjects.map((subject) => ({ site, subject })),
+      ),
+    );
 
   const silent = facts.watches.filter((watch) => {
     const alert = openOf('feed-silent', watch);
@@ -122,7 +131,9 @@ export function firing(facts: Facts, watchedSince: number): Firing[] {
     if (openOf('error-rate', rate) !== undefined) return share > rate.percent / 2;
     return rate.requests >= FEWEST_REQUESTS && share > rate.percent;
   });
-  const old = facts.signingKeys.filter(({ subject, firstSeen }) => now - madeAt(subject, firstSeen) > KEY_OLD_MS);
+  const old = facts.signingKeys
+    .filter(({ subject, firstSeen }) => now > rotationDue(madeAt(subject, firstSeen) ?? firstSeen))
+    .map(({ subject }) => subject);
   return [
     ...named('feed-silent', silent),
     ...named('error-rate', failing),
@@ -130,12 +141,8 @@ export function firing(facts: Facts, watchedSince: number): Firing[] {
       'sidecar-silent',
       facts.sidecars.filter(({ lastAt }) => now - Math.max(lastAt, watchedSince) > SIDECAR_SILENT_MS),
     ),
-    ...facts.sites.flatMap(({ site }) =>
-      named(
-        'signing-key-old',
-        old.map(({ subject }) => ({ site, subject })),
-      ),
-    ),
+    ...everywhere('signing-key-old', old),
+    ...everywhere('provider-away', providerFailures >= FEWEST_PROVIDER_FAILURES ? [''] : []),
     ...named(
       'jwks-uri-failing',
       facts.jwks.filter(({ refusals }) => refusals >= FEWEST_JWKS_REFUSALS),

@@ -29,6 +29,7 @@ export const ALERT_SENTENCES: Readonly<Record<AlertKind, string>> = {
   'feed-silent': 'an API key has sent no HL7 message for longer than it should',
   'error-rate': 'too many requests are refused or fail',
   'sidecar-silent': 'an MLLP sidecar has not called for five minutes',
+  'provider-away': 'the OpenID provider of the staff does not answer, so nobody can sign in to the console',
   'signing-key-old': 'the key that signs access tokens is older than a year',
   'jwks-uri-failing': 'the JWKS URI of an API key cannot be used, so its client gets no token',
   'replay-needed': 'a fault of the gateway keeps messages from being processed',

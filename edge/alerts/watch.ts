@@ -1,4 +1,7 @@
-/** The work that looks for alerts once a minute: one round trip reads of all sites, and what was decided is written. */
+/**
+ * The work that looks for alerts once a minute: one round trip reads of all sites, the staff's OpenID provider is asked
+ * for its discovery document, and what was decided is written.
+ */
 import { z } from 'zod';
 
 import type { Config } from '../config.ts';
@@ -13,28 +16,38 @@ const PAUSE_SECONDS = 50;
 const BREAK_MS = 5 * 60_000;
 
 /** Milliseconds since the epoch, by the database's clock: the last look, and the first one without a break. */
-const cursor = z.object({ lookedAt: z.number().default(0), since: z.number().default(0) });
+const cursor = z.object({
+  lookedAt: z.number().default(0),
+  since: z.number().default(0),
+  providerFailures: z.number().default(0),
+});
 
-export const watchAlerts = (config: Pick<Config, 'TOKEN_SIGNING_KEYS'>): JobKind =>
+/** @param isProviderAway asks the staff's OpenID provider; false where none is configured */
+export const watchAlerts = (
+  config: Pick<Config, 'TOKEN_SIGNING_KEYS'>,
+  isProviderAway: () => Promise<boolean>,
+): JobKind =>
   jobKind({
     kind: ALERTS_KIND,
     cursor,
     step: async ({ database, log }, job) => {
       // Only the first signs; the others wait for their turn, or for their tokens to end.
-      const [row] = await database.run(
-        readAlertFacts(config.TOKEN_SIGNING_KEYS.keys.slice(0, 1).map(({ kid }) => kid)),
-      );
+      const signing = config.TOKEN_SIGNING_KEYS.keys.slice(0, 1).map(({ kid }) => kid);
+      const [[row], isAway] = await Promise.all([database.run(readAlertFacts(signing)), isProviderAway()]);
       if (row === undefined) throw new TypeError('alert_facts answers with a row');
       const facts = factsOf(row);
       const { lookedAt } = job.cursor;
-      const since = facts.now - lookedAt > BREAK_MS ? facts.now : job.cursor.since;
-      const { alerts, notices } = decide(facts, firing(facts, since), () => crypto.randomUUID());
+      const [since, failedBefore] =
+        facts.now - lookedAt > BREAK_MS ? [facts.now, 0] : [job.cursor.since, job.cursor.providerFailures];
+      const providerFailures = isAway ? failedBefore + 1 : 0;
+      const wrong = firing(facts, { since, providerFailures });
+      const { alerts, notices } = decide(facts, wrong, () => crypto.randomUUID());
       for (const { site, kind, subject, openedAt, resolvedAt } of alerts) {
         if (openedAt === facts.now) log({ level: 'warn', event: 'alert.opened', site, reason: kind, subject });
         else if (resolvedAt === facts.now) log({ level: 'info', event: 'alert.resolved', site, reason: kind, subject });
       }
       return {
-        cursor: { lookedAt: facts.now, since },
+        cursor: { lookedAt: facts.now, since, providerFailures },
         progress: { done: job.progress.done + 1, total: null },
         isDone: false,
         pauseSeconds: PAUSE_SECONDS,

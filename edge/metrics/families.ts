@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { madeAt } from '../../shared/oauth/signing-kid.ts';
 import { LATENCY_BOUNDS_MS } from '../store/usage.ts';
 import type { MetricsRow } from '../store/metrics.ts';
 import type { Family, Sample } from './exposition.ts';
@@ -18,6 +19,8 @@ const LISTS = {
   failed: listOf({ site: z.string(), messages: z.number() }),
   sidecars: listOf({ name: z.string(), at: z.number() }),
   jobs: listOf({ kind: z.string(), open: z.number(), failed: z.number(), dueSeconds: z.number() }),
+  alerts: listOf({ site: z.string(), kind: z.string(), state: z.string(), alerts: z.number() }),
+  signingKeys: listOf({ kid: z.string(), at: z.number() }),
   counted: z.object({ usage: z.number(), answers: z.number(), feeds: z.number() }),
 };
 
@@ -37,13 +40,32 @@ function histogramOf({ site, surface, outcome, durationMs, latency }: Usage): Sa
   return [...buckets, { suffix: '_sum', labels, value: durationMs / 1000 }, { suffix: '_count', labels, value: below }];
 }
 
-/** @param version of the deployment, where the platform tells */
-export function familiesOf(row: MetricsRow, schema: number, version: string | undefined): Family[] {
+/** Seconds since the epoch; a key whose age nobody knows has no sample. @param kids the first of them signs */
+function signingKeysOf(kids: readonly string[], seen: ReadonlyMap<string, number>): Sample[] {
+  return kids.flatMap((kid, place) => {
+    const firstSeen = seen.get(kid);
+    const made = madeAt(kid, firstSeen === undefined ? undefined : firstSeen * 1000);
+    const labels = { kid, use: place === 0 ? 'signs' : 'published' };
+    return made === undefined ? [] : [{ labels, value: made / 1000 }];
+  });
+}
+
+/** What of a deployment is not in its database. */
+interface Deployment {
+  readonly schema: number;
+  /** Where the platform tells. */
+  readonly version: string | undefined;
+  /** Of the keys that are published; the first of them signs. */
+  readonly kids: readonly string[];
+}
+
+export function familiesOf(row: MetricsRow, { schema, version, kids }: Deployment): Family[] {
   const answers = parsed(LISTS.answers, row.answers);
   const usage = parsed(LISTS.usage, row.usage);
   const feeds = parsed(LISTS.feeds, row.feeds);
   const jobs = parsed(LISTS.jobs, row.jobs);
   const counted = parsed(LISTS.counted, row.counted);
+  const seen = new Map(parsed(LISTS.signingKeys, row.signing_keys).map(({ kid, at }) => [kid, at]));
   const answered = (label: string, is: (answer: string) => boolean): Sample[] =>
     answers
       .filter(({ answer }) => is(answer))
@@ -101,6 +123,18 @@ export function familiesOf(row: MetricsRow, schema: number, version: string | un
       type: 'gauge',
       help: 'When a sidecar of the last seven days called last.',
       samples: parsed(LISTS.sidecars, row.sidecars).map(({ name, at }) => ({ labels: { sidecar: name }, value: at })),
+    },
+    {
+      name: 'gateway_alerts',
+      type: 'gauge',
+      help: 'Alerts that are not resolved: open, acknowledged by somebody, or muted.',
+      samples: parsed(LISTS.alerts, row.alerts).map(({ alerts: value, ...labels }) => ({ labels, value })),
+    },
+    {
+      name: 'gateway_signing_key_created_timestamp_seconds',
+      type: 'gauge',
+      help: 'When a key of the published JWKS was made, by its kid, or was first seen to sign.',
+      samples: signingKeysOf(kids, seen),
     },
     {
       name: 'gateway_jobs',

@@ -27,7 +27,7 @@ export async function metrics(
     database,
     version,
   }: Pick<Deps, 'database' | 'version'> & {
-    readonly config: Partial<Pick<Config, 'METRICS_TOKEN'>>;
+    readonly config: Partial<Pick<Config, 'METRICS_TOKEN' | 'TOKEN_SIGNING_KEYS'>>;
   },
   authorization: string | undefined,
 ): Promise<Response | undefined> {
@@ -39,8 +39,9 @@ export async function metrics(
       headers: { 'WWW-Authenticate': 'Bearer realm="metrics"', 'Cache-Control': 'no-store' },
     });
   }
-  const [row] = await database.run(readMetrics(MAX_ROWS), PROBE_LIMITS);
+  const kids = (config.TOKEN_SIGNING_KEYS?.keys ?? []).map(({ kid }) => kid);
+  const [row] = await database.run(readMetrics(MAX_ROWS, kids), PROBE_LIMITS);
   if (row === undefined) throw new TypeError('this query has one row');
-  const text = exposition(familiesOf(row, SCHEMA_VERSION, version));
+  const text = exposition(familiesOf(row, { schema: SCHEMA_VERSION, version, kids }));
   return new Response(text, { headers: { 'Content-Type': EXPOSITION_TYPE, 'Cache-Control': 'no-store' } });
 }

@@ -5,6 +5,7 @@
 import { exportJWK, generateKeyPair } from 'jose';
 
 import { type Es256PrivateJwk, es256PrivateJwk } from '../../shared/es256-jwk.ts';
+import { signingKid } from '../../shared/oauth/signing-kid.ts';
 import type { SigningRing } from '../config.ts';
 import { ACCESS_TOKEN_ALGORITHM } from './keyring.ts';
 
@@ -22,7 +23,7 @@ export interface Step {
 /** @param nowMs milliseconds since the epoch; the day becomes part of the `kid` */
 async function newSigningKey(nowMs: number): Promise<Es256PrivateJwk> {
   const { privateKey } = await generateKeyPair(ACCESS_TOKEN_ALGORITHM, { extractable: true });
-  const kid = `${new Date(nowMs).toISOString().slice(0, 10)}-${crypto.randomUUID().slice(0, 8)}`;
+  const kid = signingKid(nowMs, crypto.randomUUID().slice(0, 8));
   return es256PrivateJwk.parse({ ...(await exportJWK(privateKey)), kid });
 }
 

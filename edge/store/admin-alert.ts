@@ -91,12 +91,27 @@ export function unmuteAlert(site: string, id: string): Query<Done> {
       select audit_note(array['alert-unmuted Alert ' || d.alert_id]) as noted) n where n.noted`;
 }
 
-/** How many alerts are open that nobody has acknowledged or muted. */
-export function openAlerts(site: string): Query<{ readonly open: number }> {
-  return read<{ open: number }>`select count(*)::int as open from alert a
-    where a.site_id = ${site}::uuid and a.resolved_at is null and a.acknowledged_at is null
-      and not exists (select from alert_mute m where m.site_id = a.site_id and m.kind = a.kind and m.subject = a.subject
-                         and ${raw(MUTED)})`;
+/** An alert that nobody is at yet. */
+export interface OpenAlertRow {
+  readonly kind: AlertKind;
+  readonly subject: string;
+  /** What people call an API key that it is about. */
+  readonly key_name: string | null;
+  readonly opened_at: string;
+  /** How many there are, also those that are not among the rows. */
+  readonly total: number;
+}
+
+/** What is open that nobody has acknowledged or muted, the newest first: for a banner, some of them and how many there are. */
+export function openAlerts(site: string, limit = 5): Query<OpenAlertRow> {
+  return read<OpenAlertRow>`select a.kind, a.subject, k.name as key_name, ${raw(instantOf('a.opened_at'))} as opened_at,
+      count(*) over ()::int as total
+    from alert a
+    left join api_key k on k.site_id = a.site_id and k.client_id = a.subject
+   where a.site_id = ${site}::uuid and a.resolved_at is null and a.acknowledged_at is null
+     and not exists (select from alert_mute m where m.site_id = a.site_id and m.kind = a.kind and m.subject = a.subject
+                        and ${raw(MUTED)})
+   order by a.opened_at desc, a.alert_id desc limit ${limit}::int`;
 }
 
 export function webhookOf(site: string): Query<{ readonly url: string | null }> {

@@ -7,6 +7,7 @@ export const ALERT_KINDS = [
   'feed-silent',
   'error-rate',
   'sidecar-silent',
+  'provider-away',
   'signing-key-old',
   'jwks-uri-failing',
   'replay-needed',

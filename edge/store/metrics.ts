@@ -3,18 +3,20 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 export interface MetricsRow {
-  /** JSON, each as migrations/functions/metrics_read.sql says. */
+  /** JSON, each as migrations/functions/metrics_told.sql says. */
   readonly usage: string;
   readonly answers: string;
   readonly feeds: string;
   readonly failed: string;
   readonly sidecars: string;
   readonly jobs: string;
+  readonly alerts: string;
+  readonly signing_keys: string;
   readonly counted: string;
 }
 
-/** @param limit of each list */
-export function readMetrics(limit: number): Query<MetricsRow> {
-  return read<MetricsRow>`select usage, answers, feeds, failed, sidecars, jobs, counted
-    from metrics_read(${limit}::integer)`;
+/** @param limit of each list @param kids of the keys that are published */
+export function readMetrics(limit: number, kids: readonly string[]): Query<MetricsRow> {
+  return read<MetricsRow>`select usage, answers, feeds, failed, sidecars, jobs, alerts, signing_keys, counted
+    from metrics_told(${limit}::integer, ${kids}::text[])`;
 }

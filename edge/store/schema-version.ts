@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 32;
+export const SCHEMA_VERSION = 33;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -63,7 +63,7 @@ export const FUNCTIONS: readonly string[] = [
   'limit_time',
   'lock_keys',
   'lock_patients',
-  'metrics_read',
+  'metrics_told',
   'mllp_candidates',
   'mllp_covered',
   'mllp_networks_of',
@@ -92,7 +92,8 @@ export const FUNCTIONS: readonly string[] = [
   'search_lag',
   'search_require',
   'search_zone',
-  'sidecar_note',
+  'sidecar_called',
+  'sidecar_turned_away',
   'site_address_add',
   'site_address_lock',
   'site_address_remove',

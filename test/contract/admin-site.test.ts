@@ -283,6 +283,17 @@ describe.each(RUNTIMES)('settings on %s', (runtime) => {
         [{ pointer: '#/alertWebhook' }],
       ]);
     }
+    // Its own host, this machine, and another fault beside it: all are told when it is saved, not when it is needed.
+    for (const alertWebhook of [`${stack.baseUrl.replace('http:', 'https:')}/hook`, 'https://localhost/x']) {
+      const refused = await call('PATCH', '/site', { alertWebhook, timeZone: 'Mars/Olympus' });
+      expect([refused.status, ((await refused.json()) as { errors: object[] }).errors]).toMatchObject([
+        422,
+        [
+          { pointer: '#/timeZone' },
+          { pointer: '#/alertWebhook', detail: expect.stringMatching(/^(?:it must not be|its host)/) },
+        ],
+      ]);
+    }
     const given = { alertWebhook: 'https://hooks.example/x', alertErrorPercent: 40 };
     expect(await set('/site', given)).toMatchObject(given);
     const none = { alertWebhook: null, alertErrorPercent: null };

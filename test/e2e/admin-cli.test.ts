@@ -1,5 +1,6 @@
 /** `npm run admin` on a fresh database: from nothing to a key that could get a token, and what it says when it cannot. */
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -309,4 +310,41 @@ test('erases a patient that is named twice, and no other site’s', async () => 
     code: 1,
     stderr: expect.stringContaining('patient erase SITE ID'),
   });
+});
+
+test('alerts are listed, acknowledged, muted and unmuted, and it is on record who did so', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'Alerted'));
+  const alertId = randomUUID();
+  await db.client.query(
+    `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, $2, 'replay-needed', '', now())`,
+    [site, alertId],
+  );
+  const list = async (...more: string[]) => json(await admin('alert', 'list', '--site', site, ...more));
+  expect(await list()).toMatchObject([{ alertId, summary: expect.any(String), acknowledged: null }]);
+  expect(await list('--state', 'resolved')).toEqual([]);
+  expect(json(await admin('alert', 'acknowledge', site, alertId))).toEqual({ alertId });
+  expect(json(await admin('alert', 'mute', site, alertId, '--minutes', '60'))).toEqual({ alertId });
+  expect(await list()).toMatchObject([
+    { acknowledged: { by: expect.stringContaining('npm run admin') }, muted: { until: expect.any(String) } },
+  ]);
+  expect(json(await admin('alert', 'unmute', site, alertId))).toEqual({ alertId });
+  const { rows } = await db.client.query(
+    `select action, actor_kind from audit where site_id = $1 and action like 'alert-%' order by at`,
+    [site],
+  );
+  expect(rows).toEqual(
+    ['alert-acknowledged', 'alert-muted', 'alert-unmuted'].map((action) => ({ action, actor_kind: 'operator' })),
+  );
+  for (const [args, says] of [
+    [['acknowledge', site, randomUUID()], /there is no such alert/],
+    [['unmute', site, alertId], /there is no such alert, or nothing to do/],
+    [['mute', site, alertId, '--minutes', '0'], /--minutes is a whole number from 1/],
+    [['list', '--site', site, '--state', 'open-ish'], /--state is open or resolved/],
+    [['acknowledge', randomUUID(), alertId], /there is no site/],
+  ] as const) {
+    expect([args, await admin('alert', ...args)]).toEqual([
+      args,
+      expect.objectContaining({ code: 1, stderr: expect.stringMatching(says) }),
+    ]);
+  }
 });

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ROOT } from '../stack/services/build.ts';
 import { freePort } from '../stack/services/free-port.ts';
+import { sidecarToken } from '../contract/hl7/subject.ts';
 import { createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createHttpBrowser } from '../stack/tools/http-browser.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
@@ -51,7 +53,7 @@ test('all is well, and nothing was changed', async () => {
   for (const subject of ['redirect URI', 'endpoints', 'sidecar sidecar-1', 'jti store', 'migrations', 'row security']) {
     expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
   }
-  for (const subject of ['writes', 'role', 'database clock', 'claims', 'refresh tokens', 'limits']) {
+  for (const subject of ['writes', 'role', 'database clock', 'claims', 'refresh tokens', 'limits', 'alerts']) {
     expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
   }
   expect([code, stderr]).toEqual([0, 'all is well of what was looked at\n']);
@@ -91,6 +93,45 @@ test('what is wrong inside is said with what to do, by the API, the doctor and t
     stack.oidc.setAway(false);
     await db.client.query('alter table refusal enable row level security');
   }
+});
+
+test('a sidecar with a wrong clock is told by its name; what a stranger may have done does not change how it ends', async () => {
+  const { gateway } = stack;
+  const call = async (claims: Readonly<Record<string, unknown>>, header: Readonly<Record<string, unknown>>) => {
+    const authorization = `Bearer ${sidecarToken(gateway, new Uint8Array(0), claims, header)}`;
+    const { status } = await fetch(`${gateway.url}/internal/mllp/allowed-ranges`, { headers: { authorization } });
+    expect(status).toBe(404);
+  };
+  const told = async (): Promise<string> => {
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const { items } = (await (await fetch(`${stack.baseUrl}/admin/api/health`, { headers })).json()) as {
+      items: { state: string; subject: string; says: string }[];
+    };
+    return items.map(({ state, subject, says }) => `${state} ${subject}: ${says}\n`).join('');
+  };
+  await db.client.query('update sidecar_seen set last_seen = now()');
+  await call({}, { kid: 'somebody-s' });
+  await until('the stranger is told', async () =>
+    / sidecar key: somebody called from 127\.0\.0\.1 .* the key somebody-s that is not/.test(await told()),
+  );
+  const { code, stdout, stderr } = await doctor({ ADMIN_TOKEN: adminToken }, stack.baseUrl);
+  expect([code, stderr]).toEqual([0, 'all is well of what was looked at; 1 to look at\n']);
+  expect(stdout).toMatch(/^\? +sidecar key +somebody called.*\n +→ is it a sidecar of yours/m);
+
+  const iat = Math.floor(Date.now() / 1000) + 3600;
+  await call({ iss: 'ward', iat, exp: iat + 60 }, {});
+  await until('its clock is told', async () =>
+    /^bad sidecar ward: it is not let in: its clock is 3\d\d\d s ahead$/m.test(await told()),
+  );
+  // It was set since, nearly.
+  await db.client.query("insert into sidecar_seen (issuer, clock_seconds) values ('ward', 20)");
+  await db.client.query("update sidecar_refused set at = now() - interval '1 minute' where reason = 'clock'");
+  expect(await told()).toMatch(/^bad sidecar ward: called within a minute; its clock is 20 s behind$/m);
+  await db.client.query("delete from sidecar_refused where reason = 'clock'");
+  await db.client.query("update sidecar_seen set last_seen = now() - interval '6 minutes' where issuer = 'ward'");
+  expect(await told()).toMatch(/^bad sidecar ward: silent for 6 minutes$/m);
+  await db.client.query("delete from sidecar_seen where issuer = 'ward'");
+  await db.client.query('delete from sidecar_refused');
 });
 
 test('a surface that is not configured, and an API that lets nobody in', async () => {

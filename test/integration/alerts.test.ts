@@ -33,6 +33,7 @@ let receiver: Server;
 let received: Received[];
 let answers: number[];
 let logged: LogEntry[];
+let isProviderAway: boolean;
 let kinds: { watch: JobKind; post: JobKind };
 const secrets = ['a'.repeat(43), 'b'.repeat(43)];
 
@@ -60,7 +61,7 @@ beforeAll(async () => {
     // The receiver here has no certificate; the contract tests' has.
     fetch: (url, init) => fetch(url.replace('https:', 'http:'), init),
   });
-  kinds = { watch: watchAlerts(deps.config), post: postNotices(deps) };
+  kinds = { watch: watchAlerts(deps.config, async () => isProviderAway), post: postNotices(deps) };
 });
 afterAll(async () => {
   receiver.close();
@@ -71,6 +72,7 @@ const webhook = () => `https://127.0.0.1:${(receiver.address() as AddressInfo).p
 
 beforeEach(async () => {
   [received, answers, logged] = [[], [], []];
+  isProviderAway = false;
   await db.client.query('truncate site cascade; truncate job, sidecar_seen, signing_key_seen');
   site = await createSite(db.client);
   key = await createApiKey(db.client, { site, protocols: ['hl7'] });
@@ -296,4 +298,24 @@ test('the work is there once, and again when it was given up', async () => {
   await db.client.query(`update job set state = 'failed', ended_at = now() where kind = 'alerts'`);
   await database.run(askForAlerts());
   expect(await jobs()).toEqual([open[0], { kind: 'alerts', state: 'failed' }, open[1]]);
+});
+
+test('a provider that is away for two looks in a row is an alert; looks before a break of our own do not count', async () => {
+  isProviderAway = true;
+  await turn('watch');
+  expect(await openAlerts()).toEqual([]);
+  // As if the gateway itself had been away for an hour.
+  await db.client.query(
+    `update job set cursor = jsonb_set(cursor::jsonb, '{lookedAt}', to_jsonb((cursor::jsonb ->> 'lookedAt')::bigint - 3600000))::json
+      where kind = 'alerts'`,
+  );
+  await turn('watch');
+  expect(await openAlerts()).toEqual([]);
+  await turn('watch');
+  expect(await openAlerts()).toEqual([{ kind: 'provider-away', subject: '', told: 'open' }]);
+  isProviderAway = false;
+  await turn('watch');
+  await ago('alert', ['clear_since'], '10 minutes');
+  await turn('watch');
+  expect(await openAlerts()).toEqual([]);
 });

@@ -465,7 +465,7 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'sidecar: a token for a day',
     file: 'edge/hl7/mllp/sidecar-token.ts',
-    find: 'lifetime > SIDECAR_TOKEN_MAX_LIFETIME_SECONDS || ',
+    find: 'if (claims.exp - claims.iat > SIDECAR_TOKEN_MAX_LIFETIME_SECONDS) return { turnedAway: undefined };',
     replace: '',
     tests: CONTRACT,
     only: 'on deno',
@@ -473,10 +473,24 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'sidecar: a token of tomorrow',
     file: 'edge/hl7/mllp/sidecar-token.ts',
-    find: ' || age < -CLOCK_TOLERANCE_SECONDS',
+    find: 'if (clockSeconds < -CLOCK_TOLERANCE_SECONDS) return { turnedAway: lateOrEarly(claims.iss, clockSeconds) };',
     replace: '',
     tests: CONTRACT,
     only: 'on deno',
+  },
+  {
+    name: 'sidecar: a stranger says whose clock is wrong',
+    file: 'edge/hl7/mllp/sidecar-token.ts',
+    find: 'return { turnedAway: strangerOf(token), cause };',
+    replace: 'return { turnedAway: lateOrEarly(String(decodeJwt(token).iss), 0), cause };',
+    tests: ['test/unit/hl7/sidecar-token.test.ts'],
+  },
+  {
+    name: 'sidecar: a stranger’s text is shown to staff',
+    file: 'edge/hl7/mllp/sidecar-token.ts',
+    find: 'kid !== undefined && KID.test(kid) ? kid : null',
+    replace: 'kid ?? null',
+    tests: ['test/unit/hl7/sidecar-token.test.ts'],
   },
   {
     name: 'no scope is needed to send messages',

@@ -24,7 +24,7 @@ export const METRICS: readonly Mutant[] = [
   },
   {
     name: 'a total falls with the charts',
-    file: 'migrations/functions/metrics_read.sql',
+    file: 'migrations/functions/metrics_told.sql',
     find: 'from usage_total u order by',
     replace: 'from usage_total u join usage using (site_id, surface, outcome) order by',
     tests: SUMS,
@@ -45,7 +45,7 @@ export const METRICS: readonly Mutant[] = [
   },
   {
     name: 'the feed of a disabled key is told',
-    file: 'migrations/functions/metrics_read.sql',
+    file: 'migrations/functions/metrics_told.sql',
     find: " and k.status = 'active'",
     replace: '',
     tests: SUMS,

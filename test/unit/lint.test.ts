@@ -56,6 +56,8 @@ const IMPORTS: readonly (readonly [file: string, specifier: string, isTaken: boo
   ['edge/admin/i.ts', '../fhir/outcome.ts', false],
   ['edge/admin/j.ts', '../oauth/bearer.ts', false],
   ['edge/admin/k.ts', '../../shared/hl7/ack.ts', true],
+  ['edge/admin/deep/l.ts', '../../alerts/facts.ts', false],
+  ['edge/admin/deep/m.ts', '../alerts/kinds.ts', true],
   ['edge/openapi/h.ts', '../oauth/form.ts', true],
 ];
 

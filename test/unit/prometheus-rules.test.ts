@@ -1,6 +1,6 @@
 /**
- * The rules that are shipped for Prometheus: PromQL that its own grammar takes, about metrics and labels that the gateway
- * and the sidecar really have. Where `promtool` is on the path it looks too.
+ * The rules that are shipped for Prometheus, and the dashboard for Grafana: PromQL that its own grammar takes, about metrics
+ * and labels that the gateway and the sidecar really have. Where `promtool` is on the path it looks too.
  */
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -16,6 +16,7 @@ import { createMetrics } from '../../sidecar/metrics.ts';
 import { ROOT } from '../stack/services/build.ts';
 
 const FILE = `${ROOT}edge/metrics/prometheus-rules.yaml`;
+const DASHBOARD = `${ROOT}edge/metrics/grafana-dashboard.json`;
 
 const file = z.strictObject({
   groups: z.array(
@@ -47,10 +48,11 @@ const families = familiesOf(
     failed: JSON.stringify([{ site, messages: 1 }]),
     sidecars: JSON.stringify([{ name: 'sidecar', at: 1 }]),
     jobs: JSON.stringify([{ kind: 'reindex', open: 1, failed: 0, dueSeconds: 0 }]),
+    alerts: JSON.stringify([{ site, kind: 'feed-silent', state: 'open', alerts: 1 }]),
+    signing_keys: JSON.stringify([{ kid: 'k', at: 1 }]),
     counted: JSON.stringify({ usage: 1, answers: 3, feeds: 1 }),
   },
-  1,
-  'v1',
+  { schema: 1, version: 'v1', kids: ['k'] },
 );
 
 /** What a scrape adds. */
@@ -100,14 +102,46 @@ test('a fault in PromQL, a metric and a label that are not there would be seen',
   });
 });
 
-test.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (_, { expr, annotations }) => {
+/** @param told labels that a text beside the expression names */
+function expectKnown(expr: string, told: readonly string[]): void {
   const { metrics, labels, errors } = namesIn(expr);
   expect(errors).toEqual([]);
   expect(metrics.length).toBeGreaterThan(0);
   expect(metrics.filter((name) => !known.has(name))).toEqual([]);
   const ofMetrics = new Set(metrics.flatMap((name) => [...(known.get(name) ?? [])]));
-  const told = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
   expect([...labels, ...told].filter((label) => !ofMetrics.has(label))).toEqual([]);
+}
+
+const captured = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
+
+test.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (_, { expr, annotations }) => {
+  expectKnown(expr, captured(annotations.summary, /\$labels\.(\w+)/g));
+});
+
+const dashboard = z
+  .looseObject({
+    panels: z.array(
+      z.looseObject({
+        id: z.number(),
+        type: z.string(),
+        title: z.string(),
+        targets: z.array(z.looseObject({ expr: z.string(), legendFormat: z.string() })).default([]),
+      }),
+    ),
+  })
+  .parse(JSON.parse(await readFile(DASHBOARD, 'utf8')));
+const drawn = dashboard.panels.flatMap(({ title, targets }) => targets.map((target) => [title, target] as const));
+
+test.each(drawn)('the dashboard’s panel: %s', (_, { expr, legendFormat }) => {
+  // What Grafana puts there.
+  expectKnown(expr.replaceAll('$__rate_interval', '5m'), captured(legendFormat, /\{\{(\w+)\}\}/g));
+});
+
+test('the dashboard shows every metric of the gateway, and each panel once', () => {
+  const shown = new Set(drawn.flatMap(([, { expr }]) => namesIn(expr.replaceAll('$__rate_interval', '5m')).metrics));
+  const names = families.map(({ name }) => name).filter((name) => name !== 'gateway_info');
+  expect(names.filter((name) => ![...shown].some((each) => each.startsWith(name)))).toEqual([]);
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
 });
 
 test('each alert has a name of its own', () => {

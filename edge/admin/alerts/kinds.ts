@@ -19,6 +19,12 @@ export const KIND_WORDS: Readonly<Record<AlertKind, Words>> = {
     title: 'An MLLP sidecar does not call',
     todo: 'The operator looks at its /readyz and its log. Messages wait at their senders, and nothing is lost.',
   },
+  'provider-away': {
+    title: 'The staff’s OpenID provider does not answer',
+    todo:
+      'Nobody can sign in to the console, and sessions end within the hour; messages and clients go on. Whoever runs the ' +
+      'provider looks at it; Health says what it answers.',
+  },
   'signing-key-old': {
     title: 'The key that signs access tokens is older than a year',
     todo: 'The operator rotates it; no request fails on the way.',

@@ -88,7 +88,7 @@ export async function findAlerts(
 }
 
 /** How long an alert can be muted: a year, or until somebody ends it. */
-const MAX_MUTE_MINUTES = 527_040;
+export const MAX_MUTE_MINUTES = 527_040;
 const HOW_LONG = `must be a whole number of minutes from 1 to ${MAX_MUTE_MINUTES}, or null: until somebody ends it`;
 export const muteBody = z.strictObject({
   minutes: z.number({ error: HOW_LONG }).int(HOW_LONG).min(1, HOW_LONG).max(MAX_MUTE_MINUTES, HOW_LONG).nullable(),

@@ -5,15 +5,17 @@
 import { type Config, plainAddresses } from '../../config.ts';
 import type { Database } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
-import { sidecarsSeen } from '../../store/sidecar.ts';
+import { openAlerts } from '../../store/admin-alert.ts';
+import { inSite } from '../../store/in-site.ts';
+import { signingKeysSeen } from '../../store/signing-key.ts';
+import { KIND_WORDS } from '../alerts/kinds.ts';
 import { endpointsOf } from '../overview/endpoints.ts';
 import { createProvider } from '../staff/provider.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { checkDatabase } from './database.ts';
 import { bad, type Finding, findingsOf, good } from './finding.ts';
+import { checkSidecars } from './sidecars.ts';
 import { signingKeyAge } from './signing-key.ts';
-
-const SILENT_MINUTES = 10;
 
 function addresses(config: Config): Finding[] {
   const missing = endpointsOf(config).filter(({ status }) => status !== 'configured');
@@ -70,22 +72,15 @@ async function provider(deps: AdminDeps): Promise<Finding[]> {
   ];
 }
 
-async function sidecars(deps: AdminDeps, database: Database): Promise<Finding[]> {
-  const { INTEGRATION_HL7_MTTP_DOMAIN: domain, MLLP_SIDECAR_KEYS: keys } = deps.config;
-  if (domain === undefined) return [good('sidecars', 'MLLP is not offered')];
-  if (keys === undefined)
-    return [
-      bad('sidecars', 'MLLP is offered, and no sidecar is let in', 'npm run -s keys -- sidecar; MLLP_SIDECAR_KEYS'),
-    ];
-  const seen = await database.run(sidecarsSeen());
-  if (seen.length === 0)
-    return [bad('sidecars', 'none has called in seven days', 'start one: README.md, The MLLP sidecar')];
-  return seen.map(({ issuer, last_seen: at }) => {
-    const minutes = Math.floor((deps.now() - Date.parse(at)) / 60_000);
-    return minutes > SILENT_MINUTES
-      ? bad(`sidecar ${issuer}`, `silent for ${minutes} minutes`, 'see its /readyz and its log')
-      : good(`sidecar ${issuer}`, `called ${minutes} minutes ago`);
-  });
+/** What of the caller's site needs people and nobody is at. */
+async function alerts(database: Database, site: string): Promise<Finding[]> {
+  const open = await inSite(database, site).run(openAlerts(site));
+  const [first] = open;
+  if (first === undefined) return [good('alerts', 'none is open that nobody is at')];
+  const titles = [...new Set(open.map(({ kind }) => KIND_WORDS[kind].title))];
+  return [
+    bad('alerts', `${first.total} open: ${titles.join('; ')}`, 'the console lists them under Alerts, with what to do'),
+  ];
 }
 
 const mebibytes = (bytes: number): string => `${Math.round((bytes / 2 ** 20) * 10) / 10} MiB`;
@@ -95,16 +90,23 @@ function limits({ FHIR_MAX_BODY_BYTES: fhir, HL7_MAX_MESSAGE_BYTES: hl7 }: Confi
   return [good('limits', `a FHIR body ${mebibytes(fhir)}, an HL7 message ${mebibytes(hl7)}`)];
 }
 
-/** @param database as the caller may use it */
-export async function checkDeployment(deps: AdminDeps, database: Database): Promise<readonly Finding[]> {
+async function signingKeys({ config, now }: AdminDeps, database: Database): Promise<Finding[]> {
+  const { keys } = config.TOKEN_SIGNING_KEYS;
+  const [seen] = await database.run(signingKeysSeen(keys.slice(0, 1).map(({ kid }) => kid)));
+  return [signingKeyAge(keys, now(), seen && Date.parse(seen.first_seen))];
+}
+
+/** @param database as the caller may use it @param site of the caller */
+export async function checkDeployment(deps: AdminDeps, database: Database, site: string): Promise<readonly Finding[]> {
   const { config, now, version } = deps;
   const found = await Promise.all([
     findingsOf('endpoints', async () => addresses(config)),
     findingsOf('database', () => checkDatabase(database, config.DATABASE_URL, now)),
     findingsOf('jti store', () => singleUse(deps)),
-    findingsOf('signing keys', async () => [signingKeyAge(config.TOKEN_SIGNING_KEYS.keys, now())]),
+    findingsOf('signing keys', () => signingKeys(deps, database)),
     findingsOf('OpenID provider', () => provider(deps)),
-    findingsOf('sidecars', () => sidecars(deps, database)),
+    findingsOf('sidecars', () => checkSidecars(config, database, now())),
+    findingsOf('alerts', () => alerts(database, site)),
     findingsOf('limits', async () => limits(config)),
   ]);
   return [...found.flat(), good('version', version ?? 'the platform does not tell')];

@@ -2,8 +2,11 @@
 import { Fault } from '../../../shared/fault.ts';
 
 export interface Finding {
-  /** `unknown` was not looked at; `next` then says what is needed for it. */
-  readonly state: 'good' | 'bad' | 'unknown';
+  /**
+   * `doubtful` only a person can judge, such as what a stranger may have done; `unknown` was not looked at, and `next` says
+   * what is needed for it.
+   */
+  readonly state: 'good' | 'bad' | 'doubtful' | 'unknown';
   readonly subject: string;
   readonly says: string;
   /** What a person does about it. */
@@ -12,6 +15,12 @@ export interface Finding {
 
 export const good = (subject: string, says: string): Finding => ({ state: 'good', subject, says });
 export const bad = (subject: string, says: string, next: string): Finding => ({ state: 'bad', subject, says, next });
+export const doubtful = (subject: string, says: string, next: string): Finding => ({
+  state: 'doubtful',
+  subject,
+  says,
+  next,
+});
 export const unknown = (subject: string, next: string): Finding => ({
   state: 'unknown',
   subject,

@@ -6,7 +6,7 @@ import type { AdminDeps } from '../web/console.ts';
 import { checkDeployment } from './checks.ts';
 
 export const finding = z.object({
-  state: z.enum(['good', 'bad', 'unknown']),
+  state: z.enum(['good', 'bad', 'doubtful', 'unknown']),
   subject: z.string(),
   says: z.string(),
   next: z.string().optional().meta({ description: 'What a person does about it.' }),
@@ -19,9 +19,12 @@ export function healthOperations(deps: AdminDeps): Operation[] {
       path: '/health',
       permission: 'site.endpoints.read',
       summary: 'What is well in this deployment and what is not',
-      description: 'Looked at now: addresses, database, jti store, signing keys, OpenID provider, sidecars, limits.',
+      description:
+        'Looked at now: addresses, database, jti store, signing keys, OpenID provider, sidecars, alerts of the site, limits.',
       answer: listOf(finding),
-      handle: async ({ database }) => ({ body: { items: await checkDeployment(deps, database), next: null } }),
+      handle: async ({ actor, database }) => ({
+        body: { items: await checkDeployment(deps, database, actor.site), next: null },
+      }),
     }),
   ];
 }

@@ -11,6 +11,7 @@ export const HEALTH_PATH = '/admin/health';
 
 const MARKS = {
   bad: <Badge tone="bad">to mend</Badge>,
+  doubtful: <Badge tone="warn">to look at</Badge>,
   unknown: <Badge tone="plain">not looked at</Badge>,
   good: <Badge tone="good">well</Badge>,
 } as const satisfies Record<Finding['state'], unknown>;
@@ -20,7 +21,7 @@ const ORDER = Object.keys(MARKS);
 export function addHealthPage(app: Surface, { deps, access }: Console): void {
   app.get(HEALTH_PATH, async (c) => {
     const session = await access.page(c, 'site.endpoints.read');
-    const found = await checkDeployment(deps, session.database);
+    const found = await checkDeployment(deps, session.database, session.actor.site);
     const wrong = found.filter(({ state }) => state === 'bad').length;
     const page = (
       <Page title="Health" config={deps.config} session={session} place={PLACES.overview.path}>

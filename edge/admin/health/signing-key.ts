@@ -1,24 +1,22 @@
 /** How old the key is that signs access tokens. */
+import { daysSince, madeAt, SIGNING_KEY_MAX_AGE_DAYS } from '../../../shared/oauth/signing-kid.ts';
 import { bad, type Finding, good } from './finding.ts';
-
-/** A ring is turned once a year at least; its key says by its `kid` when it was made (oauth/ring-rotation.ts). */
-const OLD_KEY_DAYS = 365;
-const DAY_MS = 86_400_000;
 
 /**
  * @param keys of the ring or of the published JWKS, which has the same order: the first signs
  * @param nowMs milliseconds since the epoch
+ * @param firstSeen when the first of them was first seen to sign, where it is known
  */
-export function signingKeyAge(keys: readonly { readonly kid: string }[], nowMs: number): Finding {
+export function signingKeyAge(keys: readonly { readonly kid: string }[], nowMs: number, firstSeen?: number): Finding {
   const [signing] = keys;
   if (signing === undefined)
     return bad('signing keys', 'none is published', 'npm run -s keys -- new, and set TOKEN_SIGNING_KEYS');
-  const [made = ''] = /^\d{4}-\d\d-\d\d(?=-)/.exec(signing.kid) ?? [];
-  const days = Math.floor((nowMs - Date.parse(made)) / DAY_MS);
-  if (days > OLD_KEY_DAYS)
+  const made = madeAt(signing.kid, firstSeen);
+  const days = made === undefined ? undefined : daysSince(made, nowMs);
+  if (days !== undefined && days > SIGNING_KEY_MAX_AGE_DAYS)
     return bad('signing keys', `the key that signs is ${days} days old`, 'README.md, Rotate the signing keys');
   return good(
     'signing keys',
-    `${keys.length} published, ${Number.isNaN(days) ? 'of unknown age' : `${days} days old`}`,
+    `${keys.length} published; the one that signs is ${days === undefined ? 'of unknown age' : `${days} days old`}`,
   );
 }

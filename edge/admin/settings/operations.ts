@@ -8,12 +8,14 @@ import { etagOf, readIfMatch } from '../api/if-match.ts';
 import { listOf, type Operation, operation, paging } from '../api/operation.ts';
 import { changeItem, viewChange } from '../record/change.ts';
 import { documented } from '../record/member.ts';
+import type { AdminDeps } from '../web/console.ts';
 import { SITE_MEMBERS } from './record.ts';
-import { changeSite, requireSite, siteAnswer, siteChange, viewSite } from './site.ts';
+import { saveSettings } from './save.ts';
+import { requireSite, siteAnswer, siteChange, viewSite } from './site.ts';
 
 const answer = (row: SettingsRow) => ({ body: viewSite(row), headers: { ETag: etagOf(row.version) } });
 
-export function settingsOperations(): Operation[] {
+export function settingsOperations(deps: AdminDeps): Operation[] {
   return [
     operation({
       method: 'get',
@@ -34,7 +36,7 @@ export function settingsOperations(): Operation[] {
       answer: siteAnswer,
       needsIfMatch: true,
       handle: async ({ actor, database, body, header }) =>
-        answer(await changeSite(database, actor, readIfMatch(header('if-match')), body)),
+        answer(await saveSettings({ ...deps, database }, actor, readIfMatch(header('if-match')), body)),
     }),
     operation({
       method: 'get',

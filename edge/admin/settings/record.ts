@@ -32,7 +32,7 @@ const ATTEMPTS_MIN_DAYS = 7;
 const USAGE_MIN_DAYS = 1;
 const AUDIT_MIN_DAYS = 365;
 
-/** By its text alone; where its host leads, and that it is none of ours, is looked at whenever something is posted. */
+/** By its text alone; where its host leads, and that it is none of ours, is looked at when it is saved (./save.ts) and posted to. */
 const webhook = optionalText(2048).superRefine((url, context) => {
   const host = url !== null && URL.canParse(url) ? new URL(url).hostname : '';
   const problem =

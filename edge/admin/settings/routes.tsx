@@ -16,7 +16,8 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Fact, Notice, When } from '../web/ui.tsx';
 import { SITE_MEMBERS, SITE_SECTIONS } from './record.ts';
-import { changeSite, noSuchSite, readSettings, requireSite, viewSite } from './site.ts';
+import { saveSettings } from './save.ts';
+import { noSuchSite, readSettings, requireSite, viewSite } from './site.ts';
 
 const { path: PLACE } = PLACES.settings;
 const RECENT_CHANGES = 50;
@@ -104,7 +105,8 @@ async function change(console: Console, c: Context): Promise<Response> {
   const texts = textsOfForm(SITE_MEMBERS, form);
   const version = versionOf(form);
   try {
-    await changeSite(session.database, session.actor, [version], toBody(SITE_MEMBERS, texts));
+    const deps = { ...console.deps, database: session.database };
+    await saveSettings(deps, session.actor, [version], toBody(SITE_MEMBERS, texts));
     return c.redirect(`${linkTo(config, PLACE)}?saved=1`, 303);
   } catch (error) {
     if (!isOfForm(error)) throw error;

@@ -111,7 +111,7 @@ async function discover(configured: string, http: HttpOptions): Promise<oauth.Au
   return oauth.processDiscoveryResponse(new URL(data?.issuer ?? configured), response);
 }
 
-export function createProvider(deps: Omit<Deps, 'database'>): FindProvider {
+export function createProvider(deps: Pick<Deps, 'config' | 'fetch' | 'now'>): FindProvider {
   let known: { provider: Provider; until: number } | undefined;
   return async () => {
     if (known !== undefined && deps.now() < known.until) return known.provider;

@@ -14,24 +14,25 @@ import {
   MLLP_MESSAGES_PATH,
   MLLP_RANGES_PATH,
   type AllowedRanges,
+  type SidecarClaims,
 } from '../../../shared/mllp-contract.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps, Query } from '../../deps.ts';
 import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
-import { noteSidecar } from '../../store/sidecar.ts';
+import { noteSidecar, noteTurnedAway } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
 import type { Guesses } from '../guess/guesses.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { recordRefusals } from './refusals.ts';
-import { claimsOf, requireBody, useToken } from './sidecar-token.ts';
+import { callerOf, notThere, requireBody, useToken } from './sidecar-token.ts';
 
 /** How long a sidecar may refuse by the ranges it was told: a key that was changed counts after that. */
 const RANGES_MAX_AGE_SECONDS = 15;
 
-/** The console shows which sidecars called lately; one note a minute is enough. */
+/** The console shows which sidecars called lately, and which were not let in; one note a minute of each is enough. */
 const SIDECAR_NOTE_MS = 60_000;
 
 /** @param guesses of this isolate, shared with the messages over HTTP */
@@ -39,21 +40,35 @@ export function createMllpIngest(deps: Deps, guesses: Guesses, countUse?: CountU
   const app = createSurface(deps, 'mllp', '', countUse);
   const noted = new Map<string, number>();
 
-  const noteSidecarCall = (issuer: string): void => {
+  const note = (what: string, query: Query): void => {
     const now = deps.now();
-    if (now - (noted.get(issuer) ?? -Infinity) < SIDECAR_NOTE_MS) return;
-    noted.set(issuer, now);
-    deps.background(deps.database.run(noteSidecar(issuer)));
+    if (now - (noted.get(what) ?? -Infinity) < SIDECAR_NOTE_MS) return;
+    noted.set(what, now);
+    deps.background(deps.database.run(query));
+  };
+
+  /** @throws Fault `not-found` for whoever is no sidecar of ours */
+  const requireSidecar = async (request: Request): Promise<{ claims: SidecarClaims; noteCall: () => void }> => {
+    const caller = await callerOf(deps, request);
+    if ('claims' in caller) {
+      const { claims, clockSeconds } = caller;
+      return { claims, noteCall: () => note(`called ${claims.iss}`, noteSidecar(claims.iss, clockSeconds)) };
+    }
+    const { turnedAway, cause } = caller;
+    if (turnedAway !== undefined) {
+      note(`${turnedAway.reason} ${turnedAway.name}`, noteTurnedAway(turnedAway, deps.sourceAddress(request)));
+    }
+    throw notThere(cause);
   };
 
   app.post(MLLP_MESSAGES_PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
-    const claims = await claimsOf(deps, request);
+    const { claims, noteCall } = await requireSidecar(request);
     const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
     await requireBody(claims, bytes);
     const { src: address, tls: tlsSubject, iss } = claims;
-    noteSidecarCall(iss);
+    noteCall();
 
     const ingested = await ingest(
       { ...deps, guesses },
@@ -75,10 +90,10 @@ export function createMllpIngest(deps: Deps, guesses: Guesses, countUse?: CountU
   });
 
   app.get(MLLP_RANGES_PATH, async (c) => {
-    const claims = await claimsOf(deps, c.req.raw);
+    const { claims, noteCall } = await requireSidecar(c.req.raw);
     await requireBody(claims, new Uint8Array(0));
     await useToken(deps, claims);
-    noteSidecarCall(claims.iss);
+    noteCall();
     const rows = await deps.database.run(allowedIps());
     const ranges = new Set(rows.flatMap(({ range }) => canonicalRange(range) ?? []));
     const answer: AllowedRanges = { ranges: [...ranges], maxAgeSeconds: RANGES_MAX_AGE_SECONDS };

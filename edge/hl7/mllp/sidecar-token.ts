@@ -3,7 +3,7 @@
  * for (shared/mllp-contract.ts). To everybody else the path is not there. A token for a message is not used up: whoever
  * repeats the message repeats its answer (edge/README.md, MLLP).
  */
-import { createLocalJWKSet, errors, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 
 import { Fault } from '../../../shared/fault.ts';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../../../shared/mllp-contract.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
+import type { TurnedAway } from '../../store/sidecar.ts';
 
 /** Clocks of sidecar and edge may differ so much. */
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -31,7 +32,7 @@ const jtiClient = (jtiHash: string): string => `mllp-sidecar-${jtiHash.charAt(0)
 const BEARER = /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
 
 /** The same for every reason: a stranger learns nothing. */
-const notThere = (cause?: unknown) => new Fault('not-found', 'no such path', { cause });
+export const notThere = (cause?: unknown) => new Fault('not-found', 'no such path', { cause });
 
 /**
  * @param body what was received
@@ -52,15 +53,46 @@ export async function useToken({ jtiStore }: Pick<Deps, 'jtiStore'>, { exp, jti 
   if (!(await jtiStore.claim(jtiClient(jtiHash), jtiHash, expires, crypto.randomUUID()))) throw notThere();
 }
 
-/**
- * The claims of the sidecar that sent a request, checked before the body of a stranger is read.
- *
- * @throws Fault `not-found` for anybody else
- */
-export async function claimsOf(deps: Pick<Deps, 'config' | 'now'>, request: Request): Promise<SidecarClaims> {
+/** Who calls: a sidecar of ours, or somebody who is not let in, of whom an operator may want to know. */
+export type Caller =
+  | { readonly claims: SidecarClaims; readonly clockSeconds: number }
+  | { readonly turnedAway: TurnedAway | undefined; readonly cause?: unknown };
+
+/** Such as keys of ours have: it is shown to staff, and anybody can send one. */
+const KID = /^[A-Za-z0-9._~-]{1,64}$/;
+
+/** What a stranger's token says of itself, where it looks like a sidecar's; nothing of it is sure. */
+function strangerOf(token: string): TurnedAway | undefined {
+  try {
+    const { typ, alg, kid } = decodeProtectedHeader(token);
+    if (typ !== SIDECAR_TOKEN_TYPE || alg !== SIDECAR_TOKEN_ALGORITHM) return undefined;
+    if (decodeJwt(token).aud !== SIDECAR_TOKEN_AUDIENCE) return undefined;
+    return {
+      reason: 'unknown-key',
+      name: '',
+      kid: kid !== undefined && KID.test(kid) ? kid : null,
+      clockSeconds: null,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A sidecar that is known by its key, whose clock is too far off. */
+const lateOrEarly = (name: string, clockSeconds: number): TurnedAway => ({
+  reason: 'clock',
+  name,
+  kid: null,
+  clockSeconds,
+});
+
+/** Who sent a request, before the body of a stranger is read. */
+export async function callerOf(deps: Pick<Deps, 'config' | 'now'>, request: Request): Promise<Caller> {
   const keys = deps.config.MLLP_SIDECAR_KEYS;
   const token = BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
-  if (keys === undefined || token === undefined) throw notThere();
+  if (token === undefined) return { turnedAway: undefined };
+  if (keys === undefined) return { turnedAway: strangerOf(token) };
+  const behind = (claims: SidecarClaims): number => Math.round(deps.now() / 1000 - claims.iat);
   try {
     const { payload } = await jwtVerify(token, createLocalJWKSet(keys), {
       algorithms: [SIDECAR_TOKEN_ALGORITHM],
@@ -70,15 +102,21 @@ export async function claimsOf(deps: Pick<Deps, 'config' | 'now'>, request: Requ
       currentDate: new Date(deps.now()),
     });
     const claims = sidecarClaims.parse(payload);
-    const lifetime = claims.exp - claims.iat;
-    const age = deps.now() / 1000 - claims.iat;
-    if (lifetime > SIDECAR_TOKEN_MAX_LIFETIME_SECONDS || age < -CLOCK_TOLERANCE_SECONDS) throw notThere();
-    return claims;
-  } catch (error) {
-    if (error instanceof Fault) throw error;
-    // Bad signature, claims or shape; whatever else is thrown is a bug of ours.
-    if (error instanceof errors.JOSEError || (error instanceof Error && error.name === 'ZodError'))
-      throw notThere(error);
-    throw error;
+    const clockSeconds = behind(claims);
+    if (claims.exp - claims.iat > SIDECAR_TOKEN_MAX_LIFETIME_SECONDS) return { turnedAway: undefined };
+    if (clockSeconds < -CLOCK_TOLERANCE_SECONDS) return { turnedAway: lateOrEarly(claims.iss, clockSeconds) };
+    return { claims, clockSeconds };
+  } catch (cause) {
+    // Its signature was good: times are looked at last.
+    if (cause instanceof errors.JWTExpired) {
+      const { data } = sidecarClaims.safeParse(cause.payload);
+      return { turnedAway: data && lateOrEarly(data.iss, behind(data)), cause };
+    }
+    if (cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWSSignatureVerificationFailed)
+      return { turnedAway: strangerOf(token), cause };
+    // Bad claims or shape; whatever else is thrown is a bug of ours.
+    if (cause instanceof errors.JOSEError || (cause instanceof Error && cause.name === 'ZodError'))
+      return { turnedAway: undefined, cause };
+    throw cause;
   }
 }

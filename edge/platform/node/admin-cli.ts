@@ -19,7 +19,8 @@ import { viewRefusal } from '../../admin/refusals/view.ts';
 import { bodyOfFlags, optionsOf, usageOf } from '../../admin/record/flags.ts';
 import { SITE_MEMBERS } from '../../admin/settings/record.ts';
 import { assignAddress, type GivenAddress, listAddresses, withdrawAddress } from '../../admin/settings/addresses.ts';
-import { changeSite, createSite, requireSite, viewSite } from '../../admin/settings/site.ts';
+import { requireWebhook, saveSettings } from '../../admin/settings/save.ts';
+import { createSite, requireSite, viewSite } from '../../admin/settings/site.ts';
 import { authorOf } from '../../admin/staff/permissions.ts';
 import { readCommandConfig } from '../../config.ts';
 import { listSites } from '../../store/site.ts';
@@ -30,11 +31,13 @@ import {
   type CommandDeps,
   knownSite,
   need,
+  NEWEST,
   operator,
   type Options,
   SITE,
   textOf,
 } from './admin-command.ts';
+import { ALERT_COMMANDS } from './admin-alert.ts';
 import { REPLAY_COMMANDS } from './admin-replay.ts';
 import { connectDatabase } from './database.ts';
 import { erase, openTerminal } from './erase-patient.ts';
@@ -51,9 +54,6 @@ async function connect(): Promise<CommandDeps> {
       (await lookup(hostname, { all: true }).catch(() => [])).map(({ address }) => address),
   };
 }
-
-/** How many of a log are answered, the newest first. */
-const NEWEST = '50';
 
 const CLIENT_ID = '--client-id svc-…';
 
@@ -109,9 +109,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       'npm run -s admin -- site address add says which',
     usage: usageOf(SITE_MEMBERS, true),
     options: siteOptions,
-    async run({ database }, options) {
+    async run(deps, options) {
       need(options, 'name');
+      const { database } = deps;
       const body = await bodyOfFlags(SITE_MEMBERS, options, readText);
+      await requireWebhook(deps, body);
       const sites = await database.run(listSites());
       const known = sites.find(({ name }) => name === need(options, 'name').trim());
       if (known !== undefined) throw new Fault('conflict', `there is a site of that name already: ${known.site_id}`);
@@ -128,10 +130,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'site update': {
     usage: [SITE, ...usageOf(SITE_MEMBERS, false)],
     options: ['site', ...siteOptions],
-    async run({ database }, options) {
+    async run(deps, options) {
       const actor = operator(need(options, 'site'));
       const body = await bodyOfFlags(SITE_MEMBERS, options, readText);
-      return viewSite(await changeSite(asOperator({ database }, actor).database, actor, [], body));
+      return viewSite(await saveSettings(asOperator(deps, actor), actor, [], body));
     },
   },
   'site list': {
@@ -238,6 +240,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   ...REPLAY_COMMANDS,
+  ...ALERT_COMMANDS,
   'key disable': setStatus('disabled'),
   'key enable': setStatus('active'),
 };
@@ -253,6 +256,8 @@ const OPTIONS = {
   to: { type: 'string', multiple: false },
   apply: { type: 'string', multiple: false },
   comment: { type: 'string', multiple: false },
+  state: { type: 'string', multiple: false },
+  minutes: { type: 'string', multiple: false },
   ...optionsOf(SITE_MEMBERS),
   ...optionsOf(KEY_MEMBERS),
 } as const;

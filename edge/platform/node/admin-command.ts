@@ -27,6 +27,9 @@ export const textOf = (options: Options, name: string): string => {
 
 export const SITE = '--site ID';
 
+/** How many of a log are answered, the newest first. */
+export const NEWEST = '50';
+
 /** The runtime of a command. */
 export interface CommandDeps {
   readonly config: CommandConfig;

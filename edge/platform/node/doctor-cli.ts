@@ -12,10 +12,16 @@ const USAGE = `usage: npm run -s doctor -- BASE_URL [--console URL]
 
 Looks at a live deployment and says what is well and what is not. BASE_URL is that of FHIR or of the token service, --console
 ADMIN_PUBLIC_BASE_URL where it is another. It sees more with DATABASE_URL (of the gateway's login) and ADMIN_TOKEN (an access
-token with site.endpoints.read) in the environment. Ends with 0 when nothing is wrong.
+token with site.endpoints.read) in the environment. Ends with 0 when nothing is
+wrong; what only a person can judge (?) does not change that.
 `;
 
-const MARKS: Readonly<Record<Finding['state'], string>> = { good: 'ok  ', bad: 'BAD ', unknown: '-   ' };
+const MARKS: Readonly<Record<Finding['state'], string>> = {
+  good: 'ok  ',
+  bad: 'BAD ',
+  doubtful: '?   ',
+  unknown: '-   ',
+};
 
 /** A base URL with a slash at its end, so that what is below it can be written behind it. */
 function baseOf(text: string): URL {
@@ -40,8 +46,10 @@ async function main(): Promise<void> {
     ...(await checkConnection(DATABASE_URL || undefined)),
   ];
   process.stdout.write(findings.map(shown).join(''));
-  const wrong = findings.filter(({ state }) => state === 'bad').length;
-  process.stderr.write(wrong === 0 ? 'all is well of what was looked at\n' : `${wrong} to mend\n`);
+  const count = (of: Finding['state']): number => findings.filter(({ state }) => state === of).length;
+  const [wrong, doubts] = [count('bad'), count('doubtful')];
+  const summary = wrong === 0 ? 'all is well of what was looked at' : `${wrong} to mend`;
+  process.stderr.write(`${summary}${doubts === 0 ? '' : `; ${doubts} to look at`}\n`);
   if (wrong > 0) process.exitCode = 1;
 }
 

@@ -35,10 +35,12 @@ const counted = (more: Partial<Counted> = {}): Counted => ({
   ...more,
 });
 
+const KIDS = ['2026-01-02-abcd', 'old-ring'];
+
 const families = async (limit = 100): Promise<Map<string, Family>> => {
-  const [row] = await database.run(readMetrics(limit));
+  const [row] = await database.run(readMetrics(limit, KIDS));
   if (row === undefined) throw new Error('one row is expected');
-  return new Map(familiesOf(row, 1, undefined).map((family) => [family.name, family]));
+  return new Map(familiesOf(row, { schema: 1, version: undefined, kids: KIDS }).map((family) => [family.name, family]));
 };
 const samplesOf = async (name: string) => (await families()).get(name)?.samples ?? [];
 
@@ -117,4 +119,29 @@ test('messages to replay, sidecars and jobs', async () => {
   const [due] = await samplesOf('gateway_job_due_seconds');
   expect(Math.round(Number(due?.value) / 60)).toBe(60);
   expect(told).toContain('# TYPE gateway_messages_to_replay gauge\n');
+});
+
+test('alerts by what people did about them, and when the keys that sign were made', async () => {
+  for (const kind of ['feed-silent', 'jwks-uri-failing', 'replay-needed', 'sidecar-silent']) {
+    await db.client.query(
+      `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, gen_random_uuid(), $2, 'x', now())`,
+      [site, kind],
+    );
+  }
+  await db.client.query("update alert set acknowledged_at = now(), acknowledged_by = 'ada' where kind = 'feed-silent'");
+  await db.client.query("update alert set resolved_at = now() where kind = 'replay-needed'");
+  await db.client.query(
+    "insert into alert_mute (site_id, kind, subject, muted_by) values ($1, 'jwks-uri-failing', 'x', 'ada')",
+    [site],
+  );
+  expect(await samplesOf('gateway_alerts')).toEqual([
+    { labels: { site, kind: 'feed-silent', state: 'acknowledged' }, value: 1 },
+    { labels: { site, kind: 'jwks-uri-failing', state: 'muted' }, value: 1 },
+    { labels: { site, kind: 'sidecar-silent', state: 'open' }, value: 1 },
+  ]);
+  const created = () => samplesOf('gateway_signing_key_created_timestamp_seconds');
+  const day = { labels: { kid: '2026-01-02-abcd', use: 'signs' }, value: Date.parse('2026-01-02') / 1000 };
+  expect(await created()).toEqual([day]);
+  await db.client.query("insert into signing_key_seen (kid, first_seen) values ('old-ring', to_timestamp(1700000000))");
+  expect(await created()).toEqual([day, { labels: { kid: 'old-ring', use: 'published' }, value: 1_700_000_000 }]);
 });

@@ -17,10 +17,11 @@ const THEIRS = randomUUID();
 /** What belongs to no site, and what the application may do with it. A new table of no site is a decision: it stands here. */
 const OF_NO_SITE: Readonly<Record<string, string>> = {
   audit_minimum_age: '',
-  signing_key_seen: '',
+  signing_key_seen: 'SELECT',
   jti_claim: '',
   schema_function: 'SELECT',
   schema_migration: 'SELECT',
+  sidecar_refused: 'INSERT SELECT UPDATE',
   sidecar_seen: 'INSERT SELECT UPDATE',
 };
 
@@ -61,7 +62,7 @@ const FOR_THE_OWNER = [
   'console_session_sites',
   'job_claim',
   'jti_claim_add',
-  'metrics_read',
+  'metrics_told',
   'mllp_candidates',
   'mllp_ranges',
   'refusal_add',

@@ -38,7 +38,8 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const KEEP_ALIVE_MS = 600_000;
 
 /** What is counted for charts is written in the background, now and then, for many requests at once. */
-export const isBookkeeping = (statement: string): boolean => /^select (?:usage_note|sidecar_note)\(/.test(statement);
+export const isBookkeeping = (statement: string): boolean =>
+  /^select (?:usage_note|sidecar_called|sidecar_turned_away)\(/.test(statement);
 
 interface Answer {
   readonly status: number;

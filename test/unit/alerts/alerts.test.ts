@@ -64,6 +64,9 @@ const NOTHING: Facts = {
   sites: [{ site, hasWebhook: true }],
 };
 
+/** Without a break from the beginning, and the provider answers. */
+const LOOKING = { since: 0, providerFailures: 0 };
+
 /** A minute after the other, as the work in the background does it; what is wrong is told by `facts` for each. */
 function simulate(
   from: string,
@@ -79,7 +82,7 @@ function simulate(
       ({ resolvedAt }) => resolvedAt === null || resolvedAt > now - 60 * MINUTE,
     );
     const all: Facts = { ...NOTHING, now, alerts: recent, sites, ...facts(now) };
-    const decided = decide(all, firing(all, since), () => `id-${(ids += 1)}`);
+    const decided = decide(all, firing(all, { since, providerFailures: 0 }), () => `id-${(ids += 1)}`);
     for (const alert of decided.alerts) {
       const known = alerts.get(alert.id);
       const isAcknowledged = known?.times === alert.times && known.isAcknowledged;
@@ -191,7 +194,7 @@ test.each([
   ['above it', 100, 26, ['error-rate']],
 ])('%s', (_, requests, errors, expected) => {
   const facts = { ...NOTHING, errors: [{ site, subject: 'fhir', percent: 25, requests, errors }] };
-  expect(firing(facts, 0).map(({ kind }) => kind)).toEqual(expected);
+  expect(firing(facts, LOOKING).map(({ kind }) => kind)).toEqual(expected);
 });
 
 test.each([
@@ -203,13 +206,20 @@ test.each([
 ])('a signing key: %s', (_, subject, firstSeen, expected) => {
   const now = at('2026-11-20T12:00:00Z');
   const facts = { ...NOTHING, now, signingKeys: [{ subject, firstSeen: at(firstSeen) }] };
-  expect(firing(facts, 0).map(({ kind }) => kind)).toEqual(expected);
+  expect(firing(facts, LOOKING).map(({ kind }) => kind)).toEqual(expected);
+});
+
+test('a provider that failed once may be starting anew; one that stays away concerns the staff of every site', () => {
+  const sites = ['a', 'b'].map((each) => ({ site: each, hasWebhook: false }));
+  const away = (providerFailures: number) => firing({ ...NOTHING, sites }, { since: 0, providerFailures });
+  expect([away(0), away(1)]).toEqual([[], []]);
+  expect(away(2)).toEqual(['a', 'b'].map((each) => ({ site: each, kind: 'provider-away', subject: '' })));
 });
 
 test('one failed fetch of a JWKS is none, three are; messages that wait are one alert of the site', () => {
-  const jwks = (refusals: number) => firing({ ...NOTHING, jwks: [{ site, subject: 'svc-a', refusals }] }, 0);
+  const jwks = (refusals: number) => firing({ ...NOTHING, jwks: [{ site, subject: 'svc-a', refusals }] }, LOOKING);
   expect([jwks(2), jwks(3)]).toEqual([[], [{ site, kind: 'jwks-uri-failing', subject: 'svc-a' }]]);
-  expect(firing({ ...NOTHING, failed: [{ site, messages: 3 }] }, 0)).toEqual([
+  expect(firing({ ...NOTHING, failed: [{ site, messages: 3 }] }, LOOKING)).toEqual([
     { site, kind: 'replay-needed', subject: '' },
   ]);
 });
@@ -249,7 +259,7 @@ describe('telling', () => {
     const now = 60 * MINUTE;
     const decideOf = (more: Partial<Facts['alerts'][number]>, wrong: Partial<Facts>) => {
       const facts: Facts = { ...NOTHING, now, alerts: [{ ...known, ...more }], ...wrong };
-      return decide(facts, firing(facts, 0), () => 'n').notices.map(({ told }) => told);
+      return decide(facts, firing(facts, LOOKING), () => 'n').notices.map(({ told }) => told);
     };
     expect(decideOf({}, failed)).toEqual([]);
     expect(decideOf({ told: 'open', clearSince: now - 10 * MINUTE }, {})).toEqual(['resolved']);

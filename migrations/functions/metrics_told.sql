@@ -1,11 +1,12 @@
 -- What /metrics tells, of all sites, hence the owner's rights: counts and times, and of names only ids of ours. One row with
--- lists, of each p_limit entries at most, and how many there are in all (edge/metrics/reading.ts).
+-- lists, of each p_limit entries at most, and how many there are in all (edge/metrics/families.ts).
 --   usage: [{ site, surface, outcome, durationMs, latency: [n] }]       answers: [{ site, surface, answer, answers }]
 --   feeds: [{ site, clientId, surface, at }] of active keys             failed: [{ site, messages }] that wait for people
 --   sidecars: [{ name, at }] of the last seven days                     jobs: [{ kind, open, failed, dueSeconds }]
+--   alerts: [{ site, kind, state, alerts }] that are not resolved       signingKeys: [{ kid, at }] of p_kids: first seen to sign
 -- Times are seconds since the epoch. Failed jobs are those of the last day; dueSeconds is how long the oldest has waited.
-create or replace function metrics_read(p_limit integer) returns table (usage json, answers json, feeds json, failed json,
-  sidecars json, jobs json, counted json)
+create or replace function metrics_told(p_limit integer, p_kids text[]) returns table (usage json, answers json, feeds json,
+  failed json, sidecars json, jobs json, alerts json, signing_keys json, counted json)
 language sql stable
 security definer
 set search_path = public, pg_temp
@@ -34,6 +35,17 @@ as $$
                filter (where j.state = 'open')), 0)) as "dueSeconds"
         from job j where j.state = 'open' or (j.state = 'failed' and j.ended_at > clock_timestamp() - interval '1 day')
        group by j.kind order by j.kind limit p_limit) x),
+    (select coalesce(json_agg(x), '[]') from (
+      select a.site_id as site, a.kind, s.state, count(*) as alerts
+        from alert a
+       cross join lateral (select case
+         when exists (select from alert_mute m where m.site_id = a.site_id and m.kind = a.kind and m.subject = a.subject
+                         and (m.until is null or m.until > clock_timestamp())) then 'muted'
+         when a.acknowledged_at is not null then 'acknowledged' else 'open' end as state) s
+       where a.resolved_at is null group by a.site_id, a.kind, s.state order by a.site_id, a.kind, s.state limit p_limit) x),
+    (select coalesce(json_agg(x), '[]') from (
+      select k.kid, extract(epoch from k.first_seen) as at from signing_key_seen k where k.kid = any (p_kids)
+       order by k.kid limit p_limit) x),
     (select json_build_object(
       'usage', (select count(*) from usage_total), 'answers', (select count(*) from answer_total),
       'feeds', (select count(*) from feed)))

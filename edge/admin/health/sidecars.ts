@@ -1,0 +1,66 @@
+/** The MLLP sidecars: who called, whose clock is off, and who was not let in. */
+import type { Config } from '../../config.ts';
+import type { Database } from '../../deps.ts';
+import {
+  SIDECAR_SILENT_MS,
+  type SidecarRow,
+  sidecarsSeen,
+  sidecarsTurnedAway,
+  type TurnedAwayRow,
+} from '../../store/sidecar.ts';
+import { bad, doubtful, type Finding, good } from './finding.ts';
+
+/** Half of what is tolerated (edge/hl7/mllp/sidecar-token.ts): there is time to mend it. */
+const CLOCK_OFF_SECONDS = 15;
+
+const off = (seconds: number): string => `${Math.abs(seconds)} s ${seconds < 0 ? 'ahead' : 'behind'}`;
+
+const SET_THE_CLOCK = 'set the clock of its machine (NTP), or of the gateway’s: beyond 30 s it is not let in';
+
+function calling({ issuer, last_seen: at, clock_seconds: clock }: SidecarRow, nowMs: number): Finding {
+  const subject = `sidecar ${issuer}`;
+  const silentMs = nowMs - Date.parse(at);
+  const minutes = Math.max(0, Math.floor(silentMs / 60_000));
+  if (silentMs > SIDECAR_SILENT_MS) return bad(subject, `silent for ${minutes} minutes`, 'see its /readyz and its log');
+  const called = `called ${minutes === 0 ? 'within a minute' : `${minutes} minutes ago`}`;
+  if (clock === null) return good(subject, called);
+  return Math.abs(clock) > CLOCK_OFF_SECONDS
+    ? bad(subject, `${called}; its clock is ${off(clock)}`, SET_THE_CLOCK)
+    : good(subject, `${called}; its clock is as ours`);
+}
+
+/** Anybody can call with a key of their own, so only a person can say whether it was a sidecar of theirs. */
+const stranger = ({ kid, source_address: from }: TurnedAwayRow): Finding =>
+  doubtful(
+    'sidecar key',
+    `somebody called from ${from} as a sidecar, with ${kid === null ? 'a key' : `the key ${kid}`} that is not in MLLP_SIDECAR_KEYS`,
+    'is it a sidecar of yours? Add its public key to MLLP_SIDECAR_KEYS. If not, there is nothing to do: it was not let in',
+  );
+
+export async function checkSidecars(
+  { INTEGRATION_HL7_MTTP_DOMAIN: domain, MLLP_SIDECAR_KEYS: keys }: Config,
+  database: Database,
+  nowMs: number,
+): Promise<Finding[]> {
+  const [seen, turnedAway] = await database.batch([sidecarsSeen(), sidecarsTurnedAway()] as const);
+  const strangers = turnedAway.filter(({ reason }) => reason === 'unknown-key').map(stranger);
+  if (domain === undefined) return [good('sidecars', 'MLLP is not offered'), ...strangers];
+  if (keys === undefined) {
+    const next = 'npm run -s keys -- sidecar; MLLP_SIDECAR_KEYS';
+    return [bad('sidecars', 'MLLP is offered, and no sidecar is let in', next), ...strangers];
+  }
+  const lastSeen = new Map(seen.map(({ issuer, last_seen: at }) => [issuer, at]));
+  // Its clock may have been set since.
+  const wrongClocks = turnedAway.filter(
+    ({ reason, name, at }) => reason === 'clock' && Date.parse(at) > Date.parse(lastSeen.get(name) ?? '1970-01-01'),
+  );
+  const shut = new Set(wrongClocks.map(({ name }) => name));
+  const found = [
+    ...wrongClocks.map(({ name, clock_seconds: clock }) =>
+      bad(`sidecar ${name}`, `it is not let in: its clock is ${off(clock ?? 0)}`, SET_THE_CLOCK),
+    ),
+    ...seen.filter(({ issuer }) => !shut.has(issuer)).map((row) => calling(row, nowMs)),
+  ];
+  if (found.length > 0) return [...found, ...strangers];
+  return [bad('sidecars', 'none has called in seven days', 'start one: README.md, MLLP sidecar'), ...strangers];
+}

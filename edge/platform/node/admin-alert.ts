@@ -1,0 +1,66 @@
+/** `npm run admin -- alert …`: what needs people, and what an operator does about it, as `/admin/api/alerts` has it. */
+import {
+  acknowledge,
+  alertQuery,
+  findAlerts,
+  mute,
+  MAX_MUTE_MINUTES,
+  muteBody,
+  unmute,
+  viewAlert,
+} from '../../admin/alerts/listing.ts';
+import type { Actor } from '../../admin/staff/permissions.ts';
+import type { Database } from '../../deps.ts';
+import {
+  asOperator,
+  type Command,
+  knownSite,
+  need,
+  NEWEST,
+  operator,
+  type Options,
+  SITE,
+  textOf,
+} from './admin-command.ts';
+import { UsageError } from './program.ts';
+
+/** What is done about one alert of a site, on record. */
+const acting = (
+  options: readonly string[],
+  act: (database: Database, actor: Actor, id: string, options: Options) => Promise<{ alertId: string }>,
+): Command => ({
+  usage: ['SITE', 'ID', ...options.map((name) => `[--${name} NUMBER]`)],
+  options,
+  operands: 2,
+  async run(deps, given, [site = '', id = '']) {
+    const actor = operator(site);
+    await knownSite(deps.database, site);
+    return act(asOperator(deps, actor).database, actor, id, given);
+  },
+});
+
+/** Null: until somebody unmutes it. @throws UsageError */
+function minutesOf(options: Options): number | null {
+  const text = textOf(options, 'minutes');
+  const { data } = muteBody.safeParse({ minutes: text === '' ? null : Number(text) });
+  if (data === undefined) throw new UsageError(`--minutes is a whole number from 1 to ${MAX_MUTE_MINUTES}`);
+  return data.minutes;
+}
+
+export const ALERT_COMMANDS: Readonly<Record<string, Command>> = {
+  'alert list': {
+    next: 'alert acknowledge SITE ID says that somebody is at it; alert mute SITE ID tells nobody of it',
+    usage: [SITE, '[--state open|resolved]'],
+    options: ['site', 'state'],
+    async run({ database }, options) {
+      const { site } = operator(need(options, 'site'));
+      const { data } = alertQuery.safeParse({ state: textOf(options, 'state') || undefined, limit: NEWEST });
+      if (data === undefined) throw new UsageError('--state is open or resolved');
+      await knownSite(database, site);
+      return (await findAlerts(database, site, data)).items.map(viewAlert);
+    },
+  },
+  'alert acknowledge': acting([], acknowledge),
+  'alert mute': acting(['minutes'], (database, actor, id, options) => mute(database, actor, id, minutesOf(options))),
+  'alert unmute': acting([], unmute),
+};
