@@ -1,5 +1,5 @@
 /** Parsing at the door of `/admin/api`: JSON within a limit, zod's findings as located issues. */
-import type { z } from 'zod';
+import { safeParse, type z } from 'zod';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { type Json, parseJson } from '../../../shared/json.ts';
@@ -50,4 +50,34 @@ export function parse<T extends z.ZodType>(
   const fields = [...new Set(issues.map(({ at }) => at).filter((at) => at !== undefined && at !== ''))];
   const named = fields.length === 0 ? '' : `: ${fields.join(', ')}`;
   throw new Fault(kind, `${what} is not acceptable${named}`, { issues });
+}
+
+/** What of an object could be read, and what is wrong with the rest. */
+export interface ReadAsFarAs {
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly issues: readonly Issue[];
+}
+
+/**
+ * As `parse`, but a member that is wrong does not hide the others, so that a rule can be tried on them too.
+ *
+ * @throws Fault `invalid` for what is no such object at all
+ */
+export function parseAsFarAs<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  given: unknown,
+  what: string,
+): ReadAsFarAs {
+  try {
+    return { data: parse(schema, given, 'invalid', what), issues: [] };
+  } catch (error) {
+    if (!(error instanceof Fault) || error.issues.length === 0) throw error;
+    const members: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
+    const values = new Map<string, unknown>(Object.entries(Object(given)));
+    const read = Object.entries(members).flatMap(([name, member]) => {
+      const { success, data } = safeParse(member, values.get(name));
+      return success && data !== undefined ? [[name, data] as const] : [];
+    });
+    return { data: Object.fromEntries(read), issues: error.issues };
+  }
 }

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 
 import type { Fault } from '../../../shared/fault.ts';
-import { isOfForm, RecordForm, statusOfForm, versionOf } from '../record/form.tsx';
+import { isOfForm, RecordForm, statusOfForm, titleOfForm, versionOf } from '../record/form.tsx';
 import { type FieldTexts, initialTexts, textsOfForm, textsOfRecord, toBody } from '../record/texts.ts';
 import type { Session } from '../staff/session.ts';
 import { readForm } from '../web/form.ts';
@@ -11,6 +11,7 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { changeKey, createKey, requireKey } from './keys.ts';
 import { KEY_MEMBERS, KEY_SECTIONS } from './record.ts';
+import { shownAgain } from './shown-again.ts';
 import { viewKey } from './view.ts';
 
 const { path: PLACE } = PLACES.keys;
@@ -31,7 +32,7 @@ function formPage(
   const path = key === undefined ? keys : `${keys}/${key.clientId}`;
   const page = (
     <Page
-      title={key === undefined ? 'New API key' : `Edit ${key.name}`}
+      title={titleOfForm(key === undefined ? 'New API key' : `Edit ${key.name}`, fault)}
       config={config}
       session={session}
       place={PLACE}
@@ -65,7 +66,7 @@ export async function create(console: Console, c: Context): Promise<Response> {
     return c.redirect(`${linkTo(deps.config, PLACE)}/${key.client_id}?saved=created&look=1`, 303);
   } catch (error) {
     if (!isOfForm(error)) throw error;
-    return formPage(console, session, { texts, fault: error });
+    return formPage(console, session, { texts: shownAgain(texts), fault: error });
   }
 }
 
@@ -90,6 +91,6 @@ export async function change(console: Console, c: Context, clientId: string): Pr
     if (!isOfForm(error)) throw error;
     const { name } = await requireKey(session.database, session.actor.site, clientId);
     // The version stays the one that was read, so that saving again cannot overwrite what nobody has seen.
-    return formPage(console, session, { texts, fault: error, key: { clientId, name, version } });
+    return formPage(console, session, { texts: shownAgain(texts), fault: error, key: { clientId, name, version } });
   }
 }

@@ -2,18 +2,25 @@
  * Creating and changing API keys, the same for the console and its JSON API: parse, check the record as a whole, look at
  * its JWKS, write it with its history. The second of two administrators who edit one version is told.
  */
-import { z } from 'zod';
-
-import { Fault } from '../../../shared/fault.ts';
+import { Fault, type Issue } from '../../../shared/fault.ts';
 import type { Database, Deps } from '../../deps.ts';
 import type { GuardedFetching } from '../../http/guarded-fetch.ts';
 import { changedMeanwhile } from '../api/if-match.ts';
-import { parse } from '../api/parse.ts';
-import { newRecord, recordChange, toColumns, toRecord } from '../record/member.ts';
+import { parseAsFarAs } from '../api/parse.ts';
+import { newRecord, recordChange, toColumns } from '../record/member.ts';
 import { noSuchSite } from '../settings/site.ts';
 import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
 import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from './record.ts';
-import { checkJwksOf, checkOneJwks, checkTogether, type JwksFindings, refusal, thumbprintsOf } from './rules.ts';
+import { readPublicKeys } from './public-keys.ts';
+import {
+  checkJwksOf,
+  checkTogether,
+  type JwksFindings,
+  MAX_JWKS_CHARACTERS,
+  refusal,
+  type Rules,
+  thumbprintsOf,
+} from './rules.ts';
 import { type KeyRow, readKey, writeKey } from './statements.ts';
 import { inSite } from '../../store/in-site.ts';
 import { siteAddresses, type SiteAddressRow } from '../../store/site-address.ts';
@@ -43,32 +50,13 @@ export async function requireKey(database: Database, site: string, clientId: str
 /** @throws Fault `invalid` naming each field; `forbidden` without the permission */
 export async function createKey(deps: KeyDeps, actor: Actor, body: unknown): Promise<SavedKey> {
   requirePermission(actor, 'site.api_keys.create');
-  const given = parseNewKey(body);
+  const { data, issues } = parseAsFarAs(newKey, body, 'the API key');
+  const given = toColumns(KEY_MEMBERS, data);
   // A list without any protocol says as little as none at all.
-  const protocols = given.protocols.length === 0 ? DEFAULT_PROTOCOLS : given.protocols;
-  const record = { ...given, protocols };
-  return save(deps, actor, `svc-${crypto.randomUUID()}`, null, record, record);
+  const protocols = given.protocols?.length === 0 ? DEFAULT_PROTOCOLS : given.protocols;
+  const record = protocols === undefined ? given : { ...given, protocols };
+  return save(deps, actor, { clientId: `svc-${crypto.randomUUID()}`, current: null, expected: null, record, issues });
 }
-
-/** All findings at once: what is wrong with a member, and that there is no JWKS or one too many. */
-function parseNewKey(body: unknown): KeyRecord {
-  try {
-    return toRecord(KEY_MEMBERS, parse(newKey, body, 'invalid', 'the API key'));
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    const { jwksUri, jwks } = jwksMembers.parse(body);
-    const located = new Set(error.issues.map(({ at }) => at));
-    throw refusal([...error.issues, ...checkOneJwks(jwksUri, jwks).filter(({ at }) => !located.has(at))]);
-  }
-}
-
-/** The two members of which one must be there, from whatever was sent. */
-const jwksMembers = z
-  .object({
-    jwksUri: KEY_MEMBERS.jwksUri.schema.catch(null),
-    jwks: KEY_MEMBERS.jwks.schema,
-  })
-  .catch({ jwksUri: null, jwks: null });
 
 /** Which permission each kind of change needs: disabling is a right of its own. */
 function requireRights(actor: Actor, { status, ...others }: Partial<KeyRecord>): void {
@@ -90,32 +78,51 @@ export async function changeKey(
   body: unknown,
 ): Promise<SavedKey> {
   const current = await requireKey(deps.database, actor.site, clientId);
-  const changed = toColumns(KEY_MEMBERS, parse(keyChange, body, 'invalid', 'the change'));
-  requireRights(actor, changed);
+  const { data, issues } = parseAsFarAs(keyChange, body, 'the change');
+  const record = toColumns(KEY_MEMBERS, data);
+  requireRights(actor, record);
   if (expected.length > 0 && !expected.includes(current.version))
     throw changedMeanwhile('the key was', current.version);
-  return save(deps, actor, clientId, expected, { ...current, ...changed }, changed);
+  return save(deps, actor, { clientId, current, expected, record, issues });
 }
 
-async function save(
-  deps: KeyDeps,
-  actor: Actor,
-  clientId: string,
-  expected: readonly number[] | null,
-  whole: KeyRecord,
-  record: Partial<KeyRecord>,
-): Promise<SavedKey> {
-  const rules = {
-    jwksUri: whole.jwks_uri,
-    jwks: whole.jwks,
-    protocols: whole.protocols,
-    allowedIps: whole.allowed_ips,
-  };
+interface Saving {
+  readonly clientId: string;
+  /** Null to create. */
+  readonly current: KeyRow | null;
+  readonly expected: readonly number[] | null;
+  /** What could be read of what was sent. */
+  readonly record: Partial<KeyRecord>;
+  /** What is wrong with the rest. */
+  readonly issues: readonly Issue[];
+}
+
+/** The inline public keys as the JWKS that is kept. */
+async function withJwks(record: Partial<KeyRecord>): Promise<{ record: Partial<KeyRecord>; issues: readonly Issue[] }> {
+  if (typeof record.jwks !== 'string' || record.jwks.length > MAX_JWKS_CHARACTERS) return { record, issues: [] };
+  const read = await readPublicKeys(record.jwks);
+  if ('jwks' in read) return { record: { ...record, jwks: read.jwks }, issues: [] };
+  return { record, issues: [{ code: 'invalid', message: read.problem, at: 'jwks' }] };
+}
+
+/** Everything that is wrong is found before any of it is told, but for what only the database knows. */
+async function save(deps: KeyDeps, actor: Actor, saving: Saving): Promise<SavedKey> {
+  const { clientId, current, expected } = saving;
+  const { record, issues } = await withJwks(saving.record);
+  const found = [...saving.issues, ...issues];
+  const rules = rulesOf({ ...current, ...record }, found);
   // Keys that do not change are not looked at again: disabling must work also when they have become unacceptable.
-  const isLooked = expected === null || 'jwks' in record || 'jwks_uri' in record;
-  const broken = isRuleTouched(record) || expected === null ? checkTogether(rules) : [];
-  const findings = isLooked ? await checkJwksOf(deps, rules, broken) : { keys: [] };
-  if (!isLooked && broken.length > 0) throw refusal(broken);
+  const isLooked = current === null || 'jwks' in record || 'jwks_uri' in record;
+  const broken = current === null || isRuleTouched(record) ? checkTogether(rules) : [];
+  const located = new Set(found.map(({ at }) => at));
+  const before = [...found, ...broken.filter(({ at }) => !located.has(at))];
+  // One finding of a field is enough: what could not be read as keys is not looked at as a JWKS.
+  const looked = {
+    jwksUri: located.has('jwksUri') ? null : rules.jwksUri,
+    jwks: located.has('jwks') ? null : rules.jwks,
+  };
+  const findings = isLooked ? await checkJwksOf(deps, looked, before) : { keys: [] };
+  if (before.length > 0) throw refusal(before);
 
   const { owned, foreign, names } = await thumbprintsOf(findings, rules.jwks !== null);
   const write = writeKey({
@@ -130,13 +137,27 @@ async function save(
   const [[written], [key]] = await inSite(deps.database, actor.site)
     .batch([write, readKey(actor.site, clientId)])
     .catch(async (error: unknown) => {
-      const foreign = await foreignAddresses(deps.database, actor.site, error, whole.allowed_ips);
+      const foreign = await foreignAddresses(deps.database, actor.site, error, rules.allowedIps);
       throw foreign ?? takenKey(error, rules.jwks === null ? 'jwksUri' : 'jwks', names);
     });
   if (written?.outcome === 'version') throw changedMeanwhile('the key was', written.version);
   if (key === undefined || written?.outcome === 'missing') throw missing(expected);
   return { key, findings };
 }
+
+/** What the rules look at. A member that could not be read counts as given, since it has a finding of its own. */
+function rulesOf(whole: Partial<KeyRecord>, found: readonly Issue[]): Rules {
+  const isUnread = (member: string) => found.some(({ at }) => at?.split(/[.[]/)[0] === member);
+  return {
+    jwksUri: isUnread('jwksUri') ? UNREAD : (whole.jwks_uri ?? null),
+    jwks: whole.jwks ?? null,
+    protocols: whole.protocols ?? [UNREAD],
+    allowedIps: whole.allowed_ips ?? [UNREAD],
+  };
+}
+
+/** Stands for what could not be read. */
+const UNREAD = '?';
 
 const RULE_COLUMNS = ['jwks', 'jwks_uri', 'protocols', 'allowed_ips'] as const satisfies readonly (keyof KeyRecord)[];
 const isRuleTouched = (record: Partial<KeyRecord>): boolean => RULE_COLUMNS.some((column) => column in record);

@@ -138,7 +138,7 @@ export const KEY_MEMBERS = {
     answer: z.looseObject({ keys: z.array(z.looseObject({ kty: text })) }).nullable(),
     view: parsedJwks,
     label: 'Inline JWKS',
-    hint: `Either this or the JWKS URI: the JSON document with its "keys" array (${USABLE_KEYS}).`,
+    hint: `Either this or the JWKS URI: a JWKS, a JWK, or a public key or certificate in PEM (${USABLE_KEYS}); kept as a JWKS.`,
     section: 'keys',
     input: {
       kind: 'lines',

@@ -11,7 +11,7 @@ import { quote } from '../../../shared/quote.ts';
 import { fetchJwks } from '../../http/fetch-jwks.ts';
 import type { GuardedFetching } from '../../http/guarded-fetch.ts';
 
-const MAX_JWKS_CHARACTERS = 64 * 1024;
+export const MAX_JWKS_CHARACTERS = 64 * 1024;
 
 export interface Rules {
   readonly jwksUri: string | null;
@@ -31,7 +31,7 @@ export interface JwksFindings {
 const issue = (at: string, message: string): Issue => ({ code: 'invalid', message, at });
 
 /** One JWKS, by URI or inline. */
-export function checkOneJwks(jwksUri: string | null, jwks: string | null): Issue[] {
+function checkOneJwks(jwksUri: string | null, jwks: string | null): Issue[] {
   if (jwksUri === null && jwks === null) {
     return [issue('jwksUri', 'give a JWKS URI, or paste the JWKS'), issue('jwks', 'paste a JWKS, or give a JWKS URI')];
   }

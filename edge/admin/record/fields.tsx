@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx';
 
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
-import { Choices, Fieldset, type FieldErrors, Lines, SelectField, Switch, Text } from '../web/fields.tsx';
+import { Choices, FieldBox, Fieldset, type FieldErrors, Lines, SelectField, Switch, Text } from '../web/fields.tsx';
 import { Badge, Fact } from '../web/ui.tsx';
 import { textOf, textsOf, YES } from './input.ts';
 import type { Member, Members } from './member.ts';
@@ -19,16 +19,17 @@ interface FieldProps {
 const Scopes = ({ chosen, ...props }: FieldProps & { chosen: readonly string[] }) => (
   <Fieldset {...props}>
     <div class="scopes">
-      {RESOURCE_TYPES.map((type) => (
+      {RESOURCE_TYPES.map((type, row) => (
         <div class="scope">
           <span aria-hidden="true">{type}</span>
-          {['read', 'write'].map((access) => (
+          {['read', 'write'].map((access, column) => (
             <label class="choice">
-              <input
-                type="checkbox"
+              <FieldBox
                 name={props.name}
                 value={`system/${type}.${access}`}
-                checked={chosen.includes(`system/${type}.${access}`)}
+                isOn={chosen.includes(`system/${type}.${access}`)}
+                isFirst={row === 0 && column === 0}
+                errors={props.errors}
               />
               <span>
                 <span class="hidden">system/{type}.</span>
@@ -95,19 +96,46 @@ interface SectionsProps {
   readonly sections: readonly Section[];
   readonly texts: FieldTexts;
   readonly errors: FieldErrors;
+  /** The sections that can be folded, by name. */
+  readonly folds?: ReadonlyMap<string, Fold> | undefined;
+}
+
+/** A section that not every record needs. */
+export interface Fold {
+  readonly isOpen: boolean;
+  /** The values of which one, chosen in the form, opens it (assets/keys.js). */
+  readonly opensFor: readonly string[];
 }
 
 const membersIn = (members: Members, section: string): [string, Member][] =>
   Object.entries(members).filter(([, member]) => member.section === section);
 
+/** The fields in the order of the form. */
+export const fieldsInOrder = (members: Members, sections: readonly Section[]): string[] =>
+  sections.flatMap(({ name }) => membersIn(members, name).map(([field]) => field));
+
 /** The fields of each section; one without a title has no frame. */
-export const RecordFields = ({ members, sections, texts, errors }: SectionsProps) => (
+export const RecordFields = ({ members, sections, texts, errors, folds }: SectionsProps) => (
   <>
     {sections.map(({ name: section, title, lead }) => {
       const fields = membersIn(members, section).map(([name, member]) => (
         <Field {...{ name, member, texts, errors }} />
       ));
       if (title === undefined) return fields;
+      const fold = folds?.get(section);
+      if (fold !== undefined) {
+        // What is to be mended is never hidden.
+        const isOpen = fold.isOpen || membersIn(members, section).some(([name]) => errors.has(name));
+        return (
+          <details class="fold" open={isOpen} data-opens-for={fold.opensFor.join(' ')}>
+            <summary>
+              <h2>{title}</h2>
+            </summary>
+            {lead === undefined ? null : <p class="quiet">{lead}</p>}
+            {fields}
+          </details>
+        );
+      }
       return (
         <section aria-labelledby={`${section}-title`}>
           <h2 id={`${section}-title`}>{title}</h2>

@@ -1,8 +1,11 @@
 /** The form of a record: every member that people set, with its rule and its errors beside it. */
+import type { Child } from 'hono/jsx';
+
 import { Fault } from '../../../shared/fault.ts';
 import { errorsByField } from '../web/form.ts';
+import type { FieldErrors } from '../web/fields.tsx';
 import { Notice } from '../web/ui.tsx';
-import { RecordFields, type Section } from './fields.tsx';
+import { fieldsInOrder, type Fold, RecordFields, type Section } from './fields.tsx';
 import type { Members } from './member.ts';
 import type { FieldTexts } from './texts.ts';
 
@@ -14,6 +17,7 @@ interface RecordFormProps {
   readonly fault?: Fault | undefined;
   /** The version that is edited; undefined to create. */
   readonly version?: number | undefined;
+  readonly folds?: ReadonlyMap<string, Fold>;
   readonly button: string;
   readonly action: string;
   readonly cancel: string;
@@ -21,27 +25,58 @@ interface RecordFormProps {
   readonly again: string;
 }
 
-export const RecordForm = ({ members, sections, texts, fault, version, button, ...at }: RecordFormProps) => (
-  <>
-    {fault === undefined ? null : (
-      <Notice tone="bad">
-        {fault.kind === 'invalid' ? 'Not saved: look at the fields marked below.' : `Not saved: ${fault.message}. `}
-        {fault.kind === 'invalid' ? null : <a href={at.again}>Edit it as it is now</a>}
-      </Notice>
-    )}
-    <form class="record" method="post" action={at.action} novalidate>
-      {version === undefined ? null : <input type="hidden" name="version" value={String(version)} />}
-      <RecordFields
-        {...{ members, sections, texts }}
-        errors={fault === undefined ? new Map<string, readonly string[]>() : errorsByField(fault)}
-      />
-      <p class="actions">
-        <button>{button}</button>
-        <a href={at.cancel}>Cancel</a>
-      </p>
-    </form>
-  </>
-);
+/** What is wrong, by field, in the order in which the fields stand; what is about no field of the form comes last. */
+function inOrder(errors: FieldErrors, fields: readonly string[]): FieldErrors {
+  const place = (name: string): number => (fields.includes(name) ? fields.indexOf(name) : fields.length);
+  return new Map([...errors].toSorted(([one], [other]) => place(one) - place(other)));
+}
+
+/** All that is wrong, each with a link to where it is mended. */
+const Summary = ({ members, errors }: { members: Members; errors: FieldErrors }) => {
+  const faults = [...errors].flatMap(([name, messages]) => messages.map((message) => ({ name, message })));
+  const say = (name: string, message: string): Child => {
+    const member = members[name];
+    return member === undefined ? message : <a href={`#${name}`}>{`${member.label}: ${message}`}</a>;
+  };
+  return (
+    <Notice tone="bad">
+      <p>Not saved: {faults.length === 1 ? 'one thing is' : `${faults.length} things are`} to be mended.</p>
+      <ul class="faults">
+        {faults.map(({ name, message }) => (
+          <li>{say(name, message)}</li>
+        ))}
+      </ul>
+    </Notice>
+  );
+};
+
+export const RecordForm = ({ members, sections, texts, fault, version, folds, button, ...at }: RecordFormProps) => {
+  const found: FieldErrors = fault === undefined ? new Map() : errorsByField(fault);
+  const errors = inOrder(found, fieldsInOrder(members, sections));
+  return (
+    <>
+      {fault?.kind === 'invalid' && errors.size > 0 ? <Summary {...{ members, errors }} /> : null}
+      {fault === undefined || (fault.kind === 'invalid' && errors.size > 0) ? null : (
+        <Notice tone="bad">
+          {`Not saved: ${fault.message}. `}
+          {fault.kind === 'invalid' ? null : <a href={at.again}>Edit it as it is now</a>}
+        </Notice>
+      )}
+      <form class="record" method="post" action={at.action} novalidate>
+        {version === undefined ? null : <input type="hidden" name="version" value={String(version)} />}
+        <RecordFields {...{ members, sections, texts, errors, folds }} />
+        <p class="actions">
+          <button>{button}</button>
+          <a href={at.cancel}>Cancel</a>
+        </p>
+      </form>
+    </>
+  );
+};
+
+/** The title of a page with a form: a title that says so is read out before anything else. */
+export const titleOfForm = (title: string, fault: Fault | undefined): string =>
+  fault === undefined ? title : `Not saved: ${title}`;
 
 /** The status of the page with a form that was not accepted. */
 export const statusOfForm = (fault: Fault | undefined): number =>

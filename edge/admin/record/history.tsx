@@ -14,12 +14,14 @@ export const History = ({ members, changes }: { members: Members; changes: reado
       .map(({ version, at, by, changed, before, after }) => (
         <details>
           <summary>
-            Version {version}: {before === null ? 'created' : changed.join(', ')} by {by}, <When at={at} />
+            Version {version}:{' '}
+            {before === null ? 'created' : changed.map((name) => members[name]?.label ?? name).join(', ')} by {by},{' '}
+            <When at={at} />
           </summary>
           <Table label={`What version ${version} changed`} head={['Field', 'Before', 'After']}>
             {changed.map((name) => (
               <tr>
-                <th scope="row">{name}</th>
+                <th scope="row">{members[name]?.label ?? name}</th>
                 <td class="value">{before === null ? '' : textOfMember(members[name], before[name])}</td>
                 <td class="value">{textOfMember(members[name], after[name])}</td>
               </tr>

@@ -6,7 +6,7 @@ import type { Surface } from '../../http/surface.ts';
 import { inSite } from '../../store/in-site.ts';
 import { changesOfSite } from '../../store/site.ts';
 import { RecordFacts } from '../record/fields.tsx';
-import { isOfForm, RecordForm, statusOfForm, versionOf } from '../record/form.tsx';
+import { isOfForm, RecordForm, statusOfForm, titleOfForm, versionOf } from '../record/form.tsx';
 import { History } from '../record/history.tsx';
 import { type FieldTexts, textsOfForm, textsOfRecord, toBody } from '../record/texts.ts';
 import type { Session } from '../staff/session.ts';
@@ -77,7 +77,7 @@ function formPage(
 ): Promise<Response> {
   const path = linkTo(config, PLACE);
   const page = (
-    <Page title="Edit settings" config={config} session={session} place={PLACE}>
+    <Page title={titleOfForm('Edit settings', fault)} config={config} session={session} place={PLACE}>
       <RecordForm
         members={SITE_MEMBERS}
         sections={SITE_SECTIONS}

@@ -3,7 +3,11 @@ import type { Child, PropsWithChildren } from 'hono/jsx';
 
 import type { Option } from './ui.tsx';
 
+/** What is wrong, by field; the first is where one begins to mend. */
 export type FieldErrors = ReadonlyMap<string, readonly string[]>;
+
+/** The field that has the focus when the page is shown. */
+const isFirst = (name: string, errors: FieldErrors): boolean => errors.keys().next().value === name;
 
 interface FieldProps {
   readonly name: string;
@@ -38,6 +42,7 @@ export const Text = (
       <input
         {...{ id: name, name, type, value, ...attributes }}
         class={mono ? 'mono' : ''}
+        autofocus={isFirst(name, errors)}
         aria-describedby={described(name, errors)}
         aria-invalid={errors.has(name) ? 'true' : undefined}
       />
@@ -57,6 +62,7 @@ export const Lines = ({ name, label, hint, errors, value, rows }: FieldProps & {
       {...{ id: name, name, rows }}
       class="mono"
       spellcheck={false}
+      autofocus={isFirst(name, errors)}
       aria-describedby={described(name, errors)}
       aria-invalid={errors.has(name) ? 'true' : undefined}
     >
@@ -78,6 +84,7 @@ export const SelectField = (props: FieldProps & { value: string; options: readon
       <label for={name}>{label}</label>
       <select
         {...{ id: name, name }}
+        autofocus={isFirst(name, errors)}
         aria-describedby={described(name, errors)}
         aria-invalid={errors.has(name) ? 'true' : undefined}
       >
@@ -102,13 +109,34 @@ export const Switch = (props: FieldProps & { means: string; value: string; isOn:
     <Fieldset {...field}>
       <div class="choices">
         <label class="choice">
-          <input type="checkbox" id={field.name} name={field.name} value={value} checked={isOn} />
+          <FieldBox name={field.name} value={value} isOn={isOn} isFirst errors={field.errors} />
           <span>{means}</span>
         </label>
       </div>
     </Fieldset>
   );
 };
+
+interface FieldBoxProps {
+  readonly name: string;
+  readonly value: string;
+  readonly isOn: boolean;
+  /** Of its field: where a link to the field leads. */
+  readonly isFirst: boolean;
+  readonly errors: FieldErrors;
+}
+
+/** A box to tick, of a field that may have several. */
+export const FieldBox = ({ name, value, isOn, isFirst: isFirstBox, errors }: FieldBoxProps) => (
+  <input
+    type="checkbox"
+    id={isFirstBox ? name : undefined}
+    name={name}
+    value={value}
+    checked={isOn}
+    autofocus={isFirstBox && isFirst(name, errors)}
+  />
+);
 
 /** Several controls that are one field. */
 export const Fieldset = ({ name, label, hint, errors, children }: PropsWithChildren<FieldProps>) => (
@@ -128,9 +156,15 @@ export const Choices = (props: FieldProps & { values: readonly string[]; chosen:
   return (
     <Fieldset {...field}>
       <div class="choices">
-        {values.map((value) => (
+        {values.map((value, at) => (
           <label class="choice">
-            <input type="checkbox" name={field.name} value={value} checked={chosen.includes(value)} />
+            <FieldBox
+              name={field.name}
+              value={value}
+              isOn={chosen.includes(value)}
+              isFirst={at === 0}
+              errors={field.errors}
+            />
             <span>{value}</span>
           </label>
         ))}
