@@ -120,6 +120,8 @@ describe('the console in a browser', () => {
     await page.check('input[value="system/Patient.read"]');
     await page.click('button:has-text("Create API key")');
     expect(await page.textContent('#jwks-error')).toContain('PRIVATE key');
+    expect(await page.inputValue('#jwks')).not.toContain(privateJwk.d ?? '');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('jwks');
     expect(await page.inputValue('#name')).toBe('Laboratory');
     expect(await page.isChecked('input[value="system/Patient.read"]')).toBe(true);
     await page.fill('#jwks', JSON.stringify({ keys: [publicJwk] }));
@@ -134,6 +136,12 @@ describe('the console in a browser', () => {
     await expect(getToken(stack.gateway.oauthBaseUrl, key)).resolves.toMatch(/^ey/);
 
     const keyUrl = page.url();
+    await page.click('a:has-text("Disable")');
+    await lookAt(page);
+    await page.fill('#name', 'Lab');
+    await page.click('button:has-text("Disable")');
+    expect(await page.textContent('#name-error')).toContain('not the name');
+    await page.fill('#name', 'Laboratory');
     await page.click('button:has-text("Disable")');
     await page.waitForSelector('text=The API key is disabled');
     expect((await requestToken(stack.gateway.oauthBaseUrl, key)).status).toBe(401);
@@ -147,12 +155,13 @@ describe('the console in a browser', () => {
     await lookAt(page);
 
     await page.goto(keyUrl);
+    await page.click('a:has-text("Enable")');
     await page.click('button:has-text("Enable")');
     await page.waitForSelector('text=The API key is enabled');
     await expect(getToken(stack.gateway.oauthBaseUrl, key)).resolves.toMatch(/^ey/);
     await page.click('summary:has-text("Version 3")');
     expect(await page.textContent('[aria-label="What version 3 changed"]')).toContain('disabled');
-    // The answers 422 to the two forms above are the only failures.
+    // The answers 422 to the three forms above are the only failures.
     expect(problems.filter((line) => !line.includes('422'))).toEqual([]);
     await context.close();
   });

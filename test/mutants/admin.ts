@@ -16,7 +16,63 @@ const ATTENTION = ['test/contract/admin-attention.test.ts'];
 const NAMES = ['test/integration/admin/naming.test.ts'];
 const SIGN_IN_OR_MESSAGES = ['test/contract/admin-sign-in.test.ts', 'test/contract/admin-messages.test.ts'];
 
+const KEYS = ['test/contract/admin-keys.test.ts'];
+const PUBLIC_KEYS = ['test/unit/admin/public-keys.test.ts'];
+
 export const ADMIN: readonly Mutant[] = [
+  {
+    name: 'a refused form gives the private key back',
+    file: 'edge/admin/keys/edit.tsx',
+    find: 'return formPage(console, session, { texts: shownAgain(texts), fault: error });',
+    replace: 'return formPage(console, session, { texts, fault: error });',
+    tests: KEYS,
+    only: 'on deno.*gives nothing of it back',
+  },
+  {
+    name: 'a refused change gives the private key back',
+    file: 'edge/admin/keys/edit.tsx',
+    find: 'texts: shownAgain(texts), fault: error, key:',
+    replace: 'texts, fault: error, key:',
+    tests: KEYS,
+    only: 'on deno.*gives nothing of it back',
+  },
+  {
+    name: 'a private key in a name is shown again',
+    file: 'edge/admin/keys/shown-again.ts',
+    find: 'given.filter((text) => !holdsPrivateKey(text))',
+    replace: 'given.filter((text) => text !== "")',
+    tests: PUBLIC_KEYS,
+  },
+  {
+    name: 'a private member hides behind an escape',
+    file: 'edge/admin/keys/shown-again.ts',
+    find: 'if (!isSecret(text) && !isSecret(printJson(json))) return text;',
+    replace: 'if (!isSecret(text)) return text;',
+    tests: PUBLIC_KEYS,
+  },
+  {
+    name: 'a key is disabled without its name',
+    file: 'edge/admin/keys/status.tsx',
+    find: 'if (!namesKey(typed, key)) return',
+    replace: "if (typed === '?') return",
+    tests: KEYS,
+    only: 'on deno.*asks for the name',
+  },
+  {
+    name: 'an authority of a chain signs for the client',
+    file: 'edge/admin/keys/pem.ts',
+    find: '...endsOf(certificates).map(',
+    replace: '...certificates.map(',
+    tests: PUBLIC_KEYS,
+  },
+  {
+    name: 'the private key is told when the rest is right',
+    file: 'edge/admin/keys/keys.ts',
+    find: 'const findings = isLooked ? await',
+    replace: 'if (before.length > 0) throw refusal(before);\n  const findings = isLooked ? await',
+    tests: KEYS,
+    only: 'on deno.*all that is wrong at once',
+  },
   {
     name: 'a rotation of the secret ends every session',
     file: 'edge/http/crypto.ts',

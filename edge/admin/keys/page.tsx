@@ -2,6 +2,7 @@
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import type { FoundRefusal } from '../../store/admin-refusal.ts';
 import type { ChangeRow } from '../../store/change.ts';
+import { viewChange } from '../record/change.ts';
 import { RecordFacts } from '../record/fields.tsx';
 import { History } from '../record/history.tsx';
 import type { Example } from './examples.ts';
@@ -11,6 +12,17 @@ import type { KeyRow } from './statements.ts';
 import { viewKey } from './view.ts';
 import { Refusals } from '../refusals/list.tsx';
 import { Badge, Code, Copyable, Empty, Fact, KeyStatus, Table, When } from '../web/ui.tsx';
+
+interface Switched {
+  readonly by: string;
+  readonly at: string;
+}
+
+/** Who made the key active or disabled last, as far as its history is shown; undefined for one that was never disabled. */
+function lastSwitch(changes: readonly ChangeRow[]): Switched | undefined {
+  const views = changes.map((change) => viewChange(KEY_MEMBERS, change));
+  return views.find(({ before, changed }) => before !== null && changed.includes('status'));
+}
 
 export interface KeyPageProps {
   readonly keyRow: KeyRow;
@@ -28,13 +40,19 @@ export interface KeyPageProps {
 /** Name and public keys are not among the facts: the page has parts of their own for them. */
 const FACTS = KEY_SECTIONS.filter(({ name }) => name !== 'name' && name !== 'keys');
 
-const Facts = ({ keyRow: key }: { keyRow: KeyRow }) => (
+const Facts = ({ keyRow: key, switched }: { keyRow: KeyRow; switched: Switched | undefined }) => (
   <dl class="facts">
     <Fact name="Client ID">
       <Copyable text={key.client_id} label="the Client ID" />
     </Fact>
     <Fact name="Status">
       <KeyStatus status={key.status} />
+      {switched === undefined ? null : (
+        <span class="quiet">
+          {' '}
+          by {switched.by}, <When at={switched.at} />
+        </span>
+      )}
     </Fact>
     <RecordFacts members={KEY_MEMBERS} sections={FACTS} record={viewKey(key)} />
     <Fact name="Changed">
@@ -105,12 +123,9 @@ const Actions = ({ keyRow: key, path, may }: KeyPageProps) => {
         </a>
       ) : null}
       {maySwitch ? (
-        <form method="post" action={`${path}/status`}>
-          <input type="hidden" name="version" value={String(key.version)} />
-          <button class={next === 'disabled' ? 'danger' : ''} name="status" value={next}>
-            {next === 'disabled' ? 'Disable' : 'Enable'}
-          </button>
-        </form>
+        <a class={next === 'disabled' ? 'button danger' : 'button secondary'} href={`${path}/status`}>
+          {next === 'disabled' ? 'Disable …' : 'Enable …'}
+        </a>
       ) : null}
     </div>
   );
@@ -119,7 +134,7 @@ const Actions = ({ keyRow: key, path, may }: KeyPageProps) => {
 export const KeyPage = (props: KeyPageProps) => (
   <>
     <Actions {...props} />
-    <Facts keyRow={props.keyRow} />
+    <Facts keyRow={props.keyRow} switched={lastSwitch(props.changes)} />
     <Keys {...props} />
     <Examples examples={props.examples} />
     <section aria-labelledby="refused">

@@ -2,16 +2,15 @@
 import type { Context } from 'hono';
 
 import type { Surface } from '../../http/surface.ts';
-import { readForm, readQuery } from '../web/form.ts';
+import { readQuery } from '../web/form.ts';
 import type { Console } from '../web/console.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { versionOf } from '../record/form.tsx';
 import { changeForm, create, change, newForm } from './edit.tsx';
-import { changeKey } from './keys.ts';
 import { KeyList } from './list.tsx';
 import { findKeys, keyQuery } from './listing.ts';
 import { show } from './show.tsx';
+import { statusForm, switchStatus } from './status.tsx';
 
 const { path: PLACE } = PLACES.keys;
 
@@ -22,6 +21,7 @@ export function addKeyPages(app: Surface, console: Console): void {
   app.get(`${PLACE}/:clientId`, (c) => show(console, c, c.req.param('clientId')));
   app.post(`${PLACE}/:clientId`, (c) => change(console, c, c.req.param('clientId')));
   app.get(`${PLACE}/:clientId/edit`, (c) => changeForm(console, c, c.req.param('clientId')));
+  app.get(`${PLACE}/:clientId/status`, (c) => statusForm(console, c, c.req.param('clientId')));
   app.post(`${PLACE}/:clientId/status`, (c) => switchStatus(console, c, c.req.param('clientId')));
 }
 
@@ -35,12 +35,4 @@ async function list({ deps: { config }, access }: Console, c: Context): Promise<
     </Page>
   );
   return respond(config, page);
-}
-
-async function switchStatus({ deps, access }: Console, c: Context, clientId: string): Promise<Response> {
-  const session = await access.page(c, 'site.api_keys.read');
-  const form = await readForm(c.req.raw);
-  const status = form.get('status') ?? '';
-  await changeKey({ ...deps, database: session.database }, session.actor, clientId, [versionOf(form)], { status });
-  return c.redirect(`${linkTo(deps.config, PLACE)}/${clientId}?saved=${status}`, 303);
 }

@@ -1,6 +1,7 @@
 /** What messages say that namespaces stand for: what is used, what is only shown, and what each decision does. */
 import type { AliasState } from '../../store/admin-alias.ts';
 import type { List } from '../api/cursor.ts';
+import { Confirm } from '../web/confirm.tsx';
 import { Badge, Empty, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
 import type { AliasView } from './aliases.ts';
 
@@ -22,9 +23,15 @@ const Decide = ({ item, path }: { item: AliasView; path: string }) => (
       </button>
     )}
     {item.state === 'rejected' ? null : (
-      <button class="small secondary" name="decision" value="rejected">
-        Reject
-      </button>
+      <Confirm label="Reject">
+        <p>
+          From the next message of the key on, a patient whose number comes with the bare name is another one than the
+          patient of the URI: where there is none, a new chart is made.
+        </p>
+        <button class="small danger" name="decision" value="rejected">
+          Reject it
+        </button>
+      </Confirm>
     )}
   </form>
 );

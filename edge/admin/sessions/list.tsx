@@ -1,5 +1,6 @@
 /** The list of who is signed in. */
 import type { List } from '../api/cursor.ts';
+import { Confirm } from '../web/confirm.tsx';
 import { Badge, Pager, Table, When } from '../web/ui.tsx';
 import type { SessionView } from './listing.ts';
 
@@ -45,8 +46,11 @@ export const SessionList = ({ list, query, path, own }: SessionListProps) => (
       ))}
     </Table>
     <Pager {...{ path, query }} next={list.next} />
-    <form class="actions" method="post" action={`${path}/end`}>
-      <button class="secondary">End all, yours too</button>
-    </form>
+    <Confirm label="End all, yours too">
+      <p>Everybody at this site has to sign in again, at once. What they have typed and not saved is lost.</p>
+      <form method="post" action={`${path}/end`}>
+        <button class="danger">End all sessions of the site</button>
+      </form>
+    </Confirm>
   </>
 );

@@ -1,0 +1,139 @@
+/**
+ * Disabling a key, which stops a feed at once and is asked for by name, and enabling it again, which is one more press of a
+ * button. Pages of their own, so that both work without a script.
+ */
+import type { Context } from 'hono';
+
+import { Fault } from '../../../shared/fault.ts';
+import { versionOf } from '../record/form.tsx';
+import { requirePermission } from '../staff/permissions.ts';
+import type { Visitor } from '../staff/access.ts';
+import type { Console } from '../web/console.ts';
+import { Text } from '../web/fields.tsx';
+import { readForm } from '../web/form.ts';
+import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { Fact, KeyStatus, Notice } from '../web/ui.tsx';
+import { changeKey, requireKey } from './keys.ts';
+import type { KeyRow } from './statements.ts';
+
+const { path: PLACE } = PLACES.keys;
+
+/**
+ * What is typed, as far as it says which key is meant: capitals, doubled spaces and the two ways to write an umlaut are no
+ * other name.
+ */
+const plain = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim().toLowerCase();
+
+/** Whether a text names the key: by its name, or by its Client ID where the name cannot be typed. */
+export const namesKey = (text: string, key: Pick<KeyRow, 'name' | 'client_id'>): boolean =>
+  plain(text) !== '' && [key.name, key.client_id].some((name) => plain(name) === plain(text));
+
+interface StatusState {
+  readonly row: KeyRow;
+  readonly path: string;
+  /** What was typed, and why it was not done. */
+  readonly typed?: string;
+  readonly problem?: string;
+}
+
+const STOPS: Readonly<Record<string, string>> = {
+  fhir: 'The FHIR API answers 401, to the tokens that it has too.',
+  hl7: 'Messages over HTTP are answered 401, and not stored.',
+  'hl7-mllp': 'Messages over MLLP are rejected (AR 207), not stored, and the connection is closed.',
+};
+
+const DisableForm = ({ state: { row, path, typed = '', problem } }: { state: StatusState }) => (
+  <>
+    <p class="lead">
+      It stops at once: no token is issued any more, and the sender gets errors until somebody enables the key again.
+    </p>
+    <ul>
+      {row.protocols.map((protocol) => (
+        <li>{STOPS[protocol] ?? protocol}</li>
+      ))}
+    </ul>
+    <form class="record" method="post" action={`${path}/status`} novalidate>
+      <input type="hidden" name="version" value={String(row.version)} />
+      <Text
+        name="name"
+        label={`Type the name of the key, ${row.name}`}
+        hint={`Or its Client ID, ${row.client_id}.`}
+        errors={new Map(problem === undefined ? [] : [['name', [problem]]])}
+        value={typed}
+        attributes={{ autocomplete: 'off' }}
+      />
+      <p class="actions">
+        <button class="danger" name="status" value="disabled">
+          Disable
+        </button>
+        <a href={path}>Cancel</a>
+      </p>
+    </form>
+  </>
+);
+
+const EnableForm = ({ row, path }: { row: KeyRow; path: string }) => (
+  <>
+    <p class="lead">It works again at once, with the public keys, scopes and addresses that it has now.</p>
+    <form class="actions" method="post" action={`${path}/status`}>
+      <input type="hidden" name="version" value={String(row.version)} />
+      <button name="status" value="active">
+        Enable
+      </button>
+      <a href={path}>Cancel</a>
+    </form>
+  </>
+);
+
+function page({ deps: { config } }: Console, session: Visitor, state: StatusState, status = 200): Promise<Response> {
+  const { row: key } = state;
+  const isActive = key.status === 'active';
+  return respond(
+    config,
+    <Page title={`${isActive ? 'Disable' : 'Enable'} ${key.name}`} config={config} session={session} place={PLACE}>
+      {state.problem === undefined ? null : <Notice tone="bad">{`Nothing was changed: ${state.problem}.`}</Notice>}
+      <dl class="facts">
+        <Fact name="Client ID">
+          <code>{key.client_id}</code>
+        </Fact>
+        <Fact name="Status">
+          <KeyStatus status={key.status} />
+        </Fact>
+        <Fact name="Protocols">{key.protocols.join(', ')}</Fact>
+      </dl>
+      {isActive ? <DisableForm state={state} /> : <EnableForm row={key} path={state.path} />}
+    </Page>,
+    status,
+  );
+}
+
+export async function statusForm(console: Console, c: Context, clientId: string): Promise<Response> {
+  const session = await console.access.page(c, 'site.api_keys.read');
+  const key = await requireKey(session.database, session.actor.site, clientId);
+  requirePermission(session.actor, key.status === 'active' ? 'site.api_keys.disable' : 'site.api_keys.update');
+  return page(console, session, { row: key, path: `${linkTo(console.deps.config, PLACE)}/${clientId}` });
+}
+
+export async function switchStatus(console: Console, c: Context, clientId: string): Promise<Response> {
+  const { deps, access } = console;
+  const session = await access.page(c, 'site.api_keys.read');
+  const form = await readForm(c.req.raw);
+  const [status, typed, version] = [form.get('status') ?? '', form.get('name') ?? '', versionOf(form)];
+  const path = `${linkTo(deps.config, PLACE)}/${clientId}`;
+  const key = await requireKey(session.database, session.actor.site, clientId);
+  const again = (now: KeyRow, problem: string, answer: number) =>
+    page(console, session, { row: now, path, typed, problem }, answer);
+  if (status === 'disabled') {
+    requirePermission(session.actor, 'site.api_keys.disable');
+    if (!namesKey(typed, key)) return again(key, 'that is not the name of this key', 422);
+  }
+  try {
+    await changeKey({ ...deps, database: session.database }, session.actor, clientId, [version], { status });
+  } catch (error) {
+    if (!(error instanceof Fault) || error.kind !== 'precondition-failed') throw error;
+    // Somebody else was faster: what the key is now is what is asked about.
+    return again(await requireKey(session.database, session.actor.site, clientId), error.message, 409);
+  }
+  return c.redirect(`${path}?saved=${status}`, 303);
+}

@@ -1,0 +1,200 @@
+/**
+ * API keys as the console's pages make, change and disable them, without a script and on both runtimes: a refused form tells
+ * all that is wrong at once and gives no private key back, and what stops a feed is asked for by name.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { exportJWK, exportPKCS8, exportSPKI, generateKeyPair, type JWK } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { getToken } from '../stack/services/client.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
+
+type Fields = Readonly<Record<string, string | readonly string[]>>;
+
+describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
+  let db: TestDatabase;
+  let site: string;
+  let stack: TestConsole;
+  let browser: HttpBrowser;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client, { name: 'North' });
+    stack = await startConsole(runtime, db, site);
+    browser = createHttpBrowser();
+    const form = await browser.go(`${stack.baseUrl}/admin`);
+    const { username, password } = stack.oidc.admin;
+    await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  interface Answer {
+    readonly status: number;
+    readonly text: string;
+    readonly location: string;
+  }
+  const ask = async (path: string, fields?: Fields): Promise<Answer> => {
+    const form = new URLSearchParams();
+    for (const [name, value] of Object.entries(fields ?? {}))
+      for (const each of [value].flat()) form.append(name, each);
+    const init =
+      fields === undefined ? {} : { method: 'POST', body: form, headers: { origin: new URL(stack.baseUrl).origin } };
+    const answer = await browser.ask(`${stack.baseUrl}${path}`, init);
+    return { status: answer.status, text: await answer.text(), location: answer.headers.get('location') ?? '' };
+  };
+  const NEW = { name: 'Laboratory', tokenTtlSeconds: '300', protocols: 'fhir', allowedScopes: 'system/Patient.read' };
+  const clientIdIn = ({ location }: Answer): string => /svc-[0-9a-f-]{36}/.exec(location)?.[0] ?? '';
+
+  /** Every row of every table that has this text somewhere. */
+  const rowsWith = async (text: string): Promise<string[]> => {
+    const { rows: tables } = await db.client.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const { rowCount } = await db.client.query(`select 1 from "${name}" t where strpos(t::text, $1) > 0`, [text]);
+      if (rowCount !== 0) found.push(name);
+    }
+    return found;
+  };
+
+  describe('a form that is refused', () => {
+    test('tells all that is wrong at once, in its order, and keeps what was typed', async () => {
+      const pair = await generateKeyPair('ES256', { extractable: true });
+      const jwk: JWK = { ...(await exportJWK(pair.privateKey)), kid: 'lab-1' };
+      const { status, text } = await ask('/admin/keys', {
+        ...NEW,
+        name: '',
+        tokenTtlSeconds: '30',
+        jwks: JSON.stringify({ keys: [jwk] }),
+        protocols: ['fhir', 'hl7-mllp'],
+        hl7TimeZone: 'Mars',
+        silentHours: 'whenever',
+      });
+      expect(status).toBe(422);
+      expect(text).toContain('<title>Not saved: New API key');
+      const summary = /<ul class="faults">[^]*?<\/ul>/.exec(text)?.[0] ?? '';
+      const fields = [...summary.matchAll(/href="#(\w+)"/g)].map(([, field]) => field);
+      expect(fields).toEqual(['name', 'jwks', 'tokenTtlSeconds', 'allowedIps', 'hl7TimeZone', 'silentHours']);
+      for (const field of fields) expect(text).toContain(`id="${field}"`);
+      // The focus is on the first alone.
+      expect(text.match(/autofocus/g)).toHaveLength(1);
+      expect(/<input [^>]*id="name"[^>]*>/.exec(text)?.[0]).toContain('autofocus');
+      expect(text).toContain('value="Mars"');
+      expect(text).toMatch(/value="system\/Patient.read" checked/);
+      expect(text).toContain('lab-1');
+    });
+
+    test.each<[string, (pair: CryptoKeyPair) => Promise<[text: string, secret: string]>]>([
+      [
+        'a private JWKS',
+        async ({ privateKey }) => {
+          const jwk = await exportJWK(privateKey);
+          return [JSON.stringify({ keys: [jwk] }), jwk.d ?? ''];
+        },
+      ],
+      [
+        'a private JWKS with a comma too many',
+        async ({ privateKey }) => {
+          const jwk = await exportJWK(privateKey);
+          return [`{"keys":[${JSON.stringify(jwk)},]}`, jwk.d ?? ''];
+        },
+      ],
+      [
+        'a private PEM',
+        async ({ privateKey }) => {
+          const pem = await exportPKCS8(privateKey);
+          return [pem, pem.split('\n')[1] ?? ''];
+        },
+      ],
+    ])('with %s gives nothing of it back, logs and keeps nothing of it', async (_, make) => {
+      const [jwks, secret] = await make(await generateKeyPair('ES384', { extractable: true }));
+      expect(secret.length).toBeGreaterThan(40);
+      const { clientId } = await createApiKey(db.client, { site });
+      const answers = [
+        await ask('/admin/keys', { ...NEW, jwks }),
+        await ask('/admin/keys', { ...NEW, jwks, tokenTtlSeconds: '1' }),
+        await ask(`/admin/keys/${clientId}`, { ...NEW, jwks, version: '1' }),
+        await ask('/admin/keys', { ...NEW, name: jwks.slice(0, 190), jwks: '' }),
+      ];
+      const api = await fetch(`${stack.baseUrl}/admin/api/api-keys`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${await stack.oidc.adminToken()}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ name: 'A', tokenTtlSeconds: 300, jwks }),
+      });
+      expect([...answers.map(({ status }) => status), api.status]).toEqual([422, 422, 422, 422, 422]);
+      for (const text of [...answers.map((answer) => answer.text), await api.text()]) {
+        expect(text).not.toContain(secret);
+        expect(text).not.toContain(encodeURIComponent(secret));
+      }
+      expect(stack.gateway.logs().join('\n')).not.toContain(secret);
+      expect(await rowsWith(secret)).toEqual([]);
+    });
+  });
+
+  test('a public key in PEM makes a key that gets a token; its JWKS is what the API answers', async () => {
+    const pair = await generateKeyPair('ES384', { extractable: true });
+    const made = await ask('/admin/keys', { ...NEW, jwks: await exportSPKI(pair.publicKey) });
+    expect(made.status, made.text).toBe(303);
+    const clientId = clientIdIn(made);
+    const privateJwk = { ...(await exportJWK(pair.privateKey)), alg: 'ES384' };
+    await expect(getToken(stack.gateway.oauthBaseUrl, { clientId, privateJwk })).resolves.toMatch(/^ey/);
+    const answer = await fetch(`${stack.baseUrl}/admin/api/api-keys/${clientId}`, {
+      headers: { Authorization: `Bearer ${await stack.oidc.adminToken()}` },
+    });
+    const { d: _, alg: __, ...publicMembers } = privateJwk;
+    expect(await answer.json()).toMatchObject({ jwks: { keys: [{ ...publicMembers, use: 'sig' }] } });
+  });
+
+  describe('disabling', () => {
+    const statusOf = async (clientId: string): Promise<string> => {
+      const { rows } = await db.client.query<{ status: string }>('select status from api_key where client_id = $1', [
+        clientId,
+      ]);
+      return rows[0]?.status ?? '';
+    };
+
+    test('asks for the name, says who did it, and enabling is one press of a button', async () => {
+      const { clientId } = await createApiKey(db.client, { site, name: 'Lab  feed Zu\u0308rich' });
+      const path = `/admin/keys/${clientId}`;
+      const disable = (name?: string) =>
+        ask(`${path}/status`, { version: '1', status: 'disabled', ...(name === undefined ? {} : { name }) });
+      expect((await ask(path)).text).not.toContain('value="disabled"');
+      const form = await ask(`${path}/status`);
+      expect(form.text).toContain('name="status" value="disabled"');
+      for (const name of [undefined, '', 'Lab', 'Lab feed Zurich', `svc-${randomUUID()}`]) {
+        const { status, text } = await disable(name);
+        expect([status, await statusOf(clientId)]).toEqual([422, 'active']);
+        expect(text).toContain('not the name of this key');
+      }
+      // As it is read on the page: one space, an umlaut of one character, whatever capitals.
+      expect((await disable(' lab feed z\u00fcrich')).status).toBe(303);
+      expect(await statusOf(clientId)).toBe('disabled');
+      const shown = await ask(path);
+      expect(shown.text).toMatch(/disabled[^]*by Alex Admin/);
+      expect((await ask(`${path}/status`)).text).toContain('name="status" value="active"');
+      expect((await ask(`${path}/status`, { version: '2', status: 'active' })).status).toBe(303);
+      expect(await statusOf(clientId)).toBe('active');
+    });
+
+    test('takes the Client ID for a name that cannot be typed, and not what somebody else has changed', async () => {
+      const { clientId } = await createApiKey(db.client, { site, name: '\u{1f9ea}' });
+      const path = `/admin/keys/${clientId}/status`;
+      await db.client.query('update api_key set version = 5 where client_id = $1', [clientId]);
+      const late = await ask(path, { version: '1', status: 'disabled', name: clientId });
+      expect([late.status, await statusOf(clientId)]).toEqual([409, 'active']);
+      expect(late.text).toContain('changed meanwhile');
+      expect(late.text).toContain('name="version" value="5"');
+      expect((await ask(path, { version: '5', status: 'disabled', name: clientId })).status).toBe(303);
+      expect(await statusOf(clientId)).toBe('disabled');
+    });
+  });
+});
