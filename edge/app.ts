@@ -3,6 +3,7 @@
  * own base URL; one whose base URL is missing says so in its own error format (edge/README.md, Addresses and
  * configuration).
  */
+import { Fault } from '../shared/fault.ts';
 import { adminOperations, createAdmin } from './admin/routes.ts';
 import { plainAddresses } from './config.ts';
 import type { Deps } from './deps.ts';
@@ -119,7 +120,7 @@ export function createApp(deps: Deps): App {
         await tick({ ...deps, database }, jobKinds(deps), TICK_BUDGET_MS);
       } catch (error) {
         // The database is away: nobody waits for an answer, and the next tick comes by itself.
-        deps.log({ level: 'error', event: 'job.tick', error });
+        deps.log({ level: error instanceof Fault ? 'warn' : 'error', event: 'job.tick', error });
       }
     },
   };

@@ -10,9 +10,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_EVENTS = {
   // The gateway.
   'http.request': ['info'],
-  fault: ['info', 'warn', 'error'],
+  fault: ['info', 'warn'],
   bug: ['error'],
-  background: ['error'],
+  background: ['warn', 'error'],
+  'dependency.away': ['warn', 'error'],
+  'dependency.back': ['info'],
   configuration: ['error'],
   'plain-http': ['warn'],
   'not-ready': ['warn'],
@@ -23,7 +25,7 @@ export const LOG_EVENTS = {
   'mllp.refused': ['warn'],
   'session.ask': ['warn'],
   'session.logout': ['info', 'warn'],
-  'job.tick': ['error'],
+  'job.tick': ['warn', 'error'],
   'job.done': ['info'],
   'job.step-failed': ['warn'],
   'job.lost': ['warn'],

@@ -26,7 +26,7 @@ export interface LogFields {
   /** Who of the staff: the subject at their OpenID provider. */
   readonly actor?: string | undefined;
   readonly sourceAddress?: string | undefined;
-  /** What an alert is about: a Client ID, a surface, a kid, or what the operator calls a sidecar. */
+  /** What an alert is about: a Client ID, a surface, a kid, what the operator calls a sidecar; or which part is away. */
   readonly subject?: string | undefined;
   /** The kind of background work. */
   readonly job?: string | undefined;

@@ -1,5 +1,5 @@
 /** The HTTP status of each kind of failure (RFC 9110 §15), and what a surface logs of it. */
-import type { Log } from '../../shared/log.ts';
+import type { Log, LogEntry } from '../../shared/log.ts';
 import { Fault, type FaultKind } from '../../shared/fault.ts';
 
 export const FAULT_STATUS = {
@@ -25,8 +25,15 @@ export const AFTER_THE_WINDOW = { 'Retry-After': '60' } as const;
 /** For whoever meets a dependency that is away (RFC 9110 §10.2.3): about as often as balancers ask. */
 export const WHILE_AWAY = { 'Retry-After': '5' } as const;
 
-/** What is away has a cause, and a person is needed; what is not configured has none, and may be meant so. */
-const isFailure = ({ cause }: Fault): boolean => cause !== undefined;
+/** Something was away, which is said once when it begins (./outage.ts), and not with each that meets it. */
+const isAway = (error: unknown): boolean => error instanceof Fault && error.kind === 'unavailable';
+
+/** The line of work behind an answer that failed. */
+export const backgroundFailed = (error: unknown): LogEntry => ({
+  level: isAway(error) ? 'warn' : 'error',
+  event: 'background',
+  error,
+});
 
 /**
  * What was thrown, as a Fault; anything but a Fault is a bug of ours, logged, and `undefined` here: answer 500 without
@@ -37,7 +44,7 @@ export function faultOf(error: unknown, log: Log, surface: string, requestId: st
     log({ level: 'error', event: 'bug', surface, requestId, error });
     return undefined;
   }
-  const level = error.kind !== 'unavailable' ? 'info' : isFailure(error) ? 'error' : 'warn';
+  const level = isAway(error) ? 'warn' : 'info';
   const fault = error.code === undefined ? error.kind : `${error.kind}/${error.code}`;
   log({ level, event: 'fault', surface, requestId, fault, error: error.cause });
   if (error.kind !== 'unavailable' || error.headers['Retry-After'] !== undefined) return error;

@@ -9,6 +9,8 @@ import { ConfigError } from '../../shared/environment.ts';
 import { readConfig } from '../config.ts';
 import { durableJtiStore, type JtiStore } from './cloudflare/jti-store.ts';
 import { bindingRateLimiter } from './cloudflare/rate-limiter.ts';
+import { backgroundFailed } from '../http/fault-status.ts';
+import { createOutage } from '../http/outage.ts';
 import { createDatabaseMeter } from './database-meter.ts';
 import { neonDatabase } from './neon.ts';
 
@@ -37,14 +39,13 @@ function start(): App {
   const meter = createDatabaseMeter();
   return createApp({
     config,
-    database: neonDatabase(config, { requested: meter.note }),
+    database: neonDatabase(config, { requested: meter.note, log }),
     measured: meter.measured,
     version: bindings.VERSION?.id,
-    jtiStore: durableJtiStore(bindings.JTI_STORE),
+    jtiStore: durableJtiStore(bindings.JTI_STORE, createOutage('jti store', log, Date.now)),
     rateLimiter: bindingRateLimiter(bindings),
     now: () => Date.now(),
-    background: (work) =>
-      waitUntil(work.catch((error: unknown) => log({ level: 'error', event: 'background', error }))),
+    background: (work) => waitUntil(work.catch((error: unknown) => log(backgroundFailed(error)))),
     log,
     fetch: (url, init) => fetch(url, init),
     resolveHost: async (hostname) => {

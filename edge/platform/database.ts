@@ -5,7 +5,9 @@
  * has not begun. Errors of the driver become Faults.
  */
 import { Fault } from '../../shared/fault.ts';
+import type { Log } from '../../shared/log.ts';
 import type { Database, Query, Results, TimeLimits } from '../deps.ts';
+import { createOutage } from '../http/outage.ts';
 import { sql } from '../store/sql.ts';
 import { faultOfState } from '../store/sqlstate.ts';
 import { REQUEST_LIMITS } from '../store/time-limits.ts';
@@ -42,6 +44,8 @@ export interface DatabaseOptions {
   readonly now?: () => number;
   /** Told of each round trip that has ended, and how many milliseconds it took. */
   readonly requested?: (ms: number) => void;
+  /** Told when the database is away, and when it is back. */
+  readonly log?: Log;
 }
 
 /** PostgreSQL lets nobody in at this moment (57P03, 53300), or no way was found to it (08001, 08004). */
@@ -94,11 +98,42 @@ function toFault(error: unknown, failure: Failure | undefined, saysItReads: bool
   return faultOfState(state, detail, error) ?? error;
 }
 
+const TOO_MANY_CONNECTIONS = '53300';
+/** It answers and takes no writes: a fail-over to a replica, or no room. */
+const takesNoWrites = (state: string): boolean =>
+  state === '25006' || (state.startsWith('53') && state !== TOO_MANY_CONNECTIONS);
+/** It answers, and this one request was too slow, or in the way of another. */
+const isOfRequest = (state: string): boolean =>
+  /^(?:GW|40|55P03)/.test(state) || ['57014', '25P03', '25P04'].includes(state);
+
+/** Judges by each request that has ended whether the database is away, or takes no writes. */
+function createWatch(log: Log, now: () => number) {
+  const whole = createOutage('database', log, now);
+  const writes = createOutage('database writes', log, now);
+  return {
+    answered(queries: readonly Query[]): void {
+      whole.answered();
+      if (!readsOnly(queries)) writes.answered();
+    },
+    /** @param fault what the caller is told @param state SQLSTATE, where there is one */
+    failed(fault: unknown, state: string | undefined): void {
+      const isUnavailable = fault instanceof Fault && fault.kind === 'unavailable';
+      if (isUnavailable && (state === undefined || !(takesNoWrites(state) || isOfRequest(state)))) {
+        whole.failed();
+        return;
+      }
+      whole.answered();
+      if (isUnavailable && state !== undefined && takesNoWrites(state)) writes.failed();
+    },
+  };
+}
+
 export function createDatabase(
   { transact, failureOf }: Driver,
-  { now = Date.now, requested = () => undefined }: DatabaseOptions,
+  { now = Date.now, requested = () => undefined, log = () => undefined }: DatabaseOptions,
 ): Database {
   const clock = createDatabaseClock();
+  const watch = createWatch(log, now);
 
   const transactLimited = async (
     queries: readonly Query[],
@@ -125,6 +160,12 @@ export function createDatabase(
       return transactLimited(queries, limits, deadline, signal);
     });
 
+  const answerOf: typeof transactLimited = async (queries, ...within) => {
+    const results = await transactInTime(queries, ...within);
+    watch.answered(queries);
+    return results;
+  };
+
   const ask = async (queries: readonly Query[], limits: TimeLimits): Promise<object[][]> => {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), limits.answerMs);
@@ -132,15 +173,18 @@ export function createDatabase(
     try {
       for (const pauseMs of PAUSES_MS) {
         try {
-          return await transactInTime(queries, limits, deadline, abort.signal);
+          return await answerOf(queries, limits, deadline, abort.signal);
         } catch (error) {
           if (!mayRepeat(failureOf(error), repeats(queries)) || now() + pauseMs >= deadline) throw error;
         }
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
-      return await transactInTime(queries, limits, deadline, abort.signal);
+      return await answerOf(queries, limits, deadline, abort.signal);
     } catch (error) {
-      throw toFault(error, failureOf(error), readsOnly(queries));
+      const failure = failureOf(error);
+      const fault = toFault(error, failure, readsOnly(queries));
+      watch.failed(fault, failure?.state);
+      throw fault;
     } finally {
       clearTimeout(timer);
     }

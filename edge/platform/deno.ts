@@ -34,7 +34,7 @@ const peers = new WeakMap<Request, string>();
 
 /** Neon's over HTTP, any other over TCP. */
 function connect(from: Config): { readonly database: Database; readonly close: () => Promise<void> } {
-  const options = { requested: meter.note };
+  const options = { requested: meter.note, log };
   if (isNeon(from)) return { database: neonDatabase(from, options), close: async () => undefined };
   const connection = readConnectionString(from.DATABASE_URL);
   if (!('host' in connection)) throw new ConfigError(connection.map((problem) => `DATABASE_URL ${problem}`));

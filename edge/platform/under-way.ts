@@ -1,5 +1,6 @@
 /** Work that nobody waits for, kept in mind until it has ended, so that a program can end after it. */
 import type { Log } from '../../shared/log.ts';
+import { backgroundFailed } from '../http/fault-status.ts';
 
 export interface UnderWay {
   /** Begins nothing: it notes work that has begun, and logs how it failed. */
@@ -14,7 +15,7 @@ export function createUnderWay(log: Log): UnderWay {
     add(work) {
       const noted = work.then(
         () => undefined,
-        (error: unknown) => log({ level: 'error', event: 'background', error }),
+        (error: unknown) => log(backgroundFailed(error)),
       );
       all.add(noted);
       void noted.then(() => all.delete(noted));

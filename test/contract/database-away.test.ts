@@ -112,8 +112,24 @@ describe.each(RUNTIMES)('a database that does not answer, on %s', (runtime) => {
     expect(answers).toEqual(Object.keys(asked).map((name) => [name, 503, true]));
     expect(proxy.held()).toBeGreaterThan(0);
 
+    // One line calls a person; what failed meanwhile is told with its own requests.
+    const lines = () =>
+      stack.gateway
+        .logs()
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+    expect(lines().filter(({ level }) => level === 'error')).toMatchObject([
+      { event: 'dependency.away', subject: 'database' },
+    ]);
+    expect(lines().filter(({ event, status }) => event === 'http.request' && status === 503)).toHaveLength(9);
+    expect(lines().filter(({ event }) => event === 'dependency.back')).toEqual([]);
+
     proxy.speak();
     expect((await createPatient()).status).toBe(201);
+    await until('it is told that it is back', () => lines().some(({ event }) => event === 'dependency.back'));
+    expect(lines().filter(({ event }) => event === 'dependency.back')).toMatchObject([
+      { level: 'info', subject: 'database', durationMs: expect.any(Number) },
+    ]);
     await atRest();
     expect(await written()).toEqual({ resources: 1, messages: 0 });
   });

@@ -12,6 +12,28 @@ const FHIR_LIMITS = ['test/contract/fhir-limits.test.ts'];
 
 export const PLATFORM: readonly Mutant[] = [
   {
+    name: 'each request of an outage calls a person',
+    file: 'edge/http/outage.ts',
+    find: 'if (failures !== IN_A_ROW) return;',
+    replace: 'if (failures < IN_A_ROW) return;',
+    tests: ['test/unit/http/outage.test.ts'],
+  },
+  {
+    name: 'one connection that was cut calls a person',
+    file: 'edge/http/outage.ts',
+    find: 'const IN_A_ROW = 2;',
+    replace: 'const IN_A_ROW = 1;',
+    tests: ['test/unit/http/outage.test.ts'],
+  },
+  {
+    name: 'a database that is away calls nobody',
+    file: 'edge/platform/database.ts',
+    find: '        whole.failed();\n',
+    replace: '',
+    tests: ['test/contract/database-away.test.ts'],
+    only: 'on deno.*every surface',
+  },
+  {
     name: 'a claim that fails is a first use',
     file: 'edge/platform/claim.ts',
     find: "if (attempt === ATTEMPTS) throw new Fault('unavailable', 'single use cannot be checked at the moment', { cause });",

@@ -9,6 +9,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { isLoopbackHost } from '../../../shared/ip.ts';
 import type { Config } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
+import { createOutage } from '../../http/outage.ts';
 import type { ClaimRules } from './permissions.ts';
 
 const DISCOVERY_MAX_AGE_MS = 3600 * 1000;
@@ -111,8 +112,9 @@ async function discover(configured: string, http: HttpOptions): Promise<oauth.Au
   return oauth.processDiscoveryResponse(new URL(data?.issuer ?? configured), response);
 }
 
-export function createProvider(deps: Pick<Deps, 'config' | 'fetch' | 'now'>): FindProvider {
+export function createProvider(deps: Pick<Deps, 'config' | 'fetch' | 'now' | 'log'>): FindProvider {
   let known: { provider: Provider; until: number } | undefined;
+  const outage = createOutage('OpenID provider', deps.log, deps.now);
   return async () => {
     if (known !== undefined && deps.now() < known.until) return known.provider;
     const settings = oidcSettings(deps.config);
@@ -127,8 +129,10 @@ export function createProvider(deps: Pick<Deps, 'config' | 'fetch' | 'now'>): Fi
         clientId: settings.clientId,
       };
       known = { provider, until: deps.now() + DISCOVERY_MAX_AGE_MS };
+      outage.answered();
       return provider;
     } catch (error) {
+      outage.failed();
       if (error instanceof Fault) throw error;
       throw new Fault('unavailable', 'the OpenID provider cannot be reached', { cause: error });
     }

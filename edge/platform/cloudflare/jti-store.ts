@@ -6,6 +6,7 @@
 import { DurableObject } from 'cloudflare:workers';
 
 import type { JtiStore as JtiStorePort } from '../../deps.ts';
+import type { Outage } from '../../http/outage.ts';
 import { attemptClaim } from '../claim.ts';
 
 /** Live claims of one key: 2,000 tokens a second for the seven minutes a claim lives. Beyond it no token is issued. */
@@ -63,10 +64,18 @@ export class JtiStore extends DurableObject {
 }
 
 /** The port over a namespace of such objects, found by client id. */
-export function durableJtiStore(namespace: DurableObjectNamespace<JtiStore>): JtiStorePort {
+export function durableJtiStore(namespace: DurableObjectNamespace<JtiStore>, outage: Outage): JtiStorePort {
   return {
-    // A stub that failed stays broken: each attempt gets a new one.
-    claim: (clientId, jtiHash, expires, attempt) =>
-      attemptClaim(async () => namespace.getByName(clientId).claim(jtiHash, expires, attempt)),
+    async claim(clientId, jtiHash, expires, attempt) {
+      try {
+        // A stub that failed stays broken: each attempt gets a new one.
+        const claimed = await attemptClaim(async () => namespace.getByName(clientId).claim(jtiHash, expires, attempt));
+        outage.answered();
+        return claimed;
+      } catch (error) {
+        outage.failed();
+        throw error;
+      }
+    },
   };
 }
