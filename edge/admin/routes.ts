@@ -45,6 +45,7 @@ import { addSignIn } from './staff/sign-in.ts';
 import { createTokenSeal } from './staff/token-seal.ts';
 import type { AdminDeps, Console } from './web/console.ts';
 import { errorPage } from './web/error.tsx';
+import { unsentOf } from './web/unsent.tsx';
 import { workbenchOperations } from './workbench/operations.ts';
 import { addWorkbench } from './workbench/routes.tsx';
 import type { Workbench } from './workbench/workbench.ts';
@@ -93,6 +94,11 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
     await next();
     if (c.error === undefined) await c.get('settle')?.();
   });
+  // For "4 min ago": a computer's own clock may be off (console.js).
+  app.use('/admin/*', async (c, next) => {
+    await next();
+    c.header('Server-Timing', `now;desc=${deps.now()}`);
+  });
   addSignIn(app, deps, findProvider, sessions, tokens, access);
   addSiteChoice(app, deps, sessions, access);
   addBackChannelLogout(app, deps, findProvider, keysOf);
@@ -115,12 +121,14 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
 
   const isApi = (path: string) => [API_PATH, LOGOUT_PATH].includes(path) || path.startsWith(`${API_PATH}/`);
 
-  app.notFound((c) => {
+  app.notFound(async (c) => {
     const fault = new Fault('not-found', 'there is nothing at this address');
-    return isApi(c.req.path) ? problem(fault, c.get('requestId')) : errorPage(deps.config, fault, c.get('requestId'));
+    const requestId = c.get('requestId');
+    if (isApi(c.req.path)) return problem(fault, requestId);
+    return errorPage(deps.config, fault, { requestId, session: await access.onlooker(c) });
   });
 
-  app.onError((error, c) => {
+  app.onError(async (error, c) => {
     const requestId = c.get('requestId');
     const fault = faultOf(error, deps.log, 'admin', requestId);
     if (isApi(c.req.path)) return problem(fault, requestId);
@@ -130,7 +138,12 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
       const returnTo = encodeURIComponent(pathname.slice(pathname.indexOf('/admin')) + search);
       return c.redirect(`${deps.config.ADMIN_PUBLIC_BASE_URL ?? ''}/admin/sign-in?returnTo=${returnTo}`);
     }
-    return errorPage(deps.config, fault, requestId);
+    if (fault?.kind === 'unauthenticated') {
+      return errorPage(deps.config, fault, { requestId, unsent: await unsentOf(c, deps.config) });
+    }
+    // Whoever asks too often, or while the database is away, has no question more asked of it for them.
+    const isAsked = fault?.kind !== 'throttled' && fault?.kind !== 'unavailable';
+    return errorPage(deps.config, fault, { requestId, session: isAsked ? await access.onlooker(c) : undefined });
   });
 
   return app;

@@ -19,6 +19,8 @@ export interface GatewayEnv {
     use?: Use;
     /** Set where a session is asserted by what the request asks the database: for a request that asks it nothing. */
     settle?: () => Promise<void>;
+    /** What a page's form has posted, once it was read. */
+    form?: URLSearchParams;
   };
 }
 

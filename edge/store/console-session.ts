@@ -23,9 +23,16 @@ export interface NewSession extends SessionIdentity {
   readonly idToken: string | null;
 }
 
+/** What pages show of a site. */
+export interface SiteFace {
+  readonly site_name: string;
+  /** IANA name; UTC where the site has none. */
+  readonly time_zone: string;
+}
+
 /** Begins a session. No row: there is no such site. */
-export function startSession(begun: NewSession): Query<{ site_name: string }> {
-  return sql<{ site_name: string }>`select site_name from console_session_start(${begun.site}::uuid,
+export function startSession(begun: NewSession): Query<SiteFace> {
+  return sql<SiteFace>`select site_name, time_zone from console_session_begin(${begun.site}::uuid,
       ${begun.session}::uuid, ${begun.subject}, ${begun.name}, ${begun.providerSession}, ${begun.sourceAddress},
       ${begun.userAgent}, ${begun.permissions}::text[], ${begun.refreshToken}, ${begun.idToken})`;
 }
@@ -62,15 +69,13 @@ export function keepGrants({ site, session }: SessionIdentity, grants: Granted):
     where site_id = ${site}::uuid and session_id = ${session}::uuid`;
 }
 
-/** Keeps what the provider said. No row: the session has ended meanwhile. */
-export function keepAnswer(
-  { site, session }: SessionIdentity,
-  grants: Granted,
-  refreshToken: string,
-): Query<{ session_id: string }> {
-  return sql<{ session_id: string }>`update console_session set permissions = ${[...(grants.get(site) ?? [])]}::text[],
+/** Keeps what the provider said, and asks what the site is called by now. No row: the session has ended meanwhile. */
+export function keepAnswer({ site, session }: SessionIdentity, grants: Granted, refreshToken: string): Query<SiteFace> {
+  return sql<SiteFace>`update console_session s set permissions = ${[...(grants.get(site) ?? [])]}::text[],
       grants = ${grantsOf(grants)}::jsonb, refresh_token = ${refreshToken}, asked_at = now(), asking_until = null
-    where site_id = ${site}::uuid and session_id = ${session}::uuid returning session_id`;
+    from site t
+    where s.site_id = ${site}::uuid and s.session_id = ${session}::uuid and t.site_id = s.site_id
+    returning t.name as site_name, coalesce(t.time_zone, 'UTC') as time_zone`;
 }
 
 /** The sites that a session may be moved to, and its own, by name. */
@@ -84,9 +89,9 @@ export function moveSession(
   { site, session }: SessionIdentity,
   to: string,
   requestId: string,
-): Query<{ site_name: string; permissions: string[] }> {
-  return sql<{ site_name: string; permissions: string[] }>`select site_name, permissions
-    from console_session_move(${site}::uuid, ${session}::uuid, ${to}::uuid, ${requestId})`;
+): Query<SiteFace & { permissions: string[] }> {
+  return sql<SiteFace & { permissions: string[] }>`select site_name, time_zone, permissions
+    from console_session_to_site(${site}::uuid, ${session}::uuid, ${to}::uuid, ${requestId})`;
 }
 
 /** SQL: notes the end of a session for the audit. */

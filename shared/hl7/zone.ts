@@ -35,10 +35,10 @@ export function offsetsInZone(time: WallTime, timeZone: string): readonly [strin
   const wall = local.getTime();
 
   // Offsets on both sides of any change near that time; a change is never within a day of another.
-  const before = offsetAt(wall - DAY_MS, timeZone);
-  const after = offsetAt(wall + DAY_MS, timeZone);
+  const before = minutesEastOf(wall - DAY_MS, timeZone);
+  const after = minutesEastOf(wall + DAY_MS, timeZone);
   const [valid = before, ...more] = [...new Set([before, after])].filter(
-    (offset) => offsetAt(wall - offset * MINUTE_MS, timeZone) === offset,
+    (offset) => minutesEastOf(wall - offset * MINUTE_MS, timeZone) === offset,
   );
   return [written(valid), ...more.map(written)];
 }
@@ -52,8 +52,8 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Minutes east of UTC at an instant. */
-function offsetAt(instantMs: number, timeZone: string): number {
+/** How many minutes east of UTC the clocks of a zone are at an instant. @throws RangeError as offsetInZone */
+export function minutesEastOf(instantMs: number, timeZone: string): number {
   const name = formatOf(timeZone)
     .formatToParts(instantMs)
     .find(({ type }) => type === 'timeZoneName')?.value;

@@ -6,17 +6,13 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createAdmin } from '../../edge/admin/routes.ts';
-import { createClientKeyring } from '../../edge/oauth/client-keys.ts';
-import { createWorkbench } from '../../edge/workbench.ts';
 import { getToken } from '../stack/services/client.ts';
-import { makeSecrets } from '../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { consoleRoutes } from '../stack/tools/console-routes.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
-import { testDeps } from '../stack/tools/test-deps.ts';
 
 /** Of no site: how one signs in and out, and files. */
 const OF_NO_SITE = [
@@ -84,15 +80,7 @@ const QUERIES: readonly ((ids: Ids) => string)[] = [
   () => 'unnamed=authority:THEIRNOWHERE',
 ];
 
-async function routes(): Promise<{ readonly method: string; readonly path: string }[]> {
-  const { env } = await makeSecrets();
-  const { keys } = JSON.parse(env.TOKEN_SIGNING_KEYS) as { keys: object[] };
-  const deps = testDeps({ signingKeys: keys, env: { ADMIN_PUBLIC_BASE_URL: 'https://console.test' } });
-  const all = createAdmin(deps, createWorkbench(deps, createClientKeyring(deps))).routes;
-  const own = all.filter(({ method, path }) => method !== 'ALL' && !OF_NO_SITE.includes(path));
-  return [...new Map(own.map(({ method, path }) => [`${method} ${path}`, { method, path }])).values()];
-}
-const ROUTES = await routes();
+const ROUTES = (await consoleRoutes()).filter(({ path }) => !OF_NO_SITE.includes(path));
 const isApi = (path: string): boolean => path.startsWith('/admin/api/');
 const isAbout = (path: string): boolean => /:(?:id|clientId)\b/.test(path);
 
@@ -204,7 +192,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       [theirSite, alert, key.clientId],
     );
     await db.client.query(
-      `select console_session_start($1, $2, 'theireve', 'Theireve', 'sid', '192.0.2.1', 'x', '{}', null, null)`,
+      `select console_session_begin($1, $2, 'theireve', 'Theireve', 'sid', '192.0.2.1', 'x', '{}', null, null)`,
       [theirSite, session],
     );
     const replay = await ask('POST', '/admin/api/replays', { apply: 'newest', comment: 'theirreason' }, theirSite);

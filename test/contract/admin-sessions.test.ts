@@ -180,7 +180,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     const other = await createSite(db.client);
     const foreign = randomUUID();
     await db.client.query(
-      `select console_session_start($1, $2, 'eve', 'Eve', 'sid', '192.0.2.1', 'x', '{}', null, null)`,
+      `select console_session_begin($1, $2, 'eve', 'Eve', 'sid', '192.0.2.1', 'x', '{}', null, null)`,
       [other, foreign],
     );
     expect(await (await admin.ask(url('/admin/api/sessions'))).text()).not.toContain('eve');

@@ -321,7 +321,7 @@ describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (ru
     expect((await choose('x')).status).toBe(400);
     expect((await choose(south)).status).toBe(303);
     expect([await ask('keys'), await ask('keys/new')]).toEqual([200, 200]);
-    expect(await (await browser.ask(`${stack.baseUrl}/admin`)).text()).toContain('<small>South</small>');
+    expect(await (await browser.ask(`${stack.baseUrl}/admin`)).text()).toContain('<strong>South</strong>');
     // A copy of the cookie from before is of a session that is not there any more.
     expect(await ask('keys', old)).toBe(302);
     const { rows } = await db.client.query<{ site: string; action: string }>(
@@ -340,7 +340,7 @@ describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (ru
       ? again
       : await browser.go(again.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
     expect(back.url).toBe(`${stack.baseUrl}/admin`);
-    expect(await back.text()).toContain('<small>South</small>');
+    expect(await back.text()).toContain('<strong>South</strong>');
   });
 
   test('a token of several sites says which', async () => {

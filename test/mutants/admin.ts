@@ -150,6 +150,27 @@ export const ADMIN: readonly Mutant[] = [
     only: 'on deno.*copied cookie',
   },
   {
+    name: 'a private key stands in the page of a session that has ended',
+    file: 'edge/admin/web/unsent.tsx',
+    find: 'filter(([, value]) => !PRIVATE_KEY.test(value))',
+    replace: "filter(([, value]) => value !== '')",
+    tests: ['test/unit/admin/unsent.test.ts'],
+  },
+  {
+    name: "another site's form is given back with a button to send it",
+    file: 'edge/admin/web/unsent.tsx',
+    find: 'refuseCrossSite(c.req.raw, new URL(config.ADMIN_PUBLIC_BASE_URL).origin);',
+    replace: '',
+    tests: ['test/unit/admin/unsent.test.ts'],
+  },
+  {
+    name: 'a time of a form is read as UTC',
+    file: 'edge/admin/web/wall-clock.ts',
+    find: 'offsetInZone(wall, knownZone(timeZone))',
+    replace: "offsetInZone(wall, 'UTC')",
+    tests: ['test/unit/admin/wall-clock.test.ts'],
+  },
+  {
     name: 'signing out leaves the session',
     file: 'edge/admin/staff/sign-in.ts',
     find: 'run(endSession(identityOf(session)));',
@@ -520,7 +541,7 @@ export const ADMIN: readonly Mutant[] = [
   },
   {
     name: 'a session is moved to any site',
-    file: 'migrations/functions/console_session_move.sql',
+    file: 'migrations/functions/console_session_to_site.sql',
     find: 'and t.site_id = p_to and s.grants ? t.site_id::text',
     replace: 'and t.site_id = p_to',
     tests: SIGN_IN,

@@ -70,7 +70,7 @@ export function addAlertPages(app: Surface, { deps: { config }, access }: Consol
 
   app.post(`${PLACE}/:id/mute`, async (c) => {
     const { actor, database } = await access.page(c, 'site.alerts.update');
-    const given = (await readForm(c.req.raw)).get('minutes') ?? '';
+    const given = (await readForm(c)).get('minutes') ?? '';
     const { minutes } = parse(muteBody, { minutes: given === '' ? null : Number(given) });
     await mute(database, actor, c.req.param('id'), minutes);
     return c.redirect(`${path}?done=1`, 303);

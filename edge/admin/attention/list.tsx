@@ -2,7 +2,7 @@
 import type { AttentionKind } from '../../store/attention.ts';
 import { ATTENTION_STATES } from '../../store/admin-attention.ts';
 import type { List } from '../api/cursor.ts';
-import { Badge, Empty, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
 import { KIND_WORDS } from './kinds.ts';
 import type { Person, PersonPart } from './person.ts';
 import { PERSON_PARTS } from './person.ts';
@@ -43,7 +43,7 @@ const People = ({ item: { patients, agrees, differs } }: { item: AttentionView }
     ]}
   >
     {PERSON_PARTS.filter((part) => patients.some((person) => linesOf(person, part).some(Boolean))).map((part) => (
-      <tr>
+      <Row>
         <th scope="row">{PART_NAMES[part]}</th>
         {patients.map((person) => (
           <td class="value">{linesOf(person, part).join('\n')}</td>
@@ -54,7 +54,7 @@ const People = ({ item: { patients, agrees, differs } }: { item: AttentionView }
             {differs.includes(part) ? <Badge tone="warn">differs</Badge> : null}
           </td>
         ) : null}
-      </tr>
+      </Row>
     ))}
   </Table>
 );

@@ -43,7 +43,7 @@ export function addAttentionPages(app: Surface, { deps: { config }, access }: Co
 
   app.post(`${PLACE}/:id/dismiss`, async (c) => {
     const { actor, database } = await access.page(c, 'site.settings.update');
-    const kind = kindShown.catch('possible-duplicate').parse((await readForm(c.req.raw)).get('kind') ?? undefined);
+    const kind = kindShown.catch('possible-duplicate').parse((await readForm(c)).get('kind') ?? undefined);
     await dismiss(database, actor, c.req.param('id'));
     return c.redirect(`${path}?kind=${kind}&dismissed=1`, 303);
   });

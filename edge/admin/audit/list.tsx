@@ -2,7 +2,7 @@
 import { AUDIT_ACTIONS } from '../../store/audit.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import type { List } from '../api/cursor.ts';
-import { Empty, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Empty, Filter, Moment, Pager, Row, Select, Table, When } from '../web/ui.tsx';
 import { actorOf } from './view.ts';
 
 interface AuditListProps {
@@ -55,14 +55,8 @@ export const AuditList = ({ list, query, path }: AuditListProps) => (
         </label>
       ))}
       <Select name="action" label="Action" value={query['action'] ?? ''} options={ACTIONS} />
-      <label>
-        <span>From (UTC)</span>
-        <input type="datetime-local" name="from" value={query['from'] ?? ''} />
-      </label>
-      <label>
-        <span>To (UTC)</span>
-        <input type="datetime-local" name="to" value={query['to'] ?? ''} />
-      </label>
+      <Moment name="from" label="From" value={query['from'] ?? ''} />
+      <Moment name="to" label="To" value={query['to'] ?? ''} />
     </Filter>
     <p>
       <a href={`${path}/events.ndjson?${new URLSearchParams(query).toString()}`}>
@@ -74,7 +68,7 @@ export const AuditList = ({ list, query, path }: AuditListProps) => (
     ) : (
       <Table label="Audit" head={['When', 'Who', 'From', 'Action', 'Resources', 'Patients', 'Request']}>
         {list.items.map((row) => (
-          <tr>
+          <Row>
             <th scope="row">
               <When at={row.at} />
             </th>
@@ -102,7 +96,7 @@ export const AuditList = ({ list, query, path }: AuditListProps) => (
             <td class="ids">
               <code>{row.request_id}</code>
             </td>
-          </tr>
+          </Row>
         ))}
       </Table>
     )}

@@ -3,9 +3,10 @@ import { pagedStream } from '../../http/paged-stream.ts';
 import type { Surface } from '../../http/surface.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import type { Console } from '../web/console.ts';
-import { instantOfLocal, readQuery } from '../web/form.ts';
+import { readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
+import { instantMeant } from '../web/wall-clock.ts';
 import { toAuditEvent } from './event.ts';
 import { auditFilter, auditQuery, exportAudit, findAudit } from './listing.ts';
 import { AuditList } from './list.tsx';
@@ -13,10 +14,10 @@ import { AuditList } from './list.tsx';
 const { path: PLACE } = PLACES.audit;
 
 /** What a form of the page says, with its times as instants. */
-const asked = (query: Record<string, string>) => ({
+const asked = (query: Record<string, string>, timeZone: string) => ({
   ...query,
-  from: instantOfLocal(query['from']),
-  to: instantOfLocal(query['to']),
+  from: instantMeant(query['from'], timeZone),
+  to: instantMeant(query['to'], timeZone),
 });
 
 const encoder = new TextEncoder();
@@ -38,7 +39,11 @@ export function addAuditPages(app: Surface, { deps: { config }, access }: Consol
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.audit.read');
     const query = c.req.query();
-    const list = await findAudit(session.database, session.actor.site, readQuery(auditQuery, asked(query)));
+    const list = await findAudit(
+      session.database,
+      session.actor.site,
+      readQuery(auditQuery, asked(query, session.timeZone)),
+    );
     const page = (
       <Page title="Audit" config={config} session={session} place={PLACE}>
         <AuditList {...{ list, query }} path={linkTo(config, PLACE)} />
@@ -48,8 +53,8 @@ export function addAuditPages(app: Surface, { deps: { config }, access }: Consol
   });
 
   app.get(`${PLACE}/events.ndjson`, async (c) => {
-    const { actor, database } = await access.page(c, 'site.audit.read');
-    const filter = readQuery(auditFilter, asked(c.req.query()));
+    const { actor, database, timeZone } = await access.page(c, 'site.audit.read');
+    const filter = readQuery(auditFilter, asked(c.req.query(), timeZone));
     const pages = bytesOf(actor.site, exportAudit(database, actor.site, filter));
     // Whatever is wrong is answered, and who asked is on record, before anything is sent.
     const { value: first = new Uint8Array() } = await pages.next();

@@ -3,11 +3,11 @@ import type { Surface } from '../../http/surface.ts';
 import type { Console } from '../web/console.ts';
 import { Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { Badge, Notice, Table } from '../web/ui.tsx';
+import { Badge, Notice, Row, Table } from '../web/ui.tsx';
 import { checkDeployment } from './checks.ts';
 import type { Finding } from './finding.ts';
 
-export const HEALTH_PATH = '/admin/health';
+const { path: PLACE } = PLACES.health;
 
 const MARKS = {
   bad: <Badge tone="bad">to mend</Badge>,
@@ -19,25 +19,25 @@ const MARKS = {
 const ORDER = Object.keys(MARKS);
 
 export function addHealthPage(app: Surface, { deps, access }: Console): void {
-  app.get(HEALTH_PATH, async (c) => {
+  app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.endpoints.read');
     const found = await checkDeployment(deps, session.database, session.actor.site);
     const wrong = found.filter(({ state }) => state === 'bad').length;
     const page = (
-      <Page title="Health" config={deps.config} session={session} place={PLACES.overview.path}>
+      <Page title="Health" config={deps.config} session={session} place={PLACE}>
         <Notice tone={wrong === 0 ? 'good' : 'bad'}>
           {wrong === 0 ? 'All is well of what was looked at.' : `${wrong} to mend.`}
         </Notice>
-        <Table label="What was looked at" head={['', 'What', 'Found', 'What to do']}>
+        <Table label="What was looked at" head={['State', 'What', 'Found', 'What to do']}>
           {found
             .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
             .map(({ state, subject, says, next }) => (
-              <tr>
+              <Row>
                 <td>{MARKS[state]}</td>
                 <th scope="row">{subject}</th>
                 <td>{says}</td>
                 <td>{next ?? ''}</td>
-              </tr>
+              </Row>
             ))}
         </Table>
         <p>

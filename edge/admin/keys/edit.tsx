@@ -60,7 +60,7 @@ export async function newForm(console: Console, c: Context): Promise<Response> {
 export async function create(console: Console, c: Context): Promise<Response> {
   const { deps, access } = console;
   const session = await access.page(c, 'site.api_keys.create');
-  const texts = textsOfForm(KEY_MEMBERS, await readForm(c.req.raw));
+  const texts = textsOfForm(KEY_MEMBERS, await readForm(c));
   try {
     const { key } = await createKey({ ...deps, database: session.database }, session.actor, toBody(KEY_MEMBERS, texts));
     return c.redirect(`${linkTo(deps.config, PLACE)}/${key.client_id}?saved=created&look=1`, 303);
@@ -80,7 +80,7 @@ export async function changeForm(console: Console, c: Context, clientId: string)
 export async function change(console: Console, c: Context, clientId: string): Promise<Response> {
   const { deps, access } = console;
   const session = await access.page(c, 'site.api_keys.update');
-  const form = await readForm(c.req.raw);
+  const form = await readForm(c);
   const texts = textsOfForm(KEY_MEMBERS, form);
   const version = versionOf(form);
   try {

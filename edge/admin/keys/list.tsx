@@ -1,7 +1,7 @@
 /** The API keys of the site. */
 import type { List } from '../api/cursor.ts';
 import type { KeyRow } from './statements.ts';
-import { Empty, Filter, KeyStatus, Pager, Search, Select, Table, When } from '../web/ui.tsx';
+import { Empty, Filter, KeyStatus, Pager, Row, Search, Select, Table, When } from '../web/ui.tsx';
 
 interface KeyListProps {
   readonly list: List<KeyRow>;
@@ -43,7 +43,7 @@ export const KeyList = ({ list, query, path, mayCreate }: KeyListProps) => (
     ) : (
       <Table label="API keys" head={['Name', 'Status', 'Protocols', 'Client ID', 'Last refused']}>
         {list.items.map((key) => (
-          <tr>
+          <Row>
             <th scope="row">
               <a href={`${path}/${key.client_id}`}>{key.name}</a>
             </th>
@@ -57,7 +57,7 @@ export const KeyList = ({ list, query, path, mayCreate }: KeyListProps) => (
             <td>
               {key.last_refusal === null ? <span class="quiet">not in 90 days</span> : <When at={key.last_refusal} />}
             </td>
-          </tr>
+          </Row>
         ))}
       </Table>
     )}

@@ -11,7 +11,7 @@ import { KEY_MEMBERS, KEY_SECTIONS } from './record.ts';
 import type { KeyRow } from './statements.ts';
 import { viewKey } from './view.ts';
 import { Refusals } from '../refusals/list.tsx';
-import { Badge, Code, Copyable, Empty, Fact, KeyStatus, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Copyable, Empty, Fact, KeyStatus, Row, Table, When } from '../web/ui.tsx';
 
 interface Switched {
   readonly by: string;
@@ -64,13 +64,13 @@ const Facts = ({ keyRow: key, switched }: { keyRow: KeyRow; switched: Switched |
 const FoundKeys = ({ keys }: { keys: readonly CheckedKey[] }) => (
   <Table label="Public keys found" head={['kid', 'Type', 'Size', 'Use', 'Usable']}>
     {keys.map(({ kid, type, size, use, usable, reason }) => (
-      <tr>
+      <Row>
         <th scope="row">{kid === undefined ? <span class="quiet">none</span> : <code>{kid}</code>}</th>
         <td>{type}</td>
         <td>{size === 0 ? '' : `${size} bit`}</td>
         <td>{use ?? ''}</td>
         <td>{usable ? <Badge tone="good">yes</Badge> : <Badge tone="bad">{reason ?? 'no'}</Badge>}</td>
-      </tr>
+      </Row>
     ))}
   </Table>
 );

@@ -118,7 +118,7 @@ export async function statusForm(console: Console, c: Context, clientId: string)
 export async function switchStatus(console: Console, c: Context, clientId: string): Promise<Response> {
   const { deps, access } = console;
   const session = await access.page(c, 'site.api_keys.read');
-  const form = await readForm(c.req.raw);
+  const form = await readForm(c);
   const [status, typed, version] = [form.get('status') ?? '', form.get('name') ?? '', versionOf(form)];
   const path = `${linkTo(deps.config, PLACE)}/${clientId}`;
   const key = await requireKey(session.database, session.actor.site, clientId);

@@ -1,7 +1,7 @@
 /** The log of HL7 messages. */
 import type { MessageRow } from '../../store/admin-message.ts';
 import type { List } from '../api/cursor.ts';
-import { Empty, Filter, Outcome, Pager, Search, Select, Table, When } from '../web/ui.tsx';
+import { Empty, Filter, Moment, Outcome, Pager, Row, Search, Select, Table, When } from '../web/ui.tsx';
 
 interface MessageListProps {
   readonly list: List<MessageRow>;
@@ -28,14 +28,8 @@ export const MessageList = ({ list, query, path }: MessageListProps) => (
           { value: 'AR', label: 'AR rejected' },
         ]}
       />
-      <label>
-        <span>From (UTC)</span>
-        <input type="datetime-local" name="from" value={query['from'] ?? ''} />
-      </label>
-      <label>
-        <span>To (UTC)</span>
-        <input type="datetime-local" name="to" value={query['to'] ?? ''} />
-      </label>
+      <Moment name="from" label="From" value={query['from'] ?? ''} />
+      <Moment name="to" label="To" value={query['to'] ?? ''} />
       {(query['unnamed'] ?? '') === '' ? null : <input type="hidden" name="unnamed" value={query['unnamed']} />}
     </Filter>
     {(query['unnamed'] ?? '') === '' ? null : (
@@ -49,7 +43,7 @@ export const MessageList = ({ list, query, path }: MessageListProps) => (
     ) : (
       <Table label="Messages" head={['Received', 'Type', 'Control id', 'Sender', 'API key', 'By', 'Outcome']}>
         {list.items.map((message) => (
-          <tr>
+          <Row>
             <th scope="row">
               <a href={`${path}/${message.message_id}`}>
                 <When at={message.received_at} />
@@ -65,7 +59,7 @@ export const MessageList = ({ list, query, path }: MessageListProps) => (
             <td>
               <Outcome outcome={message.outcome} />
             </td>
-          </tr>
+          </Row>
         ))}
       </Table>
     )}

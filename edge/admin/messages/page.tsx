@@ -1,7 +1,7 @@
 /** One HL7 message: what became of it, its errors, its segments, the resources it made and its ACK. */
 import type { AttemptView, MessageDetail, MessageError } from './view.ts';
 import type { SegmentView } from './segments.ts';
-import { Badge, Code, Empty, Fact, Outcome, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Empty, Fact, Outcome, Row, Table, When } from '../web/ui.tsx';
 
 export const Segments = ({ segments }: { segments: readonly SegmentView[] }) => (
   <div class="segments">
@@ -12,13 +12,13 @@ export const Segments = ({ segments }: { segments: readonly SegmentView[] }) => 
         </summary>
         <Table label={`Segment ${at + 1}, ${id}`} head={['Field', 'Name', 'Value']}>
           {fields.map((field) => (
-            <tr>
+            <Row>
               <th scope="row">
                 <code>{field.path}</code>
               </th>
               <td>{field.name ?? ''}</td>
               <td class="value">{field.value}</td>
-            </tr>
+            </Row>
           ))}
         </Table>
       </details>
@@ -35,7 +35,7 @@ const SEVERITIES: Readonly<Record<string, { tone: 'bad' | 'warn' | 'plain'; word
 export const AckErrors = ({ errors }: { errors: readonly MessageError[] }) => (
   <Table label="Errors and warnings" head={['Severity', 'Where', 'Code', 'What']}>
     {errors.map(({ severity, at, code, message }) => (
-      <tr>
+      <Row>
         <td>
           <Badge tone={SEVERITIES[severity ?? '']?.tone ?? 'plain'}>
             {SEVERITIES[severity ?? '']?.word ?? severity}
@@ -46,7 +46,7 @@ export const AckErrors = ({ errors }: { errors: readonly MessageError[] }) => (
         </td>
         <td>{code}</td>
         <td>{message}</td>
-      </tr>
+      </Row>
     ))}
   </Table>
 );
@@ -62,7 +62,7 @@ const REASONS = {
 const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
   <Table label="Attempts" head={['Attempt', 'When', 'Why', 'Outcome', 'Errors and warnings']}>
     {attempts.map(({ number, at, why, actor, comment, outcome, errors }) => (
-      <tr>
+      <Row>
         <th scope="row">{number}</th>
         <td>
           <When at={at} />
@@ -76,7 +76,7 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
           <Outcome outcome={outcome} />
         </td>
         <td>{errors.map(({ severity, code, at: place }) => `${severity} ${code} ${place ?? ''}`.trim()).join(', ')}</td>
-      </tr>
+      </Row>
     ))}
   </Table>
 );
@@ -150,13 +150,13 @@ export const MessagePage = ({ message, path, keyPath, mayReplay }: MessagePagePr
       ) : (
         <Table label="Resources" head={['Resource', 'Version it made', 'Version now']}>
           {message.resources.map(({ reference, version, currentVersion }) => (
-            <tr>
+            <Row>
               <th scope="row">
                 <code>{reference}</code>
               </th>
               <td>{version}</td>
               <td>{currentVersion}</td>
-            </tr>
+            </Row>
           ))}
         </Table>
       )}

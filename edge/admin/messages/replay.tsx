@@ -1,20 +1,20 @@
 /** What a replay would change, before it is done; what newer data contradict needs a step of its own. */
 import type { ReplayPreviewResult, ResourceDifferenceResult } from '../workbench/workbench.ts';
-import { Badge, Empty, Outcome, Table } from '../web/ui.tsx';
+import { Badge, Empty, Outcome, Row, Table } from '../web/ui.tsx';
 import { AckErrors } from './page.tsx';
 
 const Differences = ({ label, resources }: { label: string; resources: readonly ResourceDifferenceResult[] }) => (
   <Table label={label} head={['Resource', 'Element', 'Now', 'Then']}>
     {resources.flatMap(({ reference, change, elements }) =>
       elements.map(({ element, before, after }) => (
-        <tr>
+        <Row>
           <th scope="row">
             <code>{reference}</code> {change === 'created' ? <Badge tone="plain">new</Badge> : null}
           </th>
           <td>{element}</td>
           <td class="value">{before ?? <span class="quiet">nothing</span>}</td>
           <td class="value">{after ?? <span class="quiet">nothing</span>}</td>
-        </tr>
+        </Row>
       )),
     )}
   </Table>

@@ -9,9 +9,10 @@ import { findMessages, messageQuery } from './listing.ts';
 import { findMessage, replayComment } from './operations.ts';
 import type { Console } from '../web/console.ts';
 import { authorOf, requirePermission } from '../staff/permissions.ts';
-import { instantOfLocal, readForm, readQuery } from '../web/form.ts';
+import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
+import { instantMeant } from '../web/wall-clock.ts';
 import { MessageList } from './list.tsx';
 import { MessagePage } from './page.tsx';
 import { ReplayPage } from './replay.tsx';
@@ -27,7 +28,8 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.messages.read');
     const query = c.req.query();
-    const asked = { ...query, from: instantOfLocal(query['from']), to: instantOfLocal(query['to']) };
+    const { timeZone } = session;
+    const asked = { ...query, from: instantMeant(query['from'], timeZone), to: instantMeant(query['to'], timeZone) };
     const list = await findMessages(session.database, session.actor.site, readQuery(messageQuery, asked));
     const page = (
       <Page title="Messages" config={config} session={session} place={PLACE}>
@@ -71,7 +73,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
   app.post(`${PLACE}/:id/replay`, async (c) => {
     const session = await access.page(c, 'site.messages.replay');
     const id = messageId(c.req.param('id'));
-    const form = await readForm(c.req.raw);
+    const form = await readForm(c);
     const isForced = form.get('apply') === 'everything';
     const { comment } = parse(replayForm, { comment: form.get('comment') ?? '' }, 'malformed', 'the form');
     const asked = { author: authorOf(session.actor), comment, by: session.asker, isForced };

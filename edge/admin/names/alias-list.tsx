@@ -2,7 +2,7 @@
 import type { AliasState } from '../../store/admin-alias.ts';
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
-import { Badge, Empty, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
 import type { AliasView } from './aliases.ts';
 
 const STATES: Readonly<Record<AliasState, { tone: 'plain' | 'good' | 'bad' | 'warn'; words: string }>> = {
@@ -88,7 +88,7 @@ export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide
         head={['API key', 'Namespace', 'URI', 'State', 'First message', 'Decision']}
       >
         {list.items.map((item) => (
-          <tr>
+          <Row>
             <th scope="row">{item.keyName}</th>
             <td>
               <code>{item.namespace}</code>
@@ -117,7 +117,7 @@ export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide
               )}
               {mayDecide ? <Decide {...{ item, path }} /> : null}
             </td>
-          </tr>
+          </Row>
         ))}
       </Table>
     )}

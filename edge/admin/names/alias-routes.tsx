@@ -35,7 +35,7 @@ export function addAliasPages(app: Surface, { deps: { config }, access }: Consol
 
   app.post(ALIASES, async (c) => {
     const { actor, database } = await access.page(c, 'site.settings.update');
-    const given = parse(aliasDecision, Object.fromEntries(await readForm(c.req.raw)), 'malformed', 'the form');
+    const given = parse(aliasDecision, Object.fromEntries(await readForm(c)), 'malformed', 'the form');
     await decide(database, actor, given);
     return c.redirect(`${path}?decided=1`, 303);
   });

@@ -2,7 +2,7 @@
 import { MAX_COUNT } from '../../store/admin-unnamed-name.ts';
 import type { NameKind } from '../../store/unnamed-name.ts';
 import type { List } from '../api/cursor.ts';
-import { Empty, Pager, Table, When } from '../web/ui.tsx';
+import { Empty, Pager, Row, Table, When } from '../web/ui.tsx';
 import type { UnnamedView } from './listing.ts';
 import { toParameter } from './parameter.ts';
 
@@ -52,7 +52,7 @@ const Name = (props: NameProps) => {
   const concerned = `${messagePath}?${new URLSearchParams({ unnamed }).toString()}`;
   const again = `${replayPath}?${new URLSearchParams({ unnamed, count: '1' }).toString()}`;
   return (
-    <tr>
+    <Row>
       <th scope="row">
         <code>{item.name}</code>
       </th>
@@ -80,7 +80,7 @@ const Name = (props: NameProps) => {
         {item.system === null && mayName ? <NameForm {...props} /> : null}
         {item.system === null && !mayName ? <span class="quiet">none</span> : null}
       </td>
-    </tr>
+    </Row>
   );
 };
 

@@ -67,7 +67,7 @@ async function show(
 async function name(console: Console, c: Context): Promise<Response> {
   const { config } = console.deps;
   const session = await console.access.page(c, 'site.settings.update');
-  const given = parse(naming, Object.fromEntries(await readForm(c.req.raw)), 'malformed', 'the form');
+  const given = parse(naming, Object.fromEntries(await readForm(c)), 'malformed', 'the form');
   try {
     await giveUri(session.database, session.actor, given, given.system);
     return c.redirect(`${linkTo(config, PLACE)}?${new URLSearchParams({ named: given.name }).toString()}`, 303);

@@ -3,7 +3,7 @@ import type { SidecarRow } from '../../store/sidecar.ts';
 import type { SiteSummary } from '../../store/site.ts';
 import type { Charts } from './charts.ts';
 import { type Endpoint, ENDPOINT_TITLES } from './endpoints.ts';
-import { Badge, Empty, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Row, Table, When } from '../web/ui.tsx';
 
 interface OverviewProps {
   readonly endpoints: readonly Endpoint[];
@@ -83,7 +83,7 @@ export const Overview = ({ endpoints, summary, charts, sidecars, path }: Overvie
       </div>
       <Table label="Endpoints" head={['Endpoint', 'Status', 'Value', 'Setting']}>
         {endpoints.map(({ name, status, value }) => (
-          <tr>
+          <Row>
             <th scope="row">{ENDPOINT_TITLES[name]}</th>
             <td>
               {status === 'configured' ? (
@@ -96,7 +96,7 @@ export const Overview = ({ endpoints, summary, charts, sidecars, path }: Overvie
             <td>
               <code>{name}</code>
             </td>
-          </tr>
+          </Row>
         ))}
       </Table>
     </section>
@@ -107,7 +107,7 @@ export const Overview = ({ endpoints, summary, charts, sidecars, path }: Overvie
       ) : (
         <Table label="MLLP sidecars" head={['Sidecar', 'Last seen', 'First seen']}>
           {sidecars.map(({ issuer, last_seen, first_seen }) => (
-            <tr>
+            <Row>
               <th scope="row">
                 <code>{issuer}</code>
               </th>
@@ -117,7 +117,7 @@ export const Overview = ({ endpoints, summary, charts, sidecars, path }: Overvie
               <td>
                 <When at={first_seen} />
               </td>
-            </tr>
+            </Row>
           ))}
         </Table>
       )}

@@ -37,7 +37,14 @@ export function addOverview(app: Surface, { deps, access }: Console): void {
       sidecarsSeen(),
     ]);
     const page = (
-      <Page title="Overview" config={config} session={session} place={PLACES.overview.path} hasCharts>
+      <Page
+        title="Overview"
+        config={config}
+        session={session}
+        place={PLACES.overview.path}
+        scripts={['uplot.js']}
+        styles={['uplot.css']}
+      >
         <Overview
           endpoints={endpointsOf(config)}
           summary={summary ?? { active_keys: 0, disabled_keys: 0, messages_today: 0, refusals_today: 0 }}

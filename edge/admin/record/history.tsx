@@ -1,6 +1,6 @@
 /** Who changed a record when, and each member before and after: on the page of the record. */
 import type { ChangeRow } from '../../store/change.ts';
-import { Empty, Table, When } from '../web/ui.tsx';
+import { Empty, Row, Table, When } from '../web/ui.tsx';
 import { viewChange } from './change.ts';
 import { textOfMember } from './fields.tsx';
 import type { Members } from './member.ts';
@@ -20,11 +20,11 @@ export const History = ({ members, changes }: { members: Members; changes: reado
           </summary>
           <Table label={`What version ${version} changed`} head={['Field', 'Before', 'After']}>
             {changed.map((name) => (
-              <tr>
+              <Row>
                 <th scope="row">{members[name]?.label ?? name}</th>
                 <td class="value">{before === null ? '' : textOfMember(members[name], before[name])}</td>
                 <td class="value">{textOfMember(members[name], after[name])}</td>
-              </tr>
+              </Row>
             ))}
           </Table>
         </details>

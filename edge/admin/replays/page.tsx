@@ -1,5 +1,5 @@
 /** Replays of many messages: a filter, how many it means, and how far those are that were asked for. */
-import { Badge, Empty, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Moment, Row, Select, Table, When } from '../web/ui.tsx';
 import { CommentField } from '../messages/replay.tsx';
 import type { ReplayView } from './operations.ts';
 
@@ -53,14 +53,8 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
         <span>Client ID</span>
         <input name="clientId" value={query['clientId'] ?? ''} placeholder="svc-…" />
       </label>
-      <label>
-        <span>From (UTC)</span>
-        <input type="datetime-local" name="from" value={query['from'] ?? ''} />
-      </label>
-      <label>
-        <span>To (UTC)</span>
-        <input type="datetime-local" name="to" value={query['to'] ?? ''} />
-      </label>
+      <Moment name="from" label="From" value={query['from'] ?? ''} />
+      <Moment name="to" label="To" value={query['to'] ?? ''} />
       {(query['unnamed'] ?? '') === '' ? null : (
         <label>
           <span>Name without a URI</span>
@@ -90,7 +84,7 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
     ) : (
       <Table label="Replays" head={['Asked for', 'By', 'Which', 'State', 'Done', 'Outcomes', 'Change']}>
         {replays.map(({ replayId, createdAt, askedBy, comment, filter, state, done, total, outcomes, lastError }) => (
-          <tr>
+          <Row>
             <th scope="row">
               <When at={createdAt} />
             </th>
@@ -116,7 +110,7 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
                 </form>
               )}
             </td>
-          </tr>
+          </Row>
         ))}
       </Table>
     )}

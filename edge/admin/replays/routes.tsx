@@ -6,9 +6,10 @@ import { inSite } from '../../store/in-site.ts';
 import { replaysOf } from '../../store/hl7-replay.ts';
 import { replayComment } from '../messages/operations.ts';
 import type { Console } from '../web/console.ts';
-import { instantOfLocal, readForm, readQuery } from '../web/form.ts';
+import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
+import { instantMeant } from '../web/wall-clock.ts';
 import { countReplay, endReplay, replayFilter, startReplay, viewReplay } from './operations.ts';
 import { ReplaysPage } from './page.tsx';
 
@@ -16,8 +17,12 @@ const { path: PLACE } = PLACES.replays;
 const replayForm = z.object({ comment: replayComment });
 
 /** What the form says, as the JSON API would. */
-const filterOf = (given: Readonly<Record<string, string>>) =>
-  readQuery(replayFilter, { ...given, from: instantOfLocal(given['from']), to: instantOfLocal(given['to']) });
+const filterOf = (given: Readonly<Record<string, string>>, timeZone: string) =>
+  readQuery(replayFilter, {
+    ...given,
+    from: instantMeant(given['from'], timeZone),
+    to: instantMeant(given['to'], timeZone),
+  });
 
 export function addReplayPages(app: Surface, { deps, access }: Console): void {
   const { config } = deps;
@@ -29,7 +34,7 @@ export function addReplayPages(app: Surface, { deps, access }: Console): void {
     const { site } = actor;
     const query = c.req.query();
     const isCounting = query['count'] !== undefined;
-    const count = isCounting ? await countReplay(database, site, filterOf(query)) : undefined;
+    const count = isCounting ? await countReplay(database, site, filterOf(query, session.timeZone)) : undefined;
     const replays = (await inSite(database, site).run(replaysOf(site, null))).map(viewReplay);
     const page = (
       <Page title="Replays" config={config} session={session} place={PLACE}>
@@ -41,9 +46,9 @@ export function addReplayPages(app: Surface, { deps, access }: Console): void {
 
   app.post(PLACE, async (c) => {
     const session = await access.page(c, 'site.messages.replay');
-    const given = Object.fromEntries(await readForm(c.req.raw));
+    const given = Object.fromEntries(await readForm(c));
     const { comment } = readQuery(replayForm, given);
-    await startReplay(session.database, session.actor, filterOf(given), comment);
+    await startReplay(session.database, session.actor, filterOf(given, session.timeZone), comment);
     return c.redirect(path, 303);
   });
 

@@ -1,7 +1,7 @@
 /** The list of who is signed in. */
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
-import { Badge, Pager, Table, When } from '../web/ui.tsx';
+import { Badge, Pager, Row, Table, When } from '../web/ui.tsx';
 import type { SessionView } from './listing.ts';
 
 interface SessionListProps {
@@ -18,9 +18,9 @@ export const SessionList = ({ list, query, path, own }: SessionListProps) => (
       A session ends by signing out, after 30 minutes without a request, after 8 hours in all, when the OpenID provider
       says so, or here. Whoever may sign in at the provider can sign in again: lock the account there too.
     </p>
-    <Table label="Sessions" head={['Who', 'Since', 'Last request', 'From', 'Browser', '']}>
+    <Table label="Sessions" head={['Who', 'Since', 'Last request', 'From', 'Browser', 'Action']}>
       {list.items.map((item) => (
-        <tr>
+        <Row>
           <td>
             {item.name} <small class="quiet">{item.subject}</small>{' '}
             {item.sessionId === own ? <Badge tone="plain">you, here</Badge> : null}
@@ -42,7 +42,7 @@ export const SessionList = ({ list, query, path, own }: SessionListProps) => (
               </button>
             </form>
           </td>
-        </tr>
+        </Row>
       ))}
     </Table>
     <Pager {...{ path, query }} next={list.next} />

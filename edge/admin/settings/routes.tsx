@@ -17,7 +17,7 @@ import { PLACES } from '../web/places.ts';
 import { Fact, Notice, When } from '../web/ui.tsx';
 import { SITE_MEMBERS, SITE_SECTIONS } from './record.ts';
 import { saveSettings } from './save.ts';
-import { noSuchSite, readSettings, requireSite, viewSite } from './site.ts';
+import { faceOf, noSuchSite, readSettings, requireSite, viewSite } from './site.ts';
 
 const { path: PLACE } = PLACES.settings;
 const RECENT_CHANGES = 50;
@@ -99,14 +99,18 @@ async function changeForm(console: Console, c: Context): Promise<Response> {
 }
 
 async function change(console: Console, c: Context): Promise<Response> {
-  const { config } = console.deps;
-  const session = await console.access.page(c, 'site.settings.update');
-  const form = await readForm(c.req.raw);
+  const { access, deps } = console;
+  const { config } = deps;
+  const session = await access.page(c, 'site.settings.update');
+  const form = await readForm(c);
   const texts = textsOfForm(SITE_MEMBERS, form);
   const version = versionOf(form);
   try {
     const deps = { ...console.deps, database: session.database };
-    await saveSettings(deps, session.actor, [version], toBody(SITE_MEMBERS, texts));
+    const row = await saveSettings(deps, session.actor, [version], toBody(SITE_MEMBERS, texts));
+    // The next page already has the new name and the new clocks.
+    const { name: siteName, timeZone } = faceOf(row);
+    await access.keep(c, { ...session, siteName, timeZone: timeZone ?? 'UTC' });
     return c.redirect(`${linkTo(config, PLACE)}?saved=1`, 303);
   } catch (error) {
     if (!isOfForm(error)) throw error;

@@ -34,6 +34,10 @@ export function viewSite(row: SettingsRow): Record<string, unknown> {
   return { site: row.site_id, ...toMembers(SITE_MEMBERS, row), version: row.version, updatedAt: row.updated_at };
 }
 
+const face = z.object({ name: z.string(), timeZone: z.string().nullable() });
+/** What every page shows of a site. */
+export const faceOf = (row: SettingsRow): z.infer<typeof face> => face.parse(viewSite(row));
+
 export const noSuchSite = () => new Fault('forbidden', 'the site of your account is not known to this gateway');
 
 /** The settings of a site. @throws Fault `forbidden` for a site that is not known */

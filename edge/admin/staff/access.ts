@@ -37,6 +37,10 @@ export interface Access {
   api(c: Context<GatewayEnv>, permission: Permission | readonly Permission[]): Promise<Caller>;
   /** Who looks at a page: sessions only. */
   page(c: Context<GatewayEnv>, permission?: Permission): Promise<Visitor>;
+  /** What the cookie is to say from now on. */
+  keep(c: Context<GatewayEnv>, session: Session): Promise<void>;
+  /** Who looks at the page of an error; undefined where nobody is signed in (any more). Asks the database at most once. */
+  onlooker(c: Context<GatewayEnv>): Promise<Session | undefined>;
   /** What the cookie says of whoever wants to sign out, whether or not the session is still one. */
   leaving(c: Context<GatewayEnv>): Promise<Session | undefined>;
 }
@@ -76,6 +80,18 @@ export function createAccess(deps: Deps, readBearer: ReadBearer, sessions: Sessi
       const visitor = await bySession(c, sessionEnded);
       if (permission !== undefined) requirePermission(visitor.actor, permission);
       return visitor;
+    },
+    keep: (c, session) => sessions.keep(c, session),
+    async onlooker(c) {
+      const session = await sessions.read(c);
+      if (session === undefined) return undefined;
+      const settle = c.get('settle') ?? guard(deps.database, assertSession(identityOf(session))).settle;
+      try {
+        await settle();
+        return session;
+      } catch {
+        return undefined;
+      }
     },
     leaving: cookieOf,
   };

@@ -2,6 +2,7 @@
  * `POST /admin/back-channel-logout`: the provider says that somebody signed out there, or was made to (OpenID Connect
  * Back-Channel Logout 1.0). Who calls proves it by the logout token alone; no cookie comes with it.
  */
+import type { Context } from 'hono';
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 
@@ -9,7 +10,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { isText } from '../../../shared/text.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
-import type { Surface } from '../../http/surface.ts';
+import type { GatewayEnv, Surface } from '../../http/surface.ts';
 import { endByProvider, type LogoutToken } from '../../store/console-session.ts';
 import { readForm } from '../web/form.ts';
 import type { FindProvider, Provider } from './provider.ts';
@@ -71,8 +72,8 @@ async function verify(token: string, provider: Provider, keysOf: KeysOf, nowMs: 
 
 export function addBackChannelLogout(app: Surface, deps: Deps, findProvider: FindProvider, keysOf: KeysOf): void {
   /** @throws Fault `malformed`, or `unavailable` where the keys or the database are away: the same token may come again */
-  const logOut = async (request: Request): Promise<number> => {
-    const tokens = (await readForm(request, MAX_FORM_BYTES)).getAll('logout_token');
+  const logOut = async (c: Context<GatewayEnv>): Promise<number> => {
+    const tokens = (await readForm(c, MAX_FORM_BYTES)).getAll('logout_token');
     const [token] = tokens;
     if (token === undefined || tokens.length > 1) throw invalid('one logout_token is needed');
     const named = await verify(token, await findProvider(), keysOf, deps.now());
@@ -85,7 +86,7 @@ export function addBackChannelLogout(app: Surface, deps: Deps, findProvider: Fin
     // §2.8: neither answer may be kept.
     c.header('Cache-Control', 'no-store');
     try {
-      const count = await logOut(c.req.raw);
+      const count = await logOut(c);
       deps.log({ level: 'info', event: 'session.logout', requestId: c.get('requestId'), count });
       return c.body(null, 200);
     } catch (error) {

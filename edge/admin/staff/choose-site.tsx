@@ -34,12 +34,12 @@ export function addSiteChoice(app: Surface, { config }: AdminDeps, sessions: Ses
 
   app.post(CHOOSE_SITE_PATH, async (c) => {
     const session = await access.page(c);
-    const site = (await readForm(c.req.raw)).get('site') ?? '';
+    const site = (await readForm(c)).get('site') ?? '';
     if (!isUuid(site)) throw new Fault('malformed', 'no site was chosen');
     const [moved] = await session.database.run(moveSession(identityOf(session), site, c.get('requestId')));
     if (moved === undefined) throw new Fault('forbidden', 'that site is none of yours: sign in again if it should be');
     const actor = { ...session.actor, site, permissions: knownPermissions(moved.permissions) };
-    await sessions.keep(c, { ...session, actor, siteName: moved.site_name });
+    await sessions.keep(c, { ...session, actor, siteName: moved.site_name, timeZone: moved.time_zone });
     return c.redirect(linkTo(config, '/admin'), 303);
   });
 }

@@ -87,7 +87,8 @@ export function createRenew(deps: Deps, findProvider: FindProvider, sessions: Se
     const sealed = await tokens.seal(session.id, refreshToken);
     const [kept] = await database.run(keepAnswer(identity, grants, sealed));
     if (kept === undefined) throw sessionEnded();
-    const renewed = { ...session, actor, hasOthers: grants.size > 1, askedAt: seconds() };
+    const face = { siteName: kept.site_name, timeZone: kept.time_zone };
+    const renewed = { ...session, ...face, actor, hasOthers: grants.size > 1, askedAt: seconds() };
     await sessions.keep(c, renewed);
     return renewed;
   };

@@ -35,6 +35,7 @@ const cookie = z.object({
   site: z.string(),
   permissions: z.array(z.string()),
   siteName: z.string(),
+  timeZone: z.string(),
   hasOthers: z.boolean(),
   endsAt: z.number(),
   askedAt: z.number(),
@@ -45,6 +46,8 @@ export interface Session {
   readonly id: string;
   readonly actor: Actor;
   readonly siteName: string;
+  /** The site's, an IANA name: whose clocks pages show. */
+  readonly timeZone: string;
   /** They may see other sites as well. */
   readonly hasOthers: boolean;
   /** Seconds since the epoch. */
@@ -85,7 +88,7 @@ export function createSessions(deps: Deps): Sessions {
       if (sealed === undefined) return undefined;
       return transaction.safeParse(await transactions.open(sealed, deps.now())).data;
     },
-    async keep(c, { id, actor, siteName, hasOthers, endsAt, askedAt, mayAsk }) {
+    async keep(c, { id, actor, siteName, timeZone, hasOthers, endsAt, askedAt, mayAsk }) {
       const { subject: sub, name, site, permissions } = actor;
       const payload: z.infer<typeof cookie> = {
         session: id,
@@ -94,6 +97,7 @@ export function createSessions(deps: Deps): Sessions {
         site,
         permissions: [...permissions],
         siteName,
+        timeZone,
         hasOthers,
         endsAt,
         askedAt,
@@ -108,8 +112,8 @@ export function createSessions(deps: Deps): Sessions {
       if (sealed === undefined) return undefined;
       const { data } = cookie.safeParse(await sessions.open(sealed, deps.now()));
       if (data === undefined) return undefined;
-      const { session: id, siteName, hasOthers, endsAt, askedAt, mayAsk } = data;
-      return { id, actor: toActor(data), siteName, hasOthers, endsAt, askedAt, mayAsk };
+      const { session: id, siteName, timeZone, hasOthers, endsAt, askedAt, mayAsk } = data;
+      return { id, actor: toActor(data), siteName, timeZone, hasOthers, endsAt, askedAt, mayAsk };
     },
     drop: (c) => void deleteCookie(c, SESSION, ATTRIBUTES),
     lastSite: (c) => getCookie(c, LAST_SITE, 'host'),

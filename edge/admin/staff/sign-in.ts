@@ -137,7 +137,8 @@ export function addSignIn(
       if (started === undefined) return undefined;
       const times = { endsAt: startedAt + SESSION_SECONDS, askedAt: startedAt };
       const mayAsk = refreshToken !== undefined;
-      return { id, actor, siteName: started.site_name, hasOthers: person.grants.size > 1, ...times, mayAsk };
+      const face = { siteName: started.site_name, timeZone: started.time_zone };
+      return { id, actor, ...face, hasOthers: person.grants.size > 1, ...times, mayAsk };
     };
     const last = sessions.lastSite(c);
     // A provider may know sites of other deployments too.

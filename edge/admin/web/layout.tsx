@@ -6,7 +6,15 @@ import type { Config } from '../../config.ts';
 import { pathPrefix } from '../../http/surface.ts';
 import { securityHeaders } from '../../http/security-headers.ts';
 import type { Session } from '../staff/session.ts';
-import { type PlacePath, PLACES } from './places.ts';
+import { GROUPS, type PlacePath, PLACES } from './places.ts';
+import { TimeZone } from './ui.tsx';
+
+/** A page above this one. */
+export interface Crumb {
+  readonly title: string;
+  /** Below the console's own path prefix, as `PLACES` has it. */
+  readonly path: string;
+}
 
 interface PageProps {
   readonly title: string;
@@ -15,52 +23,94 @@ interface PageProps {
   readonly session?: Session | undefined;
   /** Where this page belongs. */
   readonly place?: PlacePath;
-  /** Charts need one script and one style sheet more. */
-  readonly hasCharts?: boolean;
+  /** The pages above it, the highest first: `[PLACES.keys]`. */
+  readonly trail?: readonly Crumb[];
+  /** Names of files in `assets` that this page needs besides the console's own; they run in this order, before it. */
+  readonly scripts?: readonly string[];
+  readonly styles?: readonly string[];
 }
 
 /** Paths of links: below the console's own path prefix. */
 export const linkTo = (config: Config, path: string): string => `${pathPrefix(config.ADMIN_PUBLIC_BASE_URL)}${path}`;
 
-/** Found by one's own name rather than in the row of places. */
-export const SESSIONS_PATH = '/admin/sessions';
 /** Of whoever may see several. */
 export const CHOOSE_SITE_PATH = '/admin/site';
 
-const Navigation = ({ config, session, place }: { config: Config; session: Session; place: PlacePath | undefined }) => (
-  <header class="bar">
-    <a class="brand" href={linkTo(config, '/admin')}>
-      <img src={linkTo(config, '/admin/assets/icon.svg')} alt="" width="28" height="28" />
-      <span>
-        <strong>Integration gateway</strong>
-        <small>{session.siteName}</small>
-      </span>
-    </a>
-    <nav aria-label="Console">
-      {Object.values(PLACES)
-        .filter(({ permission }) => session.actor.permissions.has(permission))
-        .map(({ path, title }) => (
-          <a href={linkTo(config, path)} aria-current={path === place ? 'page' : undefined}>
-            {title}
-          </a>
-        ))}
-      {config.INTEGRATION_DOCS_URL === undefined ? null : <a href={config.INTEGRATION_DOCS_URL}>API reference</a>}
-    </nav>
-    <form class="who" method="post" action={linkTo(config, '/admin/sign-out')}>
-      {session.hasOthers ? <a href={linkTo(config, CHOOSE_SITE_PATH)}>Another site</a> : null}
-      {session.actor.permissions.has('site.sessions.end') ? (
-        <a href={linkTo(config, SESSIONS_PATH)} title="Who is signed in">
-          {session.actor.name}
-        </a>
-      ) : (
-        <span>{session.actor.name}</span>
-      )}
-      <button class="small secondary">Sign out</button>
-    </form>
-  </header>
+const Brand = ({ config, name }: { config: Config; name: string }) => (
+  <a class="brand" href={linkTo(config, '/admin')}>
+    <img src={linkTo(config, '/admin/assets/icon.svg')} alt="" width="28" height="28" />
+    <span>
+      <strong>{name}</strong>
+      <small>Integration gateway</small>
+    </span>
+  </a>
 );
 
-export const Page = ({ title, config, session, place, hasCharts = false, children }: PropsWithChildren<PageProps>) => {
+const Group = ({ config, session, place, group }: NavigationProps & { group: (typeof GROUPS)[number] }) => {
+  const places = Object.values(PLACES).filter(
+    (each) => each.group === group && session.actor.permissions.has(each.permission),
+  );
+  const docs = group === 'Connect' ? config.INTEGRATION_DOCS_URL : undefined;
+  if (places.length === 0 && docs === undefined) return null;
+  return (
+    <div class="group" role="group" aria-labelledby={`group-${group}`}>
+      <span id={`group-${group}`}>{group}</span>
+      {places.map(({ path, title }) => (
+        <a href={linkTo(config, path)} aria-current={path === place ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+      {docs === undefined ? null : <a href={docs}>API reference</a>}
+    </div>
+  );
+};
+
+interface NavigationProps {
+  readonly config: Config;
+  readonly session: Session;
+  readonly place: PlacePath | undefined;
+}
+
+/**
+ * A column beside the page; on a narrow window a bar above it, with a button that shows the places (the popover attribute
+ * of HTML, which needs no script; a browser that does not know it shows them all).
+ */
+const Navigation = (props: NavigationProps) => {
+  const { config, session } = props;
+  return (
+    <header class="side">
+      <Brand config={config} name={session.siteName} />
+      <button type="button" class="secondary menu" popovertarget="menu">
+        Menu
+      </button>
+      <div id="menu" popover="auto">
+        {session.hasOthers ? <a href={linkTo(config, CHOOSE_SITE_PATH)}>Another site</a> : null}
+        <nav aria-label="Console">
+          {GROUPS.map((group) => (
+            <Group {...props} group={group} />
+          ))}
+        </nav>
+        <form class="who" method="post" action={linkTo(config, '/admin/sign-out')}>
+          <span>{session.actor.name}</span>
+          <button class="small secondary">Sign out</button>
+        </form>
+      </div>
+    </header>
+  );
+};
+
+const Trail = ({ config, trail }: { config: Config; trail: readonly Crumb[] }) => (
+  <nav class="trail" aria-label="Pages above this one">
+    {trail.map(({ path, title }) => (
+      <>
+        <a href={linkTo(config, path)}>{title}</a> <span aria-hidden="true">/</span>{' '}
+      </>
+    ))}
+  </nav>
+);
+
+export const Page = (props: PropsWithChildren<PageProps>) => {
+  const { title, config, session, place, trail = [], scripts = [], styles = [], children } = props;
   const asset = (name: string) => linkTo(config, `/admin/assets/${name}`);
   return (
     <html lang="en">
@@ -70,19 +120,28 @@ export const Page = ({ title, config, session, place, hasCharts = false, childre
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · Integration gateway`}</title>
         <link rel="icon" href={asset('icon.svg')} type="image/svg+xml" />
-        {hasCharts ? <link rel="stylesheet" href={asset('uplot.css')} /> : null}
-        <link rel="stylesheet" href={asset('console.css')} />
-        {hasCharts ? <script src={asset('uplot.js')} defer></script> : null}
-        <script src={asset('console.js')} defer></script>
+        {[...styles, 'console.css'].map((name) => (
+          <link rel="stylesheet" href={asset(name)} />
+        ))}
+        {[...scripts, 'console.js'].map((name) => (
+          <script src={asset(name)} defer></script>
+        ))}
       </head>
-      <body>
+      <body class={session === undefined ? 'alone' : 'framed'}>
         <a class="skip" href="#main">
           Skip to content
         </a>
-        {session === undefined ? null : <Navigation {...{ config, session, place }} />}
+        {session === undefined ? (
+          <header class="side">
+            <Brand config={config} name="Integration gateway" />
+          </header>
+        ) : (
+          <Navigation {...{ config, session, place }} />
+        )}
         <main id="main">
+          {trail.length === 0 ? null : <Trail {...{ config, trail }} />}
           <h1>{title}</h1>
-          {children}
+          <TimeZone.Provider value={session?.timeZone ?? 'UTC'}>{children}</TimeZone.Provider>
         </main>
       </body>
     </html>

@@ -1,24 +1,31 @@
-/** The places of the console, as its navigation names them, and what one must be allowed to go there. */
+/** The places of the console, as its navigation names them in their groups, and what one must be allowed to go there. */
 import type { Permission } from '../staff/permissions.ts';
 
+/** What somebody comes for: to watch what goes on, to connect a system, to keep a site, or the gateway itself. */
+export const GROUPS = ['Watch', 'Connect', 'Site', 'Gateway'] as const;
+
 interface Place {
+  readonly group: (typeof GROUPS)[number];
   readonly path: string;
   readonly title: string;
   readonly permission: Permission;
 }
 
+/** In the order of the navigation. */
 export const PLACES = {
-  overview: { path: '/admin', title: 'Overview', permission: 'site.endpoints.read' },
-  keys: { path: '/admin/keys', title: 'API keys', permission: 'site.api_keys.read' },
-  refusals: { path: '/admin/refusals', title: 'Refusals', permission: 'site.api_keys.read' },
-  messages: { path: '/admin/messages', title: 'Messages', permission: 'site.messages.read' },
-  replays: { path: '/admin/replays', title: 'Replays', permission: 'site.messages.replay' },
-  attention: { path: '/admin/attention', title: 'Attention', permission: 'site.messages.read' },
-  names: { path: '/admin/names', title: 'Names', permission: 'site.messages.read' },
-  alerts: { path: '/admin/alerts', title: 'Alerts', permission: 'site.endpoints.read' },
-  workbench: { path: '/admin/workbench', title: 'Workbench', permission: 'site.api_keys.read' },
-  audit: { path: '/admin/audit', title: 'Audit', permission: 'site.audit.read' },
-  settings: { path: '/admin/settings', title: 'Settings', permission: 'site.settings.read' },
+  overview: { group: 'Watch', path: '/admin', title: 'Overview', permission: 'site.endpoints.read' },
+  messages: { group: 'Watch', path: '/admin/messages', title: 'Messages', permission: 'site.messages.read' },
+  refusals: { group: 'Watch', path: '/admin/refusals', title: 'Refusals', permission: 'site.api_keys.read' },
+  attention: { group: 'Watch', path: '/admin/attention', title: 'Attention', permission: 'site.messages.read' },
+  alerts: { group: 'Watch', path: '/admin/alerts', title: 'Alerts', permission: 'site.endpoints.read' },
+  keys: { group: 'Connect', path: '/admin/keys', title: 'API keys', permission: 'site.api_keys.read' },
+  workbench: { group: 'Connect', path: '/admin/workbench', title: 'Workbench', permission: 'site.api_keys.read' },
+  names: { group: 'Connect', path: '/admin/names', title: 'Names', permission: 'site.messages.read' },
+  audit: { group: 'Site', path: '/admin/audit', title: 'Audit', permission: 'site.audit.read' },
+  replays: { group: 'Site', path: '/admin/replays', title: 'Replays', permission: 'site.messages.replay' },
+  people: { group: 'Site', path: '/admin/sessions', title: 'People', permission: 'site.sessions.end' },
+  settings: { group: 'Site', path: '/admin/settings', title: 'Settings', permission: 'site.settings.read' },
+  health: { group: 'Gateway', path: '/admin/health', title: 'Health', permission: 'site.endpoints.read' },
 } as const satisfies Readonly<Record<string, Place>>;
 
 /** Where a page belongs. */

@@ -1,12 +1,42 @@
-/** The few building blocks that every page of the console is made of. Text is escaped by the template engine. */
-import type { Child, PropsWithChildren } from 'hono/jsx';
+/**
+ * The few building blocks that every page of the console is made of. Text is escaped by the template engine.
+ * Times are shown by `When` and asked for by `Moment`, both on the site's clocks. A list is a `Table` of `Row`s, which
+ * become cards on a phone, each value with the title of its column.
+ */
+import { type Child, cloneElement, createContext, isValidElement, type PropsWithChildren, useContext } from 'hono/jsx';
 
-/** An instant as people read it, to the second, in UTC; the machine's form beside it. */
-export const When = ({ at }: { at: string }) => (
-  <time datetime={at}>
-    {at.slice(0, 10)} {at.slice(11, 19)} <abbr title="Coordinated Universal Time">UTC</abbr>
-  </time>
-);
+import { clockOf, fieldValue, wallTime } from './wall-clock.ts';
+
+/** Whose clocks a page shows: the IANA name of the site's time zone. The page's frame says it. */
+export const TimeZone = createContext('UTC');
+
+/**
+ * An instant on the site's clocks, to the second, with the name of the zone; the exact one in UTC on hover and for
+ * machines. `relative` has console.js say `4 min ago` instead, with the time itself on hover, and keep it true.
+ */
+export const When = ({ at, relative = false }: { at: string; relative?: boolean }) => {
+  const { day, time, zone } = wallTime(at, useContext(TimeZone));
+  const exact = `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
+  return (
+    <time datetime={at} title={exact} data-relative={relative ? '' : undefined}>
+      {day} {time} {zone}
+    </time>
+  );
+};
+
+/** A field that asks for an instant, on the site's clocks (wall-clock.ts, instantMeant). @param value as it was given */
+export const Moment = ({ name, label, value }: { name: string; label: string; value: string }) => {
+  const timeZone = useContext(TimeZone);
+  const local = fieldValue(value, timeZone);
+  return (
+    <label>
+      <span>
+        {label} ({clockOf(timeZone)})
+      </span>
+      <input type="datetime-local" name={name} value={local} step={local.length > 16 ? 1 : undefined} />
+    </label>
+  );
+};
 
 type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
@@ -57,7 +87,15 @@ export const Code = ({ text, label, copy = false }: { text: string; label: strin
   </div>
 );
 
-/** A table that scrolls by itself when the window is narrow. */
+/** The titles of the columns that a row is in. */
+const Columns = createContext<readonly string[]>([]);
+
+/**
+ * A table that scrolls by itself when the window is narrow, and on a phone is a card for each row. What identifies a row
+ * is its `<th scope="row">`, which heads the card.
+ *
+ * @param head a title for each cell
+ */
 export const Table = ({ label, head, children }: PropsWithChildren<{ label: string; head: readonly string[] }>) => (
   <div class="table" tabindex={0} role="group" aria-label={label}>
     <table>
@@ -68,10 +106,32 @@ export const Table = ({ label, head, children }: PropsWithChildren<{ label: stri
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        <Columns.Provider value={head}>{children}</Columns.Provider>
+      </tbody>
     </table>
   </div>
 );
+
+const isShown = (child: Child): boolean =>
+  Array.isArray(child) ? child.some(isShown) : child !== '' && child != null && typeof child !== 'boolean';
+
+/** A row of a table: `<th>` and `<td>` themselves, one for each title of the table's head. */
+export const Row = ({ children }: { children: Child[] }) => {
+  const head = useContext(Columns);
+  return (
+    <tr>
+      {children
+        .flat(2)
+        .filter(isValidElement)
+        .map((cell, at) => {
+          const held = cell.children.filter(isShown);
+          // One box for whatever the cell holds, beside its label on a phone; an empty cell stays empty, and is not shown.
+          return cloneElement(cell, { 'data-label': head[at] }, held.length === 0 ? '' : <div>{held}</div>);
+        })}
+    </tr>
+  );
+};
 
 /** One pair of a list of facts. */
 export const Fact = ({ name, children }: PropsWithChildren<{ name: string }>) => (

@@ -5,7 +5,7 @@ import type { Issue } from '../../../shared/fault.ts';
 import type { KeyRow } from '../keys/statements.ts';
 import type { viewDryRun, viewExplanation } from './operations.ts';
 import { AckErrors, Segments } from '../messages/page.tsx';
-import { Badge, Code, Notice, Outcome, Select, Table } from '../web/ui.tsx';
+import { Badge, Code, Notice, Outcome, Row, Select, Table } from '../web/ui.tsx';
 
 export const BENCHES = [
   { name: 'assertion', title: 'Assertion', permission: 'site.api_keys.read' },
@@ -97,14 +97,14 @@ export const Explanation = ({ explained }: { explained: ReturnType<typeof viewEx
     </Notice>
     <Table label="Checks, in the order in which they are made" head={['Check', 'Result', 'Value seen', 'Why']}>
       {explained.checks.map(({ title, result, seen, reason }) => (
-        <tr>
+        <Row>
           <th scope="row">{title}</th>
           <td>
             <Badge tone={RESULTS[result]}>{result}</Badge>
           </td>
           <td class="value">{seen ?? ''}</td>
           <td>{reason ?? ''}</td>
-        </tr>
+        </Row>
       ))}
     </Table>
     {explained.header === null ? null : <Code text={JSON.stringify(explained.header, null, 2)} label="The header" />}
@@ -139,13 +139,13 @@ export const Validation = ({ issues }: { issues: readonly Issue[] }) => (
     ) : (
       <Table label="Issues" head={['Where', 'What', 'Code']}>
         {issues.map(({ at, message, code }) => (
-          <tr>
+          <Row>
             <th scope="row">
               <code>{at ?? ''}</code>
             </th>
             <td>{message}</td>
             <td>{code}</td>
-          </tr>
+          </Row>
         ))}
       </Table>
     )}

@@ -95,7 +95,7 @@ export function addWorkbench(app: Surface, { deps, workbench, access }: Console)
     if (bench === undefined) return c.notFound();
     requirePermission(session.actor, bench.permission);
     // A form takes three characters for one that it must escape.
-    const form = await readForm(c.req.raw, 3 * Math.max(config.FHIR_MAX_BODY_BYTES, config.HL7_MAX_MESSAGE_BYTES));
+    const form = await readForm(c, 3 * Math.max(config.FHIR_MAX_BODY_BYTES, config.HL7_MAX_MESSAGE_BYTES));
     const pasted = { text: form.get('pasted') ?? '', clientId: form.get('clientId') ?? '' };
     try {
       return await show(session, bench.name, pasted, await results[bench.name](session, pasted, c.get('requestId')));

@@ -1,4 +1,7 @@
-/* What a page cannot do by itself: copying a text, and drawing the charts. Without it everything else still works. */
+/*
+ * What a page cannot do by itself: copying a text, saying how long ago something was, and drawing the charts. Without it
+ * everything else still works.
+ */
 for (const button of document.querySelectorAll('[data-copy]')) {
   const label = button.textContent;
   const say = (text) => {
@@ -12,6 +15,41 @@ for (const button of document.querySelectorAll('[data-copy]')) {
     );
   });
 }
+
+/* By the gateway's clock: a computer's own may be minutes off. */
+const { serverTiming = [], responseStart = 0 } = performance.getEntriesByType('navigation')[0] ?? {};
+const told = Number(serverTiming.find(({ name }) => name === 'now')?.description);
+const skew = told > 0 ? told - (Date.now() - performance.now() + responseStart) : 0;
+
+const DAY = 86400;
+const words = (seconds) => {
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 2 * DAY) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / DAY)} days`;
+};
+
+/* The time itself stays on hover, before the exact one. */
+function sayHowLongAgo() {
+  for (const time of document.querySelectorAll('time[data-relative]')) {
+    if (time.dataset.relative === '') {
+      time.dataset.relative = time.textContent.trim();
+      time.title = `${time.dataset.relative} (${time.title})`;
+    }
+    const ago = (Date.now() + skew - Date.parse(time.dateTime)) / 1000;
+    const said =
+      Math.abs(ago) < 5
+        ? 'just now'
+        : Math.abs(ago) > 30 * DAY
+          ? time.dataset.relative
+          : ago < 0
+            ? `in ${words(-ago)}`
+            : `${words(ago)} ago`;
+    if (time.textContent !== said) time.textContent = said;
+  }
+}
+sayHowLongAgo();
+setInterval(sayHowLongAgo, 5000);
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 

@@ -1,8 +1,8 @@
 -- Moves a session to another of the sites that the provider granted: what it was at is signed out of, and in the other one
 -- its person is signed in, both in the audit. No row where that site is none of the session's, or is not known here.
 -- They are two sites, so it runs with the rights of its owner.
-create or replace function console_session_move(p_site uuid, p_session uuid, p_to uuid, p_request_id text)
-returns table (site_name text, permissions text[])
+create or replace function console_session_to_site(p_site uuid, p_session uuid, p_to uuid, p_request_id text)
+returns table (site_name text, time_zone text, permissions text[])
 language plpgsql
 security definer
 set search_path = public, pg_temp
@@ -25,5 +25,5 @@ begin
            array[p_session], '{}', '{}'
       from (values (p_site, 'signed-out'), (p_to, 'signed-in')) x (site, action)
      where p_site <> p_to;
-  return query select t.name, cur.permissions from site t where t.site_id = p_to;
+  return query select t.name, coalesce(t.time_zone, 'UTC'), cur.permissions from site t where t.site_id = p_to;
 end $$;

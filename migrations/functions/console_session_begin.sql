@@ -1,7 +1,8 @@
--- Begins a session, and forgets those of the site that are over. The name of the site; no row where there is no such site.
-create or replace function console_session_start(p_site uuid, p_session uuid, p_subject text, p_name text,
+-- Begins a session, and forgets those of the site that are over. The name and the time zone of the site (UTC where it has
+-- none); no row where there is no such site.
+create or replace function console_session_begin(p_site uuid, p_session uuid, p_subject text, p_name text,
   p_provider_session text, p_source_address text, p_user_agent text, p_permissions text[], p_refresh_token text,
-  p_id_token text) returns table (site_name text)
+  p_id_token text) returns table (site_name text, time_zone text)
 language plpgsql as $$
 begin
   perform set_config('gateway.site', p_site::text, true);
@@ -16,5 +17,5 @@ begin
   if found then
     perform audit_note(array['signed-in ConsoleSession ' || p_session]);
   end if;
-  return query select s.name from site s where s.site_id = p_site;
+  return query select s.name, coalesce(s.time_zone, 'UTC') from site s where s.site_id = p_site;
 end $$;

@@ -1,0 +1,76 @@
+/**
+ * A form that was sent when its session had ended: what was typed is given back, to be sent again after signing in. A
+ * private key that was pasted by mistake is not: it would stand in a page once more.
+ */
+import type { Context } from 'hono';
+
+import type { Config } from '../../config.ts';
+import type { GatewayEnv } from '../../http/surface.ts';
+import { refuseCrossSite } from '../staff/cross-site.ts';
+import { readForm } from './form.ts';
+import { linkTo } from './layout.tsx';
+
+export interface Unsent {
+  /** Where it was sent to. */
+  readonly action: string;
+  readonly form: URLSearchParams;
+}
+
+/** Only of a form that one of our own pages sent: another site's is not put before anybody with a button to send it. */
+export async function unsentOf(c: Context<GatewayEnv>, config: Config): Promise<Unsent | undefined> {
+  if (c.req.method !== 'POST' || config.ADMIN_PUBLIC_BASE_URL === undefined) return undefined;
+  try {
+    refuseCrossSite(c.req.raw, new URL(config.ADMIN_PUBLIC_BASE_URL).origin);
+    const form = await readForm(c, MAX_BYTES);
+    return { action: `${linkTo(config, c.req.path)}${new URL(c.req.url).search}`, form };
+  } catch {
+    return undefined;
+  }
+}
+
+/** PEM (RFC 7468), or a private or symmetric JWK (RFC 7518 §6.2.2, §6.3.2, §6.4). */
+const PRIVATE_KEY = /PRIVATE KEY|"(?:d|k)"\s*:/;
+
+/** A form with a message in it, as the workbench takes them; what is larger was never meant to be typed. */
+const MAX_BYTES = 1024 * 1024;
+
+/** Longer values are texts to read line by line: a message, a JWKS. */
+const LONG = 60;
+
+export const UnsentForm = ({ unsent: { action, form }, signInPath }: { unsent: Unsent; signInPath: string }) => {
+  const typed = [...form].filter(([, value]) => !PRIVATE_KEY.test(value));
+  const shown = typed.filter(([, value]) => value.trim() !== '');
+  return (
+    <>
+      <p>
+        Nothing was saved. Sign in in another tab and come back to this one: what you typed is still in the form here,
+        and can be sent again.
+      </p>
+      {typed.length === form.size ? null : (
+        <p>Only what holds a private key was left out: do not paste it again, and make another key pair.</p>
+      )}
+      <form class="actions" method="post" action={action}>
+        {typed.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <a class="button" href={signInPath} target="_blank">
+          Sign in again
+        </a>
+        <button class="secondary">Send it again</button>
+      </form>
+      {shown.length === 0 ? null : (
+        <details>
+          <summary>What you typed</summary>
+          <dl class="facts">
+            {shown.map(([name, value]) => (
+              <div>
+                <dt>{name}</dt>
+                <dd class={value.length > LONG ? 'lines mono' : 'lines'}>{value}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+    </>
+  );
+};

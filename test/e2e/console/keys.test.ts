@@ -1,0 +1,173 @@
+/** What an administrator does with API keys and settings, in a real Chromium. */
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { expect, test } from 'vitest';
+
+import { getToken, requestToken } from '../../stack/services/client.ts';
+import { createApiKey } from '../../stack/services/seed.ts';
+import { until } from '../../stack/services/until.ts';
+import { complaintsOf, consoleInBrowser, lookAt } from '../../stack/tools/console-browser.ts';
+
+const open = consoleInBrowser();
+
+test('an administrator makes a key, uses it, disables it and sees why it was refused', async () => {
+  const { signIn, stack } = open();
+  const { context, page } = await signIn(stack.oidc.admin);
+  const problems = complaintsOf(page);
+
+  await page.click('text=New API key');
+  await lookAt(page);
+  await page.fill('#name', 'Laboratory');
+  await page.fill('#tokenTtlSeconds', '30');
+  await page.click('button:has-text("Create API key")');
+  expect(await page.textContent('#tokenTtlSeconds-error')).toContain('at least 60');
+  expect(await page.textContent('#jwks-error')).toContain('paste a JWKS');
+  await lookAt(page);
+
+  const pair = await generateKeyPair('ES256', { extractable: true });
+  const privateJwk: JWK = { ...(await exportJWK(pair.privateKey)), kid: 'lab-1', alg: 'ES256' };
+  const publicJwk = { ...(await exportJWK(pair.publicKey)), kid: 'lab-1', alg: 'ES256' };
+  await page.fill('#jwks', JSON.stringify({ keys: [privateJwk] }));
+  await page.fill('#tokenTtlSeconds', '120');
+  await page.check('input[value="system/Patient.read"]');
+  await page.click('button:has-text("Create API key")');
+  expect(await page.textContent('#jwks-error')).toContain('PRIVATE key');
+  expect(await page.inputValue('#jwks')).not.toContain(privateJwk.d ?? '');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('jwks');
+  expect(await page.inputValue('#name')).toBe('Laboratory');
+  expect(await page.isChecked('input[value="system/Patient.read"]')).toBe(true);
+  await page.fill('#jwks', JSON.stringify({ keys: [publicJwk] }));
+  await page.click('button:has-text("Create API key")');
+  await page.waitForSelector('text=The API key is created');
+  await lookAt(page);
+
+  const clientId = (await page.textContent('.facts code')) ?? '';
+  expect(clientId).toMatch(/^svc-/);
+  expect(await page.textContent('[aria-label="Public keys found"]')).toContain('lab-1');
+  const key = { clientId, privateJwk };
+  await expect(getToken(stack.gateway.oauthBaseUrl, key)).resolves.toMatch(/^ey/);
+
+  const keyUrl = page.url();
+  await page.click('a:has-text("Disable")');
+  await lookAt(page);
+  await page.fill('#name', 'Lab');
+  await page.click('button:has-text("Disable")');
+  expect(await page.textContent('#name-error')).toContain('not the name');
+  await page.fill('#name', 'Laboratory');
+  await page.click('button:has-text("Disable")');
+  await page.waitForSelector('text=The API key is disabled');
+  expect((await requestToken(stack.gateway.oauthBaseUrl, key)).status).toBe(401);
+  await until('the refusal is shown', async () => {
+    await page.goto(keyUrl);
+    return (await page.textContent('#main'))?.includes('the API key is disabled');
+  });
+  expect(await page.textContent('.refusals')).toContain('Enable the API key');
+  await page.click('text=All refusals of this key');
+  expect(await page.textContent('.refusals')).toContain('Laboratory');
+  await lookAt(page);
+
+  await page.goto(keyUrl);
+  await page.click('a:has-text("Enable")');
+  await page.click('button:has-text("Enable")');
+  await page.waitForSelector('text=The API key is enabled');
+  await expect(getToken(stack.gateway.oauthBaseUrl, key)).resolves.toMatch(/^ey/);
+  await page.click('summary:has-text("Version 3")');
+  expect(await page.textContent('[aria-label="What version 3 changed"]')).toContain('disabled');
+  // The answers 422 to the three forms above are the only failures.
+  expect(problems.filter((line) => !line.includes('422'))).toEqual([]);
+  await context.close();
+});
+
+test('of two who edit one version the second is told, and nothing is overwritten', async () => {
+  const { db, signIn, site, stack } = open();
+  const { clientId } = await createApiKey(db.client, { site, name: 'Shared' });
+  const { context, page } = await signIn(stack.oidc.admin);
+  const second = await context.newPage();
+  for (const each of [page, second]) await each.goto(`${stack.baseUrl}/admin/keys/${clientId}/edit`);
+  await page.fill('#name', 'First');
+  await page.click('button:has-text("Save")');
+  await page.waitForSelector('text=The change is saved');
+  await second.fill('#name', 'Second');
+  for (const _ of ['once', 'again']) {
+    const [answer] = await Promise.all([
+      second.waitForResponse((response) => response.request().method() === 'POST'),
+      second.click('button:has-text("Save")'),
+    ]);
+    expect(answer.status()).toBe(409);
+    await second.waitForSelector('text=changed meanwhile');
+  }
+  await lookAt(second);
+  await second.click('text=Edit it as it is now');
+  await second.waitForSelector('#name');
+  expect(await second.inputValue('#name')).toBe('First');
+  const { rows } = await db.client.query('select name from api_key where client_id = $1', [clientId]);
+  expect(rows).toEqual([{ name: 'First' }]);
+  await context.close();
+});
+
+test('the settings of the site and of a key are set, refused by field, and cleared again', async () => {
+  const { db, signIn, site, stack } = open();
+  const { clientId } = await createApiKey(db.client, { site, name: 'Ward', protocols: ['hl7'] });
+  const { context, page } = await signIn(stack.oidc.admin);
+  const save = () => page.click('button:has-text("Save")');
+  await page.click('nav >> text=Settings');
+  expect(await page.textContent('.facts')).toContain('Europe/Berlin');
+  await page.click('text=Edit');
+  await page.fill('#timeZone', 'Mars');
+  await page.fill('#assigningAuthorities', 'EAST = urn:oid:1.2.3\neast = urn:oid:1.2.4');
+  await save();
+  expect(await page.textContent('#timeZone-error')).toContain('not an IANA name');
+  expect(await page.textContent('#assigningAuthorities-error')).toContain('"east" is given twice');
+  await lookAt(page);
+  await page.fill('#timeZone', 'Europe/Vienna');
+  await page.selectOption('#defaultCharset', 'iso-8859-1');
+  await page.check('input[value="T"]');
+  await page.fill('#assigningAuthorities', 'EAST = urn:oid:1.2.3\nLAB = https://lab.example/codes');
+  await save();
+  await page.waitForSelector('text=The settings are saved');
+  const facts = (await page.textContent('.facts')) ?? '';
+  for (const text of ['Europe/Vienna', 'iso-8859-1', 'P, T', 'EAST = urn:oid:1.2.3']) expect(facts).toContain(text);
+  await page.click('summary:has-text("Version 2")');
+  expect(await page.textContent('[aria-label="What version 2 changed"]')).toContain('LAB = https://lab.example/codes');
+  await lookAt(page);
+
+  const keyPage = `${stack.baseUrl}/admin/keys/${clientId}`;
+  await page.goto(`${keyPage}/edit`);
+  await page.fill('#hl7TimeZone', 'Asia/Kolkata');
+  await page.selectOption('#hl7DefaultCharset', 'windows-1252');
+  await page.check('input[name="hl7ProcessingIds"][value="D"]');
+  await save();
+  await page.waitForSelector('text=The change is saved');
+  expect(await page.textContent('.facts')).toMatch(/Asia\/Kolkata[^]*windows-1252[^]*HL7 processing idsD/);
+  await page.goto(`${keyPage}/edit`);
+  await page.fill('#hl7TimeZone', '');
+  await page.selectOption('#hl7DefaultCharset', '');
+  await page.uncheck('input[name="hl7ProcessingIds"][value="D"]');
+  await save();
+  await page.waitForSelector('text=The change is saved');
+  const { rows } = await db.client.query(
+    'select hl7_time_zone, hl7_default_charset, hl7_processing_ids from api_key where client_id = $1',
+    [clientId],
+  );
+  expect(rows).toEqual([{ hl7_time_zone: null, hl7_default_charset: null, hl7_processing_ids: null }]);
+  await context.close();
+});
+
+test('one who may only look sees no button to change anything, and is refused without one', async () => {
+  const { hl7Key, signIn, stack } = open();
+  const { context, page } = await signIn(stack.oidc.reader);
+  expect(await page.textContent('#main')).not.toContain('New API key');
+  await page.goto(`${stack.baseUrl}/admin/keys/${hl7Key.clientId}`);
+  expect(await page.locator('text=Disable').count()).toBe(0);
+  expect(await page.locator('a:has-text("Edit")').count()).toBe(0);
+  const status = await page.evaluate(async (path) => {
+    const answer = await fetch(path, {
+      method: 'POST',
+      body: new URLSearchParams({ status: 'disabled', version: '1' }),
+    });
+    return answer.status;
+  }, `/admin/keys/${hl7Key.clientId}/status`);
+  expect(status).toBe(403);
+  expect((await page.goto(`${stack.baseUrl}/admin/keys/new`))?.status()).toBe(403);
+  await lookAt(page);
+  await context.close();
+});

@@ -1,0 +1,135 @@
+/** What is done with messages and with what they left for people, in a real Chromium. */
+import { expect, test } from 'vitest';
+
+import { clientAssertion, requestToken } from '../../stack/services/client.ts';
+import { admission, consoleInBrowser, lookAt } from '../../stack/tools/console-browser.ts';
+
+const open = consoleInBrowser();
+
+test('the workbench explains an assertion, a message and a resource, and stores nothing', async () => {
+  const { db, hl7Key, signIn, stack } = open();
+  const { context, page } = await signIn(stack.oidc.admin);
+  const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
+  const paste = async (bench: string, text: string): Promise<string> => {
+    await page.goto(`${stack.baseUrl}/admin/workbench/${bench}`);
+    await page.fill('#pasted', text);
+    await page.click('form.record button');
+    await page.waitForSelector('#result, .notice');
+    await lookAt(page);
+    return (await page.textContent('#main')) ?? '';
+  };
+  const good = await clientAssertion(hl7Key, endpoint);
+  expect(await paste('assertion', good)).toContain('would accept');
+  expect(
+    (await requestToken(stack.gateway.oauthBaseUrl, hl7Key, { client_assertion: good, audience: 'svc-hl7-http' }))
+      .status,
+  ).toBe(200);
+  const bad = await clientAssertion(hl7Key, 'https://elsewhere.example/token', { header: { kid: 'other' } });
+  const explained = await paste('assertion', bad);
+  expect(explained).toContain('would refuse');
+  expect(explained).toContain('kid "other" is not in the JWKS');
+  expect(explained).toContain('aud was "https://elsewhere.example/token"');
+
+  const tried = await paste('message', admission('BENCH-1', 'B-1').replaceAll('\r', '\n'));
+  expect(tried).toContain('AA accepted');
+  expect(tried).toContain('"resourceType": "Patient"');
+  expect(tried).toContain('Patient Identifier List');
+  expect(tried).toMatch(/MSA\|AA\|BENCH-1/);
+  const { rows } = await db.client.query(
+    `select (select count(*)::int from hl7_message where control_id = 'BENCH-1') as messages,
+            (select count(*)::int from resource) as resources`,
+  );
+  expect(rows).toEqual([{ messages: 0, resources: 0 }]);
+
+  expect(await paste('resource', '{"resourceType":"Patient","gender":"x","foo":1}')).toContain('Patient.gender');
+  expect(await paste('resource', '{"resourceType":"Patient","gender":"female"}')).toContain('valid FHIR R4');
+  expect(await paste('resource', '{"resourceType":')).toContain('not valid JSON');
+  await context.close();
+});
+
+test('a message is found, read segment by segment and replayed', async () => {
+  const { sendMessage, signIn, stack } = open();
+  expect((await sendMessage(admission('E2E-1', 'M-1'))).status).toBe(200);
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.goto(`${stack.baseUrl}/admin/messages?q=E2E-1`);
+  await lookAt(page);
+  await page.click('tbody a');
+  const shown = (await page.textContent('#main')) ?? '';
+  expect(shown).toContain('Lovelace^Ada');
+  expect(shown).toContain('Patient Name');
+  expect(shown).toMatch(/Patient\/[0-9a-f-]{36}/);
+  expect(shown).toMatch(/MSA\|AA\|E2E-1/);
+  await lookAt(page);
+  await page.click('a:has-text("Replay …")');
+  await page.waitForSelector('h2:has-text("What would change")');
+  await lookAt(page);
+  await page.click('button:has-text("Apply")');
+  await page.waitForSelector('text=The message was replayed');
+  await page.goto(`${stack.baseUrl}/admin/replays?count=1&outcome=AA`);
+  await lookAt(page);
+  await page.click('text=Replay them');
+  await page.waitForSelector('text=under way');
+  await lookAt(page);
+  await page.click('text=Stop');
+  await page.waitForSelector('text=Go on');
+  await context.close();
+});
+
+test('possible duplicates are looked at and dismissed', async () => {
+  const { listDuplicates, signIn, stack } = open();
+  await listDuplicates('DUP-1', 'DUP-2');
+  const looking = await signIn(stack.oidc.reader);
+  await looking.page.goto(`${stack.baseUrl}/admin/attention`);
+  expect(await looking.page.textContent('#main')).toContain('DUP-1');
+  expect(await looking.page.locator('button:has-text("Dismiss")').count()).toBe(0);
+  await looking.context.close();
+
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.click('nav >> text=Attention');
+  const shown = (await page.textContent('#main')) ?? '';
+  expect(shown).toContain('Lovelace, Ada');
+  expect(shown).toContain('DUP-2');
+  expect(shown).toMatch(/agrees[^]*differs/);
+  await lookAt(page);
+  await page.click('button:has-text("Dismiss")');
+  await page.waitForSelector('text=It is dismissed');
+  expect(await page.textContent('#main')).not.toContain('DUP-1');
+  await page.selectOption('select[name="state"]', 'dismissed');
+  await page.click('button:has-text("Show")');
+  expect(await page.textContent('#main')).toMatch(/Dismissed[^]*by Alex Admin/);
+  await context.close();
+});
+
+test('a name in messages is given its URI, and leads to its messages', async () => {
+  const { db, sendMessage, signIn, site, stack } = open();
+  const sent = admission('NAME-1', 'N-1').replace('^^^EAST', '^^^Clinic');
+  expect((await sendMessage(sent)).status).toBe(200);
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.click('nav >> text=Names');
+  const row = page.locator('tr:has-text("CLINIC")');
+  expect(await row.textContent()).toContain('assigning authority');
+  await row.locator('input[name="system"]').fill('clinic');
+  await row.locator('button').click();
+  await page.waitForSelector('.notice.bad');
+  expect(await page.textContent('.notice.bad')).toContain('"CLINIC" needs an absolute URI');
+  expect(await row.locator('input[name="system"]').inputValue()).toBe('clinic');
+  await lookAt(page);
+  await row.locator('input[name="system"]').fill('urn:oid:1.2.3.4');
+  await row.locator('button').click();
+  await page.waitForSelector('text=CLINIC has its URI');
+  expect(await row.textContent()).toContain('urn:oid:1.2.3.4');
+  await row.locator('text=Process its messages again').click();
+  await page.waitForSelector('text=One message is meant.');
+  await lookAt(page);
+  await page.fill('input[name="comment"]', 'CLINIC has its OID');
+  await page.click('text=Replay them');
+  await page.waitForSelector('q:has-text("CLINIC has its OID")');
+  await lookAt(page);
+  await page.click('nav >> text=Names');
+  await page.click('text=what their namespaces stand for');
+  await page.waitForSelector('h1:has-text("What namespaces stand for")');
+  await lookAt(page);
+  const { rows } = await db.client.query('select assigning_authorities as named from site where site_id = $1', [site]);
+  expect(rows[0]).toMatchObject({ named: { CLINIC: 'urn:oid:1.2.3.4' } });
+  await context.close();
+});

@@ -1,0 +1,101 @@
+/** Every page of the console, each at an address that shows something: one row a page, and a picture of its name. */
+import { createApiKey } from '../../stack/services/seed.ts';
+import { admission, type ConsoleInBrowser } from '../../stack/tools/console-browser.ts';
+
+/** What the addresses of pages name. */
+interface Shown {
+  readonly clientId: string;
+  readonly messageId: string;
+}
+
+export interface PageRow {
+  /** As routes.ts has it: `/admin/keys/:clientId`. */
+  readonly route: string;
+  /** Of its pictures; default the last word of the route. */
+  readonly name: string;
+  /** Below the base URL; default the route. */
+  readonly path?: (shown: Shown) => string;
+  /** Where nobody is signed in. */
+  readonly isPublic?: boolean;
+}
+
+export const PAGES: readonly PageRow[] = [
+  { route: '/admin', name: 'overview' },
+  { route: '/admin/keys', name: 'keys' },
+  { route: '/admin/keys/new', name: 'key-new' },
+  { route: '/admin/keys/:clientId', name: 'key', path: ({ clientId }) => `/admin/keys/${clientId}` },
+  { route: '/admin/keys/:clientId/edit', name: 'key-edit', path: ({ clientId }) => `/admin/keys/${clientId}/edit` },
+  {
+    route: '/admin/keys/:clientId/status',
+    name: 'key-disable',
+    path: ({ clientId }) => `/admin/keys/${clientId}/status`,
+  },
+  { route: '/admin/settings', name: 'settings' },
+  { route: '/admin/settings/edit', name: 'settings-edit' },
+  { route: '/admin/refusals', name: 'refusals' },
+  { route: '/admin/messages', name: 'messages' },
+  { route: '/admin/messages/:id', name: 'message', path: ({ messageId }) => `/admin/messages/${messageId}` },
+  {
+    route: '/admin/messages/:id/replay',
+    name: 'message-replay',
+    path: ({ messageId }) => `/admin/messages/${messageId}/replay`,
+  },
+  { route: '/admin/attention', name: 'attention' },
+  { route: '/admin/names', name: 'names' },
+  { route: '/admin/names/aliases', name: 'names-aliases' },
+  { route: '/admin/alerts', name: 'alerts' },
+  { route: '/admin/alerts/webhook', name: 'alerts-webhook' },
+  { route: '/admin/replays', name: 'replays', path: () => '/admin/replays?outcome=AE&count=1' },
+  { route: '/admin/audit', name: 'audit' },
+  { route: '/admin/sessions', name: 'people' },
+  { route: '/admin/health', name: 'health' },
+  { route: '/admin/workbench/:bench', name: 'workbench', path: () => '/admin/workbench/message' },
+  { route: '/admin/site', name: 'choose-site' },
+  { route: '/admin/signed-out', name: 'signed-out', isPublic: true },
+  { route: '*', name: 'not-found', path: () => '/admin/nowhere' },
+];
+
+/** Asked for with GET, and no page: they lead elsewhere, or are files. */
+export const NO_PAGES: readonly string[] = [
+  '/admin/sign-in',
+  '/admin/callback',
+  '/admin/assets/:file',
+  '/admin/workbench',
+  '/admin/audit/events.ndjson',
+];
+
+/** Something for every list: what went well, what was refused, and what people should look at. */
+export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site }: ConsoleInBrowser): Promise<Shown> {
+  await listDuplicates('PAIR-1', 'PAIR-2');
+  await sendMessage(admission('E2E-2', 'M-2'));
+  await sendMessage(admission('E2E-3', 'M-3').replace('P|2.5.1', 'X|2.5.1'));
+  const { clientId } = await createApiKey(db.client, {
+    site,
+    name: 'Radiology_with_a_long_unbroken_name_of_its_department',
+    status: 'disabled',
+  });
+  await db.client.query(
+    `insert into usage (site_id, bucket, surface, outcome, requests, latency)
+     select $1, date_bin('15 minutes', now(), 'epoch') - n * interval '15 minutes', s, o, 40 + (n * 37) % 60,
+            '{0,0,10,20,8,2,0,0,0,0,0,0}'
+       from generate_series(1, 95) n, unnest('{token,fhir,hl7,mllp}'::text[]) s, unnest('{ok,refused}'::text[]) o
+      where o = 'ok' or n % 9 = 0
+     on conflict do nothing -- a quarter of an hour may have begun since this file's own requests were counted`,
+    [site],
+  );
+  await db.client.query(
+    `select refusal_add($1, gen_random_uuid(), 'token', 'request-1', '192.0.2.1', 'kid',
+       'kid "b" is not in the JWKS, which has "a"'),
+            refusal_add($1, gen_random_uuid(), 'mllp', 'request-2', '198.51.100.7', 'no-key',
+       'the source address 198.51.100.7 is not among the Allowed IPs')`,
+    [clientId],
+  );
+  await db.client.query(
+    `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, gen_random_uuid(), 'feed-silent', $2, now())`,
+    [site, hl7Key.clientId],
+  );
+  const { rows } = await db.client.query<{ message_id: string }>(
+    `select message_id from hl7_message where control_id = 'E2E-2'`,
+  );
+  return { clientId: hl7Key.clientId, messageId: rows[0]?.message_id ?? '' };
+}

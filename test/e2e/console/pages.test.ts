@@ -1,0 +1,100 @@
+/**
+ * Every page of the console in both colour schemes, at the width of a laptop and of a phone: read without a fault by who
+ * does not see it, not wider than the window, light, without a complaint of the browser's, and all of it from our own host.
+ */
+import { mkdir } from 'node:fs/promises';
+
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import {
+  complaintsOf,
+  consoleInBrowser,
+  lookAt,
+  PHONE,
+  PICTURES,
+  type Visit,
+  WIDE,
+} from '../../stack/tools/console-browser.ts';
+import { consoleRoutes } from '../../stack/tools/console-routes.ts';
+import { fillPages, NO_PAGES, PAGES } from './page-table.ts';
+
+const MAX_PAGE_BYTES = 200 * 1024;
+/** What depends on the colour scheme; the rest is the same in both. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+const open = consoleInBrowser();
+
+/** In an order that needs one navigation only. */
+const VIEWS = [
+  { colorScheme: 'light', width: WIDE },
+  { colorScheme: 'dark', width: WIDE },
+  { colorScheme: 'dark', width: PHONE },
+  { colorScheme: 'light', width: PHONE },
+] as const;
+
+/** Colours change at once, so that what is looked at is what is there. */
+const STILL = { reducedMotion: 'reduce' } as const;
+
+/** Cells that have no title beside them where the table has become cards. */
+const namelessCells = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.table tbody td:not([data-label])')].map(({ outerHTML }) => outerHTML),
+  );
+
+test('every page has a row here', async () => {
+  const routes = await consoleRoutes();
+  const asked = routes.filter(({ method, path }) => method === 'GET' && !path.startsWith('/admin/api/'));
+  const known = new Set([...PAGES.map(({ route }) => route), ...NO_PAGES]);
+  expect(asked.map(({ path }) => path).filter((path) => !known.has(path))).toEqual([]);
+});
+
+describe('in both colour schemes and widths', () => {
+  let visit: Visit;
+  let nobody: Page;
+  let shown: Awaited<ReturnType<typeof fillPages>>;
+  beforeAll(async () => {
+    const { signIn, stack } = open();
+    shown = await fillPages(open());
+    visit = await signIn(stack.oidc.admin, STILL);
+    nobody = await (await open().browser.newContext(STILL)).newPage();
+    if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
+  });
+
+  test.each(PAGES)('$name', async ({ name, route, path = () => route, isPublic = false }) => {
+    const { stack } = open();
+    const page = isPublic ? nobody : visit.page;
+    page.removeAllListeners();
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: WIDE, height: 900 });
+    const complaints = complaintsOf(page);
+    const hosts = new Set<string>();
+    const sizes: Promise<number>[] = [];
+    page.on('response', (response) => {
+      hosts.add(new URL(response.url()).host);
+      sizes.push(
+        response.body().then(
+          ({ length }) => length,
+          () => 0,
+        ),
+      );
+    });
+    const answer = await page.goto(`${stack.baseUrl}${path(shown)}`, { waitUntil: 'load' });
+    expect(answer?.status()).toBe(route === '*' ? 404 : 200);
+    expect([...hosts]).toEqual([new URL(stack.baseUrl).host]);
+    expect((await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)).toBeLessThan(MAX_PAGE_BYTES);
+    expect(await namelessCells(page)).toEqual([]);
+
+    for (const { colorScheme, width } of VIEWS) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(scrollWidth, `wide at ${width}`).toBeLessThanOrEqual(width);
+      await lookAt(page, colorScheme === 'dark' ? COLOUR_RULES : undefined);
+      if (PICTURES === undefined) continue;
+      await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}-${width}.png`, fullPage: true });
+    }
+    // A page that is not there is a failure by itself.
+    expect(complaints.filter((line) => route !== '*' || !line.includes('404'))).toEqual([]);
+  });
+});

@@ -1,0 +1,171 @@
+/**
+ * A console with some data in a real Chromium, for all tests of a file: staff signed in, messages sent, and pages looked
+ * at as one would who cannot see them.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+
+import { getToken } from '../services/client.ts';
+import type { Account } from '../services/oidc-accounts.ts';
+import { ALL_SCOPES, type ApiKey, createApiKey, createSite } from '../services/seed.ts';
+import { isBrowserMissing, NO_BROWSER, startBrowser } from './browser.ts';
+import { startConsole, type TestConsole } from './console.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+/** Where pictures of the pages go, when someone wants to look at them. */
+export const PICTURES = process.env['SCREENSHOTS'];
+export const WIDE = 1280;
+export const PHONE = 390;
+const HEIGHT = 900;
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Axe {
+  run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+}
+
+/**
+ * No violation of accessibility (axe-core).
+ *
+ * @param rules only these; default all
+ */
+export async function lookAt(page: Page, rules?: readonly string[]): Promise<void> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
+  const violations = await page.evaluate(
+    async (only) => {
+      const { axe } = globalThis as unknown as { axe: Axe };
+      const found = await axe.run({
+        resultTypes: ['violations'],
+        ...(only === undefined ? {} : { runOnly: { type: 'rule', values: only } }),
+      });
+      return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    },
+    rules === undefined ? undefined : [...rules],
+  );
+  expect(violations, page.url()).toEqual([]);
+}
+
+/** What a page's own console complained of. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  return complaints;
+}
+
+/** An admission of a patient with this number of the authority EAST. */
+export const admission = (control: string, mrn: string): string =>
+  `MSH|^~\\&|ADT|EAST|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|P|2.5.1\r` +
+  `EVN|A04|20261101083000+0100\rPID|1||${mrn}^^^EAST^MR||Lovelace^Ada||19701231|F\rZZZ|1\r`;
+
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+}
+
+export interface ConsoleInBrowser {
+  readonly db: TestDatabase;
+  readonly stack: TestConsole;
+  readonly browser: Browser;
+  /** North Hospital, on the clocks of Berlin. */
+  readonly site: string;
+  /** Admissions, which sends HL7 over HTTP and MLLP. */
+  readonly hl7Key: ApiKey;
+  /** At the list of API keys. The first time of an account by the provider's own page; then with what the browser kept. */
+  readonly signIn: (account: Account, options?: BrowserContextOptions) => Promise<Visit>;
+  /** By the provider's own page, with a session of its own. */
+  readonly signInAnew: (account: Account, options?: BrowserContextOptions) => Promise<Visit>;
+  /** Over HTTP, as Admissions. */
+  readonly sendMessage: (text: string) => Promise<Response>;
+  /** Two charts with these numbers, listed as possible duplicates. */
+  readonly listDuplicates: (one: string, other: string) => Promise<void>;
+}
+
+async function start(): Promise<ConsoleInBrowser & { stop(): Promise<void> }> {
+  const db = await createTestDatabase();
+  const site = await createSite(db.client, { name: 'North Hospital', timeZone: 'Europe/Berlin' });
+  const hl7Key = await createApiKey(db.client, {
+    site,
+    name: 'Admissions',
+    scopes: ALL_SCOPES,
+    protocols: ['hl7', 'hl7-mllp'],
+    allowedIps: ['10.1.0.0/16', '2001:db8::/32'],
+  });
+  const env = { INTEGRATION_HL7_MTTP_DOMAIN: 'hl7.north.example', INTEGRATION_HL7_MTTP_PORT: '2575' };
+  const [stack, browser] = await Promise.all([startConsole('workerd', db, site, { env }), startBrowser()]);
+  const keysUrl = `${stack.baseUrl}/admin/keys`;
+
+  const visit = async (options: BrowserContextOptions): Promise<Visit> => {
+    const context = await browser.newContext({ viewport: { width: WIDE, height: HEIGHT }, ...options });
+    context.setDefaultTimeout(10_000);
+    const page = await context.newPage();
+    await page.goto(keysUrl);
+    return { context, page };
+  };
+  const signInAnew = async (account: Account, options: BrowserContextOptions = {}): Promise<Visit> => {
+    const { context, page } = await visit(options);
+    await page.fill('#username', account.username);
+    await page.fill('#password', account.password);
+    await page.click('button');
+    await page.waitForURL(keysUrl);
+    return { context, page };
+  };
+  const sendMessage = async (text: string): Promise<Response> => {
+    const token = await getToken(stack.gateway.oauthBaseUrl, hl7Key, { audience: 'svc-hl7-http' });
+    return fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'text/plain' },
+      body: text,
+    });
+  };
+  const kept = new Map<Account, Awaited<ReturnType<BrowserContext['storageState']>>>();
+
+  return {
+    db,
+    stack,
+    browser,
+    site,
+    hl7Key,
+    signInAnew,
+    async signIn(account, options = {}) {
+      const storageState = kept.get(account);
+      if (storageState !== undefined) return visit({ storageState, ...options });
+      const first = await signInAnew(account, options);
+      kept.set(account, await first.context.storageState());
+      return first;
+    },
+    sendMessage,
+    async listDuplicates(one, other) {
+      for (const mrn of [one, other]) expect((await sendMessage(admission(`ATT-${mrn}`, mrn))).status).toBe(200);
+      await db.client.query(
+        `select attention_add($1, (select message_id from hl7_message where control_id = $2), json_build_array(json_build_object(
+           'kind', 'possible-duplicate', 'detail', json_build_object('reason', 'number-taken', 'at', 'PID^1^3'),
+           'patients', (select json_agg(distinct id) from resource_identifier where site_id = $1 and value in ($3, $4)))))`,
+        [site, `ATT-${one}`, one, other],
+      );
+    },
+    async stop() {
+      await browser.close();
+      await stack.stop();
+      await db.drop();
+    },
+  };
+}
+
+/** For all tests of a file, which are skipped where there is no browser. @returns what was started, for use in a test */
+export function consoleInBrowser(): () => ConsoleInBrowser {
+  const isSkipped = isBrowserMissing();
+  let started: Awaited<ReturnType<typeof start>> | undefined;
+  beforeEach(({ skip }) => skip(isSkipped, NO_BROWSER));
+  beforeAll(async () => {
+    if (!isSkipped) started = await start();
+  });
+  afterAll(async () => started?.stop());
+  return () => {
+    if (started === undefined) throw new Error('the console has not been started');
+    return started;
+  };
+}
