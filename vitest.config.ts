@@ -1,17 +1,38 @@
 import { defineConfig } from 'vitest/config';
 
+import LongestFirst from './test/stack/tools/longest-first.ts';
 import { sized } from './test/stack/tools/size.ts';
 
 // In CI a browser test that cannot run fails; elsewhere it says that it was skipped.
 export default defineConfig({
   test: {
-    include: ['test/{unit,integration,contract,e2e}/**/*.test.ts'],
-    globalSetup: ['test/stack/tools/global-setup.ts'],
     reporters: ['./test/stack/tools/reporter.ts'],
     // Two cores: more workers only wait for each other, and each contract file starts two runtimes.
     maxWorkers: 2,
-    testTimeout: sized(30_000, 1_800_000),
-    hookTimeout: 60_000,
+    sequence: { sequencer: LongestFirst },
     teardownTimeout: 20_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'stack',
+          include: ['test/{integration,contract,e2e}/**/*.test.ts'],
+          globalSetup: ['test/stack/tools/global-setup.ts'],
+          testTimeout: sized(30_000, 1_800_000),
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          // They start nothing and share nothing, so that what they load is loaded once for all of them.
+          pool: 'threads',
+          isolate: false,
+          testTimeout: sized(30_000, 1_800_000),
+        },
+      },
+    ],
   },
 });

@@ -13,6 +13,7 @@ import { build } from 'esbuild';
 
 import { freePort } from '../stack/services/free-port.ts';
 import { until } from '../stack/services/until.ts';
+import { ROOT } from '../stack/services/build.ts';
 import { workerSettings } from '../stack/services/worker-settings.ts';
 import { validateOften } from './fhir-validate-worker.ts';
 
@@ -66,7 +67,7 @@ async function benchWorkerd(): Promise<Row[]> {
 const config :Workerd.Config = (
   services = [(name = "main", worker = (
     modules = [(name = "worker", esModule = embed "worker.js")],
-    compatibilityDate = "${(await workerSettings()).compatibilityDate}",
+    compatibilityDate = "${(await workerSettings(ROOT)).compatibilityDate}",
   ))],
   sockets = [(name = "http", address = "${address}", http = (), service = "main")],
   v8Flags = ["--max-semi-space-size=4"],

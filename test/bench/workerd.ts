@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-import { ROOT, workerScript } from '../stack/services/build.ts';
+import { buildWorker, ROOT } from '../stack/services/build.ts';
 import { freePort } from '../stack/services/free-port.ts';
 import { until } from '../stack/services/until.ts';
-import { type WorkerSettings, workerSettings } from '../stack/services/worker-settings.ts';
+import type { WorkerSettings } from '../stack/services/worker-settings.ts';
 
 const HELLO = `export default { fetch: () => new Response('{"ok":true}') };`;
 const NO_LIMIT = `import { WorkerEntrypoint } from 'cloudflare:workers';
@@ -79,14 +79,12 @@ export async function serveWorker(
   const port = await freePort();
   const helloPort = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  await copyFile(await workerScript(join(folder, 'build')), join(folder, 'cloudflare.js'));
+  const { script, settings } = await buildWorker(join(folder, 'build'));
+  await copyFile(script, join(folder, 'cloudflare.js'));
   await mkdir(join(folder, 'storage'));
   await writeFile(join(folder, 'hello.js'), HELLO);
   await writeFile(join(folder, 'limits.js'), NO_LIMIT);
-  await writeFile(
-    join(folder, 'config.capnp'),
-    configuration(await workerSettings(), env(url), port, helloPort, v8Flags),
-  );
+  await writeFile(join(folder, 'config.capnp'), configuration(settings, env(url), port, helloPort, v8Flags));
 
   const workerd = spawn(`${ROOT}node_modules/workerd/bin/workerd`, ['serve', '--experimental', 'config.capnp'], {
     cwd: folder,

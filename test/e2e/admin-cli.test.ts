@@ -12,6 +12,7 @@ import { z } from 'zod';
 
 import { ROOT } from '../stack/services/build.ts';
 import { createApiKey } from '../stack/services/seed.ts';
+import { BARE_ENV } from '../stack/tools/bare-env.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let db: TestDatabase;
@@ -34,7 +35,7 @@ interface Ended {
 
 const admin = (...args: string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], DATABASE_URL: db.ownerUrl };
+    const env = { ...BARE_ENV, DATABASE_URL: db.ownerUrl };
     execFile(
       process.execPath,
       ['edge/platform/node/admin-cli.ts', ...args],
@@ -294,7 +295,7 @@ test('erases a patient that is named twice, and no other site’s', async () => 
   );
   const answer = (lines: string): Promise<Ended> =>
     new Promise((resolve) => {
-      const env = { PATH: process.env['PATH'], DATABASE_URL: db.ownerUrl };
+      const env = { ...BARE_ENV, DATABASE_URL: db.ownerUrl };
       const args = ['edge/platform/node/admin-cli.ts', 'patient', 'erase', site, patient];
       const child = execFile(process.execPath, args, { cwd: ROOT, env }, (error, stdout, stderr) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),

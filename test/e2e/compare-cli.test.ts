@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../migrations/run.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { BARE_ENV } from '../stack/tools/bare-env.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let original: TestDatabase;
@@ -24,7 +25,7 @@ afterAll(async () => {
 
 const compare = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
   new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], DATABASE_URL: original.ownerUrl, RESTORED_DATABASE_URL: copy.ownerUrl };
+    const env = { ...BARE_ENV, DATABASE_URL: original.ownerUrl, RESTORED_DATABASE_URL: copy.ownerUrl };
     execFile(process.execPath, ['edge/platform/node/compare-cli.ts', ...args], { cwd: ROOT, env }, (error, out, err) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout: out, stderr: err }),
     );

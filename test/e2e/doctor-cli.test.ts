@@ -8,6 +8,7 @@ import { freePort } from '../stack/services/free-port.ts';
 import { sidecarToken } from '../contract/hl7/subject.ts';
 import { createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
+import { BARE_ENV } from '../stack/tools/bare-env.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createHttpBrowser } from '../stack/tools/http-browser.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
@@ -36,7 +37,7 @@ type Ended = { code: number; stdout: string; stderr: string };
 
 const doctor = (env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    const options = { cwd: ROOT, env: { PATH: process.env['PATH'], ...env } };
+    const options = { cwd: ROOT, env: { ...BARE_ENV, ...env } };
     execFile(process.execPath, ['edge/platform/node/doctor-cli.ts', ...args], options, (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
     );

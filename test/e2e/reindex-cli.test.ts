@@ -11,6 +11,7 @@ import { toWrite, writeResources } from '../../edge/store/resource.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { createSite } from '../stack/services/seed.ts';
+import { BARE_ENV } from '../stack/tools/bare-env.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let db: TestDatabase;
@@ -31,7 +32,7 @@ interface Ended {
 function start(args: readonly string[], env: Readonly<Record<string, string>> = { DATABASE_URL: db.ownerUrl }) {
   const child = spawn(process.execPath, ['edge/platform/node/reindex-cli.ts', ...args], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...BARE_ENV, ...env },
   });
   const said = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (said.stdout += String(chunk)));

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ROOT } from '../stack/services/build.ts';
 import { createSite } from '../stack/services/seed.ts';
+import { BARE_ENV } from '../stack/tools/bare-env.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let db: TestDatabase;
@@ -16,7 +17,7 @@ afterAll(() => db.drop());
 
 const retention = (...args: string[]): Promise<{ readonly code: number; readonly stdout: string }> =>
   new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], DATABASE_URL: db.ownerUrl };
+    const env = { ...BARE_ENV, DATABASE_URL: db.ownerUrl };
     execFile(process.execPath, ['edge/platform/node/retention-cli.ts', ...args], { cwd: ROOT, env }, (error, stdout) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout }),
     );

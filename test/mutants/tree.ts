@@ -47,9 +47,7 @@ export async function copyTree(): Promise<Tree> {
     read: (file) => readFile(join(folder, file), 'utf8'),
     write: (file, text) => writeFile(join(folder, file), text),
     async test(files, only) {
-      const isUnit = files.every((file) => file.startsWith('test/unit/'));
       const args = ['node_modules/vitest/vitest.mjs', 'run', '--root', '.', '--bail', '1', '--maxWorkers', '1'];
-      args.push('--config', isUnit ? 'test/mutants/vitest.unit.config.ts' : 'vitest.config.ts');
       if (only !== undefined) args.push('--testNamePattern', only);
       const child = spawn(process.execPath, [...args, ...files], {
         cwd: folder,

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { ROOT } from '../../stack/services/build.ts';
 import { until } from '../../stack/services/until.ts';
 import { workerSettings } from '../../stack/services/worker-settings.ts';
 
@@ -28,7 +29,7 @@ async function start(): Promise<void> {
       modules: true,
       scriptPath: join(folder, 'worker.js'),
       modulesRoot: folder,
-      compatibilityDate: (await workerSettings()).compatibilityDate,
+      compatibilityDate: (await workerSettings(ROOT)).compatibilityDate,
       durableObjects: { JTI_STORE: { className: 'JtiStore', useSQLite: true } },
     }),
     resourcePersistencePath: join(folder, 'data'),

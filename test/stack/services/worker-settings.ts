@@ -1,15 +1,14 @@
 /** What `wrangler.toml` gives the Worker, read by Wrangler itself, for the runtimes that are started without it. */
 import { z } from 'zod';
 
-import { ROOT } from './build.ts';
-
 /** The members of Wrangler's configuration that the gateway uses. */
 const configuration = z.object({
   compatibility_date: z.string(),
   durable_objects: z.object({ bindings: z.array(z.object({ name: z.string(), class_name: z.string() })) }),
   migrations: z.array(z.object({ new_sqlite_classes: z.array(z.string()).default([]) })),
   ratelimits: z.array(z.object({ name: z.string(), namespace_id: z.string() })),
-  assets: z.object({ directory: z.string(), binding: z.string(), run_worker_first: z.boolean() }),
+  // The Worker is asked first, so that it can be started with its files as a service that it asks.
+  assets: z.object({ directory: z.string(), binding: z.string(), run_worker_first: z.literal(true) }),
 });
 
 export interface WorkerSettings {
@@ -20,14 +19,14 @@ export interface WorkerSettings {
     readonly useSQLite: boolean;
   }[];
   readonly rateLimits: readonly { readonly name: string; readonly namespaceId: string }[];
-  readonly assets: { readonly directory: string; readonly binding: string; readonly workerFirst: boolean };
+  readonly assets: { readonly directory: string; readonly binding: string };
 }
 
-/** @throws where `wrangler.toml` lacks what the gateway needs */
-export async function workerSettings(): Promise<WorkerSettings> {
+/** @param root the repository's folder @throws where `wrangler.toml` lacks what the gateway needs */
+export async function workerSettings(root: string): Promise<WorkerSettings> {
   // Wrangler takes about a second to load; only who starts a Worker waits for it.
   const { unstable_readConfig: readConfig } = await import('wrangler');
-  const { assets, ...config } = configuration.parse(readConfig({ config: `${ROOT}wrangler.toml` }));
+  const { assets, ...config } = configuration.parse(readConfig({ config: `${root}wrangler.toml` }));
   const sqlite = new Set(config.migrations.flatMap((migration) => migration.new_sqlite_classes));
   return {
     compatibilityDate: config.compatibility_date,
@@ -37,10 +36,6 @@ export async function workerSettings(): Promise<WorkerSettings> {
       useSQLite: sqlite.has(className),
     })),
     rateLimits: config.ratelimits.map(({ name, namespace_id: namespaceId }) => ({ name, namespaceId })),
-    assets: {
-      directory: `${ROOT}${assets.directory}`,
-      binding: assets.binding,
-      workerFirst: assets.run_worker_first,
-    },
+    assets: { directory: `${root}${assets.directory}`, binding: assets.binding },
   };
 }

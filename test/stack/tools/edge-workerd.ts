@@ -1,12 +1,16 @@
-/** The Worker as it is deployed, in workerd, by Miniflare: Durable Objects and rate limits are the real ones. */
+/**
+ * The Worker as it is deployed, in workerd, by Miniflare: Durable Objects, rate limits and static files are the real ones.
+ * Requests go to it directly. Miniflare's own way in, a Worker before the Worker's, compresses what it answers and costs more
+ * than most requests do.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 import { inject } from 'vitest';
 
-import { workerScript } from '../services/build.ts';
+import { buildWorker } from '../services/build.ts';
 import type { Edge, EdgeOptions } from '../services/edge.ts';
-import { workerSettings } from '../services/worker-settings.ts';
 
 /** Our child processes that are workerd; Linux only, which is where tests run. */
 function workerdChildren(): Set<number> {
@@ -24,12 +28,25 @@ function workerdChildren(): Set<number> {
   return found;
 }
 
+/** What Cloudflare does before a Worker is asked: it says who asks, whatever the client said of itself. */
+const FRONT = `import gateway from './cloudflare.js';
+export * from './cloudflare.js';
+export default {
+  ...gateway,
+  fetch(request, env, context) {
+    const told = new Request(request);
+    told.headers.set('CF-Connecting-IP', '127.0.0.1');
+    return gateway.fetch(told, env, context);
+  },
+};`;
+
 export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
   // Miniflare reads the variable when it is loaded, hence the late import.
   if (options.caCertificate !== undefined) process.env['NODE_EXTRA_CA_CERTS'] = options.caCertificate;
   const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import('miniflare');
   const { tokenPerClient, tokenPerAddress, adminPerAddress, perKey } = options.rateLimits;
-  const settings = await workerSettings();
+  const { script, settings } = await buildWorker(inject('buildFolder'));
+  const { compatibilityDate, assets } = settings;
   const requestsAMinute: Readonly<Record<string, number>> = {
     TOKEN_CLIENT_LIMIT: tokenPerClient,
     TOKEN_ADDRESS_LIMIT: tokenPerAddress,
@@ -42,27 +59,38 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
     return [name, { namespace_id: namespaceId, simple: { limit, period: 60 as const } }] as const;
   };
   const logs: string[] = [];
-  const scriptPath = await workerScript(inject('buildFolder'));
   const before = workerdChildren();
 
   const miniflare = new Miniflare({
     ...convertV4MiniflareOptions({
-      name: 'gateway',
-      modules: true,
-      scriptPath,
-      // workerd names modules from here, and none may lie above it.
-      modulesRoot: dirname(scriptPath),
-      compatibilityDate: settings.compatibilityDate,
+      // Its own door, which nobody uses.
       host: '127.0.0.1',
-      port: options.port,
-      bindings: options.env,
-      durableObjects: Object.fromEntries(settings.durableObjects.map(({ name, ...object }) => [name, object])),
-      ratelimits: Object.fromEntries(settings.rateLimits.map(rateLimit)),
-      assets: {
-        directory: settings.assets.directory,
-        binding: settings.assets.binding,
-        routerConfig: { invoke_user_worker_ahead_of_assets: settings.assets.workerFirst, has_user_worker: true },
-      },
+      port: 0,
+      workers: [
+        {
+          name: 'gateway',
+          modules: [
+            { type: 'ESModule', path: join(dirname(script), 'front.js'), contents: FRONT },
+            { type: 'ESModule', path: script, contents: await readFile(script, 'utf8') },
+          ],
+          // workerd names modules from here, and none may lie above it.
+          modulesRoot: dirname(script),
+          compatibilityDate,
+          bindings: options.env,
+          durableObjects: Object.fromEntries(settings.durableObjects.map(({ name, ...object }) => [name, object])),
+          ratelimits: Object.fromEntries(settings.rateLimits.map(rateLimit)),
+          serviceBindings: { [assets.binding]: 'assets' },
+          unsafeDirectSockets: [{ host: '127.0.0.1', port: options.port }],
+        },
+        // Files are asked for by the Worker only (`run_worker_first`), as of any other.
+        {
+          name: 'assets',
+          modules: true,
+          script: 'export default {}',
+          compatibilityDate,
+          assets: { directory: assets.directory, binding: assets.binding, routerConfig: { has_user_worker: false } },
+        },
+      ],
     }),
     ...(options.persistDir === undefined ? {} : { resourcePersistencePath: options.persistDir }),
     log: new Log(LogLevel.NONE),
@@ -73,7 +101,7 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
 
   return {
     async tick() {
-      const worker = await miniflare.getWorker();
+      const worker = await miniflare.getWorker('gateway');
       await worker.scheduled({ cron: '* * * * *' });
     },
     stop: () => miniflare.dispose(),

@@ -30,6 +30,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('templateDatabaseUrl', postgres.url);
   const buildFolder = await mkdtemp(join(tmpdir(), 'gateway-build-'));
   project.provide('buildFolder', buildFolder);
+  // For the workers and all programs that they start, each of which would compile the same modules anew.
+  process.env['NODE_COMPILE_CACHE'] = join(buildFolder, 'compiled');
   return async () => {
     await postgres.stop();
     await rm(buildFolder, { recursive: true, force: true });

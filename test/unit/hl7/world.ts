@@ -7,8 +7,8 @@ import type { ResultRow } from '../../../edge/store/hl7-result.ts';
 import type { KnownBy } from '../../../edge/store/patient-identity.ts';
 import type { StoredResource } from '../../../edge/store/resource.ts';
 import { parseJson, sortedJson, type Json } from '../../../shared/json.ts';
-import { uuidv7 } from '../../../shared/uuid.ts';
 import { bytesOf } from '../../stack/tools/hl7-text.ts';
+import { idAt } from '../../stack/tools/id-at.ts';
 import { SETTINGS } from './mapped.ts';
 
 export interface World {
@@ -55,7 +55,7 @@ export function createWorld(): World {
         isControlIdReused: false,
         isCrowded: false,
         isForced: false,
-        messageId: uuidv7(received),
+        messageId: idAt(received),
         requestId: 'request-1',
         source: 'http',
         nowMs: received,

@@ -1,6 +1,6 @@
 /** Client authentication up to the first refusal: what is asked and done, and what is not. */
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { authenticateClient } from '../../../edge/oauth/assertion/authenticate.ts';
 import { readPresented } from '../../../edge/oauth/assertion/credentials.ts';
@@ -12,6 +12,7 @@ import { testDeps } from '../../stack/tools/test-deps.ts';
 
 /** Signatures that were verified, with a client's key or with one that stands in for it. */
 const verified = vi.spyOn(crypto.subtle, 'verify');
+afterAll(() => verified.mockRestore());
 
 const ENDPOINT = 'https://oauth.test/base/oauth2/token';
 const CLIENT_ID = 'svc-0193e8a0-0000-7000-8000-000000000001';

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { cursorSealer } from '../../../../edge/fhir/controls/cursor.ts';
-import { uuidv7 } from '../../../../shared/uuid.ts';
+import { idAt } from '../../../stack/tools/id-at.ts';
 
 const cursors = cursorSealer(['a'.repeat(43)]);
 const position = fc.record({
-  id: fc.integer({ min: 1, max: 2 ** 47 }).map((ms) => uuidv7(ms)),
+  id: fc.integer({ min: 1, max: 2 ** 47 }).map(idAt),
   key: fc.option(fc.string({ unit: 'grapheme' }), { nil: null }),
 });
 
@@ -24,7 +24,7 @@ test('a cursor opens for its scope only', async () => {
 });
 
 test('one altered, missing or added bit opens nothing', async () => {
-  const cursor = await cursors.seal({ id: uuidv7(1), key: 'müller' }, 'scope');
+  const cursor = await cursors.seal({ id: idAt(1), key: 'müller' }, 'scope');
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   for (let place = 0; place < cursor.length; place += 1) {
     for (let bit = 0; bit < 6; bit += 1) {
@@ -48,7 +48,7 @@ test('one altered, missing or added bit opens nothing', async () => {
 });
 
 test('two cursors of one place are not the same text', async () => {
-  const at = { id: uuidv7(1), key: null };
+  const at = { id: idAt(1), key: null };
   expect(await cursors.seal(at, 's')).not.toBe(await cursors.seal(at, 's'));
 });
 

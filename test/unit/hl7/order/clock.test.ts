@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { clockOf, instantMs, timed } from '../../../../edge/hl7/order/clock.ts';
 import { asDefault, orderOf, orderOfCreation, orderOfWrite, timeOfId } from '../../../../edge/hl7/order/order.ts';
 import { standingOf } from '../../../../edge/hl7/order/standing.ts';
-import { uuidv7 } from '../../../../shared/uuid.ts';
+import { idAt } from '../../../stack/tools/id-at.ts';
 
 const RECEIVED = '2026-01-02T12:00:00Z';
 const VIENNA = { timeZone: 'Europe/Vienna' };
@@ -44,7 +44,7 @@ describe('a time counts', () => {
 });
 
 describe('the order', () => {
-  const id = uuidv7(Date.parse(RECEIVED));
+  const id = idAt(Date.parse(RECEIVED));
   const clock = clockOf(id, '20260102125000', VIENNA);
 
   test('a message id tells when it was received', () => {
