@@ -5,12 +5,13 @@
  */
 import { Fault } from '../shared/fault.ts';
 import { adminOperations, createAdmin } from './admin/routes.ts';
-import { plainAddresses } from './config.ts';
+import { plainAddresses, surfaceUrls } from './config.ts';
 import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
 import { createGuesses } from './hl7/guess/guesses.ts';
 import { createMllpIngest } from './hl7/mllp/routes.ts';
 import { createHl7 } from './hl7/http/routes.ts';
+import { referenceBaseUrls } from './http/reference-address.ts';
 import { metadataPathOf } from './http/smart-configuration.ts';
 import { pathPrefix, type Surface } from './http/surface.ts';
 import { createUsage } from './http/usage.ts';
@@ -18,7 +19,7 @@ import { jobKinds } from './job-kinds.ts';
 import { tick } from './jobs/tick.ts';
 import { createClientKeyring } from './oauth/client-keys.ts';
 import { createOauth } from './oauth/routes.ts';
-import { createReference, referenceBaseUrl } from './openapi/routes.tsx';
+import { createReference } from './openapi/routes.tsx';
 import { placesOf } from './places.ts';
 import { createProbes } from './probes.ts';
 import { askForAlerts } from './store/alert.ts';
@@ -76,19 +77,25 @@ export function createApp(deps: Deps): App {
       surface: createHl7(deps, guesses, countUse('hl7')),
     },
     { baseUrl: config.ADMIN_PUBLIC_BASE_URL, roots: ['admin'], surface: createAdmin(deps, workbench) },
-    {
-      baseUrl: referenceBaseUrl(config),
+    ...referenceBaseUrls(config).map((baseUrl) => ({
+      baseUrl,
       roots: ['docs'],
-      surface: createReference(deps, adminOperations(deps, workbench)),
-    },
+      surface: createReference(deps, baseUrl, adminOperations(deps, workbench)),
+    })),
     // The sidecars' path has no public address of its own: it is looked for on every host, without a prefix.
     { baseUrl: '', roots: ['internal'], surface: createMllpIngest(deps, guesses, countUse('mllp')) },
   ];
-  const hosts = new Set(mounts.filter(({ baseUrl }) => baseUrl).map(({ baseUrl }) => new URL(baseUrl ?? '').host));
+  const hosts = new Set(surfaceUrls(config).map((url) => new URL(url).host));
 
-  /** Where hosts differ, a host answers for its own surfaces only; where all are the same, any name will do. */
-  const isHostOf = (mount: Mount, host: string): boolean =>
-    hosts.size < 2 || !mount.baseUrl || new URL(mount.baseUrl).host === host;
+  /**
+   * Where hosts differ, a host answers for its own surfaces only; where all are the same, any name will do. A host that
+   * the API reference has for itself is no surface's, and may be somebody else's.
+   */
+  const isHostOf = ({ baseUrl }: Mount, host: string): boolean => {
+    if (!baseUrl) return true;
+    const own = new URL(baseUrl).host;
+    return own === host || (hosts.size < 2 && hosts.has(own));
+  };
 
   const isBelow = (mount: Mount, path: string): boolean =>
     mount.outside?.includes(path) === true ||

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
 import { publish } from '../http/publish.ts';
+import { letReferenceCall } from '../http/reference-cors.ts';
 import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-configuration.ts';
 import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts';
 import type { CountUse } from '../http/usage.ts';
@@ -27,7 +28,7 @@ import { pretty } from './pretty.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';
 import { ID_SEGMENT, unsupportedAddress, unsupportedMethod } from './unsupported-address.ts';
-import { type TypeInteraction, TYPE_INTERACTIONS } from './type-interactions.ts';
+import { METHODS, type TypeInteraction, TYPE_INTERACTIONS } from './type-interactions.ts';
 
 /**
  * Only what can be an id is one; anything else is an address that is not supported. The types are in a group of their own:
@@ -41,6 +42,9 @@ const SCOPES = {
   write: (type: string) => [writeScope(type)],
   both: (type: string) => [readScope(type), writeScope(type)],
 } as const;
+
+/** `DELETE` is of exports alone. */
+const CALLED_METHODS = [...METHODS, 'DELETE'];
 
 function errorResponse(fault: Fault | undefined): Response {
   return new Response(printJson(outcomeOf(fault)), {
@@ -122,6 +126,8 @@ export function createFhir(deps: Deps, countUse?: CountUse): Surface {
   const serve = createServe(deps, root);
 
   addDocuments(app, config, root);
+  // Behind the documents, which anybody may read.
+  letReferenceCall(app, '*', config, CALLED_METHODS);
   addBundles(app, deps, serve);
   addBulkExport(app, serve, notAllowed);
   addTypes(app, serve);

@@ -5,6 +5,7 @@ import { Fault } from '../../shared/fault.ts';
 import type { Deps } from '../deps.ts';
 import { faultOf } from '../http/fault-status.ts';
 import { publish } from '../http/publish.ts';
+import { letReferenceCall } from '../http/reference-cors.ts';
 import {
   DISCOVERY_CACHE_CONTROL,
   METADATA_PATH,
@@ -57,6 +58,7 @@ export function createOauth(deps: Deps, clientKeys: ClientKeyring, countUse?: Co
   publishJson('/oauth2/jwks', JWKS_CACHE_CONTROL, () => publishedJwks(config));
 
   const accept = (path: string, endpoint: Endpoint) => {
+    letReferenceCall(app, path, config, ['POST']);
     app.post(path, async (c) => {
       const attempt = beginAttempt(deps, c);
       try {

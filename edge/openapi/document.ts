@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of all surfaces that are configured, each with its own base URL. Made from the tables and
- * schemas that the routes are made from.
+ * The two OpenAPI 3.1 documents: for integrators, of the surfaces that are configured, each with its own base URL, and for
+ * staff, of the console's API. Made from the tables and schemas that the routes are made from.
  */
 import type { Operation } from '../admin/api/operation.ts';
 import type { Config } from '../config.ts';
@@ -16,7 +16,14 @@ const DESCRIPTION = `FHIR R4, OAuth 2.0 (SMART Backend Services) and HL7 v2 for 
 2. Sign a client assertion with your private key and get an access token at the token service.
 3. Send it as \`Authorization: Bearer …\` to the surface that its audience names.
 
-To try requests here, press *Authorize* and paste an access token.`;
+To try requests here, get a token with the form above; one from elsewhere can be pasted under *Authorize*. This document is
+a file, [openapi.json](openapi.json), that Postman, Bruno and Insomnia import (OpenAPI 3.1).`;
+
+const ADMINISTRATION = `The console's JSON API, for staff and their scripts: with the session of the console, or an access token of the staff's
+OpenID provider. What integrators call has a reference of its own.`;
+
+/** Of the interface: the first number changes with what breaks clients. */
+const API_VERSION = '1.0.0';
 
 const object = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
   type: 'object',
@@ -43,20 +50,21 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
   }),
   OauthError: object({ error: text, error_description: text }, ['error']),
-  Problem: {
-    ...object(
-      {
-        type: text,
-        title: text,
-        status: { type: 'integer' },
-        detail: text,
-        requestId: text,
-        errors: { type: 'array', items: object({ field: text, pointer: text, code: text, detail: text }) },
-      },
-      ['type', 'title', 'status'],
-    ),
-    description: 'Problem details (RFC 9457).',
-  },
+};
+
+const PROBLEM: Schema = {
+  ...object(
+    {
+      type: text,
+      title: text,
+      status: { type: 'integer' },
+      detail: text,
+      requestId: text,
+      errors: { type: 'array', items: object({ field: text, pointer: text, code: text, detail: text }) },
+    },
+    ['type', 'title', 'status'],
+  ),
+  description: 'Problem details (RFC 9457).',
 };
 
 function withServer(paths: Paths, baseUrl: string | undefined): [string, PathItem & { servers: object[] }][] {
@@ -64,21 +72,22 @@ function withServer(paths: Paths, baseUrl: string | undefined): [string, PathIte
   return Object.entries(paths).map(([path, item]) => [path, { servers: [{ url: baseUrl }], ...item }]);
 }
 
-/** @param operations those of `/admin/api` */
-export function openApiDocument(config: Config, operations: readonly Operation[]): object {
+const info = (title: string, description: string): object => ({
+  title,
+  version: API_VERSION,
+  description,
+  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+});
+
+/** What integrators call. */
+export function partnerDocument(config: Config): object {
   return {
     openapi: '3.1.1',
-    info: {
-      title: 'Integration gateway',
-      version: '1.0.0',
-      description: DESCRIPTION,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
+    info: info('Integration gateway', DESCRIPTION),
     paths: Object.fromEntries([
       ...withServer(OAUTH_PATHS, config.INTEGRATION_OAUTH_PUBLIC_BASE_URL),
       ...withServer(fhirPaths(config.FHIR_SEARCH), config.INTEGRATION_FHIR_PUBLIC_BASE_URL),
       ...withServer(HL7_PATHS, config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL),
-      ...withServer(adminPaths(operations), config.ADMIN_PUBLIC_BASE_URL),
     ]),
     components: {
       schemas: SCHEMAS,
@@ -89,12 +98,26 @@ export function openApiDocument(config: Config, operations: readonly Operation[]
           bearerFormat: 'JWT',
           description: 'An access token of the token service, for FHIR and HL7.',
         },
+      },
+    },
+  };
+}
+
+/** What staff and their scripts call. @param operations those of `/admin/api` */
+export function administrationDocument(config: Config, operations: readonly Operation[]): object {
+  return {
+    openapi: '3.1.1',
+    info: info('Administration of the integration gateway', ADMINISTRATION),
+    paths: Object.fromEntries(withServer(adminPaths(operations), config.ADMIN_PUBLIC_BASE_URL)),
+    components: {
+      schemas: { Problem: PROBLEM },
+      securitySchemes: {
         staffToken: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'An access token of the staff’s OpenID provider, for administration; one of several sites says which in the header Gateway-Site. Whoever is signed in to the console needs none.',
+            'An access token of the staff’s OpenID provider; one of several sites says which in the header Gateway-Site. Whoever is signed in to the console needs none.',
         },
       },
     },

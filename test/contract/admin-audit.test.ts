@@ -178,7 +178,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
   });
 
   test('there is no operation of a patient, a message or a change that is not looked at here', async () => {
-    const document = (await (await fetch(`${stack.baseUrl}/docs/openapi.json`)).json()) as {
+    const document = (await (await fetch(`${stack.baseUrl}/docs/admin/openapi.json`)).json()) as {
       paths: Record<string, Record<string, unknown>>;
     };
     const all = Object.entries(document.paths).flatMap(([path, item]) =>

@@ -17,7 +17,6 @@ interface Operation {
 interface Document {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
@@ -25,20 +24,27 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
   let db: TestDatabase;
   let stack: TestConsole;
-  let document: Document;
+  let partner: Document;
+  let administration: Document;
   let operations: { path: string; method: string; operation: Operation; server: string }[];
 
   beforeAll(async () => {
     db = await createTestDatabase();
     stack = await startConsole(runtime, db, await createSite(db.client), { prefix: '/gateway' });
-    const response = await fetch(`${stack.baseUrl}/docs/openapi.json`);
-    expect(response.headers.get('content-type')).toContain('application/vnd.oai.openapi+json');
-    document = (await response.json()) as Document;
-    operations = Object.entries(document.paths).flatMap(([path, item]) =>
-      METHODS.filter((method) => method in item).map((method) => {
-        const [server] = item['servers'] as { url: string }[];
-        return { path, method, operation: item[method] as Operation, server: server?.url ?? '' };
-      }),
+    const documentAt = async (path: string): Promise<Document> => {
+      const response = await fetch(`${stack.baseUrl}${path}`);
+      expect(response.headers.get('content-type')).toContain('application/vnd.oai.openapi+json');
+      return (await response.json()) as Document;
+    };
+    partner = await documentAt('/docs/openapi.json');
+    administration = await documentAt('/docs/admin/openapi.json');
+    operations = [partner, administration].flatMap((document) =>
+      Object.entries(document.paths).flatMap(([path, item]) =>
+        METHODS.filter((method) => method in item).map((method) => {
+          const [server] = item['servers'] as { url: string }[];
+          return { path, method, operation: item[method] as Operation, server: server?.url ?? '' };
+        }),
+      ),
     );
   });
   afterAll(async () => {
@@ -47,9 +53,12 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
   });
 
   test('is OpenAPI 3.1 whose references resolve, whose ids are unique and whose parameters are declared', () => {
-    expect(document.openapi).toMatch(/^3\.1\./);
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
-    for (const [, name] of references) expect(document.components.schemas).toHaveProperty(name ?? '');
+    for (const document of [partner, administration]) {
+      expect(document.openapi).toMatch(/^3\.1\./);
+      const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([\w/.-]+)"/g)];
+      expect(references.length).toBeGreaterThan(50);
+      for (const [, name = ''] of references) expect(document).toHaveProperty(name.split('/'));
+    }
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { path, operation } of operations) {
@@ -64,6 +73,14 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
     expect(operations.length).toBeGreaterThan(75);
   });
 
+  test('what integrators call and what staff call are two documents, each whole by itself', () => {
+    const isOfStaff = (path: string) => path.startsWith('/admin/');
+    expect(Object.keys(partner.paths).filter(isOfStaff)).toEqual([]);
+    expect(Object.keys(administration.paths).filter((path) => !isOfStaff(path))).toEqual([]);
+    expect(JSON.stringify(partner)).not.toContain('staffToken');
+    expect(JSON.stringify(administration)).not.toContain('accessToken');
+  });
+
   test('names no path and no method that the gateway does not have', async () => {
     const wrong: string[] = [];
     for (const { path, method, server } of operations) {
@@ -76,14 +93,17 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
     expect(wrong).toEqual([]);
   });
 
-  test('the page and its files come from here, with a strict policy', async () => {
-    const page = await fetch(`${stack.baseUrl}/docs`);
+  test.each([
+    ['/docs', 7],
+    ['/docs/admin', 6],
+  ])('the page %s and its files come from here, with a strict policy', async (path, count) => {
+    const page = await fetch(`${stack.baseUrl}${path}`);
     const text = await page.text();
     expect(page.headers.get('content-security-policy')).toMatch(
       /default-src 'none'; script-src 'self'; style-src 'self'/,
     );
     const files = [...text.matchAll(/(?:src|href)="([^"]+\.(?:js|css|svg))"/g)].map(([, file]) => file ?? '');
-    expect(files).toHaveLength(5);
+    expect(files).toHaveLength(count);
     for (const file of files) {
       const response = await fetch(new URL(file, stack.baseUrl));
       expect([file, response.status, response.headers.get('x-content-type-options')]).toEqual([file, 200, 'nosniff']);

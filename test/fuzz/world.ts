@@ -44,7 +44,7 @@ interface Document {
 }
 
 async function operationsOf(baseUrl: string): Promise<AdminOperation[]> {
-  const document = (await (await fetch(`${baseUrl}/docs/openapi.json`)).json()) as Document;
+  const document = (await (await fetch(`${baseUrl}/docs/admin/openapi.json`)).json()) as Document;
   return Object.entries(document.paths)
     .filter(([path]) => path.startsWith('/admin/api'))
     .flatMap(([path, item]) =>

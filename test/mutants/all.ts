@@ -14,6 +14,7 @@ import { OAUTH } from './oauth.ts';
 import { ORDER } from './order.ts';
 import { PATCHES } from './patch.ts';
 import { PLATFORM } from './platform.ts';
+import { REFERENCE } from './reference.ts';
 import { REINDEXING } from './reindex.ts';
 import { SHARED } from './shared.ts';
 import { SIDECAR } from './sidecar.ts';
@@ -43,6 +44,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   fhir: FHIR,
   patch: PATCHES,
   sort: SORTS,
+  reference: REFERENCE,
   reindex: REINDEXING,
   'us-core': US_CORE,
   hl7: HL7,

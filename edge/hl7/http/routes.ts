@@ -7,6 +7,7 @@ import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import { salvageHeader } from '../../../shared/hl7/header.ts';
 import type { Deps } from '../../deps.ts';
 import { faultOf } from '../../http/fault-status.ts';
+import { letReferenceCall } from '../../http/reference-cors.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';
 import { authenticate, requireScopes } from '../../oauth/bearer.ts';
@@ -26,6 +27,7 @@ const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'sy
 export function createHl7(deps: Deps, guesses: Guesses, countUse?: CountUse): Surface {
   const app = createSurface(deps, 'hl7', deps.config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, countUse);
 
+  letReferenceCall(app, PATH, deps.config, ['POST']);
   app.post(PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');

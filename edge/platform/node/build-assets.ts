@@ -15,6 +15,7 @@ const FILES: Readonly<Record<string, string>> = {
   'icon.svg': 'edge/admin/web/assets/icon.svg',
   'reference.css': 'edge/admin/web/assets/reference.css',
   'reference.js': 'edge/admin/web/assets/reference.js',
+  'reference-token.js': 'edge/admin/web/assets/reference-token.js',
   'swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
   'swagger-ui.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
   'uplot.css': 'node_modules/uplot/dist/uPlot.min.css',

@@ -1,0 +1,194 @@
+/**
+ * The API reference in a real Chromium, with the reference, the token service and FHIR at hosts of their own: a token is made
+ * from a private key on the page, requests are tried with it, and the key is in nothing that the page sends.
+ */
+import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { isBrowserMissing, NO_BROWSER, startBrowser } from '../stack/tools/browser.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { freePort } from '../stack/services/free-port.ts';
+import { type Gateway, startGateway } from '../stack/tools/gateway.ts';
+import { ALL_SCOPES, createApiKey, createSite } from '../stack/services/seed.ts';
+
+interface Sent {
+  readonly url: string;
+  readonly method: string;
+  readonly text: string;
+}
+
+describe('the API reference in a browser', () => {
+  let db: TestDatabase;
+  let gateway: Gateway;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let site: string;
+  let at: (host: string) => string;
+  let sent: Sent[];
+  let problems: string[];
+
+  const isSkipped = isBrowserMissing();
+  beforeEach(({ skip }) => skip(isSkipped, NO_BROWSER));
+  beforeAll(async () => {
+    if (isSkipped) return;
+    db = await createTestDatabase();
+    site = await createSite(db.client);
+    const port = await freePort();
+    // Chromium knows every name below localhost as this machine, and as secure enough for WebCrypto.
+    at = (host) => `http://${host}.localhost:${port}`;
+    gateway = await startGateway({
+      runtime: 'deno',
+      database: db,
+      port,
+      env: {
+        INTEGRATION_OAUTH_PUBLIC_BASE_URL: at('auth'),
+        INTEGRATION_FHIR_PUBLIC_BASE_URL: at('fhir'),
+        INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: at('hl7'),
+        ADMIN_PUBLIC_BASE_URL: at('console'),
+        INTEGRATION_DOCS_URL: `${at('docs')}/docs`,
+      },
+    });
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+    await db?.drop();
+  });
+
+  const note = async (request: Request): Promise<void> => {
+    const headers = await request.allHeaders().catch(() => request.headers());
+    const text = `${request.url()} ${JSON.stringify(headers)} ${request.postData() ?? ''}`;
+    sent.push({ url: request.url(), method: request.method(), text });
+  };
+
+  beforeEach(async () => {
+    if (isSkipped) return;
+    sent = [];
+    problems = [];
+    context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    context.setDefaultTimeout(15_000);
+    page = await context.newPage();
+    page.on('request', (request) => void note(request));
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
+    await page.goto(`${at('docs')}/docs`);
+    await page.waitForSelector('.swagger-ui .opblock-tag');
+    return () => context.close();
+  });
+
+  /** A key of the site, and the texts in which its private half must never leave the browser. */
+  const makeKey = async (alg: string) => {
+    const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+    const jwk = { ...(await exportJWK(privateKey)), kid: 'docs-1', alg };
+    const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'docs-1', alg }] };
+    const { clientId } = await createApiKey(db.client, { site, jwks, scopes: ALL_SCOPES, protocols: ['fhir', 'hl7'] });
+    const pem = await exportPKCS8(privateKey);
+    const [, first = '', second = ''] = pem.split('\n');
+    return { clientId, jwk, pem, secrets: [jwk.d ?? '', second === '' ? first : second] };
+  };
+
+  const getToken = async (clientId: string, key: string): Promise<string> => {
+    await page.fill('#token-client', clientId);
+    await page.fill('#token-key', key);
+    await page.click('text=Sign and get a token');
+    await page.waitForSelector('#token-said:not(.busy)');
+    return (await page.textContent('#token-said')) ?? '';
+  };
+
+  /** Opens an operation, presses Execute, and waits for what was answered. */
+  const execute = async (operation: string): Promise<string> => {
+    const block = page.locator(`[id$="${operation}"]`);
+    await block.locator('.opblock-summary-control').click();
+    await block.locator('button:has-text("Execute")').click();
+    const status = block.locator('.live-responses-table .response-col_status').last();
+    await status.waitFor();
+    return ((await status.textContent()) ?? '').trim();
+  };
+
+  test('a token is made from a PEM and from a JWK of each kind of key, and patients are searched across three hosts', async () => {
+    const secrets: string[] = [];
+    await page.click('text=kid and algorithm');
+    for (const alg of ['PS256', 'ES256', 'ES384', 'EdDSA', 'RS384']) {
+      const key = await makeKey(alg);
+      secrets.push(...key.secrets);
+      // A PEM does not say how it signs: where RSA can in several ways the reader says it.
+      await page.selectOption('#token-alg', alg === 'PS256' ? alg : '');
+      expect(await getToken(key.clientId, key.pem), alg).toContain('A token for svc-fhir');
+      expect(await page.inputValue('#token-key')).toBe('');
+      await page.selectOption('#token-alg', '');
+      const jwk = alg === 'ES256' ? { keys: [key.jwk] } : key.jwk;
+      expect(await getToken(key.clientId, JSON.stringify(jwk)), alg).toContain('A token for svc-fhir');
+    }
+    expect(await execute('searchPatient')).toBe('200');
+    // The key is still there for the next token, which needs no other.
+    await page.selectOption('#token-audience', 'svc-hl7-http');
+    await page.click('text=Sign and get a token');
+    await page.waitForSelector('text=A token for svc-hl7-http');
+
+    await page.waitForLoadState('networkidle');
+    for (const secret of secrets) {
+      expect(secret.length).toBeGreaterThan(20);
+      expect(sent.filter(({ text }) => text.includes(secret))).toEqual([]);
+    }
+    const origins = new Set(sent.map(({ url }) => new URL(url).origin));
+    expect([...origins].sort()).toEqual([at('auth'), at('docs'), at('fhir')]);
+    expect(sent.filter(({ method }) => method === 'POST').map(({ url }) => url)).toEqual(
+      Array.from({ length: 11 }, () => `${at('auth')}/oauth2/token`),
+    );
+    expect(await page.evaluate(() => [localStorage.length, sessionStorage.length])).toEqual([0, 0]);
+    expect(problems).toEqual([]);
+  });
+
+  test('what cannot sign is told in words, and nothing is sent', async () => {
+    const { clientId, jwk } = await makeKey('ES256');
+    const { d: _, ...publicJwk } = jwk;
+    const sec1 = '-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----';
+    const locked = '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----';
+    const certificate = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
+    for (const [key, told] of [
+      [JSON.stringify(publicJwk), 'no private key'],
+      [sec1, 'openssl pkcs8'],
+      [locked, 'passphrase'],
+      [certificate, 'certificate'],
+      ['secret', 'neither a PEM nor a JWK'],
+      ['', 'Paste the private key'],
+    ] as const) {
+      expect(await getToken(clientId, key), told).toContain(told);
+    }
+    expect(sent.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+
+  const authorized = (): Promise<string[]> =>
+    page.evaluate(() => {
+      const { ui } = globalThis as unknown as { ui: { authSelectors: { authorized(): { toJS(): object } } } };
+      return Object.keys(ui.authSelectors.authorized().toJS());
+    });
+
+  test('a refusal is shown with its request id; whoever leaves takes key and token along', async () => {
+    const { clientId, jwk } = await makeKey('ES256');
+    const other = await makeKey('ES256');
+    const said = await getToken(clientId, JSON.stringify(other.jwk));
+    expect(said).toMatch(/401 invalid_client: client authentication failed\. Request [0-9a-f-]{36}/);
+    expect(await getToken(clientId, JSON.stringify(jwk))).toContain('A token for');
+    expect(await authorized()).toEqual(['accessToken']);
+    await page.click('text=Forget key and token');
+    expect(await authorized()).toEqual([]);
+    await getToken(clientId, JSON.stringify(jwk));
+    await page.goto(`${at('docs')}/docs/openapi.json`);
+    await page.goBack();
+    await page.waitForSelector('.swagger-ui .opblock-tag');
+    expect(await page.inputValue('#token-client')).toBe('');
+    expect(await authorized()).toEqual([]);
+    await page.click('text=Sign and get a token');
+    expect(await page.isVisible('#token-said.good')).toBe(false);
+  });
+
+  test('the filter finds an operation by its method and its words, and opens where it is', async () => {
+    await page.fill('.operation-filter-input', 'observation search');
+    await page.waitForSelector('[id$="searchObservation"]');
+    await page.waitForSelector('[id$="searchPatient"]', { state: 'detached' });
+  });
+});
