@@ -14,6 +14,7 @@ import { createHl7 } from './hl7/http/routes.ts';
 import { referenceBaseUrls } from './http/reference-address.ts';
 import { metadataPathOf } from './http/smart-configuration.ts';
 import { pathPrefix, type Surface } from './http/surface.ts';
+import { createRefusals } from './http/refusals.ts';
 import { createUsage } from './http/usage.ts';
 import { jobKinds } from './job-kinds.ts';
 import { tick } from './jobs/tick.ts';
@@ -23,6 +24,7 @@ import { createReference } from './openapi/routes.tsx';
 import { placesOf } from './places.ts';
 import { createProbes } from './probes.ts';
 import { askForAlerts } from './store/alert.ts';
+import { noteRefusals } from './store/refusal.ts';
 import { askForRetention } from './store/retention.ts';
 import { JOB_LIMITS, withLimits } from './store/time-limits.ts';
 import { LATENCY_BOUNDS_MS, noteUsage } from './store/usage.ts';
@@ -57,24 +59,27 @@ export function createApp(deps: Deps): App {
   const guesses = createGuesses();
   const workbench = createWorkbench(deps, clientKeys);
   const countUse = createUsage({
-    now: deps.now,
-    background: deps.background,
-    ending: deps.ending,
+    ...deps,
     boundsMs: LATENCY_BOUNDS_MS,
     write: (counted) => deps.database.run(noteUsage(counted)),
   });
+  const noteRefusal = createRefusals(deps, (refusals) => deps.database.run(noteRefusals(refusals)));
   const mounts: readonly Mount[] = [
     {
       baseUrl: config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
       roots: ['.well-known', 'oauth2'],
-      surface: createOauth(deps, clientKeys, countUse('token')),
+      surface: createOauth(deps, clientKeys, countUse('token'), noteRefusal('token')),
       outside: [metadataPathOf(config.INTEGRATION_OAUTH_PUBLIC_BASE_URL)],
     },
-    { baseUrl: config.INTEGRATION_FHIR_PUBLIC_BASE_URL, roots: ['fhir'], surface: createFhir(deps, countUse('fhir')) },
+    {
+      baseUrl: config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
+      roots: ['fhir'],
+      surface: createFhir(deps, countUse('fhir'), noteRefusal('fhir')),
+    },
     {
       baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
       roots: ['hl7'],
-      surface: createHl7(deps, guesses, countUse('hl7')),
+      surface: createHl7(deps, guesses, countUse('hl7'), noteRefusal('hl7')),
     },
     { baseUrl: config.ADMIN_PUBLIC_BASE_URL, roots: ['admin'], surface: createAdmin(deps, workbench) },
     ...referenceBaseUrls(config).map((baseUrl) => ({
@@ -83,7 +88,11 @@ export function createApp(deps: Deps): App {
       surface: createReference(deps, baseUrl, adminOperations(deps, workbench)),
     })),
     // The sidecars' path has no public address of its own: it is looked for on every host, without a prefix.
-    { baseUrl: '', roots: ['internal'], surface: createMllpIngest(deps, guesses, countUse('mllp')) },
+    {
+      baseUrl: '',
+      roots: ['internal'],
+      surface: createMllpIngest(deps, guesses, countUse('mllp'), noteRefusal('mllp')),
+    },
   ];
   const hosts = new Set(surfaceUrls(config).map((url) => new URL(url).host));
 

@@ -1,6 +1,7 @@
 /**
- * Why a request can be refused: for each check a stable code, what administrators read of it, and for a token request what
- * its caller is told. Nothing else decides what a refusal tells to whom (edge/README.md, Token service).
+ * Why a request can be refused or fail, on every surface: for each check a stable code and what administrators read of it, and for
+ * a token request what its caller is told. Nothing else decides what a refused token request tells to whom (edge/README.md,
+ * Token service).
  */
 import type { FaultKind } from '../shared/fault.ts';
 
@@ -164,18 +165,138 @@ export const MLLP_REFUSALS = {
 
 export type MllpRefusalCode = keyof typeof MLLP_REFUSALS;
 
+/** Of requests with an access token, over FHIR and HL7 alike (RFC 6750 §3.1), and of what no surface has another word for. */
+const BEARER_REFUSALS = {
+  invalid_token: {
+    label: 'the access token',
+    hint: 'Ask for a new token when the old one expires (expires_in), for the audience of this surface, with an active key.',
+  },
+  insufficient_scope: {
+    label: 'the scopes of the access token',
+    hint: 'Allow the scope to this API key, and ask for it in the token request.',
+  },
+  invalid_request: {
+    label: 'how the access token was sent',
+    hint: 'Send the token once, in the Authorization header, as Bearer.',
+  },
+  login: { label: 'the access token', hint: 'Send an access token in the Authorization header.' },
+  forbidden: { label: 'the rights of the key', hint: 'Allow the scope to this API key, and ask for it.' },
+  throttled: {
+    label: 'the rate limit of the key',
+    hint: 'Send less at once: wait for as long as Retry-After says, and do not repeat what was refused for its content.',
+  },
+  transient: {
+    label: 'a part of the gateway was away',
+    hint: 'The client tries again by itself, as Retry-After says.',
+  },
+  exception: {
+    label: 'a fault of the gateway',
+    hint: 'Nothing was stored. Tell the operator the request id: it stands in the log of the gateway.',
+  },
+  timeout: { label: 'the request did not arrive in time', hint: 'Look at the connection between client and gateway.' },
+  'too-large': {
+    label: 'the body is larger than the limit',
+    hint: 'Send it in parts; the limit is in the API reference.',
+  },
+  'unsupported-media-type': {
+    label: 'the Content-Type cannot be read',
+    hint: 'FHIR: application/fhir+json, a patch application/json-patch+json. HL7: text/plain or application/hl7-v2.',
+  },
+  'not-acceptable': { label: 'the Accept cannot be served', hint: 'Accept application/fhir+json.' },
+  'method-not-allowed': {
+    label: 'the method is not one of this address',
+    hint: 'Use one of those in the header Allow.',
+  },
+} as const satisfies Readonly<Record<string, Described>>;
+
+/** R4's IssueTypes as this surface gives them, and its kinds of failure where there is no issue. */
+const FHIR_REFUSALS = {
+  structure: {
+    label: 'it has not the shape that R4 gives it',
+    hint: 'Look at the element: R4 has none of this name there, or of another type. The workbench checks a resource.',
+  },
+  required: { label: 'an element that must be there is missing', hint: 'Send it. The workbench checks a resource.' },
+  value: { label: 'the value cannot be used here', hint: 'Look at how R4 writes such a value; the answer said which.' },
+  invariant: {
+    label: 'a rule of R4 does not hold',
+    hint: 'The answer named the rule. The workbench checks a resource.',
+  },
+  'code-invalid': { label: 'the code is not in the required value set', hint: 'Use a code of the value set of R4.' },
+  'not-supported': {
+    label: 'it is not supported here',
+    hint: 'The CapabilityStatement (/fhir/metadata) says what is; Prefer: handling=lenient leaves out unknown search parameters.',
+  },
+  'not-found': {
+    label: 'there is nothing of this id in the site',
+    hint: 'Ids are made here, and those of other sites are not found: search by identifier first.',
+  },
+  duplicate: { label: 'the same thing twice in one request', hint: 'Send each resource once in a bundle.' },
+  'multiple-matches': {
+    label: 'the condition fits several',
+    hint: 'Make the condition precise: system and value of an identifier.',
+  },
+  conflict: {
+    label: 'somebody else changed it at that moment',
+    hint: 'Read it again and repeat the change; with If-Match nothing is overwritten unseen.',
+  },
+  'precondition-failed': {
+    label: 'a condition in the headers does not hold',
+    hint: 'Another version is the current one: read it again, and send its ETag in If-Match.',
+  },
+  'too-costly': {
+    label: 'the request is more than one may cost',
+    hint: 'Ask for less at once: see Limits in the reference.',
+  },
+  'too-long': { label: 'it is larger than the limit', hint: 'Send it in parts; the limit is in the API reference.' },
+  'business-rule': {
+    label: 'it cannot be kept as it is',
+    hint: 'The answer says why. The workbench checks a resource.',
+  },
+  invalid: { label: 'it cannot be read', hint: 'Send JSON in UTF-8, as R4 has it.' },
+  malformed: { label: 'it cannot be read', hint: 'Send JSON in UTF-8, as R4 has it.' },
+} as const satisfies Readonly<Record<string, Described>>;
+
+/** Table 0357: of messages the sentence of the ERR segment is the reason. */
+const HL7_REFUSALS = {
+  '100': {
+    label: 'the order of segments',
+    hint: 'Send the segments in the order of the message structure of HL7 v2.5.1.',
+  },
+  '101': { label: 'a required field', hint: 'Let the sender value the field: Messages has it marked.' },
+  '102': {
+    label: 'the type of a field',
+    hint: 'Let the sender write the field as its type has it: Messages has it marked.',
+  },
+  '103': { label: 'a code of a table', hint: 'Let the sender use a code of the table: Messages has it marked.' },
+  '200': { label: 'the type of the message', hint: 'ADT, ORU^R01 and MDM are served; the key can keep other types.' },
+  '201': { label: 'the event of the message', hint: 'Of ORU R01 and of MDM T01 to T11 are served.' },
+  '202': { label: 'the processing id', hint: 'Processing ids that are taken are set with the site or the key.' },
+  '203': { label: 'the version of HL7', hint: 'Versions 2.2 to 2.8.2 are read.' },
+  '204': { label: 'an unknown number', hint: 'Look at the message, and at Attention.' },
+  '205': {
+    label: 'the patient',
+    hint: 'The patient cannot be told for certain: look at the message, and at Attention.',
+  },
+  '206': { label: 'a record that is locked', hint: 'Let the sender send it again.' },
+  '207': {
+    label: 'the gateway could not process it',
+    hint: 'Look at the message: it says whether it is tried again by itself.',
+  },
+} as const satisfies Readonly<Record<string, Described>>;
+
 /** What the caller of a refused token request is told and how. */
 export const tokenRefusal = (code: RefusalCode): TokenRefusal => TOKEN_REFUSALS[code];
 
 const DESCRIBED: ReadonlyMap<string, Described> = new Map<string, Described>([
   ...Object.entries(TOKEN_REFUSALS),
   ...Object.entries(MLLP_REFUSALS),
+  ...Object.entries(BEARER_REFUSALS),
+  ...Object.entries(FHIR_REFUSALS),
+  ...Object.entries(HL7_REFUSALS),
 ]);
 
-/** Every code with what administrators read of it, token requests first. */
-export const REFUSALS: readonly (Described & { readonly code: string })[] = [...DESCRIBED].map(
-  ([code, { label, hint }]) => ({ code, label, hint }),
-);
+/** @param code any; one that is not known is its own label */
+export const labelFor = (code: string): string => DESCRIBED.get(code)?.label ?? code;
 
 /**
  * @param code as it was stored with a refusal, perhaps by another release

@@ -26,7 +26,8 @@ import { nameOperations } from './names/operations.ts';
 import { addNamePages } from './names/routes.tsx';
 import { overviewOperations } from './overview/operations.ts';
 import { addOverview } from './overview/routes.tsx';
-import { addRefusalPages } from './refusals/routes.tsx';
+import { requestOperations } from './requests/operations.ts';
+import { addRequestPages } from './requests/routes.tsx';
 import { settingsOperations } from './settings/operations.ts';
 import { addSettingsPages } from './settings/routes.tsx';
 import { replayOperations } from './replays/operations.ts';
@@ -58,6 +59,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...keyOperations(deps),
     ...overviewOperations(deps),
     ...healthOperations(deps),
+    ...requestOperations(deps),
     ...messageOperations(workbench),
     ...replayOperations(),
     ...attentionOperations(),
@@ -108,7 +110,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addOverview(app, console);
   addHealthPage(app, console);
   addKeyPages(app, console);
-  addRefusalPages(app, console);
+  addRequestPages(app, console);
   addMessagePages(app, console);
   addReplayPages(app, console);
   addAttentionPages(app, console);

@@ -7,6 +7,7 @@ import { isResourceType, RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
+import { noteAnswer, type NoteRefusal } from '../http/refusals.ts';
 import { publish } from '../http/publish.ts';
 import { letReferenceCall } from '../http/reference-cors.ts';
 import { DISCOVERY_CACHE_CONTROL, smartConfiguration } from '../http/smart-configuration.ts';
@@ -25,6 +26,7 @@ import { acceptedType, FHIR_JSON } from './media-type.ts';
 import { outcomeOf } from './outcome.ts';
 import { PREPARE } from './prepare.ts';
 import { pretty } from './pretty.ts';
+import { toldOf } from './refused-request.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';
 import { ID_SEGMENT, unsupportedAddress, unsupportedMethod } from './unsupported-address.ts';
@@ -118,7 +120,7 @@ function addTypes(app: Surface, serve: Serve): void {
 }
 
 /** @returns the surface; without INTEGRATION_FHIR_PUBLIC_BASE_URL it answers 503 to everything */
-export function createFhir(deps: Deps, countUse?: CountUse): Surface {
+export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRefusal): Surface {
   const { config } = deps;
   const base = config.INTEGRATION_FHIR_PUBLIC_BASE_URL;
   const root = `${base ?? ''}/fhir`;
@@ -133,6 +135,11 @@ export function createFhir(deps: Deps, countUse?: CountUse): Surface {
   addTypes(app, serve);
 
   app.notFound((c) => errorResponse(unsupportedAddress(c.req.path)));
-  app.onError((error, c) => errorResponse(faultOf(error, deps.log, 'fhir', c.get('requestId'))));
+  app.onError((error, c) => {
+    const fault = faultOf(error, deps.log, 'fhir', c.get('requestId'));
+    const response = errorResponse(fault);
+    noteAnswer(c, noteRefusal, deps.sourceAddress(c.req.raw), response.status, toldOf(fault));
+    return response;
+  });
   return app;
 }

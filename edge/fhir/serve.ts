@@ -74,8 +74,7 @@ export function createServe(deps: Deps, root: string): Serve {
   return async (c, prepare, accepts = acceptedType) => {
     const request = c.req.raw;
     const query = new URL(request.url).searchParams;
-    const caller = await authenticate(deps, request, 'svc-fhir');
-    c.set('use', { site: caller.site, clientId: caller.clientId });
+    const caller = await authenticate(deps, request, 'svc-fhir', (site, clientId) => c.set('use', { site, clientId }));
     const maxBodyBytes = deps.config.FHIR_MAX_BODY_BYTES;
     const context = {
       caller,

@@ -2,7 +2,17 @@
  * Counts requests for the charts of the console and for /metrics. Counts are added up in memory and written a few seconds
  * later, off the response path, so that however many requests there are, one process writes one statement in that time.
  */
-import type { Answer, AnswerCount, Counted, FeedNote, UsageCount, UsageOutcome, UsageSurface } from '../store/usage.ts';
+import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
+import type { Answer, AnswerCount, Counted, KeyCount, UsageCount, UsageOutcome, UsageSurface } from '../store/usage.ts';
+import { type Behind, COLLECT_MS, writeBehind } from './write-behind.ts';
+
+/** A message that was answered with an ACK, and who its sender says to be. */
+export interface AnsweredMessage {
+  readonly outcome: ApplicationCode;
+  /** MSH-3 and MSH-4, as they are kept with the message. */
+  readonly application: string;
+  readonly facility: string;
+}
 
 /** Whose a request is, as soon as that is known: counted by site, and in the request's log line. */
 export interface Use {
@@ -12,45 +22,29 @@ export interface Use {
   readonly actor?: string;
   /** Where the status does not tell it: an ACK over MLLP is always 200. */
   readonly outcome?: UsageOutcome;
-  /** What was answered beside the status: an ACK for each message, a token. */
+  /** What was answered beside the status: a token. */
   readonly answers?: readonly Answer[];
+  /** A request with messages counts as them, and not at all where none was answered. */
+  readonly messages?: readonly AnsweredMessage[];
 }
 
 type Growing<Count> = { -readonly [Member in keyof Count]: Count[Member] };
 
-export interface UsageOptions {
-  readonly now: () => number;
-  readonly background: (work: Promise<unknown>) => void;
-  /** As in Deps. */
-  readonly ending?: AbortSignal | undefined;
+export interface UsageOptions extends Behind {
   /** Upper bounds of the latency histogram, ascending. */
   readonly boundsMs: readonly number[];
   readonly write: (counted: Counted) => Promise<unknown>;
 }
 
-/** Well within the 30 s that a Worker may go on after its response. */
-const COLLECT_MS = 5_000;
 /** Beyond it new combinations are dropped until the next write: counts are no record. */
 const MAX_COUNTS = 1_000;
+/** Of a key: who calls itself something else each time leaves room for the others. */
+const MAX_SENDERS = 20;
 
 const outcomeOf = (status: number): UsageOutcome => {
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'ok';
 };
-
-/** The time for which counts are collected, which is over when the program ends. */
-function untilCollected(ending: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (ending?.aborted === true) return resolve();
-    const over = (): void => {
-      clearTimeout(timer);
-      ending?.removeEventListener('abort', over);
-      resolve();
-    };
-    const timer = setTimeout(over, COLLECT_MS);
-    ending?.addEventListener('abort', over);
-  });
-}
 
 /** Counts one request that was answered, if its site is known. It neither waits nor throws. */
 export type CountUse = (use: Use | undefined, status: number, durationMs: number) => void;
@@ -64,19 +58,37 @@ function entryOf<Entry>(entries: Map<string, Entry>, key: string, first: () => E
   return made;
 }
 
+const MESSAGE_OUTCOMES = { AA: 'accepted', AE: 'refused', AR: 'rejected' } as const;
+const REQUEST_OUTCOMES = { ok: 'accepted', refused: 'refused', failed: 'rejected' } as const;
+
 function tally(boundsMs: readonly number[]) {
   const counts = new Map<string, Growing<UsageCount> & { readonly latency: number[] }>();
   const answers = new Map<string, Growing<AnswerCount>>();
-  const feeds = new Map<string, Growing<FeedNote>>();
+  const keys = new Map<string, Growing<KeyCount>>();
+  const senders = new Map<string, number>();
+
+  const ofKey = (
+    of: Pick<KeyCount, 'site' | 'clientId' | 'surface'>,
+    application: string,
+    facility: string,
+    at: number,
+  ): Growing<KeyCount> | undefined => {
+    const key = `${of.site} ${of.surface} ${of.clientId}`;
+    const named = JSON.stringify([key, application, facility]);
+    const isNew = !keys.has(named);
+    if (isNew && (senders.get(key) ?? 0) >= MAX_SENDERS && application + facility !== '') return ofKey(of, '', '', at);
+    if (isNew) senders.set(key, (senders.get(key) ?? 0) + 1);
+    return entryOf(keys, named, () => ({ ...of, application, facility, at, accepted: 0, refused: 0, rejected: 0 }));
+  };
 
   return {
     collected: (): Counted => ({
       counts: [...counts.values()],
       answers: [...answers.values()],
-      feeds: [...feeds.values()],
+      keys: [...keys.values()],
     }),
     add(surface: UsageSurface, use: Use, status: number, durationMs: number, at: number): void {
-      const { site, clientId, answers: more = [], outcome = outcomeOf(status) } = use;
+      const { site, clientId, answers: more = [], messages, outcome = outcomeOf(status) } = use;
       const count = entryOf(counts, `${site} ${surface} ${outcome}`, () => {
         const latency = Array.from({ length: boundsMs.length + 1 }, () => 0);
         return { site, at, surface, outcome, requests: 0, durationMs: 0, latency };
@@ -88,43 +100,39 @@ function tally(boundsMs: readonly number[]) {
         count.durationMs += durationMs;
         count.latency[step] = (count.latency[step] ?? 0) + 1;
       }
-      for (const answer of [`${status}` as const, ...more]) {
+      for (const answer of [`${status}` as const, ...more, ...(messages ?? []).map((message) => message.outcome)]) {
         const counted = entryOf(answers, `${site} ${surface} ${answer}`, () => ({ site, surface, answer, answers: 0 }));
         if (counted !== undefined) counted.answers += 1;
       }
+      if (clientId === undefined) return;
+      const of = { site, clientId, surface };
       // A message was heard of only when it was answered: one that nobody stored comes again.
-      if (clientId === undefined || !more.some((answer) => answer !== 'token')) return;
-      const feed = entryOf(feeds, `${site} ${surface} ${clientId}`, () => ({ site, clientId, surface, at }));
-      if (feed !== undefined) feed.at = at;
+      const heard =
+        messages === undefined
+          ? [{ application: '', facility: '', what: REQUEST_OUTCOMES[outcome] }]
+          : messages.map((message) => ({ ...message, what: MESSAGE_OUTCOMES[message.outcome] }));
+      for (const { application, facility, what } of heard) {
+        const key = ofKey(of, application, facility, at);
+        if (key === undefined) continue;
+        key.at = at;
+        key[what] += 1;
+      }
     },
   };
 }
 
 /** @returns a counter for each surface, all of which are written together */
-export function createUsage({
-  now,
-  background,
-  ending,
-  boundsMs,
-  write,
-}: UsageOptions): (surface: UsageSurface) => CountUse {
+export function createUsage({ boundsMs, write, ...behind }: UsageOptions): (surface: UsageSurface) => CountUse {
   let tallied = tally(boundsMs);
-  let collectingSince = -Infinity;
-
-  const collect = async (): Promise<void> => {
-    await untilCollected(ending);
+  const wake = writeBehind(behind, COLLECT_MS, async () => {
     const collected = tallied.collected();
     tallied = tally(boundsMs);
-    collectingSince = -Infinity;
     await write(collected);
-  };
+  });
 
   return (surface) => (use, status, durationMs) => {
     if (use === undefined) return;
-    tallied.add(surface, use, status, durationMs, now());
-    // A runtime may end background work with the request that began it; the next one begins again.
-    if (now() - collectingSince < 3 * COLLECT_MS) return;
-    collectingSince = now();
-    background(collect());
+    tallied.add(surface, use, status, durationMs, behind.now());
+    wake();
   };
 }

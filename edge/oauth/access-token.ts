@@ -53,12 +53,23 @@ export async function issueAccessToken(keyring: Keyring, grant: Grant, nowMs: nu
   return new SignJWT(claims).setProtectedHeader({ typ: ACCESS_TOKEN_TYPE, alg: ACCESS_TOKEN_ALGORITHM, kid }).sign(key);
 }
 
+/** A token that this ring has signed for this issuer. */
+export interface SignedToken {
+  readonly claims: AccessTokenClaims;
+  readonly isExpired: boolean;
+}
+
+function signed(payload: unknown, isExpired: boolean): SignedToken | undefined {
+  const { data } = accessTokenClaims.safeParse(payload);
+  return data === undefined ? undefined : { claims: data, isExpired };
+}
+
 async function verify(
   keyring: Keyring,
   issuer: string,
   token: string,
   nowMs: number,
-): Promise<AccessTokenClaims | undefined> {
+): Promise<SignedToken | undefined> {
   try {
     const { payload } = await jwtVerify(
       token,
@@ -69,8 +80,10 @@ async function verify(
       },
       { issuer, typ: ACCESS_TOKEN_TYPE, algorithms: [ACCESS_TOKEN_ALGORITHM], currentDate: new Date(nowMs) },
     );
-    return accessTokenClaims.safeParse(payload).data;
+    return signed(payload, false);
   } catch (error) {
+    // Everything else of it was verified before.
+    if (error instanceof errors.JWTExpired) return signed(error.payload, true);
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }
@@ -82,24 +95,33 @@ const verified = new WeakMap<Keyring, Map<string, AccessTokenClaims>>();
 const MAX_VERIFIED = 2_000;
 
 /**
- * Verifies signature, `typ`, `iss` and `exp`; not the audience, which is the surface's to compare.
+ * Verifies signature, `typ` and `iss`, and says whether it has expired; not the audience, which is the surface's to compare.
  *
- * @returns undefined for anything that is not a valid access token of ours
+ * @returns undefined for anything that is no access token of ours
  */
-export async function readAccessToken(
+export async function readSignedToken(
   keyring: Keyring,
   issuer: string,
   token: string,
   nowMs: number,
-): Promise<AccessTokenClaims | undefined> {
+): Promise<SignedToken | undefined> {
   if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
   const known = verified.get(keyring) ?? new Map<string, AccessTokenClaims>();
   const found = known.get(token);
-  if (found !== undefined && found.iss === issuer && found.exp > nowMs / 1000) return found;
-  const claims = await verify(keyring, issuer, token, nowMs);
-  if (claims === undefined) return undefined;
-  verified.set(keyring, known.set(token, claims));
+  if (found !== undefined && found.iss === issuer && found.exp > nowMs / 1000)
+    return { claims: found, isExpired: false };
+  const read = await verify(keyring, issuer, token, nowMs);
+  if (read === undefined || read.isExpired) return read;
+  verified.set(keyring, known.set(token, read.claims));
   const [oldest] = known.keys();
   if (known.size > MAX_VERIFIED && oldest !== undefined) known.delete(oldest);
-  return claims;
+  return read;
+}
+
+/** The claims of a token that is good; undefined for any other, one that has expired among them. */
+export async function readAccessToken(
+  ...given: Parameters<typeof readSignedToken>
+): Promise<AccessTokenClaims | undefined> {
+  const read = await readSignedToken(...given);
+  return read?.isExpired === false ? read.claims : undefined;
 }

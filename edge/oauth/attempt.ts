@@ -2,11 +2,11 @@
 import type { Context } from 'hono';
 
 import { addressKey } from '../../shared/ip.ts';
-import { uuidv7 } from '../../shared/uuid.ts';
 import type { Deps } from '../deps.ts';
+import { FAULT_STATUS } from '../http/fault-status.ts';
+import type { NoteRefusal } from '../http/refusals.ts';
 import type { GatewayEnv } from '../http/surface.ts';
 import type { Reason } from '../refusals.ts';
-import { recordRefusal } from '../store/refusal.ts';
 import { refuse, type Refused } from './refused.ts';
 
 export interface Attempt {
@@ -15,6 +15,8 @@ export interface Attempt {
   readonly sourceAddress: string;
   /** Says whose the request is, so that it is counted whether it is refused or not. */
   readonly countFor: (site: string, clientId: string) => void;
+  /** The key that was found to be there, whether the request has proven to be its or not. */
+  readonly knownClient: () => string | undefined;
   /** Says that a token was issued. */
   readonly countToken: () => void;
 }
@@ -26,6 +28,7 @@ export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
     requestId: c.get('requestId'),
     sourceAddress: deps.sourceAddress(request),
     countFor: (site, clientId) => c.set('use', { site, clientId }),
+    knownClient: () => c.get('use')?.clientId,
     countToken: () => {
       const use = c.get('use');
       if (use !== undefined) c.set('use', { ...use, answers: ['token'] });
@@ -53,17 +56,17 @@ export async function overClientLimit(deps: Pick<Deps, 'rateLimiter'>, clientId:
   return (await deps.rateLimiter.allow('token-client', clientId)) ? undefined : tooMany('client');
 }
 
-async function keep(deps: Deps, attempt: Attempt, clientId: string, { code, reason }: Reason): Promise<void> {
-  // A limit of its own: a flood in a client's name costs a bounded number of writes.
-  if (!(await deps.rateLimiter.allow('token-client', `refusal ${clientId}`))) return;
+/** Logs a refusal and notes it for the key that it claims to come from, off the response path. */
+export function keepRefusal(
+  deps: Pick<Deps, 'log'>,
+  note: NoteRefusal | undefined,
+  attempt: Attempt,
+  { fault, refusal, clientId }: Refused,
+): void {
   const { requestId, sourceAddress } = attempt;
-  const id = uuidv7(deps.now());
-  await deps.database.run(recordRefusal({ id, clientId, surface: 'token', requestId, sourceAddress, code, reason }));
-}
-
-/** Logs a refusal and keeps it for the key it claims to come from, off the response path. */
-export function keepRefusal(deps: Deps, attempt: Attempt, { refusal, clientId }: Refused): void {
-  const { requestId, sourceAddress } = attempt;
-  deps.log({ level: 'info', event: 'token.refused', requestId, sourceAddress, clientId, fault: refusal.code });
-  if (clientId !== undefined) deps.background(keep(deps, attempt, clientId, refusal));
+  const { code, reason } = refusal;
+  deps.log({ level: 'info', event: 'token.refused', requestId, sourceAddress, clientId, fault: code });
+  if (clientId === undefined) return;
+  const isKnown = attempt.knownClient() === clientId;
+  note?.({ clientId, isKnown, answer: `${FAULT_STATUS[fault.kind]}`, code, reason, requestId, sourceAddress });
 }

@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { readBody } from '../http/body.ts';
 import { AFTER_THE_WINDOW } from '../http/fault-status.ts';
 import type { CallerIdentity } from '../store/api-key.ts';
-import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
+import { type AccessTokenClaims, readSignedToken } from './access-token.ts';
 import { challenge } from './challenge.ts';
 import { keyringOf } from './keyring.ts';
 
@@ -70,21 +70,32 @@ export async function bearerToken(request: Request): Promise<string> {
 /**
  * The claims of a request's access token, of whatever audience.
  *
+ * @param countFor says whose the request is, as soon as its token has proven it, also where that has expired, so that it is
+ *   counted and noted whether it is refused or not
  * @throws Fault as `bearerToken`, `invalid_token` for a token that is not ours or has expired, `unavailable` while no
  *   token service is configured
  */
-export async function bearerClaims(deps: Pick<Deps, 'config' | 'now'>, request: Request): Promise<AccessTokenClaims> {
+export async function bearerClaims(
+  deps: Pick<Deps, 'config' | 'now'>,
+  request: Request,
+  countFor?: (site: string, clientId: string) => void,
+): Promise<AccessTokenClaims> {
   const issuer = deps.config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
   if (issuer === undefined) throw new Fault('unavailable', 'the token service is not configured');
   const token = await bearerToken(request);
-  const claims = await readAccessToken(keyringOf(deps.config), issuer, token, deps.now());
-  if (claims === undefined) throw refuse('invalid_token', 'the access token is not valid or has expired');
+  const read = await readSignedToken(keyringOf(deps.config), issuer, token, deps.now());
+  if (read === undefined) throw refuse('invalid_token', 'the access token is not valid');
+  const { claims, isExpired } = read;
+  countFor?.(claims.site, claims.client_id);
+  if (isExpired) throw refuse('invalid_token', 'the access token has expired');
   return claims;
 }
 
 /**
  * Authenticates a request to a resource surface and takes it from the key's rate limit.
  *
+ * @param countFor says whose the request is, as soon as its token has proven it, so that it is counted and noted whether it
+ *   is refused or not
  * @throws Fault 401 `unauthenticated` (with `invalid_token`, or without a code when there is no token), 400 `malformed`
  *   (`invalid_request`), 429 `throttled`; each carries its headers
  */
@@ -92,8 +103,9 @@ export async function authenticate(
   deps: Pick<Deps, 'config' | 'now' | 'rateLimiter'>,
   request: Request,
   audience: Audience,
+  countFor?: (site: string, clientId: string) => void,
 ): Promise<Caller> {
-  const claims = await bearerClaims(deps, request);
+  const claims = await bearerClaims(deps, request, countFor);
   if (claims.aud !== audience) {
     throw refuse('invalid_token', `the access token is for another audience: this surface needs ${audience}`);
   }

@@ -4,6 +4,7 @@ import type { Handler } from 'hono';
 import { Fault } from '../../shared/fault.ts';
 import type { Deps } from '../deps.ts';
 import { faultOf } from '../http/fault-status.ts';
+import type { NoteRefusal } from '../http/refusals.ts';
 import { publish } from '../http/publish.ts';
 import { letReferenceCall } from '../http/reference-cors.ts';
 import {
@@ -43,7 +44,12 @@ function nothingHere(path: string): Fault {
 }
 
 /** The surface, below INTEGRATION_OAUTH_PUBLIC_BASE_URL. */
-export function createOauth(deps: Deps, clientKeys: ClientKeyring, countUse?: CountUse): Surface {
+export function createOauth(
+  deps: Deps,
+  clientKeys: ClientKeyring,
+  countUse?: CountUse,
+  noteRefusal?: NoteRefusal,
+): Surface {
   const { config } = deps;
   const base = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
   const app = createSurface(deps, 'oauth', base, countUse);
@@ -69,7 +75,7 @@ export function createOauth(deps: Deps, clientKeys: ClientKeyring, countUse?: Co
       } catch (error) {
         const refused = asRefused(error);
         if (refused === undefined) throw error;
-        keepRefusal(deps, attempt, refused);
+        keepRefusal(deps, noteRefusal, attempt, refused);
         throw refused.fault;
       }
     });

@@ -12,7 +12,7 @@ export interface StoredKey {
   readonly version: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** When a request of this key was last refused, if it was in the last 90 days. */
+  /** When a request of this key was last refused or failed, if it was in the last 90 days. */
   readonly last_refusal: string | null;
 }
 
@@ -48,9 +48,9 @@ export function keyStatements<Row extends object>(columns: readonly (keyof Row &
   const selected = `k.client_id, ${columns.map((column) => `k.${column}`).join(', ')}, k.version,
       ${instantOf('k.created_at', 'microsecond')} as created_at,
       ${instantOf('k.updated_at', 'microsecond')} as updated_at,
-      (select ${instantOf('r.at', 'microsecond')} from refusal r
-        where r.site_id = k.site_id and r.client_id = k.client_id and r.at > now() - interval '90 days'
-        order by r.refusal_id desc limit 1) as last_refusal`;
+      (select ${instantOf('r.last_at', 'microsecond')} from refusal r
+        where r.site_id = k.site_id and r.client_id = k.client_id and r.since > now() - interval '90 days'
+        order by r.since desc, r.last_at desc limit 1) as last_refusal`;
 
   return {
     readKey: (site: string, clientId: string): Query<StoredKey & Row> => ({

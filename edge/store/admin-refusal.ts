@@ -1,40 +1,105 @@
-/** Refusals as administrators search them; they are written by edge/store/refusal.ts. */
+/** The log of refused and failed requests as administrators search it; it is written by edge/store/refusal.ts. */
 import type { Query } from '../deps.ts';
-import type { RefusalRow } from './refusal.ts';
 import { instantOf, raw, read } from './sql.ts';
+import type { UsageSurface } from './usage.ts';
 
 export interface RefusalFilter {
   /** '' for those of every key. */
   readonly clientId: string;
-  /** `token` or `mllp`, '' for both. */
+  /** One of USAGE_SURFACES, '' for all. */
   readonly surface: string;
+  /** An HTTP status or MSA-1; its first digit and `xx`; '' for any. */
+  readonly answer: string;
   /** Which check refused, '' for any. */
   readonly code: string;
   /** Part of the reason, the source address or the request id, in any case. */
   readonly text: string;
+  /** Instants, '' for open. A quarter of an hour counts that has a part of the time. */
+  readonly from: string;
+  readonly to: string;
 }
 
-export interface FoundRefusal extends RefusalRow {
+export const ANY_REFUSAL: RefusalFilter = {
+  clientId: '',
+  surface: '',
+  answer: '',
+  code: '',
+  text: '',
+  from: '',
+  to: '',
+};
+
+/** All requests of one key, surface, answer and reason. */
+export interface FoundRefusal {
+  /** Stays the same as long as these do. */
+  readonly id: string;
   readonly client_id: string;
   readonly key_name: string;
+  readonly surface: UsageSurface;
+  readonly answer: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly requests: number;
+  readonly first_at: string;
+  readonly last_at: string;
+  /** To the microsecond: where the next page begins. */
+  readonly place: string;
+  readonly request_id: string;
+  readonly source_address: string;
+  /** JSON: `[{ since, requests }]`, the newest 24 quarters of an hour. */
+  readonly quarters: string;
+  /** Rows older than those that were read are not in it. */
+  readonly is_cut: boolean;
 }
 
-/** @param before the last refusal_id of the page before, or null */
+/** So many rows are read at most, the newest, however many a time has: a request has its time. */
+export const MAX_ROWS = 20_000;
+const MAX_QUARTERS = 24;
+
+/**
+ * Requests by their reason, that of the last one first.
+ *
+ * @param after `place` and `id` of the last one of the page before, or null
+ */
 export function findRefusals(
   site: string,
-  { clientId, surface, code, text }: RefusalFilter,
-  before: string | null,
+  { clientId, surface, answer, code, text, from, to }: RefusalFilter,
+  after: readonly string[] | null,
   limit: number,
 ): Query<FoundRefusal> {
-  return read<FoundRefusal>`select r.refusal_id, ${raw(instantOf('r.at'))} as at,
-      r.surface, r.request_id, r.source_address, r.code, r.reason, r.client_id, k.name as key_name
-    from refusal r join api_key k on k.site_id = r.site_id and k.client_id = r.client_id
-    where r.site_id = ${site}::uuid and r.at > (
-        select case when s.legal_hold then '-infinity' else now() - make_interval(days => s.keep_attempts_days) end
-          from site s where s.site_id = ${site}::uuid)
-      and (${clientId} = '' or r.client_id = ${clientId}) and (${surface} = '' or r.surface = ${surface})
-      and (${code} = '' or r.code = ${code})
-      and (${text} = '' or strpos(lower(concat_ws(' ', r.reason, r.source_address, r.request_id)), lower(${text})) > 0)
-      and (${before}::uuid is null or r.refusal_id < ${before}::uuid)
-    order by r.refusal_id desc limit ${limit}::int`;
+  const [start, end] = [from === '' ? null : from, to === '' ? null : to];
+  return read<FoundRefusal>`with newest as (
+      select r.* from refusal r
+       where r.site_id = ${site}::uuid and (${clientId} = '' or r.client_id = ${clientId})
+         and r.since >= greatest(${start}::timestamptz - interval '15 minutes', (
+           select case when s.legal_hold then '-infinity' else now() - make_interval(days => s.keep_attempts_days) end
+             from site s where s.site_id = ${site}::uuid))
+         and (${end}::timestamptz is null or r.since < ${end}::timestamptz)
+       order by r.since desc limit ${MAX_ROWS}::int
+    ), meant as (
+      select n.*, md5(concat_ws(' ', n.client_id, n.surface, n.answer, n.code, n.reason_key))::uuid as id from newest n
+       where (${surface} = '' or n.surface = ${surface}) and (${code} = '' or n.code = ${code})
+         and (${answer} = '' or n.answer like replace(${answer}, 'xx', '__'))
+         and (${start}::timestamptz is null or n.last_at >= ${start}::timestamptz)
+         and (${end}::timestamptz is null or n.first_at < ${end}::timestamptz)
+         and (${text} = '' or strpos(lower(concat_ws(' ', n.reason, n.source_address, n.request_id)), lower(${text})) > 0)
+    ), grouped as (
+      select m.id, m.client_id, m.surface, m.answer, m.code, m.reason, least(sum(m.requests), 2147483647)::int as requests,
+             min(m.first_at) as first_at, max(m.last_at) as last_at,
+             (array_agg(m.request_id order by m.last_at desc))[1] as request_id,
+             (array_agg(m.source_address order by m.last_at desc))[1] as source_address
+        from meant m group by 1, 2, 3, 4, 5, 6
+      having ${after?.[0] ?? null}::timestamptz is null
+          or (max(m.last_at), m.id) < (${after?.[0] ?? null}::timestamptz, ${after?.[1] ?? null}::uuid)
+       order by max(m.last_at) desc, m.id desc limit ${limit}::int
+    )
+    select g.id, g.client_id, k.name as key_name, g.surface, g.answer, g.code, g.reason, g.requests, g.request_id,
+           g.source_address, ${raw(instantOf('g.first_at'))} as first_at, ${raw(instantOf('g.last_at'))} as last_at,
+           ${raw(instantOf('g.last_at', 'microsecond'))} as place,
+           (select json_agg(json_build_object('since', ${raw(instantOf('q.since'))}, 'requests', q.requests) order by q.since desc)
+              from (select m.since, m.requests from meant m where m.id = g.id order by m.since desc
+                     limit ${MAX_QUARTERS}::int) q)::text as quarters,
+           (select count(*) from newest) >= ${MAX_ROWS}::int as is_cut
+      from grouped g join api_key k on k.site_id = ${site}::uuid and k.client_id = g.client_id
+     order by g.last_at desc, g.id desc`;
 }

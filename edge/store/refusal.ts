@@ -1,35 +1,26 @@
-/**
- * Why a token request or an MLLP message was refused, kept for the administrator of the key: as long as the site says, the newest 500 of
- * each key (migration 0002). Nothing is kept for a client id that no key has.
- */
+/** Refused and failed requests of keys, as the log takes them (migrations/functions/refusals_note.sql). */
 import type { Query } from '../deps.ts';
-import type { MllpRefusalCode, RefusalCode } from '../refusals.ts';
 import { sql } from './sql.ts';
+import type { UsageSurface } from './usage.ts';
 
-export interface RefusalRecord {
-  /** UUIDv7: refusals of a key are listed and trimmed in its order. */
-  readonly id: string;
+/** Requests of one reason. */
+export interface Refusal {
   readonly clientId: string;
-  readonly surface: 'token' | 'mllp';
+  readonly surface: UsageSurface;
+  /** The HTTP status; over MLLP MSA-1 of the ACK. */
+  readonly answer: `${number}` | 'AE' | 'AR';
+  /** Stable: which check refused (edge/refusals.ts), an R4 IssueType, an OAuth error, a code of table 0357. */
+  readonly code: string;
+  /** In words; may quote what a token request sent, so it is escaped where it is shown. Empty: too many others. */
+  readonly reason: string;
+  readonly requests: number;
+  /** Milliseconds since the epoch. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Of the last. */
   readonly requestId: string;
   readonly sourceAddress: string;
-  /** Stable: which check refused. */
-  readonly code: RefusalCode | MllpRefusalCode;
-  /** The exact reason in words; may quote what the caller sent, so it is escaped where it is shown. */
-  readonly reason: string;
 }
 
-export function recordRefusal(refusal: RefusalRecord): Query {
-  const { id, clientId, surface, requestId, sourceAddress, code, reason } = refusal;
-  return sql`select refusal_add(${clientId}, ${id}::uuid, ${surface}, ${requestId}, ${sourceAddress}, ${code}, ${reason})`;
-}
-
-export interface RefusalRow {
-  readonly refusal_id: string;
-  readonly at: string;
-  readonly surface: 'token' | 'mllp';
-  readonly request_id: string;
-  readonly source_address: string;
-  readonly code: string;
-  readonly reason: string;
-}
+export const noteRefusals = (refusals: readonly Refusal[]): Query =>
+  sql`select refusals_note(${JSON.stringify(refusals)}::json)`;

@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 33;
+export const SCHEMA_VERSION = 34;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -76,7 +76,7 @@ export const FUNCTIONS: readonly string[] = [
   'patient_links_without',
   'patient_rows_write',
   'patient_survivor',
-  'refusal_add',
+  'refusals_note',
   'require_resource',
   'resource_batch',
   'resource_reindex',
@@ -100,7 +100,7 @@ export const FUNCTIONS: readonly string[] = [
   'site_write',
   'thumbprints_write',
   'token_revoke',
-  'usage_note',
+  'usage_noted',
   'write_time',
 ];
 

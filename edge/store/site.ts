@@ -94,6 +94,6 @@ export function summariseSite(site: string): Query<SiteSummary> {
       (select count(*)::int from api_key where site_id = ${site}::uuid and status = 'disabled') as disabled_keys,
       (select count(*)::int from hl7_message
         where site_id = ${site}::uuid and received_at > now() - interval '24 hours') as messages_today,
-      (select count(*)::int from refusal
-        where site_id = ${site}::uuid and at > now() - interval '24 hours') as refusals_today`;
+      (select coalesce(sum(requests), 0)::int from refusal
+        where site_id = ${site}::uuid and since > now() - interval '24 hours') as refusals_today`;
 }

@@ -34,24 +34,34 @@ export interface AnswerCount {
   readonly answers: number;
 }
 
-/** A key that sent a message, and when the last one came, in milliseconds since the epoch. */
-export interface FeedNote {
+/** What a key did: of HL7 its messages that were answered, by what their sender calls itself. */
+export interface KeyCount {
   readonly site: string;
   readonly clientId: string;
   readonly surface: UsageSurface;
+  /** MSH-3 and MSH-4; empty for what is no message. */
+  readonly application: string;
+  readonly facility: string;
+  /** Of the last, in milliseconds since the epoch. */
   readonly at: number;
+  /** AA; below 400. */
+  readonly accepted: number;
+  /** AE; 4xx. */
+  readonly refused: number;
+  /** AR; 5xx. */
+  readonly rejected: number;
 }
 
 /** What one process has counted; each combination once. */
 export interface Counted {
   readonly counts: readonly UsageCount[];
   readonly answers: readonly AnswerCount[];
-  readonly feeds: readonly FeedNote[];
+  readonly keys: readonly KeyCount[];
 }
 
-export function noteUsage({ counts, answers, feeds }: Counted): Query {
-  const [c, a, f] = [counts, answers, feeds].map((list) => JSON.stringify(list));
-  return sql`select usage_note(${c ?? ''}::json, ${a ?? ''}::json, ${f ?? ''}::json)`;
+export function noteUsage({ counts, answers, keys }: Counted): Query {
+  const [c, a, k] = [counts, answers, keys].map((list) => JSON.stringify(list));
+  return sql`select usage_noted(${c ?? ''}::json, ${a ?? ''}::json, ${k ?? ''}::json)`;
 }
 
 export interface UsageRow {

@@ -33,10 +33,11 @@ begin
       select k.kid as subject, floor(extract(epoch from k.first_seen) * 1000) as "firstSeen"
         from signing_key_seen k where k.kid = any (p_kids)) x),
     (select coalesce(json_agg(x), '[]') from (
-      select r.site_id as site, r.client_id as subject, count(*) as refusals
+      select r.site_id as site, r.client_id as subject, sum(r.requests) as refusals
         from api_key k join refusal r on r.site_id = k.site_id and r.client_id = k.client_id
          and r.surface = 'token' and r.code = 'jwks' and r.reason like 'the JWKS URI cannot be used%'
-         and r.at > greatest(k.updated_at, clock_timestamp() - interval '30 minutes')
+         and r.since >= greatest(k.updated_at, clock_timestamp() - interval '45 minutes')
+         and r.last_at > clock_timestamp() - interval '30 minutes'
        where k.status = 'active' and k.jwks_uri is not null group by r.site_id, r.client_id) x),
     (select coalesce(json_agg(x), '[]') from (
       select m.site_id as site, count(*) as messages from hl7_message m

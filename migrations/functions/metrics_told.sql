@@ -19,9 +19,9 @@ as $$
       select a.site_id as site, a.surface, a.answer, a.answers
         from answer_total a order by a.site_id, a.surface, a.answer limit p_limit) x),
     (select coalesce(json_agg(x), '[]') from (
-      select f.site_id as site, f.client_id as "clientId", f.surface, extract(epoch from f.last_at) as at
+      select f.site_id as site, f.client_id as "clientId", f.surface, extract(epoch from max(f.last_at)) as at
         from feed f join api_key k on k.site_id = f.site_id and k.client_id = f.client_id and k.status = 'active'
-       order by f.site_id, f.client_id, f.surface limit p_limit) x),
+       group by f.site_id, f.client_id, f.surface order by f.site_id, f.client_id, f.surface limit p_limit) x),
     (select coalesce(json_agg(x), '[]') from (
       select m.site_id as site, count(*) as messages from hl7_message m where m.has_failed
        group by m.site_id order by m.site_id limit p_limit) x),
@@ -48,5 +48,5 @@ as $$
        order by k.kid limit p_limit) x),
     (select json_build_object(
       'usage', (select count(*) from usage_total), 'answers', (select count(*) from answer_total),
-      'feeds', (select count(*) from feed)))
+      'feeds', (select count(*) from (select from feed f group by f.site_id, f.client_id, f.surface) x)))
 $$;

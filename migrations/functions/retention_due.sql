@@ -16,7 +16,7 @@ language sql as $$
         and (a.outcome <> 'AA' or exists (
           select from hl7_attempt f where f.site_id = a.site_id and f.message_id = a.message_id and f.outcome = 'AA'
              and f.number < a.number))),
-    (select count(*) from refusal r where r.site_id = p_site and r.at < until.attempts),
+    (select count(*) from refusal r where r.site_id = p_site and r.since < until.attempts),
     (select count(*) from usage u where u.site_id = p_site and u.bucket < until.usage),
     (select count(*) from audit x
       where x.site_id = p_site

@@ -16,6 +16,7 @@ declare
   ids uuid[];
   numbers integer[];
   old timestamptz[];
+  of_keys integer;
 begin
   -- Who sets a legal hold waits for this step, and after it there is no other.
   perform from site s where s.site_id = p_site for share;
@@ -52,18 +53,29 @@ begin
   get diagnostics attempts = row_count;
   attempts_after := coalesce(old[cardinality(old)], p_after);
 
-  delete from refusal r where (r.site_id, r.refusal_id) in (
-    select o.site_id, o.refusal_id from refusal o where o.site_id = p_site and o.at < until.attempts
-     order by o.at limit p_limit for update skip locked);
+  delete from refusal r where (r.site_id, r.client_id, r.since, r.surface, r.answer, r.code, r.reason_key) in (
+    select o.site_id, o.client_id, o.since, o.surface, o.answer, o.code, o.reason_key from refusal o
+     where o.site_id = p_site and o.since < until.attempts order by o.since limit p_limit for update skip locked);
   get diagnostics refusals = row_count;
   delete from usage u where (u.site_id, u.bucket, u.surface, u.outcome) in (
     select o.site_id, o.bucket, o.surface, o.outcome from usage o where o.site_id = p_site and o.bucket < until.usage
      order by o.bucket limit p_limit for update skip locked);
   get diagnostics usage = row_count;
+  -- What is usual at an hour is told by five weeks. A sender that has not been heard of since makes room for others, save the
+  -- newest of its key.
+  delete from key_usage u where (u.site_id, u.client_id, u.bucket, u.surface, u.application, u.facility) in (
+    select o.site_id, o.client_id, o.bucket, o.surface, o.application, o.facility from key_usage o
+     where o.site_id = p_site and o.bucket < greatest(until.usage, least(p_now, clock_timestamp()) - interval '36 days')
+     order by o.bucket limit p_limit for update skip locked);
+  get diagnostics of_keys = row_count;
+  delete from feed f
+   where f.site_id = p_site and f.last_at < least(p_now, clock_timestamp()) - interval '36 days'
+     and exists (select from feed n
+                  where n.site_id = f.site_id and n.client_id = f.client_id and n.surface = f.surface and n.last_at > f.last_at);
   -- Asked for they are not there any more (bulk_export_step).
   delete from bulk_export x where x.site_id = p_site and x.expires_at < clock_timestamp();
   audit := audit_forget(p_site, until.audit, p_limit);
 
-  is_done := greatest(messages, coalesce(cardinality(old), 0), refusals, usage, audit) < p_limit;
+  is_done := greatest(messages, coalesce(cardinality(old), 0), refusals, usage, audit, of_keys) < p_limit;
   return next;
 end $$;

@@ -14,6 +14,7 @@ import { ROOT } from '../stack/services/build.ts';
 import { createApiKey } from '../stack/services/seed.ts';
 import { BARE_ENV } from '../stack/tools/bare-env.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 
 let db: TestDatabase;
 let folder: string;
@@ -222,10 +223,7 @@ test('why a client was refused, and what messages came', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'Log'));
   const key = json(await admin('key', 'create', '--site', site, '--name', 'Lab', '--jwks', await jwksFile('log.json')));
   const { clientId } = key;
-  await db.client.query(
-    "select refusal_add($1, gen_random_uuid(), 'token', 'request-1', '192.0.2.1', 'aud', 'aud was x')",
-    [clientId],
-  );
+  await db.client.query(...noteRefusalsSql(refusalOf(clientId, { reason: 'aud was x' })));
   const of = ['--site', site];
   expect(json(await admin('refusal', 'list', ...of, '--text', 'AUD WAS'))).toMatchObject([
     { clientId, reason: 'aud was x', requestId: 'request-1' },

@@ -17,6 +17,7 @@ import { askForAlerts } from '../../edge/store/alert.ts';
 import type { LogEntry } from '../../shared/log.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 import { testDeps } from '../stack/tools/test-deps.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
 
@@ -120,12 +121,8 @@ test('each cause opens its alert, of its site alone', async () => {
     mllp.clientId,
   ]);
   await ago('api_key', ['updated_at'], '1 hour');
-  await db.client.query(
-    `insert into refusal (site_id, refusal_id, client_id, surface, request_id, source_address, code, reason)
-       select $1, gen_random_uuid(), $2, 'token', '', '', 'jwks', 'the JWKS URI cannot be used: its host answered 503'
-         from generate_series(1, 3)`,
-    [site, mllp.clientId],
-  );
+  const reason = 'the JWKS URI cannot be used: its host answered 503';
+  await db.client.query(...noteRefusalsSql(refusalOf(mllp.clientId, { code: 'jwks', reason, requests: 3 })));
   await db.client.query(`insert into sidecar_seen (issuer, last_seen) values ('ward', now() - interval '10 minutes')`);
   // What has been looked at without a break for an hour.
   await db.client.query(

@@ -9,7 +9,6 @@ const TRANSPORT = ['test/contract/transport.test.ts'];
 const SESSIONS = ['test/contract/admin-sessions.test.ts'];
 const SITE = ['test/contract/admin-site.test.ts'];
 const SIGN_IN = ['test/contract/admin-sign-in.test.ts'];
-const STORE = ['test/integration/store/oauth-store.test.ts'];
 const ISOLATION = ['test/integration/store/admin-isolation.test.ts'];
 const RIGHTS = ['test/unit/admin/rights.test.ts'];
 const ATTENTION = ['test/contract/admin-attention.test.ts'];
@@ -784,11 +783,65 @@ export const ADMIN: readonly Mutant[] = [
     tests: API,
   },
   {
+    name: 'a claimed client is believed: a token that nobody signed is noted for the key it names',
+    file: 'edge/oauth/bearer.ts',
+    find: "if (read === undefined) throw refuse('invalid_token', 'the access token is not valid');",
+    replace: `if (read === undefined) {
+    const claims = JSON.parse(atob(token.split('.')[1] ?? 'e30='));
+    countFor?.(claims.site, claims.client_id);
+    throw refuse('invalid_token', 'the access token is not valid');
+  }`,
+    tests: ['test/contract/admin-watch.test.ts'],
+    only: 'whomever it names',
+  },
+  {
+    name: 'the log of requests repeats what was sent',
+    file: 'edge/fhir/refused-request.ts',
+    find: 'isElementName(step) ? step : UNKNOWN',
+    replace: 'step',
+    tests: ['test/unit/fhir/refused-request.test.ts'],
+  },
+  {
+    name: 'the log of requests repeats any name of a parameter',
+    file: 'edge/fhir/refused-request.ts',
+    find: "PARAMETERS.has(base) ? `the parameter ${base}` : 'a parameter that R4 does not have here'",
+    replace: '`the parameter ${base}`',
+    tests: ['test/unit/fhir/refused-request.test.ts'],
+  },
+  {
+    name: 'the log of requests repeats diagnostics',
+    file: 'edge/fhir/refused-request.ts',
+    find: 'reason: labelFor(fault.code ?? fault.kind) }',
+    replace: 'reason: fault.message }',
+    tests: ['test/unit/fhir/refused-request.test.ts'],
+  },
+  {
+    name: 'refusals are written before the answer',
+    file: 'edge/http/refusals.ts',
+    find: 'const FIRST_MS = 200;',
+    replace: 'const FIRST_MS = -1e9;',
+    tests: ['test/unit/http/refusals.test.ts'],
+  },
+  {
+    name: 'clients that are not there crowd out those that are',
+    file: 'edge/http/refusals.ts',
+    find: '(request.isKnown ? ofKnown : ofOthers)',
+    replace: '(request.isKnown ? ofOthers : ofOthers)',
+    tests: ['test/unit/http/refusals.test.ts'],
+  },
+  {
+    name: 'each reason of a process is one more',
+    file: 'edge/http/refusals.ts',
+    find: 'reasons < MAX_REASONS_OF_CODE ? told',
+    replace: 'true ? told',
+    tests: ['test/unit/http/refusals.test.ts'],
+  },
+  {
     name: 'refusals of every site',
     file: 'edge/store/admin-refusal.ts',
-    find: 'where r.site_id = ${site}::uuid and r.at',
-    replace: "where ${site} <> '' and r.at",
-    tests: STORE,
+    find: 'where r.site_id = ${site}::uuid and (${clientId}',
+    replace: "where ${site} <> '' and (${clientId}",
+    tests: ['test/integration/store/refusals.test.ts'],
   },
   {
     name: 'a key of every site',
@@ -895,8 +948,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'refusals of every site are counted',
     file: 'edge/store/site.ts',
-    find: 'where site_id = ${site}::uuid and at',
-    replace: "where ${site} <> '' and at",
+    find: 'where site_id = ${site}::uuid and since',
+    replace: "where ${site} <> '' and since",
     tests: ISOLATION,
   },
   {

@@ -518,8 +518,8 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'a refusal is for ever',
     file: 'edge/hl7/ingest/ingest.ts',
-    find: "if (accepted !== undefined) return answered({ status: 'seen', outcome: 'AA', ack: accepted.ack }, located);",
-    replace: "return answered({ status: 'seen', outcome: 'AA', ack: accepted?.ack ?? null }, located);",
+    find: "if (accepted !== undefined) {\n        return answered({ status: 'seen', outcome: 'AA', ack: accepted.ack, refusedFor: [] }, located);\n      }",
+    replace: "return answered({ status: 'seen', outcome: 'AA', ack: accepted?.ack ?? null, refusedFor: [] }, located);",
     tests: INGEST,
   },
   {
@@ -698,12 +698,12 @@ export const HL7: readonly Mutant[] = [
     only: 'told to nobody',
   },
   {
-    name: 'refusals over MLLP are kept without a limit',
-    file: 'edge/hl7/mllp/refusals.ts',
-    find: '.filter((_, at) => isKept[at])',
+    name: 'each refusal over MLLP is a statement',
+    file: 'edge/http/write-behind.ts',
+    find: 'if (now() - collectingSince < 3 * COLLECT_MS) return;',
     replace: '',
     tests: ['test/integration/hl7/keys.test.ts'],
-    only: 'kept as often a minute',
+    only: 'one row and one statement',
   },
   {
     name: 'a certificate is not kept with its message',

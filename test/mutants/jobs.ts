@@ -11,8 +11,8 @@ export const JOB_RUNNER: readonly Mutant[] = [
   {
     name: 'retention: the refusals of another site go too',
     file: 'migrations/functions/retention_step.sql',
-    find: 'select o.site_id, o.refusal_id from refusal o where o.site_id = p_site and o.at',
-    replace: 'select o.site_id, o.refusal_id from refusal o where o.at',
+    find: 'where o.site_id = p_site and o.since < until.attempts',
+    replace: 'where o.since < until.attempts',
     tests: RETENTION,
   },
   {

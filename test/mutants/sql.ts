@@ -8,6 +8,7 @@ const RACES = ['test/contract/fhir.test.ts'];
 const FHIR = ['test/contract/fhir.test.ts'];
 const OAUTH = ['test/contract/oauth.test.ts'];
 const OAUTH_STORE = ['test/integration/store/oauth-store.test.ts'];
+const REFUSALS = ['test/integration/store/refusals.test.ts'];
 const OAUTH_STORE_FHIR = ['test/contract/oauth.test.ts'];
 const INGEST_RACES = ['test/integration/hl7/ingest.test.ts', 'test/integration/hl7/bad-input.test.ts'];
 const STALE = ['test/integration/hl7/stale-guesses.test.ts'];
@@ -707,11 +708,25 @@ export const SQL: readonly Mutant[] = [
     tests: SITE,
   },
   {
-    name: 'refusal_add: a flood pushes out the refusals of others',
-    file: 'migrations/functions/refusal_add.sql',
-    find: 'delete from refusal r where r.site_id = v_site and r.client_id = p_client and r.refusal_id <= v_oldest;',
-    replace: 'delete from refusal r where r.site_id = v_site and r.refusal_id <= v_oldest;',
-    tests: OAUTH_STORE,
+    name: 'refusals_note: a flood of reasons fills the table',
+    file: 'migrations/functions/refusals_note.sql',
+    find: 'k.is_there order by k.requests desc) <= 10',
+    replace: 'k.is_there order by k.requests desc) <= 10000',
+    tests: REFUSALS,
+  },
+  {
+    name: 'refusals_note: reasons of one code leave no room for another',
+    file: 'migrations/functions/refusals_note.sql',
+    find: '\n               and o.code = g.code) as there',
+    replace: ') as there',
+    tests: REFUSALS,
+  },
+  {
+    name: 'refusals_note: what was put right goes on',
+    file: 'migrations/functions/refusals_note.sql',
+    find: "else greatest(date_bin('15 minutes', t.last_at, 'epoch'), k.updated_at) end",
+    replace: "else date_bin('15 minutes', t.last_at, 'epoch') end",
+    tests: REFUSALS,
   },
   {
     name: 'job_advance: a lost lease writes on',

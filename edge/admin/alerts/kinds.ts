@@ -13,7 +13,7 @@ export const KIND_WORDS: Readonly<Record<AlertKind, Words>> = {
   },
   'error-rate': {
     title: 'Too many requests are refused or fail',
-    todo: 'Look at Messages (AE, AR) and Refusals; the charts of the overview say since when.',
+    todo: 'Look at Requests, which says why, of which key and since when.',
   },
   'sidecar-silent': {
     title: 'An MLLP sidecar does not call',

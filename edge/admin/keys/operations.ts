@@ -8,8 +8,8 @@ import { etagOf, readIfMatch } from '../api/if-match.ts';
 import { API_PATH, listOf, type Operation, operation, paging } from '../api/operation.ts';
 import { changeItem, viewChange } from '../record/change.ts';
 import { documented } from '../record/member.ts';
-import { findRefusals, refusalQuery } from '../refusals/listing.ts';
-import { refusalItem, viewRefusal } from '../refusals/view.ts';
+import { findRequests, refusalQuery } from '../requests/listing.ts';
+import { requestItem, viewRequest } from '../requests/view.ts';
 import { changeKey, createKey, keyChange, newKey, requireKey, type SavedKey } from './keys.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { findKeys, keyQuery } from './listing.ts';
@@ -88,13 +88,14 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       method: 'get',
       path: '/api-keys/{clientId}/refusals',
       permission: 'site.api_keys.read',
-      summary: 'Why requests of this API key were refused, the newest first',
-      description: 'The newest 500 of each key are kept, for as long as the settings of the site say.',
+      summary: 'Why requests of this API key were refused or failed, by reason, the last one first',
+      description: 'Kept for as long as the settings of the site say. Of every key: `/requests`.',
       query: refusalQuery,
-      answer: listOf(refusalItem),
+      answer: listOf(requestItem),
       async handle({ actor, database, param, query }) {
         const { client_id: clientId } = await requireKey(database, actor.site, param('clientId'));
-        return { body: viewList(await findRefusals(database, actor.site, clientId, query), viewRefusal) };
+        const found = await findRequests(database, actor.site, deps.now(), { ...query, clientId });
+        return { body: viewList(found, viewRequest) };
       },
     }),
     operation({

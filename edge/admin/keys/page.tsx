@@ -1,5 +1,6 @@
 /** One API key: what it is, how to use it, why it was refused, and how it came to be so. */
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
+import type { Config } from '../../config.ts';
 import type { FoundRefusal } from '../../store/admin-refusal.ts';
 import type { ChangeRow } from '../../store/change.ts';
 import { viewChange } from '../record/change.ts';
@@ -10,7 +11,7 @@ import type { JwksFindings } from './rules.ts';
 import { KEY_MEMBERS, KEY_SECTIONS } from './record.ts';
 import type { KeyRow } from './statements.ts';
 import { viewKey } from './view.ts';
-import { Refusals } from '../refusals/list.tsx';
+import { Refusals } from '../requests/list.tsx';
 import { Badge, Code, Copyable, Empty, Fact, KeyStatus, Row, Table, When } from '../web/ui.tsx';
 
 interface Switched {
@@ -27,6 +28,7 @@ function lastSwitch(changes: readonly ChangeRow[]): Switched | undefined {
 export interface KeyPageProps {
   readonly keyRow: KeyRow;
   readonly path: string;
+  readonly config: Config;
   readonly refusalsPath: string;
   /** Null where the JWKS URI was not asked now. */
   readonly findings: JwksFindings | null;
@@ -140,12 +142,12 @@ export const KeyPage = (props: KeyPageProps) => (
     <section aria-labelledby="refused">
       <h2 id="refused">Why was I refused?</h2>
       {props.refusals.length === 0 ? (
-        <Empty>Nothing was refused in the last 90 days.</Empty>
+        <Empty>Nothing was refused or failed that is still kept.</Empty>
       ) : (
-        <Refusals items={props.refusals} />
+        <Refusals items={props.refusals} config={props.config} isOfKey />
       )}
       <p>
-        <a href={props.refusalsPath}>All refusals of this key</a>
+        <a href={props.refusalsPath}>All requests of this key that were refused or failed</a>
       </p>
     </section>
     <History members={KEY_MEMBERS} changes={props.changes} />

@@ -6,7 +6,7 @@ import { fetchJwks } from '../../http/fetch-jwks.ts';
 import type { GuardedFetching } from '../../http/guarded-fetch.ts';
 import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
-import { findRefusals } from '../../store/admin-refusal.ts';
+import { ANY_REFUSAL, findRefusals } from '../../store/admin-refusal.ts';
 import type { Console } from '../web/console.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
@@ -50,7 +50,7 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
   const { site, permissions } = session.actor;
   const [[key], refusals, changes] = await inSite(session.database, site).batch([
     readKey(site, clientId),
-    findRefusals(site, { clientId, surface: '', code: '', text: '' }, null, RECENT_REFUSALS),
+    findRefusals(site, { ...ANY_REFUSAL, clientId }, null, RECENT_REFUSALS),
     changesOf(site, clientId, null, RECENT_CHANGES),
   ]);
   if (key === undefined) throw noSuchKey();
@@ -62,8 +62,8 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
       <KeyPage
         keyRow={key}
         path={`${linkTo(config, PLACES.keys.path)}/${clientId}`}
-        refusalsPath={linkTo(config, `${PLACES.refusals.path}?clientId=${clientId}`)}
-        {...{ findings, problems, refusals, changes }}
+        refusalsPath={linkTo(config, `${PLACES.requests.path}?clientId=${clientId}&range=`)}
+        {...{ config, findings, problems, refusals, changes }}
         examples={examplesFor(key, findings?.keys ?? [], config)}
         may={{ update: permissions.has('site.api_keys.update'), disable: permissions.has('site.api_keys.disable') }}
       />

@@ -15,7 +15,7 @@ interface Place {
 export const PLACES = {
   overview: { group: 'Watch', path: '/admin', title: 'Overview', permission: 'site.endpoints.read' },
   messages: { group: 'Watch', path: '/admin/messages', title: 'Messages', permission: 'site.messages.read' },
-  refusals: { group: 'Watch', path: '/admin/refusals', title: 'Refusals', permission: 'site.api_keys.read' },
+  requests: { group: 'Watch', path: '/admin/requests', title: 'Requests', permission: 'site.api_keys.read' },
   attention: { group: 'Watch', path: '/admin/attention', title: 'Attention', permission: 'site.messages.read' },
   alerts: { group: 'Watch', path: '/admin/alerts', title: 'Alerts', permission: 'site.endpoints.read' },
   keys: { group: 'Connect', path: '/admin/keys', title: 'API keys', permission: 'site.api_keys.read' },

@@ -140,6 +140,22 @@ const frame = readType('DomainResource');
 /** What every element may have: the type of the siblings of primitives. */
 export const ELEMENT_TYPE = typeNamed('Element');
 
+/** Of Bundle and Parameters, which the table does not have. */
+const ENVELOPE_NAMES =
+  'entry resource fullUrl request method url ifMatch ifNoneMatch ifModifiedSince ifNoneExist search link parameter part';
+
+let elementNames: ReadonlySet<string> | undefined;
+
+/** Whether R4 has a resource type or an element of this name, anywhere in the table. */
+export function isElementName(name: string): boolean {
+  elementNames ??= new Set([
+    ...RESOURCES,
+    ...ENVELOPE_NAMES.split(' '),
+    ...Object.values(TYPES).flatMap((line) => line.split(' ').flatMap((part) => ELEMENT.exec(part)?.[1] ?? [])),
+  ]);
+  return elementNames.has(name);
+}
+
 /** The definition of a resource type, or the frame every DomainResource has when it is not in the table. */
 export function resourceType(name: string): Type {
   return Object.hasOwn(TYPES, name) ? readType(name) : frame;

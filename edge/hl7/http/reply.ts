@@ -22,10 +22,14 @@ export function mediaTypeOf(request: Request): string | undefined {
 
 const STATUS: Readonly<Record<ApplicationCode, number>> = { AA: 200, AE: 422, AR: 422 };
 
-/** The answer to a message that was judged: 200 for AA, 422 for AE and AR, 400 when it had no MSH that can be read. */
-export function replyTo({ outcome, ack, header }: Ingested, type: string): Response {
-  const isReadable = header.segment !== undefined;
-  const status = isReadable ? STATUS[outcome] : FAULT_STATUS.malformed;
+/** 200 for AA, 422 for AE and AR, 400 for a message that had no MSH that can be read. */
+export const statusOf = ({ outcome, header }: Pick<Ingested, 'outcome' | 'header'>): number =>
+  header.segment === undefined ? FAULT_STATUS.malformed : STATUS[outcome];
+
+/** The answer to a message that was judged. */
+export function replyTo(ingested: Ingested, type: string): Response {
+  const { ack, header } = ingested;
+  const status = statusOf(ingested);
   // MSH-15 and MSH-16 asked for no ACK.
   if (ack === null) return new Response(null, { status: status === 200 ? 204 : status });
   return new Response(bodyOf(ack), {

@@ -3,20 +3,21 @@
  * what is done with the message stands in `ingest/ingest.ts`.
  */
 import { Fault } from '../../../shared/fault.ts';
-import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import { salvageHeader } from '../../../shared/hl7/header.ts';
 import type { Deps } from '../../deps.ts';
-import { faultOf } from '../../http/fault-status.ts';
+import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
 import { letReferenceCall } from '../../http/reference-cors.ts';
+import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
-import type { CountUse } from '../../http/usage.ts';
+import type { AnsweredMessage, CountUse } from '../../http/usage.ts';
 import { authenticate, requireScopes } from '../../oauth/bearer.ts';
 import type { Guesses } from '../guess/guesses.ts';
 import { ingest, type Ingested } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { isBatch, messagesOf } from '../message/batch.ts';
 import { replyToBatch } from './batch-reply.ts';
-import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault } from './reply.ts';
+import { toldOf, toldOfFault } from '../refused-message.ts';
+import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault, statusOf } from './reply.ts';
 
 const PATH = '/hl7/messages';
 
@@ -24,17 +25,18 @@ const PATH = '/hl7/messages';
 const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
 
 /** @param guesses of this isolate, shared with the messages of sidecars */
-export function createHl7(deps: Deps, guesses: Guesses, countUse?: CountUse): Surface {
+export function createHl7(deps: Deps, guesses: Guesses, countUse?: CountUse, noteRefusal?: NoteRefusal): Surface {
   const app = createSurface(deps, 'hl7', deps.config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, countUse);
 
   letReferenceCall(app, PATH, deps.config, ['POST']);
   app.post(PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
-    const caller = await authenticate(deps, request, 'svc-hl7-http');
+    const messages: AnsweredMessage[] = [];
+    const caller = await authenticate(deps, request, 'svc-hl7-http', (site, clientId) => {
+      c.set('use', { site, clientId, messages });
+    });
     const { site, clientId } = caller;
-    const answers: ApplicationCode[] = [];
-    c.set('use', { site, clientId, answers });
     requireScopes(caller, REQUIRED_SCOPES);
     const type = mediaTypeOf(request);
     if (type === undefined) {
@@ -51,19 +53,25 @@ export function createHl7(deps: Deps, guesses: Guesses, countUse?: CountUse): Su
       // The key of a token that was checked cannot be missing: it was deleted in between.
       if (ingested.status === 'no-sender')
         throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
-      answers.push(ingested.outcome);
+      messages.push(ingested);
+      if (ingested.outcome !== 'AA') {
+        noteAnswer(c, noteRefusal, source.address, statusOf(ingested), toldOf(ingested.refusedFor));
+      }
       deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: ingested.outcome });
       return ingested;
     };
     if (!isBatch(body)) return replyTo(await take(body), type);
 
     const header = salvageHeader(body);
-    const messages = messagesOf(body);
-    if (messages instanceof Fault) return replyToFault(messages, type, deps.now(), requestId, header);
+    const cut = messagesOf(body);
+    if (cut instanceof Fault) {
+      noteAnswer(c, noteRefusal, source.address, FAULT_STATUS[cut.kind], toldOfFault(cut));
+      return replyToFault(cut, type, deps.now(), requestId, header);
+    }
     // One after the other: they may be of one patient. When one cannot be stored the rest waits, and the sender sends the
     // batch again, of which what was accepted gets its ACK and changes nothing.
     const taken: Ingested[] = [];
-    for (const bytes of messages) taken.push(await take(bytes));
+    for (const bytes of cut) taken.push(await take(bytes));
     return replyToBatch(header, taken, type, deps.now());
   });
 
@@ -85,6 +93,8 @@ export function createHl7(deps: Deps, guesses: Guesses, countUse?: CountUse): Su
     const { fault: thrown, header } = error instanceof TooLong ? error : { fault: error, header: undefined };
     const fault = faultOf(thrown, deps.log, 'hl7', requestId);
     const type = mediaTypeOf(c.req.raw) ?? 'text/plain';
+    const status = fault === undefined ? 500 : FAULT_STATUS[fault.kind];
+    noteAnswer(c, noteRefusal, deps.sourceAddress(c.req.raw), status, toldOfFault(fault));
     if (fault !== undefined) return replyToFault(fault, type, deps.now(), requestId, header);
     return new Response('internal error\n', { status: 500, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
   });

@@ -4,6 +4,7 @@
  * turn. Nothing is acknowledged that is not stored.
  */
 import { Fault } from '../../../shared/fault.ts';
+import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
@@ -39,7 +40,12 @@ export interface Ingested {
   readonly ack: Uint8Array | null;
   /** Goes before the other, in a frame of its own (MLLP). */
   readonly acceptAck: Uint8Array | undefined;
+  /** What it was refused for; none where it was accepted. */
+  readonly refusedFor: readonly AckError[];
   readonly header: Header;
+  /** MSH-3 and MSH-4 as they are kept with it. */
+  readonly application: string;
+  readonly facility: string;
   /** Of the key. */
   readonly site: string;
   readonly clientId: string;
@@ -70,7 +76,7 @@ export async function takeTurns(deps: IngestDeps, request: IngestRequest, first:
   const guess = first.why === 'received' ? guesses && guessed(guesses, received, sought, deps.now()) : undefined;
   let located = guess ?? (await locate(database, received, sought));
   let entry = first;
-  const answered = (stored: Omit<Stored, 'left'>, { reading, settings }: Located): Ingested => {
+  const answered = (stored: Omit<Stored, 'left'>, { reading, settings, identity }: Located): Ingested => {
     const { header } = reading;
     const { site, clientId } = settings;
     const { source, requestId } = request;
@@ -79,7 +85,9 @@ export async function takeTurns(deps: IngestDeps, request: IngestRequest, first:
     // The first answer was none, or is kept no longer: then one is made that says the same.
     const isGone = stored.status === 'seen' && stored.ack === null && stored.outcome === 'AA';
     const { ack } = isGone ? answerTo({ reading, settings, source: source.kind, requestId, nowMs }, []) : stored;
-    return { status: stored.status, outcome: stored.outcome, ack, acceptAck, header, site, clientId };
+    const { status, outcome, refusedFor } = stored;
+    const { application, facility } = identity;
+    return { status, outcome, ack, acceptAck, refusedFor, header, application, facility, site, clientId };
   };
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     if (located.status === 'no-sender') return located;
@@ -90,7 +98,9 @@ export async function takeTurns(deps: IngestDeps, request: IngestRequest, first:
 
     if (seen !== undefined && !isByAdministrator(entry.why)) {
       const { messageId, accepted } = seen;
-      if (accepted !== undefined) return answered({ status: 'seen', outcome: 'AA', ack: accepted.ack }, located);
+      if (accepted !== undefined) {
+        return answered({ status: 'seen', outcome: 'AA', ack: accepted.ack, refusedFor: [] }, located);
+      }
       // The sender was refused; who sends the same again has had the cause repaired, or hopes so.
       if (entry.why === 'received') entry = { ...entry, messageId, why: 'resent' };
     }

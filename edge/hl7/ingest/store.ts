@@ -3,6 +3,7 @@
  * another, the same round trip brings what it is now.
  */
 import { Fault } from '../../../shared/fault.ts';
+import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Database } from '../../deps.ts';
 import {
@@ -53,6 +54,8 @@ export interface Stored {
   readonly status: 'stored' | 'seen';
   readonly outcome: ApplicationCode;
   readonly ack: Uint8Array | null;
+  /** What it was refused for, now. */
+  readonly refusedFor: readonly AckError[];
   /** What it has left, where that was asked for. */
   readonly left: StoredMessage | undefined;
 }
@@ -122,9 +125,12 @@ export async function store(
     const found = await senderFrom(database, door, messageOf(located), { candidates, senders, matches: rows });
     return { status: 'passed', found };
   }
-  const isLeft = isLearnt && row.outcome === 'stored';
-  const left = isLeft ? { found: located, message: messageOf(located), effects, rows } : undefined;
-  return { status: row.outcome, outcome: row.decided, ack: row.ack === null ? null : bytesOfHex(row.ack), left };
+  const left =
+    isLearnt && row.outcome === 'stored' ? { found: located, message: messageOf(located), effects, rows } : undefined;
+  const isStored = row.outcome === 'stored';
+  const refusedFor = isStored ? findings.filter(({ severity }) => severity === 'E') : [];
+  const told = row.ack === null ? null : bytesOfHex(row.ack);
+  return { status: row.outcome, outcome: row.decided, ack: told, refusedFor, left };
 }
 
 /** Who has the message processed (edge/README.md, Audit). */

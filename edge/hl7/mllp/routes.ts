@@ -18,6 +18,7 @@ import {
 } from '../../../shared/mllp-contract.ts';
 import type { Deps, Query } from '../../deps.ts';
 import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
+import type { NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
@@ -26,7 +27,8 @@ import { ackBytes } from '../ingest/answer.ts';
 import type { Guesses } from '../guess/guesses.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
-import { recordRefusals } from './refusals.ts';
+import { toldOf } from '../refused-message.ts';
+import { noteNoKey } from './no-key.ts';
 import { callerOf, notThere, requireBody, useToken } from './sidecar-token.ts';
 
 /** How long a sidecar may refuse by the ranges it was told: a key that was changed counts after that. */
@@ -36,7 +38,12 @@ const RANGES_MAX_AGE_SECONDS = 15;
 const SIDECAR_NOTE_MS = 60_000;
 
 /** @param guesses of this isolate, shared with the messages over HTTP */
-export function createMllpIngest(deps: Deps, guesses: Guesses, countUse?: CountUse): Surface {
+export function createMllpIngest(
+  deps: Deps,
+  guesses: Guesses,
+  countUse?: CountUse,
+  noteRefusal?: NoteRefusal,
+): Surface {
   const app = createSurface(deps, 'mllp', '', countUse);
   const noted = new Map<string, number>();
 
@@ -80,11 +87,15 @@ export function createMllpIngest(deps: Deps, guesses: Guesses, countUse?: CountU
       },
     );
     if (ingested.status === 'no-sender') {
-      recordRefusals(deps, ingested.refusal, address, requestId);
+      noteNoKey(deps, noteRefusal, ingested.refusal, address, requestId);
       return refuse(ingested.header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
     }
     const { site, clientId, outcome } = ingested;
-    c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused', answers: [outcome] });
+    c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused', messages: [ingested] });
+    if (outcome !== 'AA') {
+      const told = toldOf(ingested.refusedFor);
+      noteRefusal?.({ clientId, isKnown: true, answer: outcome, ...told, requestId, sourceAddress: address });
+    }
     deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: outcome });
     return answer(ingested.ack, 'keep', takesTwo(request) ? ingested.acceptAck : undefined);
   });

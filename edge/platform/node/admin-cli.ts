@@ -14,8 +14,8 @@ import { listKeys } from '../../admin/keys/statements.ts';
 import { viewFindings, viewKey } from '../../admin/keys/view.ts';
 import { findMessages, messageQuery } from '../../admin/messages/listing.ts';
 import { viewMessageRow } from '../../admin/messages/view.ts';
-import { findRefusals, refusalQuery } from '../../admin/refusals/listing.ts';
-import { viewRefusal } from '../../admin/refusals/view.ts';
+import { findRequests, requestQuery } from '../../admin/requests/listing.ts';
+import { viewRequest } from '../../admin/requests/view.ts';
 import { bodyOfFlags, optionsOf, usageOf } from '../../admin/record/flags.ts';
 import { SITE_MEMBERS } from '../../admin/settings/record.ts';
 import { assignAddress, type GivenAddress, listAddresses, withdrawAddress } from '../../admin/settings/addresses.ts';
@@ -206,9 +206,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
       await knownSite(database, site);
-      const query = refusalQuery.parse({ q: textOf(options, 'text'), limit: NEWEST });
-      const { items } = await findRefusals(database, site, textOf(options, 'client-id'), query);
-      return items.map(viewRefusal);
+      const given = { q: textOf(options, 'text'), clientId: textOf(options, 'client-id'), limit: NEWEST };
+      const { items } = await findRequests(database, site, Date.now(), requestQuery.parse(given));
+      return items.map(viewRequest);
     },
   },
   'message list': {

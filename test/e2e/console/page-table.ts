@@ -1,6 +1,7 @@
 /** Every page of the console, each at an address that shows something: one row a page, and a picture of its name. */
 import { createApiKey } from '../../stack/services/seed.ts';
 import { admission, type ConsoleInBrowser } from '../../stack/tools/console-browser.ts';
+import { noteRefusalsSql, refusalOf } from '../../stack/tools/refusal.ts';
 
 /** What the addresses of pages name. */
 interface Shown {
@@ -32,7 +33,7 @@ export const PAGES: readonly PageRow[] = [
   },
   { route: '/admin/settings', name: 'settings' },
   { route: '/admin/settings/edit', name: 'settings-edit' },
-  { route: '/admin/refusals', name: 'refusals' },
+  { route: '/admin/requests', name: 'requests' },
   { route: '/admin/messages', name: 'messages' },
   { route: '/admin/messages/:id', name: 'message', path: ({ messageId }) => `/admin/messages/${messageId}` },
   {
@@ -83,12 +84,24 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
      on conflict do nothing -- a quarter of an hour may have begun since this file's own requests were counted`,
     [site],
   );
+  const noKey = 'the source address 198.51.100.7 is not among the Allowed IPs';
+  const missing = 'Observation.code: an element that must be there is missing';
   await db.client.query(
-    `select refusal_add($1, gen_random_uuid(), 'token', 'request-1', '192.0.2.1', 'kid',
-       'kid "b" is not in the JWKS, which has "a"'),
-            refusal_add($1, gen_random_uuid(), 'mllp', 'request-2', '198.51.100.7', 'no-key',
-       'the source address 198.51.100.7 is not among the Allowed IPs')`,
-    [clientId],
+    ...noteRefusalsSql(
+      refusalOf(clientId, { code: 'kid', reason: 'kid "b" is not in the JWKS, which has "a"' }),
+      refusalOf(clientId, { surface: 'mllp', answer: 'AR', code: 'no-key', reason: noKey }),
+      ...[0, 1, 2].map((hours) => {
+        const lastAt = Date.now() - hours * 3_600_000;
+        const more = {
+          surface: 'fhir',
+          answer: '422',
+          code: 'required',
+          reason: missing,
+          requests: 312 * (hours + 1),
+        } as const;
+        return refusalOf(hl7Key.clientId, { ...more, firstAt: lastAt - 300_000, lastAt });
+      }),
+    ),
   );
   await db.client.query(
     `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, gen_random_uuid(), 'feed-silent', $2, now())`,

@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
-import { recordRefusals } from '../../../edge/hl7/mllp/refusals.ts';
+import { createRefusals } from '../../../edge/http/refusals.ts';
+import { noteNoKey } from '../../../edge/hl7/mllp/no-key.ts';
+import { noteRefusals } from '../../../edge/store/refusal.ts';
 import type { Sender } from '../../../edge/hl7/sender/find-sender.ts';
-import { memoryRateLimiter } from '../../../edge/platform/memory-rate-limiter.ts';
 import { createApiKey, type ApiKeyOptions } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
@@ -61,19 +62,23 @@ describe('the same bytes', () => {
   });
 });
 
-test('refusals of one sender without end are kept as often a minute as token requests may be', async () => {
+test('refusals of one sender without end are one row and one statement', async () => {
   const site = await newSite();
-  const limits = { RATE_LIMIT_TOKEN_PER_CLIENT: 3, RATE_LIMIT_TOKEN_PER_ADDRESS: 1, RATE_LIMIT_ADMIN_PER_ADDRESS: 1 };
   const works: Promise<unknown>[] = [];
-  const deps = {
-    ...site.deps,
-    rateLimiter: memoryRateLimiter({ ...limits, RATE_LIMIT_PER_KEY: 1 }, () => 0),
-    background: (work: Promise<unknown>) => void works.push(work),
-  };
+  const written: number[] = [];
+  const behind = { now: () => Date.now(), background: (work: Promise<unknown>) => void works.push(work) };
+  const note = createRefusals(behind, (refusals) => {
+    written.push(refusals.length);
+    return site.deps.database.run(noteRefusals(refusals));
+  })('mllp');
   const { clientId } = site;
   const refusal = { refused: 'no-key', reason: '', explainTo: [{ clientId, site: site.site, reason: 'x' }] } as const;
-  for (let n = 0; n < 10; n += 1) recordRefusals(deps, refusal, '192.0.2.1', `request-${n}`);
+  for (let n = 0; n < 10_000; n += 1) noteNoKey(site.deps, note, refusal, '192.0.2.1', `request-${n}`);
   await Promise.all(works);
-  const { rows } = await db.client.query('select from refusal where client_id = $1', [clientId]);
-  expect(rows).toHaveLength(3);
+  const { rows } = await db.client.query(
+    'select answer, code, reason, requests::int, request_id from refusal where client_id = $1',
+    [clientId],
+  );
+  expect(written).toEqual([1]);
+  expect(rows).toEqual([{ answer: 'AR', code: 'no-key', reason: 'x', requests: 10_000, request_id: 'request-9999' }]);
 });

@@ -1,6 +1,4 @@
 /** What a site keeps no longer is forgotten, and what must outlive it stays: on a real PostgreSQL, as the gateway's role. */
-import { randomUUID } from 'node:crypto';
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
@@ -11,6 +9,7 @@ import { countMeant } from '../../../edge/store/hl7-replay.ts';
 import { askForRetention, retentionDue, retentionStep } from '../../../edge/store/retention.ts';
 import type { LogEntry } from '../../../shared/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { noteRefusalsSql, refusalOf } from '../../stack/tools/refusal.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { ADA, createHl7Site, type Hl7Site } from '../hl7/site.ts';
 
@@ -30,7 +29,7 @@ const refused = (control: string) => `${msh('ADT^A04', control)}\nPID|1||||Doe^J
 
 /** Everything of the site came so many days earlier. */
 async function age(days: number, at: Hl7Site = site): Promise<void> {
-  const tables = ['hl7_message.received_at', 'hl7_attempt.at', 'refusal.at', 'usage.bucket', 'audit.at'];
+  const tables = ['hl7_message.received_at', 'hl7_attempt.at', 'refusal.since', 'usage.bucket', 'audit.at'];
   for (const column of tables) {
     const [table, name] = column.split('.');
     await db.client.query(`update ${table} set ${name} = ${name} - make_interval(days => $2) where site_id = $1`, [
@@ -150,11 +149,7 @@ test('of attempts older than 90 days the first that was accepted and the newest 
 });
 
 async function fill(at: Hl7Site): Promise<void> {
-  await db.client.query(
-    `insert into refusal (site_id, refusal_id, client_id, surface, request_id, source_address, code, reason)
-    values ($1, $2, $3, 'token', 'r', 'a', 'c', 'x')`,
-    [at.site, randomUUID(), at.clientId],
-  );
+  await db.client.query(...noteRefusalsSql(refusalOf(at.clientId)));
   await db.client.query(
     `insert into usage (site_id, bucket, surface, outcome, requests, latency) values ($1, now(), 'fhir', 'ok', 1, '{1}')`,
     [at.site],

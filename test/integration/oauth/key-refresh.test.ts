@@ -2,10 +2,12 @@
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { createRefusals } from '../../../edge/http/refusals.ts';
 import { createClientKeyring } from '../../../edge/oauth/client-keys.ts';
 import { createOauth } from '../../../edge/oauth/routes.ts';
 import { postgresJtiStore } from '../../../edge/platform/postgres-jti-store.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { noteRefusals } from '../../../edge/store/refusal.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { clientAssertion, ASSERTION_TYPE } from '../../stack/services/client.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
@@ -48,7 +50,8 @@ async function rotating(first: { open: JWK; closed: JWK }) {
       return Response.json({ keys: host.keys }, { headers });
     },
   });
-  const app = createOauth(deps, createClientKeyring(deps));
+  const note = createRefusals(deps, (refusals) => database.run(noteRefusals(refusals)))('token');
+  const app = createOauth(deps, createClientKeyring(deps), undefined, note);
   const { clientId } = await createApiKey(db.client, { site: await createSite(db.client), jwksUri: URI });
   const ask = async (privateJwk: JWK): Promise<number> => {
     const exp = Math.floor(Date.now() / 1000) + host.seconds + 60;
@@ -61,7 +64,7 @@ async function rotating(first: { open: JWK; closed: JWK }) {
     return response.status;
   };
   const lastReason = async () => {
-    const sql = 'select reason from refusal where client_id = $1 order by refusal_id desc limit 1';
+    const sql = 'select reason from refusal where client_id = $1 order by since desc, last_at desc limit 1';
     const { rows } = await db.client.query<{ reason: string }>(sql, [clientId]);
     return rows[0]?.reason;
   };

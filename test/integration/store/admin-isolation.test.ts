@@ -15,13 +15,13 @@ import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
 import { acknowledgeAlert, listAlerts, muteAlert, unmuteAlert } from '../../../edge/store/admin-alert.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { endSession, endSessions, listSessions, startSession } from '../../../edge/store/console-session.ts';
-import { recordRefusal } from '../../../edge/store/refusal.ts';
+import { noteRefusals } from '../../../edge/store/refusal.ts';
 import { changesOfSite, readSite, siteStatements, summariseSite } from '../../../edge/store/site.ts';
 import { sql } from '../../../edge/store/sql.ts';
 import { noteUsage, usageOf } from '../../../edge/store/usage.ts';
-import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
+import { refusalOf } from '../../stack/tools/refusal.ts';
 import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
 
 let mine: Hl7Site;
@@ -44,16 +44,8 @@ beforeAll(async () => {
   const latency = Array(12).fill(1);
   const usage = { at: Date.now(), surface: 'fhir', outcome: 'ok', requests: 7, durationMs: 7, latency } as const;
   await mine.deps.database.batch([
-    noteUsage({ counts: [{ ...usage, site: theirs.site }], answers: [], feeds: [] }),
-    recordRefusal({
-      id: uuidv7(Date.now()),
-      clientId: theirs.clientId,
-      surface: 'token',
-      requestId: 'r',
-      sourceAddress: '192.0.2.1',
-      code: 'aud',
-      reason: 'theirs',
-    }),
+    noteUsage({ counts: [{ ...usage, site: theirs.site }], answers: [], keys: [] }),
+    noteRefusals([refusalOf(theirs.clientId, { reason: 'theirs' })]),
   ]);
 });
 afterAll(() => mine?.db.drop());

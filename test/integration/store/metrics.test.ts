@@ -5,7 +5,7 @@ import { type Family, exposition } from '../../../edge/metrics/exposition.ts';
 import { familiesOf } from '../../../edge/metrics/families.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { readMetrics } from '../../../edge/store/metrics.ts';
-import { type Counted, LATENCY_BOUNDS_MS, noteUsage } from '../../../edge/store/usage.ts';
+import { type Counted, type KeyCount, LATENCY_BOUNDS_MS, noteUsage } from '../../../edge/store/usage.ts';
 import type { Database } from '../../../edge/deps.ts';
 import { type ApiKey, createApiKey, createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
@@ -25,13 +25,25 @@ afterAll(() => db.drop());
 const latency = (step: number) =>
   Array.from({ length: LATENCY_BOUNDS_MS.length + 1 }, (_, at) => (at === step ? 3 : 0));
 
+const keyCount = (of: string, clientId: string, at = Date.now()): KeyCount => ({
+  site: of,
+  clientId,
+  surface: 'hl7',
+  application: 'LAB',
+  facility: 'HOSP',
+  at,
+  accepted: 3,
+  refused: 0,
+  rejected: 0,
+});
+
 const counted = (more: Partial<Counted> = {}): Counted => ({
   counts: [
     { site, at: Date.now(), surface: 'hl7', outcome: 'ok', requests: 3, durationMs: 1_500, latency: latency(2) },
     { site, at: Date.now(), surface: 'hl7', outcome: 'refused', requests: 3, durationMs: 9, latency: latency(11) },
   ],
   answers: [{ site, surface: 'hl7', answer: 'AA', answers: 3 }],
-  feeds: [{ site, clientId: key.clientId, surface: 'hl7', at: Date.now() }],
+  keys: [keyCount(site, key.clientId)],
   ...more,
 });
 
@@ -68,11 +80,10 @@ test('what is counted twice is added, and stays when the charts forget it', asyn
 
 test('a clock that is ahead makes no feed younger than now, one that is behind none older than it was', async () => {
   const [before] = await samplesOf('gateway_feed_last_message_timestamp_seconds');
-  const feed = { site, clientId: key.clientId, surface: 'hl7' } as const;
-  await database.run(noteUsage(counted({ feeds: [{ ...feed, at: Date.now() + 86_400_000 }] })));
+  await database.run(noteUsage(counted({ keys: [keyCount(site, key.clientId, Date.now() + 86_400_000)] })));
   const [ahead] = await samplesOf('gateway_feed_last_message_timestamp_seconds');
   expect(ahead?.value).toBeLessThanOrEqual(Date.now() / 1000 + 60);
-  await database.run(noteUsage(counted({ feeds: [{ ...feed, at: 1 }] })));
+  await database.run(noteUsage(counted({ keys: [keyCount(site, key.clientId, 1)] })));
   const [behind] = await samplesOf('gateway_feed_last_message_timestamp_seconds');
   expect(behind?.value).toBe(ahead?.value);
   expect(Number(behind?.value)).toBeGreaterThanOrEqual(Number(before?.value));
@@ -88,7 +99,7 @@ test('of sites and keys that are gone nothing is written, and the rest is', asyn
           { site: gone, surface: 'hl7', answer: 'AA', answers: 1 },
           { site, surface: 'hl7', answer: 'AA', answers: 1 },
         ],
-        feeds: [{ site: gone, clientId: key.clientId, surface: 'hl7', at: Date.now() }],
+        keys: [keyCount(gone, key.clientId)],
       }),
     ),
   );
@@ -98,7 +109,7 @@ test('of sites and keys that are gone nothing is written, and the rest is', asyn
 
 test('a disabled key is no feed, and what is too much is left out and said', async () => {
   await createApiKey(db.client, { site, protocols: ['hl7'] }).then(({ clientId }) =>
-    database.run(noteUsage(counted({ feeds: [{ site, clientId, surface: 'hl7', at: Date.now() }] }))),
+    database.run(noteUsage(counted({ keys: [keyCount(site, clientId)] }))),
   );
   expect(await samplesOf('gateway_feed_last_message_timestamp_seconds')).toHaveLength(2);
   const [leftOut] = (await families(1)).get('gateway_metrics_left_out')?.samples ?? [];

@@ -34,6 +34,7 @@ const KEPT: Readonly<Record<string, string>> = {
   audit: 'INSERT SELECT',
   authority_alias_decision: 'INSERT SELECT',
   hl7_attempt: 'DELETE INSERT SELECT',
+  key_usage: 'SELECT',
   patient_trait: 'INSERT SELECT',
   refusal: 'SELECT',
   resource: 'INSERT SELECT UPDATE',
@@ -65,12 +66,12 @@ const FOR_THE_OWNER = [
   'metrics_told',
   'mllp_candidates',
   'mllp_ranges',
-  'refusal_add',
+  'refusals_note',
   'retention_ask',
   'retention_step',
   'thumbprints_write',
   'token_revoke',
-  'usage_note',
+  'usage_noted',
 ];
 
 interface Relation {

@@ -32,6 +32,7 @@ test('every operation and its permission', () => {
     'get /possible-duplicates: site.messages.read',
     'get /replays/{id}: site.messages.replay',
     'get /replays: site.messages.replay',
+    'get /requests: site.api_keys.read',
     'get /sessions: site.sessions.end',
     'get /sidecars: site.endpoints.read',
     'get /site/changes: site.settings.read',

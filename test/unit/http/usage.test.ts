@@ -52,19 +52,25 @@ describe('counting', () => {
   test('by status, ACK and token too, and when a key sent its last message', async () => {
     const { count, all } = start();
     const clientId = 'svc-1';
-    count({ site: 'a', clientId, answers: ['AA', 'AA', 'AE'] }, 422, 5);
+    const message = (outcome: 'AA' | 'AE' | 'AR', application = 'LAB') => ({ outcome, application, facility: 'HOSP' });
+    count({ site: 'a', clientId, messages: [message('AA'), message('AA'), message('AE')] }, 422, 5);
     vi.setSystemTime(1_000_700);
-    count({ site: 'a', clientId, answers: ['AA'] }, 200, 5);
+    count({ site: 'a', clientId, messages: [message('AA'), message('AR', 'RIS')] }, 422, 5);
     count({ site: 'a', clientId: 'svc-token', answers: ['token'] }, 200, 5);
     // Nothing was stored: the sender has not been heard.
-    count({ site: 'a', clientId: 'svc-away', answers: [] }, 503, 5);
+    count({ site: 'a', clientId: 'svc-away', messages: [] }, 503, 5);
     await vi.advanceTimersByTimeAsync(5_000);
     const told = Object.fromEntries((all[0]?.answers ?? []).map(({ answer, answers }) => [answer, answers]));
-    expect(told).toEqual({ 422: 1, 200: 2, 503: 1, AA: 3, AE: 1, token: 1 });
-    expect(all[0]?.feeds).toEqual([{ site: 'a', clientId, surface: 'fhir', at: 1_000_700 }]);
+    expect(told).toEqual({ 422: 2, 200: 1, 503: 1, AA: 3, AE: 1, AR: 1, token: 1 });
+    const of = { site: 'a', clientId, surface: 'fhir', facility: 'HOSP', at: 1_000_700 };
+    expect(all[0]?.keys).toEqual([
+      { ...of, application: 'LAB', accepted: 3, refused: 1, rejected: 0 },
+      { ...of, application: 'RIS', accepted: 0, refused: 0, rejected: 1 },
+      { ...of, clientId: 'svc-token', application: '', facility: '', accepted: 1, refused: 0, rejected: 0 },
+    ]);
     expect(all[0]?.counts.map(({ outcome, durationMs }) => [outcome, durationMs])).toEqual([
-      ['refused', 5],
-      ['ok', 10],
+      ['refused', 10],
+      ['ok', 5],
       ['failed', 5],
     ]);
   });
@@ -74,6 +80,22 @@ describe('counting', () => {
     for (let site = 0; site < 3_000; site += 1) use(200, 1, `site-${site}`);
     await vi.advanceTimersByTimeAsync(5_000);
     expect([all[0]?.counts.length, all[0]?.answers.length]).toEqual([1_000, 1_000]);
+  });
+
+  test('a sender that calls itself something else with each message leaves room for others', async () => {
+    const { count, all } = start();
+    for (let n = 0; n < 3_000; n += 1) {
+      count(
+        { site: 'a', clientId: 'svc-1', messages: [{ outcome: 'AA', application: `A${n}`, facility: '' }] },
+        200,
+        1,
+      );
+    }
+    count({ site: 'b', clientId: 'svc-2', messages: [{ outcome: 'AA', application: 'LAB', facility: '' }] }, 200, 1);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const keys = all[0]?.keys ?? [];
+    expect(keys.map(({ application }) => application).slice(-3)).toEqual(['A19', '', 'LAB']);
+    expect([keys.length, keys.find(({ application }) => application === '')?.accepted]).toEqual([22, 2_980]);
   });
 
   test('leaves out requests of nobody known', async () => {

@@ -69,6 +69,7 @@ async function present(client: ClientRow | undefined, options: AssertionOptions 
     requestId: 'r',
     sourceAddress: '192.0.2.1',
     countFor: () => undefined,
+    knownClient: () => undefined,
     countToken: () => undefined,
   };
   const presented = await readPresented(request);

@@ -1,0 +1,45 @@
+/** Where in the console the reason of a request is looked into. */
+import { applicationCodeFor } from '../../../shared/hl7/error-code.ts';
+import type { Config } from '../../config.ts';
+import { MLLP_REFUSALS } from '../../refusals.ts';
+import type { FoundRefusal } from '../../store/admin-refusal.ts';
+import { linkTo } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+
+interface Link {
+  readonly href: string;
+  readonly title: string;
+}
+
+/** A message that was judged is kept: its code is one of table 0357. */
+const isMessage = ({ surface, code }: Pick<FoundRefusal, 'surface' | 'code'>): boolean =>
+  (surface === 'hl7' || surface === 'mllp') && /^\d+$/.test(code);
+
+/** What is wrong with a resource the workbench shows, one fault for each element. */
+const OF_CONTENT = new Set(['structure', 'required', 'value', 'invariant', 'code-invalid', 'business-rule']);
+
+/** @param row whose quarters give the time in which to look */
+export function explainedAt(config: Config, row: FoundRefusal): Link {
+  const key = linkTo(config, `${PLACES.keys.path}/${row.client_id}`);
+  if (isMessage(row)) {
+    const query = {
+      clientId: row.client_id,
+      outcome: row.answer.startsWith('A') ? row.answer : applicationCodeFor([row.code]),
+      from: row.first_at,
+    };
+    return {
+      href: `${linkTo(config, PLACES.messages.path)}?${new URLSearchParams(query).toString()}`,
+      title: 'The messages',
+    };
+  }
+  if (Object.hasOwn(MLLP_REFUSALS, row.code)) return { href: key, title: 'Whom the key allows' };
+  if (row.surface === 'token') return { href: linkTo(config, PLACES.workbench.path), title: 'Try it in the workbench' };
+  if (OF_CONTENT.has(row.code)) {
+    return { href: linkTo(config, PLACES.workbench.path), title: 'Check a resource in the workbench' };
+  }
+  if (['invalid_token', 'insufficient_scope', 'forbidden'].includes(row.code)) {
+    return { href: key, title: 'What the key may do' };
+  }
+  const docs = config.INTEGRATION_DOCS_URL;
+  return docs === undefined ? { href: key, title: 'The API key' } : { href: docs, title: 'API reference' };
+}

@@ -1,0 +1,179 @@
+/** Why requests were refused or failed: how many of each reason since when, the exact reason, and what to change. */
+import type { Config } from '../../config.ts';
+import { hintFor } from '../../refusals.ts';
+import { type FoundRefusal, MAX_ROWS } from '../../store/admin-refusal.ts';
+import type { List } from '../api/cursor.ts';
+import { linkTo } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { Badge, Empty, Filter, Moment, Pager, Search, Select, When } from '../web/ui.tsx';
+import { explainedAt } from './explained.ts';
+import { quartersOf } from './view.ts';
+
+export const SURFACE_WORDS = { token: 'Token', fhir: 'FHIR', hl7: 'HL7 over HTTP', mllp: 'HL7 over MLLP' } as const;
+
+const toneOf = (answer: string) => (answer.startsWith('5') ? 'bad' : 'warn');
+const times = (requests: number): string => `${requests.toLocaleString('en')} times`;
+
+const Quarters = ({ row }: { row: FoundRefusal }) => {
+  const quarters = quartersOf(row);
+  if (quarters.length < 2) return null;
+  const most = Math.max(...quarters.map(({ requests }) => requests));
+  return (
+    <details>
+      <summary>By quarter of an hour</summary>
+      <ul class="quarters">
+        {quarters.map(({ since, requests }) => (
+          <li>
+            <When at={since} />
+            <meter min={0} max={most} value={requests} aria-label={`requests since ${since}`}></meter>
+            <span>{requests.toLocaleString('en')}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+};
+
+interface RefusalsProps {
+  readonly items: readonly FoundRefusal[];
+  readonly config: Config;
+  /** On the page of the key itself it is not named. */
+  readonly isOfKey?: boolean;
+}
+
+export const Refusals = ({ items, config, isOfKey = false }: RefusalsProps) => (
+  <ol class="refusals">
+    {items.map((row) => {
+      const { href, title } = explainedAt(config, row);
+      const key = `${linkTo(config, PLACES.keys.path)}/${row.client_id}`;
+      const only = `${linkTo(config, PLACES.requests.path)}?${new URLSearchParams({ clientId: row.client_id, code: row.code, range: '' }).toString()}`;
+      return (
+        <li>
+          <p class="reason">
+            {row.answer === '' ? null : <Badge tone={toneOf(row.answer)}>{row.answer}</Badge>}{' '}
+            {row.reason === '' ? 'Further reasons of this kind, too many to keep each' : row.reason}
+          </p>
+          {hintFor(row.code) === null ? null : <p class="hint">{hintFor(row.code)}</p>}
+          <p class="meta">
+            {row.requests === 1 ? null : (
+              <span>
+                <strong>{times(row.requests)}</strong> since <When at={row.first_at} />
+              </span>
+            )}
+            <span>
+              {row.requests === 1 ? '' : 'last '}
+              <When at={row.last_at} />
+            </span>
+            <span>{SURFACE_WORDS[row.surface]}</span>
+            {isOfKey ? null : <a href={key}>{row.key_name}</a>}
+            <span>
+              from <code>{row.source_address}</code>
+            </span>
+            <span>
+              check{' '}
+              <a href={only} title="Only this key and check">
+                <code>{row.code}</code>
+              </a>
+            </span>
+            <span>
+              request <code>{row.request_id}</code>
+            </span>
+            <a href={href}>{title}</a>
+          </p>
+          <Quarters row={row} />
+        </li>
+      );
+    })}
+  </ol>
+);
+
+const STATUSES = ['400', '401', '403', '404', '409', '412', '413', '415', '422', '429', '503'];
+
+const TABS = [
+  { range: '1h', title: '1 hour' },
+  { range: '24h', title: '24 hours' },
+  { range: '7d', title: '7 days' },
+  { range: '', title: 'All that is kept' },
+] as const;
+
+interface RequestPageProps {
+  readonly list: List<FoundRefusal>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly range: string;
+  readonly config: Config;
+}
+
+export const RequestPage = ({ list, query, range, config }: RequestPageProps) => {
+  const path = linkTo(config, PLACES.requests.path);
+  const clientId = query['clientId'] ?? '';
+  const hasTimes = (query['from'] ?? '') !== '' || (query['to'] ?? '') !== '';
+  const { from: _from, to: _to, cursor: _cursor, ...rest } = query;
+  const withRange = (value: string): string => `${path}?${new URLSearchParams({ ...rest, range: value }).toString()}`;
+  return (
+    <>
+      <p class="lead">
+        What was refused or failed, of every key over all four surfaces. Callers are told little of some of it, so that
+        nobody learns about keys that are not theirs; here is what really happened, without what was sent.
+      </p>
+      <nav class="tabs" aria-label="Time span">
+        {TABS.map((tab) => (
+          <a href={withRange(tab.range)} aria-current={!hasTimes && tab.range === range ? 'page' : undefined}>
+            {tab.title}
+          </a>
+        ))}
+      </nav>
+      <Filter label="Requests">
+        {clientId === '' ? null : <input type="hidden" name="clientId" value={clientId} />}
+        <input type="hidden" name="range" value={range} />
+        <Search label="Reason, address or request id" value={query['q'] ?? ''} />
+        <Select
+          name="surface"
+          label="Surface"
+          value={query['surface'] ?? ''}
+          options={[
+            { value: '', label: 'any' },
+            ...Object.entries(SURFACE_WORDS).map(([value, label]) => ({ value, label })),
+          ]}
+        />
+        <Select
+          name="status"
+          label="Answer"
+          value={query['status'] ?? ''}
+          options={[
+            { value: '', label: 'any' },
+            { value: '4xx', label: '4xx refused' },
+            { value: '5xx', label: '5xx failed' },
+            ...STATUSES.map((value) => ({ value, label: value })),
+            { value: 'AE', label: 'AE' },
+            { value: 'AR', label: 'AR' },
+          ]}
+        />
+        <label>
+          <span>Check</span>
+          <input name="code" value={query['code'] ?? ''} placeholder="aud, 101, required" size={12} />
+        </label>
+        <Moment name="from" label="From" value={query['from'] ?? ''} />
+        <Moment name="to" label="To" value={query['to'] ?? ''} />
+      </Filter>
+      {clientId === '' ? null : (
+        <p>
+          Only those of{' '}
+          <a href={`${linkTo(config, PLACES.keys.path)}/${clientId}`}>{list.items[0]?.key_name ?? 'one API key'}</a>.{' '}
+          <a href={path}>Show all</a>
+        </p>
+      )}
+      {list.items.length === 0 ? (
+        <Empty>No request was refused or failed in this time.</Empty>
+      ) : (
+        <Refusals items={list.items} config={config} />
+      )}
+      {list.items.some(({ is_cut: isCut }) => isCut) ? (
+        <p class="quiet">
+          There is more than can be added up at once: only the newest {MAX_ROWS.toLocaleString('en')} rows were. Choose
+          a shorter time.
+        </p>
+      ) : null}
+      <Pager path={path} query={query} next={list.next} />
+    </>
+  );
+};

@@ -1,0 +1,53 @@
+/** Refused and failed requests of one reason, as the JSON API answers them. */
+import { z } from 'zod';
+
+import { hintFor } from '../../refusals.ts';
+import type { FoundRefusal } from '../../store/admin-refusal.ts';
+import { USAGE_SURFACES } from '../../store/usage.ts';
+
+const quarters = z.array(z.object({ since: z.iso.datetime(), requests: z.number().int() }));
+
+export const requestItem = z.object({
+  id: z.guid(),
+  clientId: z.string(),
+  keyName: z.string(),
+  surface: z.enum(USAGE_SURFACES),
+  status: z.number().int().nullable().meta({ description: 'HTTP; null over MLLP.' }),
+  ack: z.enum(['AE', 'AR']).nullable().meta({ description: 'MSA-1, over MLLP.' }),
+  outcome: z.enum(['refused', 'failed']).meta({ description: 'Failed is our fault (5xx).' }),
+  code: z.string().meta({ description: 'Which check refused: ours, an OAuth error, an R4 IssueType, table 0357.' }),
+  reason: z.string().meta({
+    description: 'Never what a resource or a message holds. Empty where one code had too many reasons at once.',
+  }),
+  hint: z.string().nullable().meta({ description: 'What to change.' }),
+  requests: z.number().int().meta({ description: 'How many, in the time that was asked for.' }),
+  firstAt: z.iso.datetime(),
+  at: z.iso.datetime().meta({ description: 'Of the last.' }),
+  requestId: z.string().meta({ description: 'Of the last.' }),
+  sourceAddress: z.string().meta({ description: 'Of the last.' }),
+  quarters: quarters.meta({ description: 'By quarter of an hour, the newest 24.' }),
+});
+
+export const quartersOf = ({ quarters: text }: Pick<FoundRefusal, 'quarters'>) => quarters.parse(JSON.parse(text));
+
+export function viewRequest(row: FoundRefusal): z.infer<typeof requestItem> {
+  const { answer } = row;
+  return {
+    id: row.id,
+    clientId: row.client_id,
+    keyName: row.key_name,
+    surface: row.surface,
+    status: /^\d/.test(answer) ? Number(answer) : null,
+    ack: answer === 'AE' || answer === 'AR' ? answer : null,
+    outcome: answer.startsWith('5') ? 'failed' : 'refused',
+    code: row.code,
+    reason: row.reason,
+    hint: hintFor(row.code),
+    requests: row.requests,
+    firstAt: row.first_at,
+    at: row.last_at,
+    requestId: row.request_id,
+    sourceAddress: row.source_address,
+    quarters: quartersOf(row),
+  };
+}

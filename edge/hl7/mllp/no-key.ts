@@ -1,0 +1,18 @@
+/** What the administrators of the keys concerned learn when no key is meant (edge/README.md, MLLP); the sender does not. */
+import type { Deps } from '../../deps.ts';
+import type { NoteRefusal } from '../../http/refusals.ts';
+import type { NoKey } from '../sender/select-key.ts';
+
+/** Notes the reason of each key, off the response path. */
+export function noteNoKey(
+  { log }: Pick<Deps, 'log'>,
+  note: NoteRefusal | undefined,
+  { refused: code, reason: detail, explainTo }: NoKey,
+  sourceAddress: string,
+  requestId: string,
+): void {
+  log({ level: 'warn', event: 'mllp.refused', requestId, sourceAddress, fault: code, detail });
+  for (const { clientId, reason } of explainTo) {
+    note?.({ clientId, isKnown: true, answer: 'AR', code, reason, requestId, sourceAddress });
+  }
+}

@@ -1,0 +1,48 @@
+-- Adds refused and failed requests to the log (edge/http/refusals.ts), those of one reason and quarter of an hour to one row:
+--   [{ clientId, surface, answer, code, reason, requests, firstAt, lastAt: milliseconds, requestId, sourceAddress }]
+-- Nothing is kept for an unknown client. Whose a key is comes from the key alone, hence the owner's rights, and nothing of it
+-- comes back. Of a code ten reasons are kept for a quarter of an hour, the others are counted under the code alone; what
+-- comes after a change of its key is counted apart. Rows are written in the order of their key, so that two processes do
+-- not wait for each other.
+create or replace function refusals_note(p_refusals json) returns void language sql
+security definer
+set search_path = public, pg_temp
+as $$
+  insert into refusal as r (site_id, client_id, since, surface, answer, code, reason, requests, first_at, last_at, request_id,
+      source_address)
+  with given as (
+    select k.site_id, k.client_id, x.surface, x.answer, x.code, x.reason, x.requests, t.first_at, t.last_at,
+           x."requestId" as request_id, x."sourceAddress" as source_address,
+           case when t.last_at < k.updated_at then date_bin('15 minutes', t.last_at, 'epoch')
+                else greatest(date_bin('15 minutes', t.last_at, 'epoch'), k.updated_at) end as since
+      from json_to_recordset(p_refusals) as x("clientId" text, surface text, answer text, code text, reason text,
+             requests bigint, "firstAt" bigint, "lastAt" bigint, "requestId" text, "sourceAddress" text)
+      join api_key k on k.client_id = x."clientId"
+     cross join lateral (
+       select least(to_timestamp(x."firstAt" / 1000.0), clock_timestamp()) as first_at,
+              least(to_timestamp(x."lastAt" / 1000.0), clock_timestamp()) as last_at) t
+  ), known as (
+    select g.*,
+           exists (select from refusal o
+                    where o.site_id = g.site_id and o.client_id = g.client_id and o.since = g.since and o.surface = g.surface
+                      and o.answer = g.answer and o.code = g.code and o.reason_key = md5(g.reason)::uuid) as is_there,
+           (select count(*) from refusal o
+             where o.site_id = g.site_id and o.client_id = g.client_id and o.since = g.since and o.surface = g.surface
+               and o.code = g.code) as there
+      from given g
+  ), kept as (
+    select k.*, case when k.is_there or k.there + row_number() over (
+               partition by k.site_id, k.client_id, k.since, k.surface, k.code, k.is_there order by k.requests desc) <= 10
+             then k.reason else '' end as told
+      from known k
+  )
+  select site_id, client_id, since, surface, answer, code, told, sum(requests), min(first_at), max(last_at),
+         (array_agg(request_id order by last_at desc))[1], (array_agg(source_address order by last_at desc))[1]
+    from kept group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, md5(told)::uuid
+  on conflict (site_id, client_id, since, surface, answer, code, reason_key) do update
+    set requests = r.requests + excluded.requests,
+        first_at = least(r.first_at, excluded.first_at),
+        last_at = greatest(r.last_at, excluded.last_at),
+        request_id = excluded.request_id,
+        source_address = excluded.source_address
+$$;

@@ -1,0 +1,211 @@
+/** What an integration team watches, on both runtimes: which requests were refused or failed and why, by whom and since when. */
+import { importJWK, SignJWT, generateKeyPair, type JWK } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { getToken } from '../stack/services/client.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { msh } from '../stack/tools/hl7-text.ts';
+
+interface Init extends Omit<RequestInit, 'headers'> {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Item {
+  readonly clientId: string;
+  readonly surface: string;
+  readonly status: number | null;
+  readonly outcome: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly requests: number;
+  readonly requestId: string;
+}
+
+describe.each(RUNTIMES)('watching on %s', (runtime) => {
+  let db: TestDatabase;
+  let stack: TestConsole;
+  let admin: string;
+  let key: ApiKey;
+  let foreign: ApiKey;
+  let access: string;
+  let site: string;
+  let otherSite: string;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client, { name: 'North', timeZone: 'Europe/Vienna' });
+    otherSite = await createSite(db.client, { name: 'South' });
+    stack = await startConsole(runtime, db, site, { env: { JOB_TICK_SECONDS: '3600' } });
+    admin = await stack.oidc.adminToken();
+    key = await createApiKey(db.client, { site, name: 'LAB', protocols: ['fhir', 'hl7'], scopes: FEW });
+    foreign = await createApiKey(db.client, { site: otherSite, protocols: ['fhir', 'hl7'] });
+    access = await getToken(stack.gateway.oauthBaseUrl, key);
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  const FEW = [
+    'system/Patient.read',
+    'system/Patient.write',
+    'system/Observation.write',
+    'system/DocumentReference.write',
+  ];
+
+  const fhir = (path: string, { headers = {}, ...init }: Init = {}, token = access): Promise<Response> =>
+    fetch(`${stack.gateway.fhirBaseUrl}/fhir/${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json', ...headers },
+    });
+  const post = (resource: object): Promise<Response> =>
+    fhir(String('resourceType' in resource && resource.resourceType), {
+      method: 'POST',
+      body: JSON.stringify(resource),
+    });
+  const api = async (query = ''): Promise<readonly Item[]> => {
+    const headers = { authorization: `Bearer ${admin}` };
+    const answer = await fetch(`${stack.baseUrl}/admin/api/requests${query}`, { headers });
+    expect(answer.status).toBe(200);
+    const { items }: { items: readonly Item[] } = await answer.json();
+    return items;
+  };
+  /** The reason that has this request as its last. */
+  const noted = (response: Response): Promise<Item> => {
+    const id = response.headers.get('x-request-id') ?? '';
+    return until(`request ${id} to be noted`, async () => (await api(`?q=${id}`))[0]);
+  };
+  const signed = async (claims: object, isForged = false): Promise<string> => {
+    const { keys }: { keys: readonly JWK[] } = JSON.parse(stack.gateway.secrets.env.TOKEN_SIGNING_KEYS);
+    const [jwk] = keys;
+    const own = await importJWK(jwk ?? {}, 'ES256');
+    const { privateKey } = await generateKeyPair('ES256');
+    const now = Math.floor(Date.now() / 1000);
+    const ours = {
+      iss: stack.gateway.oauthBaseUrl,
+      sub: key.clientId,
+      client_id: key.clientId,
+      aud: 'svc-fhir',
+      scope: '',
+    };
+    return new SignJWT({ ...ours, site, iat: now, exp: now + 60, jti: crypto.randomUUID(), ...claims })
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: jwk?.kid ?? '' })
+      .sign(isForged ? privateKey : own);
+  };
+
+  test('each refusal of FHIR is noted with its answer, code and place, and nothing of what was sent', async () => {
+    const created = await post({ resourceType: 'Patient', name: [{ family: 'Nosy' }] });
+    const { id } = (await created.json()) as { id: string };
+    const ifMatch = {
+      method: 'PUT',
+      headers: { 'if-match': 'W/"7"' },
+      body: JSON.stringify({ resourceType: 'Patient', id }),
+    };
+    const cases: readonly [Response, number, string, string][] = [
+      [
+        await fhir('Patient?nosy4711=1'),
+        400,
+        'not-supported',
+        'a parameter that R4 does not have here: it is not supported here',
+      ],
+      [await fhir('Patient?family:exact=Nosy'), 400, 'not-supported', 'the parameter family: it is not supported here'],
+      [
+        await fhir('Condition'),
+        403,
+        'insufficient_scope',
+        'the access token lacks a scope: system/Condition.read is needed',
+      ],
+      [await fhir(`Patient/${crypto.randomUUID()}`), 404, 'not-found', 'there is nothing of this id in the site'],
+      [await fhir(`Patient/${id}`, ifMatch), 412, 'precondition-failed', 'a condition in the headers does not hold'],
+      [
+        await fhir('Patient', { method: 'POST', body: 'x', headers: { 'content-type': 'text/nosy' } }),
+        415,
+        'unsupported-media-type',
+        'the Content-Type cannot be read',
+      ],
+      [
+        await post({
+          resourceType: 'Observation',
+          status: 'Nosy',
+          nosy4711: 'Nora',
+          subject: { reference: `Patient/${id}` },
+        }),
+        400,
+        'code-invalid',
+        expect.stringContaining('Observation.code: an element that must be there is missing'),
+      ],
+      [
+        await post({
+          resourceType: 'Observation',
+          status: 'final',
+          code: { text: 'x' },
+          subject: { reference: 'Patient/4711' },
+        }),
+        422,
+        expect.any(String),
+        expect.stringMatching(/^Observation\.subject/),
+      ],
+    ];
+    for (const [response, status, code, reason] of cases) {
+      expect(response.status, reason).toBe(status);
+      const item = await noted(response);
+      expect(item).toMatchObject({ clientId: key.clientId, surface: 'fhir', status, outcome: 'refused', requests: 1 });
+      expect([item.code, item.reason]).toEqual([code, reason]);
+    }
+    const { rows } = await db.client.query('select code, reason from refusal');
+    expect(JSON.stringify(rows)).not.toMatch(/nosy|nora|4711/i);
+  });
+
+  test('what a token tells is its key’s where we signed it, and nobody’s where not, whomever it names', async () => {
+    const expired = await fhir('Patient', {}, await signed({ exp: 1_000 }));
+    expect([expired.status, (await noted(expired)).reason]).toEqual([401, 'the access token has expired']);
+    const elsewhere = await fhir('Patient', {}, await signed({ aud: 'svc-hl7-http' }));
+    expect([elsewhere.status, (await noted(elsewhere)).code]).toEqual([401, 'invalid_token']);
+    const before = await db.client.query('select sum(requests)::int from refusal');
+    const theirs = { sub: foreign.clientId, client_id: foreign.clientId, site: otherSite };
+    for (const token of [await signed(theirs, true), 'x', await signed({}, true)]) {
+      expect((await fhir('Patient', {}, token)).status).toBe(401);
+      expect((await fhir('Patient', { method: 'HEAD' }, token)).status).toBe(401);
+    }
+    // One that is noted comes after them.
+    const last = await fhir(`Patient/${crypto.randomUUID()}`, { method: 'HEAD' });
+    expect((await noted(last)).status).toBe(404);
+    const after = await db.client.query('select sum(requests)::int from refusal');
+    expect(Number(after.rows[0].sum) - Number(before.rows[0].sum)).toBe(1);
+    expect((await db.client.query('select from refusal where site_id = $1', [otherSite])).rowCount).toBe(0);
+  });
+
+  test('a refused message is noted with its ERR, and the same reason again is counted', async () => {
+    const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    const send = (body: string, type = 'text/plain'): Promise<Response> =>
+      fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': type },
+        body,
+      });
+    const unnamed = (control: string): string => `${msh('ADT^A04^ADT_A01', control)}\rPID|1||||Nosy^Nora||19800101`;
+    const first = await send(unnamed('W-1'));
+    expect(await noted(first)).toMatchObject({ surface: 'hl7', status: 422, code: '101', requests: 1 });
+    for (let n = 2; n <= 4; n += 1) await send(unnamed(`W-${n}`));
+    const item = await until('all four', async () =>
+      (await api('?surface=hl7&code=101')).find(({ requests }) => requests === 4),
+    );
+    expect(item.reason).toMatch(/^PID-3/);
+    expect(item.reason).not.toMatch(/Nosy|Nora|1980/);
+    const wrong = await send(unnamed('W-5'), 'application/json');
+    expect(await noted(wrong)).toMatchObject({ surface: 'hl7', status: 415 });
+    const { items } = (await (
+      await fetch(`${stack.baseUrl}/admin/api/api-keys/${key.clientId}/refusals?surface=hl7`, {
+        headers: { authorization: `Bearer ${admin}` },
+      })
+    ).json()) as { items: readonly Item[] };
+    expect(items.map(({ status, requests }) => [status, requests])).toEqual([
+      [415, 1],
+      [422, 4],
+    ]);
+  });
+});

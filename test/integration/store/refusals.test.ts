@@ -1,0 +1,160 @@
+/** The log of refused requests in the database: added up, of one site each, bounded whatever comes, found by plan. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { ANY_REFUSAL, findRefusals, type RefusalFilter } from '../../../edge/store/admin-refusal.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
+import { noteRefusals, type Refusal } from '../../../edge/store/refusal.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { refusalOf } from '../../stack/tools/refusal.ts';
+
+let db: TestDatabase;
+let database: ReturnType<typeof neonDatabase>;
+let site: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  // The owner sees the rows of every site: what then is of one site is so by the statement's own condition.
+  database = neonDatabase({ DATABASE_URL: db.ownerUrl, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  site = await createSite(db.client);
+});
+afterAll(() => db.drop());
+
+const newKey = async (of = site): Promise<string> => {
+  const { clientId } = await createApiKey(db.client, { site: of });
+  // A key that was made now begins a new row in the middle of its quarter of an hour.
+  await db.client.query(`update api_key set updated_at = now() - interval '1 year' where client_id = $1`, [clientId]);
+  return clientId;
+};
+const note = (...refusals: Refusal[]) => database.run(noteRefusals(refusals));
+const found = (filter: Partial<RefusalFilter>, after: readonly string[] | null = null, limit = 1_000, of = site) =>
+  inSite(database, of).run(findRefusals(of, { ...ANY_REFUSAL, ...filter }, after, limit));
+const rowsOf = async (clientId: string) =>
+  (await db.client.query('select requests::int, reason, code from refusal where client_id = $1', [clientId])).rows;
+const HOUR_MS = 3_600_000;
+
+test('of one reason and quarter of an hour is one row, with all that explains it', async () => {
+  const clientId = await newKey();
+  const at = Math.floor(Date.now() / 900_000) * 900_000 - HOUR_MS;
+  await note(refusalOf(clientId, { requests: 312, firstAt: at, lastAt: at + 1_000 }));
+  await note(refusalOf(clientId, { requests: 2, firstAt: at + 5_000, lastAt: at + 6_000, requestId: 'last' }));
+  await note(refusalOf(clientId, { firstAt: at + 900_000, lastAt: at + 900_000, requestId: 'the last' }));
+  expect(await rowsOf(clientId)).toHaveLength(2);
+  const [row, ...others] = await found({ clientId });
+  expect(others).toEqual([]);
+  expect(row).toMatchObject({ surface: 'token', answer: '401', code: 'aud', reason: 'aud was "a"', requests: 315 });
+  expect(row).toMatchObject({ first_at: new Date(at).toISOString(), request_id: 'the last', is_cut: false });
+  expect(JSON.parse(row?.quarters ?? '').map((quarter: { requests: number }) => quarter.requests)).toEqual([1, 314]);
+});
+
+test('a list of all keys has those of its own site only', async () => {
+  const [here, there] = [await createSite(db.client), await createSite(db.client)];
+  await note(refusalOf(await newKey(here), { reason: 'own' }), refusalOf(await newKey(there), { reason: 'foreign' }));
+  expect((await found({}, null, 10, here)).map(({ reason }) => reason)).toEqual(['own']);
+});
+
+test('of a client that is not there nothing is kept', async () => {
+  const clientId = `svc-${randomUUID()}`;
+  await note(refusalOf(clientId), refusalOf(await newKey()));
+  expect(await rowsOf(clientId)).toEqual([]);
+});
+
+test('a flood of reasons leaves ten of its code, and all of other codes, keys and surfaces', async () => {
+  const [clientId, other] = [await newKey(), await newKey()];
+  await note(refusalOf(other, { reason: 'of another key' }));
+  for (let n = 0; n < 400; n += 20) {
+    await note(
+      ...Array.from({ length: 20 }, (_, k) => refusalOf(clientId, { code: 'kid', reason: `kid was "${n + k}"` })),
+    );
+  }
+  await note(refusalOf(clientId, { code: 'exp', reason: 'of its own' }));
+  const rows = await rowsOf(clientId);
+  expect(rows.filter(({ code }) => code === 'kid')).toHaveLength(11);
+  expect(rows.find(({ reason }) => reason === '')?.requests).toBe(390);
+  expect(rows.find(({ code }) => code === 'exp')?.reason).toBe('of its own');
+  expect(await rowsOf(other)).toHaveLength(1);
+});
+
+test('what comes after a key was changed is counted apart: what was put right begins anew', async () => {
+  const clientId = await newKey();
+  await note(refusalOf(clientId, { requests: 5 }));
+  await db.client.query('update api_key set updated_at = clock_timestamp() where client_id = $1', [clientId]);
+  await note(refusalOf(clientId, { firstAt: Date.now() + 5, lastAt: Date.now() + 5 }));
+  expect((await rowsOf(clientId)).map(({ requests }) => requests).toSorted((a, b) => a - b)).toEqual([1, 5]);
+});
+
+test('a client that repeats a 422 every second for a week is 672 rows and one reason', async () => {
+  const clientId = await newKey();
+  const refused = {
+    surface: 'fhir',
+    answer: '422',
+    code: 'required',
+    reason: 'Observation.code',
+    requests: 900,
+  } as const;
+  const begun = Date.now() - 7 * 24 * HOUR_MS;
+  const quarters = Array.from({ length: 672 }, (_, n) => begun + n * 900_000);
+  await note(...quarters.map((at) => refusalOf(clientId, { ...refused, firstAt: at, lastAt: at })));
+  const week = await found({ clientId });
+  expect(week.map(({ requests }) => requests)).toEqual([604_800]);
+  expect(JSON.parse(week[0]?.quarters ?? '')).toHaveLength(24);
+  const [hour] = await found({ clientId, from: new Date(Date.now() - HOUR_MS).toISOString() });
+  expect(hour?.requests).toBeLessThanOrEqual(900 * 5);
+});
+
+test('pages follow one another, filters hold, and what is older than the site keeps is not shown', async () => {
+  const clientId = await newKey();
+  const codes = ['aud', 'exp', 'kid'];
+  await note(...codes.map((code, n) => refusalOf(clientId, { code, lastAt: Date.now() - n * 1_000 })));
+  const [newest] = await found({ clientId }, null, 1);
+  const rest = await found({ clientId }, [newest?.place ?? '', newest?.id ?? ''], 10);
+  expect([newest?.code, ...rest.map(({ code }) => code)]).toEqual(codes);
+  await note(
+    refusalOf(clientId, { surface: 'fhir', answer: '503', code: 'transient', reason: 'away', requestId: 'r-503' }),
+  );
+  const by = async (filter: Partial<RefusalFilter>) => (await found({ clientId, ...filter })).map(({ code }) => code);
+  expect(await by({ surface: 'fhir' })).toEqual(['transient']);
+  expect(await by({ answer: '5xx' })).toEqual(['transient']);
+  expect((await by({ answer: '401' })).toSorted()).toEqual(codes);
+  expect(await by({ code: 'exp' })).toEqual(['exp']);
+  expect(await by({ text: 'R-50' })).toEqual(['transient']);
+  expect(await by({ to: new Date(Date.now() - HOUR_MS).toISOString() })).toEqual([]);
+  await db.client.query(`update refusal set since = now() - interval '91 days' where client_id = $1 and code = 'kid'`, [
+    clientId,
+  ]);
+  expect(await by({ code: 'kid' })).toEqual([]);
+});
+
+test('a hundred sites with a year of refusals cost what one has in the time that is asked for', async () => {
+  const crowd = await createSite(db.client);
+  const clientId = await newKey(crowd);
+  await db.client.query(
+    `insert into refusal (site_id, client_id, since, surface, answer, code, reason, requests, first_at, last_at, request_id,
+         source_address)
+       select $1, $2, t.at, 'fhir', '422', 'required', 'reason ' || n % 3, 1, t.at, t.at, 'r', 'a'
+         from generate_series(1, 60000) n
+        cross join lateral (select date_bin('15 minutes', now(), 'epoch') - n * interval '2 minutes' as at) t`,
+    [crowd, clientId],
+  );
+  await db.client.query('analyze refusal');
+  const query = findRefusals(
+    crowd,
+    { ...ANY_REFUSAL, from: new Date(Date.now() - 24 * HOUR_MS).toISOString() },
+    null,
+    51,
+  );
+  const client = db.client;
+  const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+    `explain (analyze, costs off, timing off) ${query.text}`,
+    [...query.params],
+  );
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toMatch(/Index Scan.* using refusal_age/);
+  expect(plan).not.toMatch(/Seq Scan on refusal/);
+  const all = await found({}, null, 51, crowd);
+  expect(all.every(({ is_cut: isCut }) => isCut)).toBe(true);
+  expect(all.reduce((sum, { requests }) => sum + requests, 0)).toBe(20_000);
+});

@@ -1,0 +1,84 @@
+/** What the log of requests says of a refused FHIR request: codes and places by R4's names, never what was sent. */
+import { describe, expect, test } from 'vitest';
+
+import { toldOf } from '../../../edge/fhir/refused-request.ts';
+import { Fault, type FaultKind, type Issue } from '../../../shared/fault.ts';
+
+const told = (kind: FaultKind, issues: readonly Issue[] = [], code?: string) =>
+  toldOf(new Fault(kind, 'Nora Nosy, 4711, was born on 1980-01-01', { issues, code }));
+const issue = (code: string, at?: string): Issue => ({
+  code,
+  message: 'Nora Nosy, 4711, was born on 1980-01-01',
+  ...(at === undefined ? {} : { at }),
+});
+
+test.each<[string, Issue[], string]>([
+  ['an element', [issue('required', 'Observation.code')], 'Observation.code: an element that must be there is missing'],
+  [
+    'positions are one reason',
+    [issue('value', 'Patient.name[17].given[3]')],
+    'Patient.name.given: the value cannot be used here',
+  ],
+  [
+    'an element that a client made up',
+    [issue('structure', 'Patient.Nosy4711')],
+    'Patient.…: it has not the shape that R4 gives it',
+  ],
+  ['a type that a client made up', [issue('not-supported', 'Nosy')], '…: it is not supported here'],
+  [
+    'a choice',
+    [issue('value', 'Observation.value.ofType(Quantity).code')],
+    'Observation.value.code: the value cannot be used here',
+  ],
+  [
+    'an entry',
+    [issue('required', 'Bundle.entry[2].resource.status')],
+    'Bundle.entry.resource.status: an element that must be there is missing',
+  ],
+  ['a parameter', [issue('not-supported', 'http.family:exact')], 'the parameter family: it is not supported here'],
+  [
+    'a parameter that is a number of a patient',
+    [issue('not-supported', 'http.4711')],
+    'a parameter that R4 does not have here: it is not supported here',
+  ],
+  ['a chain', [issue('not-supported', 'http.subject:Patient.nosy')], 'the parameter subject: it is not supported here'],
+  ['a header', [issue('value', 'http.If-Match')], 'the header If-Match: the value cannot be used here'],
+  ['no place', [issue('too-costly')], 'the request is more than one may cost'],
+  [
+    'the same twice',
+    [issue('required', 'Patient.link[0].other'), issue('required', 'Patient.link[1].other')],
+    'Patient.link.other: an element that must be there is missing',
+  ],
+  [
+    'many',
+    ['code', 'status', 'subject', 'value', 'note'].map((name) => issue('required', `Observation.${name}`)),
+    [
+      ...['code', 'status', 'subject'].map((name) => `Observation.${name}: an element that must be there is missing`),
+      'and 2 more',
+    ].join('; '),
+  ],
+])('%s', (_, issues, reason) => {
+  expect(told('invalid', issues)).toEqual({ code: issues[0]?.code, reason });
+});
+
+test.each<[FaultKind, string, string]>([
+  ['not-found', 'not-found', 'there is nothing of this id in the site'],
+  ['precondition-failed', 'precondition-failed', 'a condition in the headers does not hold'],
+  ['unsupported-media-type', 'unsupported-media-type', 'the Content-Type cannot be read'],
+  ['conflict', 'conflict', 'somebody else changed it at that moment'],
+])('%s has a sentence of ours, not its own', (kind, code, reason) => {
+  expect(told(kind)).toEqual({ code, reason });
+});
+
+describe('of a token', () => {
+  test('the reason is told in full', () => {
+    const message = 'the access token lacks a scope: system/Observation.write is needed';
+    expect(toldOf(new Fault('forbidden', message, { code: 'insufficient_scope' }))).toEqual({
+      code: 'insufficient_scope',
+      reason: message,
+    });
+  });
+  test('and of a bug of ours none', () => {
+    expect(toldOf(undefined)).toEqual({ code: 'exception', reason: 'a fault of the gateway' });
+  });
+});
