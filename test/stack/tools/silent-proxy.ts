@@ -1,6 +1,6 @@
 /**
  * A TCP proxy that can fall silent: it accepts and reads, and hands nothing on, as a host does whose programs are
- * stopped. What came meanwhile is handed on when it speaks again, whether or not anybody still waits for the answer.
+ * stopped; or hang up on everybody, as a host does that is gone. What came meanwhile is handed on when it speaks again, whether or not anybody still waits for the answer.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -10,6 +10,8 @@ export interface SilentProxy {
   /** How many bytes came from clients and were not handed on. */
   held(): number;
   silence(): void;
+  hangUp(): void;
+  /** Ends either. */
   speak(): void;
   close(): Promise<void>;
 }
@@ -19,11 +21,16 @@ const HOST = '127.0.0.1';
 export async function startSilentProxy(targetPort: number): Promise<SilentProxy> {
   const open = new Set<Socket>();
   let isSilent = false;
+  let isGone = false;
   let held: { far: Socket; bytes: Buffer }[] = [];
   /** Whose clients have left meanwhile, which is also handed on later. */
   let left: Socket[] = [];
 
   const server = createServer({ allowHalfOpen: true }, (near) => {
+    if (isGone) {
+      near.destroy();
+      return;
+    }
     const far = connect({ port: targetPort, host: HOST, allowHalfOpen: true });
     for (const socket of [near, far]) {
       open.add(socket);
@@ -50,8 +57,13 @@ export async function startSilentProxy(targetPort: number): Promise<SilentProxy>
     silence() {
       isSilent = true;
     },
+    hangUp() {
+      isGone = true;
+      for (const socket of open) socket.destroy();
+    },
     speak() {
       isSilent = false;
+      isGone = false;
       for (const { far, bytes } of held) far.write(bytes);
       for (const far of left) far.end();
       held = [];

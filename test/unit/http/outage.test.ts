@@ -44,9 +44,9 @@ test.each([
 });
 
 test('it is said which part, how many failed, and since when', () => {
-  const { lines, play } = watched();
-  play('.xxx.');
-  expect(lines).toEqual([
+  const database = watched();
+  database.play('.xxx.');
+  expect(database.lines).toEqual([
     { level: 'error', event: 'dependency.away', subject: 'database' },
     { level: 'info', event: 'dependency.back', subject: 'database', count: 3, durationMs: 3_000 },
   ]);
