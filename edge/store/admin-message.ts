@@ -1,97 +1,9 @@
-/** HL7 messages as administrators see them: the log, and one message with what became of it. */
+/** One HL7 message as administrators see it, with what became of it; the log is in `message-search.ts`. */
 import type { Query } from '../deps.ts';
 import { auditLine } from './audit.ts';
 import type { AttemptReason } from './hl7.ts';
 import { instantOf, raw, read } from './sql.ts';
-import type { UnnamedName } from './unnamed-name.ts';
-
-export interface MessageFilter {
-  /** MSH-9 from its start: `ADT`, `ADT^A04`; '' for all. */
-  readonly type: string;
-  readonly outcome: string;
-  readonly clientId: string;
-  /** MSH-10 exactly; where no message has it, part of the sending application or facility. */
-  readonly text: string;
-  /** Instants, '' for open. */
-  readonly from: string;
-  readonly to: string;
-  /** Only those that have it without a URI. */
-  readonly unnamed?: UnnamedName | undefined;
-}
-
-export interface MessageRow {
-  readonly message_id: string;
-  readonly received_at: string;
-  readonly source: 'http' | 'mllp';
-  readonly source_address: string;
-  readonly tls_subject: string | null;
-  readonly client_id: string;
-  readonly key_name: string;
-  readonly sending_application: string;
-  readonly sending_facility: string;
-  readonly control_id: string;
-  readonly message_type: string;
-  readonly outcome: 'AA' | 'AE' | 'AR';
-}
-
-const COLUMNS = `m.message_id, ${instantOf('m.received_at', 'microsecond')} as received_at,
-      m.source, m.source_address, m.tls_subject, m.client_id, k.name as key_name, m.sending_application, m.sending_facility,
-      m.control_id, m.message_type, m.outcome`;
-
-/** One page of the messages that fulfil `condition`; parameters as `listMessages` gives them. */
-const page = (condition: string) => `(select ${COLUMNS}
-      from hl7_message m join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
-     where m.site_id = $1::uuid and ($2 = '' or starts_with(m.message_type, $2)) and ($3 = '' or m.outcome = $3)
-       and ($4 = '' or m.client_id = $4) and ${condition}
-       and ($6::timestamptz is null or m.received_at >= $6::timestamptz)
-       and ($7::timestamptz is null or m.received_at < $7::timestamptz)
-       and ($8::timestamptz is null or (m.received_at, m.message_id) < ($8::timestamptz, $9::uuid))
-     order by m.received_at desc, m.message_id desc limit $10::int)`;
-
-const BY_CONTROL_ID = 'm.control_id = $5';
-/** Added only where a name is asked for, so that the plan is made for it. */
-const HAS_NAME = `m.message_id in (select u.message_id from unnamed_name u
-       where u.site_id = $1::uuid and u.kind = $11 and u.name = $12)`;
-/** Only where no message has the text as its control id: that is found by an index, a part of a name is not. */
-const BY_SENDER = `strpos(lower(m.sending_application || ' ' || m.sending_facility), lower($5)) > 0
-       and not exists (select from hl7_message x where x.site_id = $1::uuid and x.control_id = $5)`;
-
-/**
- * Messages of a site, the newest first.
- *
- * @param after received_at and message_id of the last one of the page before, or null
- */
-export function listMessages(
-  site: string,
-  filter: MessageFilter,
-  after: readonly string[] | null,
-  limit: number,
-): Query<MessageRow> {
-  const { unnamed } = filter;
-  const found = (condition: string) => page(unnamed === undefined ? condition : `${condition} and ${HAS_NAME}`);
-  const text =
-    filter.text === ''
-      ? found(`$5 = ''`)
-      : `select * from (${found(BY_CONTROL_ID)} union all ${found(BY_SENDER)}) q
-         order by received_at desc, message_id desc limit $10::int`;
-  return {
-    text,
-    params: [
-      site,
-      filter.type,
-      filter.outcome,
-      filter.clientId,
-      filter.text,
-      filter.from === '' ? null : filter.from,
-      filter.to === '' ? null : filter.to,
-      after?.[0] ?? null,
-      after?.[1] ?? null,
-      limit,
-      ...(unnamed === undefined ? [] : [unnamed.kind, unnamed.name]),
-    ],
-    reads: true,
-  };
-}
+import { MESSAGE_COLUMNS, type MessageRow } from './message-search.ts';
 
 export interface MessageDetailRow extends MessageRow {
   readonly request_id: string;
@@ -107,7 +19,7 @@ export interface MessageDetailRow extends MessageRow {
 
 export function readStoredMessage(site: string, messageId: string): Query<MessageDetailRow> {
   return {
-    text: `select ${COLUMNS}, m.request_id, m.sha256, encode(m.raw, 'base64') as raw, encode(m.ack, 'base64') as ack,
+    text: `select ${MESSAGE_COLUMNS}, m.request_id, m.sha256, encode(m.raw, 'base64') as raw, encode(m.ack, 'base64') as ack,
       m.errors::text as errors, coalesce(k.hl7_default_charset, s.default_charset) as default_charset
       from hl7_message m join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
       join site s on s.site_id = m.site_id

@@ -8,6 +8,7 @@ import type { Query } from '../deps.ts';
 import type { NewAttention } from './attention.ts';
 import { type AuditAction, type auditEntry, auditLine } from './audit.ts';
 import type { ResultRow } from './hl7-result.ts';
+import type { MessageKey } from './message-key.ts';
 import type { ResourceWrite, StoredResource } from './resource.ts';
 import type { IdentityCheck, UnsupportedTypes } from './sender-choice.ts';
 import { instantOf, read, sql } from './sql.ts';
@@ -239,6 +240,10 @@ export interface NewMessage extends MessageIdentity {
   /** Of a message that is received: what `sendersOf` said. Else null. */
   readonly isControlIdReused: boolean | null;
   readonly audit: ReturnType<typeof auditEntry>;
+  /** What it is found by. */
+  readonly keys: readonly MessageKey[];
+  /** Since it was received, in milliseconds. */
+  readonly elapsedMs: number;
 }
 
 export interface MessageEffects {

@@ -2,8 +2,8 @@
 --   p_message { messageId, clientId, source, sourceAddress, tlsSubject, requestId, application, facility, controlId, sha256, type,
 --     outcome, errors, why, actor, comment, jobId, hasFailed, senders: what mllp_candidates left in gateway.senders when the
 --     key was chosen, null where nothing was chosen, settings: as hl7_settings_state, isControlIdReused: of a message that is
---     not stored yet, whether other bytes of its sender have its MSH-10, audit: as audit_add }; why is that of
---     hl7_attempt, with 'received' a message that is not stored yet
+--     not stored yet, whether other bytes of its sender have its MSH-10, audit: as audit_add, keys: [{ key, field, value,
+--     authority }] as hl7_message_key, elapsedMs: since it was received }; why is that of hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
 --     orders: [{ type, id, fields }], attention: [as attention_add], unnamed: [{ kind, name }], names without a URI,
 --     in capitals, none twice, moved: [{ patient, domain, value }], numbers that a message only listed, and that another patient now has,
@@ -28,11 +28,12 @@ declare
   known bigint;
   stored uuid;
   attempt integer;
+  received timestamptz := now();
 begin
   select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
     "sourceAddress" text, "tlsSubject" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
     outcome text, errors json, why text, actor text, comment text, "jobId" uuid, "hasFailed" boolean, senders text,
-    settings text, "isControlIdReused" boolean, audit json);
+    settings text, "isControlIdReused" boolean, audit json, keys json, "elapsedMs" integer);
 
   -- The key was chosen among others, or by addresses, than there are now: whose the message is, is asked anew.
   if m.senders <> coalesce(current_setting('gateway.senders', true), '') then
@@ -69,7 +70,8 @@ begin
     end if;
   else
     -- Attempts at one message take turns, also where they find different patients.
-    perform from hl7_message x where x.site_id = p_site and x.message_id = m."messageId" for no key update;
+    select x.received_at into received
+      from hl7_message x where x.site_id = p_site and x.message_id = m."messageId" for no key update;
     if not found then
       -- It was forgotten meanwhile (hl7_messages_forget).
       return query select 'retry', null::text, null::bytea;
@@ -108,10 +110,18 @@ begin
     update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors, has_failed = m."hasFailed"
      where x.site_id = p_site and x.message_id = m."messageId";
     delete from unnamed_name u where u.site_id = p_site and u.message_id = m."messageId";
+    -- Read by other settings it may say something else, and other things are wrong with it.
+    delete from hl7_message_key k where k.site_id = p_site and k.message_id = m."messageId";
   end if;
-  insert into hl7_attempt (site_id, message_id, number, why, actor, comment, job_id, request_id, outcome, ack, errors)
+  insert into hl7_message_key (site_id, key, received_at, message_id, number, field, value, authority)
+    select p_site, k.value ->> 'key', received, m."messageId", k.n, k.value ->> 'field', k.value ->> 'value',
+           k.value ->> 'authority'
+      from json_array_elements(m.keys) with ordinality k(value, n);
+  insert into hl7_attempt (site_id, message_id, number, why, actor, comment, job_id, request_id, outcome, ack, errors,
+      took_ms)
     select p_site, m."messageId", coalesce(max(a.number), 0) + 1, m.why, m.actor, m.comment, m."jobId", m."requestId",
-           m.outcome, p_ack, m.errors
+           m.outcome, p_ack, m.errors,
+           m."elapsedMs" + round(1000 * extract(epoch from clock_timestamp() - now()))::integer
       from hl7_attempt a where a.site_id = p_site and a.message_id = m."messageId"
     returning number into attempt;
   -- A sender that is stuck on one message sends it for ever: of its own attempts the first ten and the newest hundred stay.

@@ -103,6 +103,49 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(second.next).toBeNull();
   });
 
+  test('what came for a number is found, also what was refused; who looked is on record, without the number', async () => {
+    interface Found extends List<
+      MessageItem & { named: object[]; warnings: number; tookMs: number; finding: object | null }
+    > {
+      readonly count: number;
+      readonly isMore: boolean;
+      readonly previous: string | null;
+    }
+    const found = await call<Found>('/messages?patient=p3&outcome=errors&range=24h');
+    expect(found).toMatchObject({ count: 1, isMore: false, next: null, previous: null });
+    expect(found.items).toMatchObject([
+      {
+        controlId: 'M-3',
+        outcome: 'AR',
+        named: [{ field: 'PID-3', value: 'P-3', authority: 'EAST' }],
+        finding: { severity: 'E', code: '202', reason: 'unsupported-processing-id' },
+        tookMs: expect.any(Number),
+      },
+    ]);
+    expect(await listed('?patient=ada%20LOVEL')).toEqual(['M-3', 'M-2', 'M-1']);
+    expect(await listed('?patient=P-1%5E%5E%5Eeast')).toEqual(['M-1']);
+    expect(await listed('?patient=P-1%5E%5E%5Ewest')).toEqual([]);
+    for (const other of ['P-4', 'P-', 'P%25']) expect(await listed(`?patient=${other}`)).toEqual([]);
+    expect(await listed('?reason=unsupported-processing-id&q=m-')).toEqual(['M-3']);
+    for (const wrong of ['patient=%25', 'range=year', 'from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z']) {
+      await call(`/messages?${wrong}`, undefined, 400);
+    }
+    const newest = await call<Found>('/messages?patient=lovelace&limit=1');
+    const older = await call<Found>(`/messages?patient=lovelace&limit=1&cursor=${newest.next}`);
+    expect(older).toMatchObject({ items: [{ controlId: 'M-2' }], count: null });
+    const back = await call<Found>(`/messages?patient=lovelace&limit=1&newer=${older.previous}`);
+    expect(back.items).toMatchObject([{ controlId: 'M-3' }]);
+
+    const { rows } = await db.client.query<{ parameters: string[]; patients: string[]; types: string[]; all: string }>(
+      `select parameters, patients, types, to_json(a)::text as all from audit a where site_id = $1 and action = 'search' order by at`,
+      [site],
+    );
+    expect(rows[0]).toMatchObject({ parameters: ['patient', 'outcome', 'range'], types: ['Hl7Message'], patients: [] });
+    expect(rows[1]).toMatchObject({ parameters: ['patient'], patients: [expect.any(String), expect.any(String)] });
+    expect(rows[3]).toMatchObject({ parameters: ['patient'], patients: [], types: [] });
+    expect(JSON.stringify(rows)).not.toMatch(/p3|lovel|P-1/i);
+  });
+
   test('one message has its segments by name, what it made, its ACK and its errors', async () => {
     const { messageId } = await find('M-1');
     const message = await call<Record<string, unknown>>(`/messages/${messageId}`);

@@ -73,6 +73,14 @@ export const ADMIN: readonly Mutant[] = [
     only: 'on deno.*all that is wrong at once',
   },
   {
+    name: 'who looks for a patient among messages is on no record',
+    file: 'edge/admin/messages/listing.ts',
+    find: '...(filter.patient === null ? [] : [addAudit(',
+    replace: '...(filter.patient !== null ? [] : [addAudit(',
+    tests: ['test/contract/admin-messages.test.ts'],
+    only: 'on deno.*what came for a number',
+  },
+  {
     name: 'a rotation of the secret ends every session',
     file: 'edge/http/crypto.ts',
     find: 'const keys = secrets.map((secret) => sealingKey(secret, purpose));',
@@ -868,16 +876,9 @@ export const ADMIN: readonly Mutant[] = [
   },
   {
     name: 'the messages of every site',
-    file: 'edge/store/admin-message.ts',
-    find: "where m.site_id = $1::uuid and ($2 = ''",
-    replace: "where $1::uuid is not null and ($2 = ''",
-    tests: ISOLATION,
-  },
-  {
-    name: 'a control id of another site hides its sender',
-    file: 'edge/store/admin-message.ts',
-    find: 'where x.site_id = $1::uuid and x.control_id = $5',
-    replace: 'where x.control_id = $5',
+    file: 'edge/store/message-search.ts',
+    find: '    `${alias}.site_id = ${site}`,\n',
+    replace: '    `${site} is not null`,\n',
     tests: ISOLATION,
   },
   {

@@ -16,11 +16,54 @@ const SETTINGS = ['test/integration/hl7/settings.test.ts'];
 const SENDERS = ['test/integration/store/mllp-senders.test.ts'];
 const KEYS = ['test/integration/hl7/keys.test.ts'];
 
+const MESSAGE_KEYS = ['test/integration/hl7/message-keys.test.ts'];
+const ERASURE = ['test/integration/store/patient-erasure.test.ts'];
+
 const RESULTS = ['test/unit/hl7/results/choose.test.ts'];
 
 const PARENT = ['test/unit/hl7/map-order.test.ts'];
 
 export const HL7: readonly Mutant[] = [
+  {
+    name: 'found messages: those of another site',
+    file: 'edge/store/message-search.ts',
+    find: "where ${[`r.site_id = ${selection.site}`, 'r.key = w.key',",
+    replace: "where ${['r.key = w.key',",
+    tests: MESSAGE_KEYS,
+    only: 'another site',
+  },
+  {
+    name: 'found messages: what was refused is found by nobody',
+    file: 'edge/hl7/ingest/store.ts',
+    find: 'keys: keysOf(reading.message, bytes, findings),',
+    replace: "keys: outcome === 'AA' ? keysOf(reading.message, bytes, findings) : [],",
+    tests: MESSAGE_KEYS,
+    only: 'refused before',
+  },
+  {
+    name: 'found messages: one that cannot be read names nobody',
+    file: 'edge/hl7/ingest/message-keys.ts',
+    find: 'const read = message ?? salvaged(bytes);',
+    replace: 'const read = message;',
+    tests: MESSAGE_KEYS,
+    only: 'refused before',
+  },
+  {
+    name: 'found messages: names of two people make one',
+    file: 'edge/store/message-search.ts',
+    find: 'asName.push(...words.map(',
+    replace: 'asName.push(...words.slice(0, 1).map(',
+    tests: MESSAGE_KEYS,
+    only: 'every field that says who',
+  },
+  {
+    name: 'found messages: a patient is forgotten with the bytes, but for the index',
+    file: 'migrations/functions/hl7_messages_forget.sql',
+    find: '  delete from hl7_message_key k where k.site_id = p_site and k.message_id = any (p_messages);\n',
+    replace: '',
+    tests: ERASURE,
+    only: 'nothing of a patient is left',
+  },
   {
     name: 'isolate: of two that fit the first is taken',
     file: 'edge/hl7/segments/parent-result.ts',

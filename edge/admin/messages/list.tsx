@@ -1,10 +1,9 @@
 /** The log of HL7 messages. */
-import type { MessageRow } from '../../store/admin-message.ts';
-import type { List } from '../api/cursor.ts';
+import type { MessageList as Listed } from './listing.ts';
 import { Empty, Filter, Moment, Outcome, Pager, Row, Search, Select, Table, When } from '../web/ui.tsx';
 
 interface MessageListProps {
-  readonly list: List<MessageRow>;
+  readonly list: Listed;
   readonly query: Readonly<Record<string, string>>;
   readonly path: string;
 }

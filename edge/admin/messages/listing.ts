@@ -1,39 +1,164 @@
-/** The log of HL7 messages, for the JSON API and the page alike. */
+/** The log of HL7 messages, for the JSON API, the page and the file of it alike. */
 import { z } from 'zod';
 
+import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
+import { addAudit, type AuditActor } from '../../store/audit.ts';
 import { inSite } from '../../store/in-site.ts';
-import { listMessages, type MessageRow } from '../../store/admin-message.ts';
-import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
+import { readPatientText } from '../../store/message-key.ts';
+import { messagesElsewhere, type ElsewhereRow } from '../../store/messages-elsewhere.ts';
+import {
+  listMessages,
+  MAX_COUNTED,
+  MESSAGE_OUTCOMES,
+  MESSAGE_RANGES,
+  type ListedRow,
+  type MessageFilter,
+  type MessagePlace,
+} from '../../store/message-search.ts';
+import { fromCursor, INSTANT_PART, toCursor, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
 import { readParameter, unnamedParameter } from '../names/parameter.ts';
 
 const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
 
-export const messageQuery = z.strictObject({
-  ...paging,
-  type: z.string().max(20).default('').meta({ description: 'MSH-9 from its start: `ADT`, `ADT^A04`.' }),
-  outcome: z.enum(['', 'AA', 'AE', 'AR']).default(''),
-  clientId: z.string().max(40).default(''),
-  q: z
+/** Which messages. */
+export const messageFilter = z.strictObject({
+  patient: z
     .string()
+    .trim()
     .max(200)
     .default('')
-    .meta({ description: 'The control id; where none has it, part of the sending application or facility.' }),
+    .refine((text) => text === '' || readPatientText(text) !== undefined, 'must have a letter or a digit')
+    .meta({
+      description:
+        'Whom the message names, also a refused one: a number (PID-3, PID-2, PID-4, MRG-1, MRG-4), whole, whatever its case, ' +
+        'blanks, hyphens and leading zeros, also with its authority (`4711^^^EAST`); or words of one name (PID-5, PID-9, MRG-7), ' +
+        'each from its start, without regard to case and accents. Who asks is on record in the audit, with whose messages were shown.',
+    }),
+  q: z.string().trim().max(200).default('').meta({
+    description: 'Part of the control id, or of the sending application or facility, in any case.',
+  }),
+  reason: z.string().trim().max(100).default('').meta({
+    description:
+      'Of an error or warning: its reason (`ambiguous-patient`), its code of table 0357 (`205`), or its place (`PID-3`, `PID`).',
+  }),
+  type: z.string().trim().max(20).default('').meta({ description: 'MSH-9 from its start: `ADT`, `ADT^A04`.' }),
+  outcome: z
+    .enum(['', ...MESSAGE_OUTCOMES])
+    .default('')
+    .meta({ description: '`errors` are AE and AR, `warnings` the accepted ones with a warning.' }),
+  clientId: z.string().max(40).default(''),
+  range: z
+    .enum(['', ...MESSAGE_RANGES])
+    .default('')
+    .meta({ description: 'The last hours or days; `today` begins at midnight in the time zone of the site.' }),
   from: instant,
   to: instant,
   unnamed: unnamedParameter,
 });
 
-/** Messages of the site, the newest first. @throws Fault `malformed` for a cursor that is not ours */
+export const messageQuery = messageFilter.extend({
+  ...paging,
+  newer: z.string().optional().meta({ description: 'The `previous` of a page: those that came after it.' }),
+});
+type MessageQuery = z.infer<typeof messageQuery>;
+
+/** A page of the log, and what is around it. */
+export interface MessageList {
+  readonly items: readonly ListedRow[];
+  /** Cursors of the pages of older and of newer messages; null where there is none. */
+  readonly next: string | null;
+  readonly previous: string | null;
+  /** Of the first page: how many were found, `MAX_COUNTED` at most, and whether they are more. */
+  readonly count: number | null;
+  readonly isMore: boolean;
+  /** What else there is where a patient or a text was asked for; null where neither was. */
+  readonly elsewhere: ElsewhereRow | null;
+}
+
+/** Whether nothing can lie between the two. */
+export const isBackwards = ({ from, to }: Pick<MessageQuery, 'from' | 'to'>): boolean =>
+  from !== '' && to !== '' && Date.parse(from) > Date.parse(to);
+
+/** Who looks, for the audit. */
+export interface Looking {
+  readonly database: Database;
+  readonly actor: { readonly site: string };
+  readonly asker: AuditActor;
+}
+
+/**
+ * Messages of the site, the newest first. Who looks for a patient is on record, also where nothing is found: the names of
+ * the parameters, never values, and whom the messages that are shown concern.
+ *
+ * @throws Fault `malformed` for a cursor that is not ours, or a time that ends before it begins
+ */
 export async function findMessages(
-  database: Database,
-  site: string,
-  { limit, cursor, q, unnamed, ...filter }: z.infer<typeof messageQuery>,
-): Promise<List<MessageRow>> {
-  const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
-  const rows = await inSite(database, site).run(
-    listMessages(site, { ...filter, text: q, unnamed: readParameter(unnamed) }, after, limit + 1),
-  );
-  return toList(rows, limit, (row) => [row.received_at, row.message_id]);
+  { database, actor: { site }, asker }: Looking,
+  { limit, cursor, newer, ...given }: MessageQuery,
+): Promise<MessageList> {
+  if (isBackwards(given)) throw backwards();
+  const filter = filterOf(given);
+  const place = placeOf(cursor, newer);
+  const isSearch = filter.patient !== null || filter.text !== '';
+  const [rows, [elsewhere]] = await inSite(database, site).batch([
+    listMessages(site, filter, place, limit),
+    messagesElsewhere(site, filter.patient ?? readPatientText(filter.text) ?? null, given.patient || given.q),
+    ...(filter.patient === null ? [] : [addAudit(site, asker, { action: 'search', searched: namesOf(given) })]),
+  ] as const);
+  const isMore = rows.length > limit;
+  const items = place?.side === 'newer' && isMore ? rows.slice(1) : rows.slice(0, limit);
+  const [first, last] = [items.at(0), items.at(-1)];
+  const at = (row: ListedRow | undefined): string | null =>
+    row === undefined ? null : toCursor([row.received_at, row.message_id]);
+  const total = rows[0]?.total ?? 0;
+  return {
+    items,
+    next: place?.side === 'newer' || isMore ? at(last) : null,
+    previous: place === null || (place.side === 'newer' && !isMore) ? null : at(first),
+    count: place === null ? Math.min(total, MAX_COUNTED) : null,
+    isMore: total > MAX_COUNTED,
+    elsewhere: isSearch ? (elsewhere ?? null) : null,
+  };
+}
+
+const backwards = () =>
+  new Fault('malformed', 'nothing can be found: it ends before it begins', {
+    issues: [{ code: 'invalid', message: 'must not be earlier than `from`', at: 'to' }],
+  });
+
+/** As the store asks. */
+function filterOf({ patient, q, unnamed, ...rest }: z.infer<typeof messageFilter>): MessageFilter {
+  return { ...rest, text: q, patient: readPatientText(patient) ?? null, unnamed: readParameter(unnamed) };
+}
+
+function placeOf(cursor: string | undefined, newer: string | undefined): MessagePlace | null {
+  const after = fromCursor(newer, INSTANT_PART, UUID_PART);
+  if (after !== null) return { side: 'newer', than: after };
+  const than = fromCursor(cursor, INSTANT_PART, UUID_PART);
+  return than === null ? null : { side: 'older', than };
+}
+
+/** What was given, by name. */
+const namesOf = (given: object): string[] =>
+  Object.entries(given).flatMap(([name, value]) => (value === '' || value === undefined ? [] : [name]));
+
+/** Messages of a file, at most. */
+export const MAX_EXPORTED = 10_000;
+const EXPORT_ROWS = 500;
+
+/** The same for a file, page by page, the newest first; each page leaves its row in the audit where a patient was asked for. */
+export async function* exportMessages(
+  looking: Looking,
+  filter: z.infer<typeof messageFilter>,
+): AsyncGenerator<readonly ListedRow[], undefined> {
+  let cursor: string | undefined;
+  for (let left = MAX_EXPORTED; left > 0; left -= EXPORT_ROWS) {
+    const list: MessageList = await findMessages(looking, { ...filter, limit: EXPORT_ROWS, cursor });
+    yield list.items;
+    if (list.next === null) return undefined;
+    cursor = list.next;
+  }
+  return undefined;
 }

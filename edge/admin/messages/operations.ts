@@ -11,8 +11,7 @@ import {
   readStoredMessage,
   resourcesOfMessage,
 } from '../../store/admin-message.ts';
-import { viewList } from '../api/cursor.ts';
-import { viewMessageDetail, viewMessageRow } from './view.ts';
+import { viewListedMessage, viewMessageDetail } from './view.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import { findMessages, messageQuery } from './listing.ts';
 import { authorOf, requirePermission } from '../staff/permissions.ts';
@@ -29,6 +28,7 @@ const messageItem = z.object({
   sourceAddress: text,
   tlsSubject: text.nullable().meta({ description: 'Of the certificate that the sender showed (MLLP).' }),
   clientId: text,
+  keyName: text,
   sendingApplication: text.meta({ description: 'MSH-3' }),
   sendingFacility: text.meta({ description: 'MSH-4' }),
   controlId: text.meta({ description: 'MSH-10' }),
@@ -47,6 +47,25 @@ export const ackErrorItem = z.looseObject({
   severity: text,
   message: text,
   at: text.optional().meta({ description: 'ERR-2' }),
+  reason: text.optional().meta({ description: 'ERR-5' }),
+});
+
+const listedItem = messageItem.extend({
+  tookMs: z.number().int().nullable().meta({ description: 'From the receipt to the first answer, in milliseconds.' }),
+  warnings: z.number().int().meta({ description: 'How many warnings it was given.' }),
+  finding: ackErrorItem.nullable().meta({ description: 'The first error, else the first warning.' }),
+  named: z
+    .array(z.object({ field: text, value: text, authority: text }))
+    .nullable()
+    .meta({
+      description: 'Where it names the patient that was asked for: a number as it was sent, and of which authority.',
+    }),
+});
+
+const listAnswer = listOf(listedItem).extend({
+  previous: text.nullable().meta({ description: 'The cursor of the page of newer messages, for `newer`.' }),
+  count: z.number().int().nullable().meta({ description: 'Of the first page: how many there are, 1,000 at most.' }),
+  isMore: z.boolean().meta({ description: 'There are more than `count`.' }),
 });
 
 const attemptItem = z.object({
@@ -128,9 +147,13 @@ export function messageOperations(workbench: Workbench): Operation[] {
       permission: 'site.messages.read',
       summary: 'HL7 messages of the site, the newest first',
       query: messageQuery,
-      answer: listOf(messageItem),
-      async handle({ actor, database, query }) {
-        return { body: viewList(await findMessages(database, actor.site, query), viewMessageRow) };
+      description:
+        'By whom a message names, its control id, what was wrong with it, and more; all that are given must hold. Messages whose ' +
+        'bytes are kept no longer are found by neither patient nor reason.',
+      answer: listAnswer,
+      async handle({ query, ...looking }) {
+        const { items, next, previous, count, isMore } = await findMessages(looking, query);
+        return { body: { items: items.map(viewListedMessage), next, previous, count, isMore } };
       },
     }),
     operation({

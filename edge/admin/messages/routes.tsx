@@ -30,7 +30,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     const query = c.req.query();
     const { timeZone } = session;
     const asked = { ...query, from: instantMeant(query['from'], timeZone), to: instantMeant(query['to'], timeZone) };
-    const list = await findMessages(session.database, session.actor.site, readQuery(messageQuery, asked));
+    const list = await findMessages(session, readQuery(messageQuery, asked));
     const page = (
       <Page title="Messages" config={config} session={session} place={PLACE}>
         <MessageList {...{ list, query, path }} />

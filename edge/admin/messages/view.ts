@@ -1,6 +1,7 @@
 /** Messages as the JSON API and the pages show them. */
 import { decodeBase64 } from './base64.ts';
-import type { AttemptRow, MessageDetailRow, MessageResourceRow, MessageRow } from '../../store/admin-message.ts';
+import type { AttemptRow, MessageDetailRow, MessageResourceRow } from '../../store/admin-message.ts';
+import type { ListedRow, MessageRow } from '../../store/message-search.ts';
 import { viewAck, viewMessage } from './segments.ts';
 
 export function viewMessageRow(row: MessageRow) {
@@ -11,6 +12,7 @@ export function viewMessageRow(row: MessageRow) {
     sourceAddress: row.source_address,
     tlsSubject: row.tls_subject,
     clientId: row.client_id,
+    keyName: row.key_name,
     sendingApplication: row.sending_application,
     sendingFacility: row.sending_facility,
     controlId: row.control_id,
@@ -19,12 +21,30 @@ export function viewMessageRow(row: MessageRow) {
   };
 }
 
+/** Where a message names whom was asked for. */
+export interface NamedPatient {
+  readonly field: string;
+  /** A number as it was sent; '' for a name. */
+  readonly value: string;
+  readonly authority: string;
+}
+
+/** A message in the log: also how long its first answer took, and what was wrong with it. */
+export function viewListedMessage(row: ListedRow) {
+  const finding: MessageError | null = row.finding === null ? null : JSON.parse(row.finding);
+  const named: NamedPatient[] | null = row.named === null ? null : JSON.parse(row.named);
+  return { ...viewMessageRow(row), tookMs: row.took_ms, warnings: row.warnings, finding, named };
+}
+export type ListedMessage = ReturnType<typeof viewListedMessage>;
+
 /** One error of the ACK: ERR-3, ERR-4, ERR-8, ERR-2. */
 export interface MessageError {
   readonly code?: string;
   readonly severity?: string;
   readonly message?: string;
   readonly at?: string;
+  /** ERR-5. */
+  readonly reason?: string;
 }
 
 function viewAttempt({ number, at, why, actor, comment, request_id: requestId, outcome, ack, errors }: AttemptRow) {

@@ -71,6 +71,7 @@ export function ingest(deps: IngestDeps, request: IngestRequest): Promise<Ingest
  */
 export async function takeTurns(deps: IngestDeps, request: IngestRequest, first: Entry): Promise<Ingested | NoSender> {
   const { guesses, database } = deps;
+  const beganMs = deps.now();
   const received = { ...request, sha256: await sha256Of(request.bytes) };
   const sought = soughtBy(received);
   const guess = first.why === 'received' ? guesses && guessed(guesses, received, sought, deps.now()) : undefined;
@@ -105,7 +106,7 @@ export async function takeTurns(deps: IngestDeps, request: IngestRequest, first:
       if (entry.why === 'received') entry = { ...entry, messageId, why: 'resent' };
     }
 
-    const taken = await decideAndStore(deps, request, located, entry, located === guess);
+    const taken = await decideAndStore(deps, request, located, entry, located === guess, beganMs);
     if (taken.status !== 'passed') {
       if (taken.left !== undefined) guesses?.learnStored(taken.left, deps.now());
       return answered(taken, located);
@@ -131,10 +132,14 @@ async function decideAndStore(
   located: Located,
   entry: Entry,
   isGuess: boolean,
+  beganMs: number,
 ): Promise<Stored | Passed> {
   const { database, guesses } = deps;
   const input = decisionInput(deps, located, entry, request);
-  const storeAs = (decision: Decision) => store(database, request, located, decision, entry, guesses !== undefined);
+  const storeAs = (decision: Decision) => {
+    const elapsedMs = Math.round(deps.now() - beganMs);
+    return store(database, { ...request, elapsedMs }, located, decision, entry, guesses !== undefined);
+  };
   const fail = (error: unknown) => {
     deps.log({ level: 'error', event: 'bug', surface: 'hl7', requestId: request.requestId, error });
     return storeAs(decideFailed(input));

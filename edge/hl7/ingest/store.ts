@@ -22,6 +22,7 @@ import type { NoKey } from '../sender/select-key.ts';
 import type { StoredMessage } from '../guess/guesses.ts';
 import type { Decision } from './decide.ts';
 import { messageOf, type Located } from './locate.ts';
+import { keysOf } from './message-keys.ts';
 
 export interface MessageSource {
   readonly kind: 'http' | 'mllp';
@@ -32,6 +33,8 @@ export interface MessageSource {
 
 /** What is stored beside what was located and decided. */
 export interface StoreRequest {
+  /** Since the message was received, by the gateway's clock. */
+  readonly elapsedMs: number;
   readonly sender: Sender;
   readonly bytes: Uint8Array;
   readonly source: MessageSource;
@@ -76,7 +79,7 @@ const MAX_KEPT_FINDINGS = 1000;
 /** @param isLearnt what there is then is asked for too */
 export async function store(
   database: Database,
-  { sender, bytes, source, requestId }: StoreRequest,
+  { sender, bytes, source, requestId, elapsedMs }: StoreRequest,
   located: Located,
   { outcome, findings, effects, ack }: Decision,
   { messageId, why, actor, comment, jobId }: Entry,
@@ -103,6 +106,8 @@ export async function store(
     settings: settings.settingsState,
     senders: sendersState,
     isControlIdReused: why === 'received' ? isControlIdReused : null,
+    keys: keysOf(reading.message, bytes, findings),
+    elapsedMs,
     audit: auditEntry(
       { ...byWhom(sender, source), clientId: settings.clientId, requestId },
       {

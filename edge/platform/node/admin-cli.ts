@@ -33,6 +33,7 @@ import {
   need,
   NEWEST,
   operator,
+  operatorAsks,
   type Options,
   SITE,
   textOf,
@@ -215,12 +216,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     usage: [SITE, '[--client-id svc-…]', '[--outcome AA|AE|AR]', '[--text TEXT]'],
     options: ['site', 'client-id', 'outcome', 'text'],
     async run({ database }, options) {
-      const { site } = operator(need(options, 'site'));
+      const actor = operator(need(options, 'site'));
       const given = { clientId: textOf(options, 'client-id'), outcome: textOf(options, 'outcome') };
       const { data } = messageQuery.safeParse({ ...given, q: textOf(options, 'text'), limit: NEWEST });
       if (data === undefined) throw new UsageError('--outcome is AA, AE or AR; --text has 200 characters at most');
-      await knownSite(database, site);
-      const { items } = await findMessages(database, site, data);
+      await knownSite(database, actor.site);
+      const { items } = await findMessages({ actor, database, asker: operatorAsks() }, data);
       return items.map(viewMessageRow);
     },
   },

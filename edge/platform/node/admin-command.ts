@@ -60,16 +60,18 @@ export function operator(site: string): Actor {
   return toActor({ sub: 'npm run admin', name: userInfo().username, site, permissions: Object.keys(PERMISSIONS) });
 }
 
+/** The operator, for the audit. */
+export const operatorAsks = (): AuditActor => ({
+  kind: 'operator',
+  name: userInfo().username,
+  clientId: null,
+  address: null,
+  requestId: crypto.randomUUID(),
+});
+
 /** The same runtime, with a row of the audit for what the operator changes. */
 export function asOperator<D extends { readonly database: Database }>(deps: D, { site }: Actor): D {
-  const actor: AuditActor = {
-    kind: 'operator',
-    name: userInfo().username,
-    clientId: null,
-    address: null,
-    requestId: crypto.randomUUID(),
-  };
-  return { ...deps, database: audited(deps.database, site, actor) };
+  return { ...deps, database: audited(deps.database, site, operatorAsks()) };
 }
 
 /** @throws UsageError for a site that is not there */

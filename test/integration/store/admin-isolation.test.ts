@@ -10,7 +10,8 @@ import { listKeys, readKey } from '../../../edge/admin/keys/statements.ts';
 import { ATTENTION_KINDS } from '../../../edge/store/attention.ts';
 import { dismissAttention, listAttention } from '../../../edge/store/admin-attention.ts';
 import { changesOf } from '../../../edge/store/admin-key.ts';
-import { listMessages, readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
+import { readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
+import { listMessages, type MessageFilter } from '../../../edge/store/message-search.ts';
 import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
 import { acknowledgeAlert, listAlerts, muteAlert, unmuteAlert } from '../../../edge/store/admin-alert.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
@@ -51,7 +52,17 @@ beforeAll(async () => {
 afterAll(() => mine?.db.drop());
 
 const ANY_KEY = { text: '', status: '', protocol: '' };
-const ANY_MESSAGE = { type: '', outcome: '', clientId: '', text: '', from: '', to: '' };
+const ANY_MESSAGE: MessageFilter = {
+  patient: null,
+  text: '',
+  reason: '',
+  type: '',
+  outcome: '',
+  clientId: '',
+  range: '',
+  from: '',
+  to: '',
+};
 
 test('keys and their changes', async () => {
   const [keys, read, changes, own] = await mine.deps.database.batch([
@@ -113,6 +124,7 @@ test('messages, what they made, and replay', async () => {
     resourcesOfMessage(theirs.site, foreign),
   ] as const);
   expect([all, bySender].map((rows) => rows.map(({ control_id: id }) => id))).toEqual([['M-mine'], ['M-mine']]);
+  expect(all[0]?.total).toBe(1);
   expect([read.length, resources.length, stored.length, own.length]).toEqual([0, 0, 0, 1]);
 });
 

@@ -1,0 +1,103 @@
+/**
+ * What a message is found by once it is stored: the numbers and names of its patients, whatever became of it, and what was
+ * wrong with it. Of a message that cannot be read they are taken as far as its bytes let them be.
+ */
+import type { AckError } from '../../../shared/hl7/ack.ts';
+import { latin1 } from '../../../shared/hl7/charset.ts';
+import { Fault } from '../../../shared/fault.ts';
+import { readMessage, type Message, type Segment } from '../../../shared/hl7/message.ts';
+import { child, componentOf, pathOf, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { type MessageKey, nameWords, numberKey, REASON, wordsText } from '../../store/message-key.ts';
+import { textOf } from '../mapping/datatypes/text.ts';
+
+/** Of one message; a real one has a handful, one that is refused for its size any number. */
+const MAX_KEYS = 2000;
+const MAX_REASONS = 20;
+const MAX_TEXT = 200;
+
+/** Fields with CX, and with XPN (HL7 v2.5.1 §3.4.2, §3.4.9): those by which a patient is looked for, and what names it. */
+const FIELDS: Readonly<Record<string, { readonly numbers: readonly number[]; readonly names: readonly number[] }>> = {
+  PID: { numbers: [3, 2, 4], names: [5, 9] },
+  MRG: { numbers: [1, 4], names: [7] },
+};
+
+/** @param message undefined where the bytes could not be read as one */
+export function keysOf(message: Message | undefined, bytes: Uint8Array, findings: readonly AckError[]): MessageKey[] {
+  const read = message ?? salvaged(bytes);
+  const segments = Object.keys(FIELDS).flatMap((id) => read?.named(id) ?? []);
+  return [...eachOnce(segments.flatMap(keysOfSegment)).slice(0, MAX_KEYS), ...keysOfFindings(findings)];
+}
+
+function keysOfSegment(segment: Segment): MessageKey[] {
+  const { numbers = [], names = [] } = FIELDS[segment.id] ?? {};
+  const each = (field: number, keys: (part: Part, at: string) => MessageKey[]): MessageKey[] =>
+    repetitions(segment, field).flatMap((part) => keys(part, `${segment.id}-${field}`));
+  return [...numbers.flatMap((field) => each(field, numberKeys)), ...names.flatMap((field) => each(field, nameKeys))];
+}
+
+/** A number, also with its check digit behind it, as some print it (CX.2). */
+function numberKeys(part: Part, field: string): MessageKey[] {
+  const value = textOf(part, 1);
+  if (value === undefined || value.length > MAX_TEXT) return [];
+  const hd = [4, 6].map((component) => componentOf(part, component)).find((one) => textOf(one, 1) ?? textOf(one, 2));
+  const authority = [1, 2]
+    .map((number) => textOf(hd, number) ?? '')
+    .join('&')
+    .replace(/&$/, '')
+    .slice(0, MAX_TEXT);
+  const forms = [value, `${value}${textOf(part, 2) ?? ''}`];
+  const keys = new Set(forms.flatMap((form) => numberKey(form) ?? []));
+  return [...keys].map((key) => ({ key, field, value, authority: authority.toWellFormed() }));
+}
+
+/** Written without a space between family and given name. */
+const JOINED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
+/** Surname, own and partner's surname, given and further names (XPN.1 to 3); each word of them. */
+function nameKeys(part: Part, field: string): MessageKey[] {
+  const fn = componentOf(part, 1);
+  const family = [1, 3, 5].map((subcomponent) => textOf(fn, subcomponent) ?? '').join(' ');
+  const given = [2, 3].map((component) => child(part, component) ?? '').join(' ');
+  const words = [...new Set([...nameWords(family), ...nameWords(given)])];
+  const text = `${family}${given}`;
+  const joined = JOINED.test(text) ? nameWords(text.replaceAll(' ', '')) : [];
+  const value = wordsText([...words, ...joined])
+    .slice(0, 2 * MAX_TEXT)
+    .toWellFormed();
+  return [...new Set([...words, ...joined])].map((key) => ({ key: key.toWellFormed(), field, value, authority: '' }));
+}
+
+/** What a message was refused or warned for: its reason, severity and code, and its field. */
+const keysOfFindings = (findings: readonly AckError[]): MessageKey[] =>
+  eachOnce(
+    findings
+      .filter(({ severity }) => severity !== 'I')
+      .map(({ reason, severity, code, at = '' }) => ({
+        key: `${REASON}${reason ?? code}`,
+        field: pathOf(at.split('^').slice(0, 3).join('^')).replaceAll(/\[\d+\]/g, ''),
+        value: `${severity} ${code}`,
+        authority: '',
+      })),
+  ).slice(0, MAX_REASONS);
+
+const eachOnce = (keys: readonly MessageKey[]): MessageKey[] => [
+  ...new Map(keys.map((key) => [Object.values(key).join('\n'), key])).values(),
+];
+
+/**
+ * The lines that name patients, of bytes that are no message (a character that its set does not have, too many segments): a
+ * character a byte, which is right for numbers and for what names have in ASCII.
+ */
+function salvaged(bytes: Uint8Array): Message | undefined {
+  const lines = latin1(bytes)
+    .replaceAll('\0', '')
+    .split(/[\r\n]+/);
+  const start = lines.findIndex((line) => line.trimStart().startsWith('MSH'));
+  const kept = lines.slice(start + 1).filter((line) => Object.hasOwn(FIELDS, line.slice(0, 3)));
+  try {
+    return start < 0 ? undefined : readMessage([lines[start], ...kept.slice(0, MAX_KEYS)].join('\r'));
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}

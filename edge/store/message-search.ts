@@ -1,0 +1,365 @@
+/**
+ * The log of HL7 messages: a page of those that filters mean, the newest first, and how many they are. What few messages
+ * have (a patient, a reason, a control id) leads, and is read in the order of the page, so that a page costs what it shows.
+ */
+import type { Query } from '../deps.ts';
+import { type PatientText, REASON, wordsText } from './message-key.ts';
+import { containing } from './search/like.ts';
+import { type Bind, binder, instantOf } from './sql.ts';
+import type { UnnamedName } from './unnamed-name.ts';
+
+/** `errors`: AE and AR; `warnings`: AA, and something was wrong. */
+export const MESSAGE_OUTCOMES = ['AA', 'AE', 'AR', 'errors', 'warnings'] as const;
+/** The last days, or since midnight where the site is. */
+export const MESSAGE_RANGES = ['today', '24h', '7d', '30d'] as const;
+
+export interface MessageFilter {
+  /** Whom it names; null for anybody. */
+  readonly patient: PatientText | null;
+  /** Part of MSH-10, or of the sending application and facility, in any case; '' for all. */
+  readonly text: string;
+  /** Of an error or warning: its reason, its code (205), or where it is (PID-3, PID); '' for all. */
+  readonly reason: string;
+  /** MSH-9 from its start: `ADT`, `ADT^A04`. */
+  readonly type: string;
+  readonly outcome: (typeof MESSAGE_OUTCOMES)[number] | '';
+  readonly clientId: string;
+  readonly range: (typeof MESSAGE_RANGES)[number] | '';
+  /** Instants, '' for open. */
+  readonly from: string;
+  readonly to: string;
+  /** Only those that have it without a URI. */
+  readonly unnamed?: UnnamedName | undefined;
+}
+
+/** Where a page is: the newest, or next to a message that was shown. */
+export interface MessagePlace {
+  readonly side: 'older' | 'newer';
+  /** received_at and message_id. */
+  readonly than: readonly string[];
+}
+
+export interface MessageRow {
+  readonly message_id: string;
+  /** With microseconds: it finds its row again. */
+  readonly received_at: string;
+  readonly source: 'http' | 'mllp';
+  readonly source_address: string;
+  readonly tls_subject: string | null;
+  readonly client_id: string;
+  readonly key_name: string;
+  readonly sending_application: string;
+  readonly sending_facility: string;
+  readonly control_id: string;
+  readonly message_type: string;
+  readonly outcome: 'AA' | 'AE' | 'AR';
+}
+
+export interface ListedRow extends MessageRow {
+  /** Of the first attempt, in milliseconds; null where it is not known. */
+  readonly took_ms: number | null;
+  /** How many warnings it was given. */
+  readonly warnings: number;
+  /** JSON: the first error of a refused one, else the first warning; null for none. */
+  readonly finding: string | null;
+  /** JSON: where it names the patient that was asked for, `[{ field, value, authority }]`; null where none was. */
+  readonly named: string | null;
+  /** How many were found, up to the limit of the count. */
+  readonly total: number;
+}
+
+export const MESSAGE_COLUMNS = `m.message_id, ${instantOf('m.received_at', 'microsecond')} as received_at,
+      m.source, m.source_address, m.tls_subject, m.client_id, k.name as key_name, m.sending_application, m.sending_facility,
+      m.control_id, m.message_type, m.outcome`;
+
+/** More are not counted. */
+export const MAX_COUNTED = 1000;
+/** Names that begin with what was typed; where there are more, more has to be typed. */
+export const MAX_NAMES = 200;
+
+const NEWEST = 'received_at desc, message_id desc';
+
+interface Selection {
+  readonly filter: MessageFilter;
+  readonly place: MessagePlace | null;
+  /** Of the candidates. */
+  readonly limit: string;
+  readonly site: string;
+  readonly bind: Bind;
+}
+
+/**
+ * Messages of a site, the newest first: one row more than `limit` where there are more, of the first page all of the count.
+ *
+ * @param notes the access is noted for the audit, with the patients of what is shown
+ */
+export function listMessages(
+  site: string,
+  filter: MessageFilter,
+  place: MessagePlace | null,
+  limit: number,
+): Query<ListedRow> {
+  const { params, bind } = binder();
+  const ofSite = `${bind(site)}::uuid`;
+  const counted = bind(place === null ? Math.max(MAX_COUNTED, limit) + 1 : limit + 1);
+  const shown = `${bind(limit + 1)}::integer`;
+  const selection = { filter, place, limit: `${counted}::integer`, site: ofSite, bind };
+  const direction = place?.side === 'newer' ? 'received_at asc, message_id asc' : NEWEST;
+  const { before, candidates, named = 'null' } = candidatesOf(selection);
+  const isNoted = filter.patient !== null;
+  const text = `with recursive ${before}found as materialized (
+  select * from (${candidates}) c order by ${direction} limit ${counted}::integer
+), shown as materialized (
+  select f.*, count(*) over ()::integer as total from found f order by ${direction} limit ${shown}
+)${isNoted ? `, noted as materialized (${noteShown(ofSite, `${bind(limit)}::integer`, direction)})` : ''}
+select ${MESSAGE_COLUMNS}, a.took_ms, e.warnings, e.finding, ${named} as named, s.total
+  from shown s${isNoted ? ' cross join noted' : ''}
+  ${messageOf(ofSite, 's')}
+  join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
+  left join lateral (
+    select a.took_ms from hl7_attempt a
+     where a.site_id = ${ofSite} and a.message_id = s.message_id and a.number = 1 limit 1) a on true
+ cross join lateral (
+   select count(*) filter (where x.value ->> 'severity' = 'W')::integer as warnings,
+          (array_agg(x.value::text order by x.value ->> 'severity', x.n) filter (where x.value ->> 'severity' <> 'I'))[1] as finding
+     from json_array_elements(m.errors) with ordinality x(value, n)) e
+${isNoted ? ' where noted.done\n' : ''} order by s.received_at desc, s.message_id desc`;
+  return { text, params, reads: true, planAnew: true };
+}
+
+/** SQL: notes whom the messages of the page concern. */
+const noteShown = (site: string, limit: string, direction: string): string => `
+  select audit_note(array(
+    select concat_ws(' ', 'search', 'Hl7Message', s.message_id, p.patient)
+      from (select * from shown order by ${direction} limit ${limit}) s
+      left join lateral (
+        select distinct r.patient
+          from hl7_message_resource x
+         cross join lateral (
+           select case when r.type = 'Patient' then r.id else r.patient_id end as patient
+             from resource r where r.site_id = ${site} and r.type = x.type and r.id = x.id limit 1) r
+         where x.site_id = ${site} and x.message_id = s.message_id) p on true)) as done`;
+
+/**
+ * SQL: the message of a row, looked up by its key, one at a time: with a limit, no estimate can make a scan of it.
+ *
+ * @param all what it must fulfil
+ */
+const messageOf = (site: string, alias: string, all: readonly string[] = []): string =>
+  `cross join lateral (
+    select * from hl7_message m
+     where ${[`m.site_id = ${site}`, `m.message_id = ${alias}.message_id`, ...all].join(' and ')} limit 1) m`;
+
+interface Candidates {
+  /** Common table expressions that come before. */
+  readonly before: string;
+  /** SQL that yields received_at and message_id, each message once. */
+  readonly candidates: string;
+  /** SQL: where the message names whom was asked for. */
+  readonly named?: string;
+}
+
+function candidatesOf(selection: Selection): Candidates {
+  const { patient, text, reason, outcome } = selection.filter;
+  if (patient !== null) return ofPatient(selection, patient);
+  if (reason !== '' || outcome === 'warnings') return ofReason(selection);
+  if (text !== '') return ofText(selection);
+  return {
+    before: '',
+    candidates: page(selection, 'hl7_message', [...conditions(selection, 'm'), ...window(selection, 'm')]),
+  };
+}
+
+const orderOf = ({ place }: Selection, alias: string): string =>
+  place?.side === 'newer'
+    ? `${alias}.received_at asc, ${alias}.message_id asc`
+    : `${alias}.received_at desc, ${alias}.message_id desc`;
+
+/** SQL: the newest of a table of messages that fulfil all of these. */
+const page = (selection: Selection, table: string, all: readonly string[]): string =>
+  `select m.received_at, m.message_id from ${table} m where ${all.join('\n     and ')}
+    order by ${orderOf(selection, 'm')} limit ${selection.limit}`;
+
+/** SQL: from when to when, and from where on. */
+function window({ filter: { range, from, to }, place, site, bind }: Selection, alias: string): string[] {
+  const at = `${alias}.received_at`;
+  return [
+    ...(from === '' ? [] : [`${at} >= ${bind(from)}::timestamptz`]),
+    ...(to === '' ? [] : [`${at} < ${bind(to)}::timestamptz`]),
+    ...(range === '' ? [] : [`${at} >= ${RANGES[range](site)}`]),
+    ...(place === null
+      ? []
+      : [
+          `(${at}, ${alias}.message_id) ${place.side === 'newer' ? '>' : '<'} (${bind(place.than[0] ?? '')}::timestamptz, ${bind(place.than[1] ?? '')}::uuid)`,
+        ]),
+  ];
+}
+
+const RANGES: Readonly<Record<(typeof MESSAGE_RANGES)[number], (site: string) => string>> = {
+  today: (site) => `(select date_trunc('day', now() at time zone z) at time zone z from search_zone(${site}) z)`,
+  '24h': () => `now() - interval '24 hours'`,
+  '7d': () => `now() - interval '7 days'`,
+  '30d': () => `now() - interval '30 days'`,
+};
+
+const OUTCOMES: Readonly<Record<(typeof MESSAGE_OUTCOMES)[number], readonly string[]>> = {
+  AA: [`m.outcome = 'AA'`],
+  // As the index of those that were refused says it.
+  AE: [`m.outcome <> 'AA'`, `m.outcome = 'AE'`],
+  AR: [`m.outcome <> 'AA'`, `m.outcome = 'AR'`],
+  errors: [`m.outcome <> 'AA'`],
+  warnings: [`m.outcome = 'AA'`],
+};
+
+type Lead = 'patient' | 'reason' | 'text';
+
+/** SQL over `m`: what is asked for of the message itself. @param lead what is asked for already */
+function conditions({ filter, site, bind }: Selection, alias: 'm', lead?: Lead): string[] {
+  const { type, outcome, clientId, text, reason, unnamed } = filter;
+  return [
+    `${alias}.site_id = ${site}`,
+    ...(type === '' ? [] : [`starts_with(${alias}.message_type, upper(${bind(type)}))`]),
+    ...(outcome === '' ? [] : OUTCOMES[outcome]),
+    ...(clientId === '' ? [] : [`${alias}.client_id = ${bind(clientId)}`]),
+    ...(text === '' || lead === 'text'
+      ? []
+      : [
+          `strpos(lower(concat_ws(' ', ${alias}.control_id, ${alias}.sending_application, ${alias}.sending_facility)), lower(${bind(text)})) > 0`,
+        ]),
+    ...((reason === '' && outcome !== 'warnings') || lead === 'reason'
+      ? []
+      : [
+          `exists (select from hl7_message_key r where r.site_id = ${alias}.site_id and r.message_id = ${alias}.message_id and ${reasonOf(filter, bind)})`,
+        ]),
+    // Added only where a name is asked for, so that the plan is made for it.
+    ...(unnamed === undefined
+      ? []
+      : [
+          `${alias}.message_id in (select u.message_id from unnamed_name u
+             where u.site_id = ${site} and u.kind = ${bind(unnamed.kind)} and u.name = ${bind(unnamed.name)})`,
+        ]),
+  ];
+}
+
+/** SQL over `r`, a row of what was wrong. */
+function reasonOf({ reason, outcome }: MessageFilter, bind: Bind): string {
+  const all = [`r.key >= '${REASON}'`, `r.key < '"'`];
+  if (outcome === 'warnings') all.push(`starts_with(r.value, 'W')`);
+  if (reason !== '') {
+    const asked = bind(reason);
+    all.push(`(r.key = '${REASON}' || lower(${asked}) or split_part(r.value, ' ', 2) = ${asked}
+        or r.field = upper(${asked}) or starts_with(r.field, upper(${asked}) || '-'))`);
+  }
+  return all.join(' and ');
+}
+
+/** SQL: of each key of `keys`, the newest messages that have it. @param row of `r`, beside its key */
+function byKeys(selection: Selection, keys: string, row: readonly string[], lead: Lead): string {
+  const [, ...ofMessage] = conditions(selection, 'm', lead);
+  const joined = ofMessage.length === 0 ? '' : `\n       ${messageOf(selection.site, 'r', ofMessage)}`;
+  return `select distinct n.received_at, n.message_id from ${keys} w
+   cross join lateral (
+     select distinct r.received_at, r.message_id from hl7_message_key r${joined}
+      where ${[`r.site_id = ${selection.site}`, 'r.key = w.key', ...row, ...window(selection, 'r')].join('\n        and ')}
+      order by ${orderOf(selection, 'r')} limit ${selection.limit}) n`;
+}
+
+/** SQL, recursive: the different keys from one to another, found one by one in the index. */
+const keysBetween = (name: string, site: string, from: string, before: string): string => `${name} as (
+  (select r.key, 1 as n from hl7_message_key r where r.site_id = ${site} and r.key >= ${from} and r.key < ${before}
+    order by r.key limit 1)
+  union all
+  select (select r.key from hl7_message_key r where r.site_id = ${site} and r.key > w.key and r.key < ${before}
+           order by r.key limit 1), w.n + 1
+    from ${name} w where w.key is not null and w.n < ${MAX_NAMES}
+)`;
+
+function ofReason(selection: Selection): Candidates {
+  const { site, filter, bind } = selection;
+  const before = `${keysBetween('reasons', site, `'${REASON}'`, `'"'`)}, `;
+  return { before, candidates: byKeys(selection, 'reasons', [reasonOf(filter, bind)], 'reason') };
+}
+
+/** Behind every text that begins with another. */
+const LAST = '\u{10ffff}';
+
+/**
+ * By a number, and by a name of which each word is the beginning of one that was typed: the rarest of them leads, the others
+ * must stand in the same name.
+ */
+function ofPatient(selection: Selection, { number, authority, words }: PatientText): Candidates {
+  const { site, bind } = selection;
+  const asNumber: string[] = [];
+  const asName: string[] = [];
+  let before = '';
+  if (number !== null) {
+    const key = bind(number);
+    // Whose a number is, its sender may have left open.
+    const row =
+      authority === null
+        ? []
+        : [
+            `(r.authority = '' or ${bind(authority)} = any (string_to_array(replace(lower(r.authority), 'urn:oid:', ''), '&')))`,
+          ];
+    asNumber.push(`r.key = ${key}`, ...row);
+    before += `numbers as (select ${key}::text as key), `;
+  }
+  if (words.length > 0) {
+    const each = bind([...words]);
+    asName.push(...words.map((word) => `r.value like ${bind(containing(wordsText([word]).trimEnd()))}`));
+    before += `word as materialized (
+  select w as key from unnest(${each}::text[]) w
+   order by (select count(*) from (select from hl7_message_key r where r.site_id = ${site} and r.key >= w and r.key < w || '${LAST}'
+              limit ${MAX_COUNTED}) x) limit 1
+), ${keysBetween('names', site, '(select key from word)', `(select key || '${LAST}' from word)`)}, `;
+  }
+  const candidates = [
+    ...(asNumber.length === 0 ? [] : [`(${byKeys(selection, 'numbers', asNumber.slice(1), 'patient')})`]),
+    ...(asName.length === 0 ? [] : [`(${byKeys(selection, 'names', asName, 'patient')})`]),
+  ].join('\n union\n ');
+  const ways = [
+    ...(asNumber.length === 0 ? [] : [asNumber.join(' and ')]),
+    ...(asName.length === 0 ? [] : [`r.authority = '' and r.key >= '0' and ${asName.join(' and ')}`]),
+  ];
+  const named = `(select json_agg(distinct jsonb_build_object('field', r.field, 'value', case when starts_with(r.key, '#') then r.value else '' end,
+      'authority', r.authority))::text
+     from hl7_message_key r where r.site_id = m.site_id and r.message_id = m.message_id and (${ways.map((way) => `(${way})`).join(' or ')}))`;
+  return { before, candidates, named };
+}
+
+/** By a part of the control id, or of what its sender calls itself. */
+function ofText(selection: Selection): Candidates {
+  const { site, bind, filter } = selection;
+  const text = bind(filter.text);
+  const rest = [...conditions(selection, 'm', 'text'), ...window(selection, 'm')];
+  const before = `senders as (
+  (select m.client_id, m.sending_application, m.sending_facility, 1 as n from hl7_message m where m.site_id = ${site}
+    order by m.client_id, m.sending_application, m.sending_facility limit 1)
+  union all
+  select x.client_id, x.sending_application, x.sending_facility, s.n + 1
+    from senders s cross join lateral (
+      select m.client_id, m.sending_application, m.sending_facility from hl7_message m
+       where m.site_id = ${site}
+         and (m.client_id, m.sending_application, m.sending_facility) > (s.client_id, s.sending_application, s.sending_facility)
+       order by m.client_id, m.sending_application, m.sending_facility limit 1) x
+   where s.n < ${MAX_COUNTED}
+), `;
+  const byControlId = page(selection, 'hl7_message_here', [
+    ...rest,
+    `lower(m.control_id) like lower(${bind(containing(filter.text))})`,
+  ]);
+  const bySender = page(selection, 'hl7_message', [
+    ...rest,
+    // Not so that an index could be asked for all three: what a key has sent is in order, and nearly all of one sender.
+    'm.client_id = s.client_id and m.sending_application is not distinct from s.sending_application',
+    'm.sending_facility is not distinct from s.sending_facility',
+  ]);
+  return {
+    before,
+    candidates: `(${byControlId})
+ union
+ (select n.received_at, n.message_id from senders s
+   cross join lateral (${bySender}) n
+   where strpos(lower(s.sending_application || ' ' || s.sending_facility), lower(${text})) > 0)`,
+  };
+}

@@ -1,0 +1,50 @@
+/** What else there is for what was looked for among messages: where nothing was found, that says what to look for instead. */
+import type { Query } from '../deps.ts';
+import type { PatientText } from './message-key.ts';
+import { containing } from './search/like.ts';
+import { binder } from './sql.ts';
+
+/** More are not counted. */
+export const MAX_ELSEWHERE = 100;
+
+export interface ElsewhereRow {
+  /** Messages of any time that have it as the number of a patient. */
+  readonly numbers: number;
+  /** And those of which a name has a word that begins so. */
+  readonly names: number;
+  /** And those whose control id contains it. */
+  readonly control_ids: number;
+}
+
+/**
+ * @param patient how the text reads as a number and as a name; null where it can be neither
+ * @param text '' where nothing was looked for
+ */
+export function messagesElsewhere(site: string, patient: PatientText | null, text: string): Query<ElsewhereRow> {
+  const { params, bind } = binder();
+  const counted = (source: () => string): string =>
+    `(select count(*)::integer from (${source()} limit ${MAX_ELSEWHERE}) x)`;
+  const keys = (condition: () => string) =>
+    counted(
+      () =>
+        `select from hl7_message_key r where r.site_id = ${bind(site)}::uuid and ${condition()} order by r.key, r.received_at`,
+    );
+  const number = patient?.number ?? null;
+  const [word] = patient?.words ?? [];
+  const numbers = number === null ? '0' : keys(() => `r.key = ${bind(number)}`);
+  const names =
+    word === undefined ? '0' : keys(() => `r.key >= ${bind(word)} and r.key < ${bind(`${word}\u{10ffff}`)}`);
+  const controlIds =
+    text === ''
+      ? '0'
+      : counted(
+          () =>
+            `select from hl7_message_here m where m.site_id = ${bind(site)}::uuid and lower(m.control_id) like lower(${bind(containing(text))})`,
+        );
+  return {
+    text: `select ${numbers} as numbers, ${names} as names, ${controlIds} as control_ids`,
+    params,
+    reads: true,
+    planAnew: true,
+  };
+}

@@ -1,0 +1,198 @@
+/**
+ * What the log of messages is asked for is answered from an index, in a site of a great many messages, in a small one among
+ * many, and in one that the statistics do not know: a page costs what it shows, not what there is.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { readPatientText } from '../../../edge/store/message-key.ts';
+import { listMessages, type MessageFilter } from '../../../edge/store/message-search.ts';
+import { messagesElsewhere } from '../../../edge/store/messages-elsewhere.ts';
+import { parameter } from '../../../edge/platform/parameter.ts';
+import type { Query } from '../../../edge/deps.ts';
+import { withoutGuards } from '../../contract/fhir/population.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { sized } from '../../stack/tools/size.ts';
+
+const MESSAGES = sized(50_000, 1_000_000);
+const SMALL_SITES = sized(50, 500);
+const UNKNOWN_MESSAGES = 10_000;
+
+let db: TestDatabase;
+/** Plans are made for whoever asks: policies count. */
+let application: Client;
+let large: string;
+let small: string;
+let unknown: string;
+/** A key of the large site that has sent nothing for long. */
+let silent: string;
+
+/**
+ * Messages a second apart, of as many patients as a tenth of them: a common name, a name that each tenth message has, and
+ * one that is rare. Every thousandth is refused, every hundredth warned of.
+ */
+async function populate(site: string, clientId: string, count: number): Promise<void> {
+  await db.client.query(
+    `insert into hl7_message (site_id, message_id, client_id, received_at, source, source_address, request_id,
+        sending_application, sending_facility, control_id, sha256, message_type, raw, outcome, errors)
+     select $1, ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2, timestamptz '2026-01-01' + n * interval '1 s',
+        'http', '192.0.2.1', 'r', 'ADT', 'EAST', 'MSG' || n, md5(n::text), 'ADT^A08', ''::bytea,
+        case when n % 1000 = 7 then 'AE' else 'AA' end, '[]'
+       from generate_series(1, $3::int) n`,
+    [site, clientId, count],
+  );
+  await db.client.query(
+    `insert into hl7_message_key (site_id, key, received_at, message_id, number, field, value, authority)
+     select $1, k.key, timestamptz '2026-01-01' + n * interval '1 s', ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
+        k.number, k.field, k.value, ''
+       from generate_series(1, $2::int) n cross join lateral (values
+         ('#' || n % ($2::int / 10), 1, 'PID-3', ''),
+         ('anna', 2, 'PID-5', ' anna ' || 'maria' || n % 10 || ' '),
+         ('maria' || n % 10, 3, 'PID-5', ' anna ' || 'maria' || n % 10 || ' '),
+         (case when n % 1000 = 7 then '!ambiguous-patient' end, 4, 'PID-3', 'E 205'),
+         (case when n % 100 = 1 then '!stale' end, 5, 'OBX', 'W 205'),
+         (case when n = 77 then 'fitzgerald' end, 6, 'PID-5', ' anna fitzgerald ')) k(key, number, field, value)
+      where k.key is not null`,
+    [site, count],
+  );
+}
+
+const siteWith = async (count: number): Promise<string> => {
+  const site = await createSite(db.client);
+  const { clientId } = await createApiKey(db.client, { site, protocols: ['hl7'] });
+  await populate(site, clientId, count);
+  return site;
+};
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  application = new Client({ connectionString: db.url });
+  await application.connect();
+  await withoutGuards(db.client, async () => {
+    large = await siteWith(MESSAGES);
+    for (let n = 0; n < SMALL_SITES; n += 1) small = await siteWith(100);
+  });
+  silent = (await createApiKey(db.client, { site: large, protocols: ['hl7'] })).clientId;
+  await db.client.query(`update hl7_message set client_id = $2 where site_id = $1 and control_id = 'MSG5'`, [
+    large,
+    silent,
+  ]);
+  await db.client.query('analyze hl7_message; analyze hl7_message_key');
+  unknown = await siteWith(UNKNOWN_MESSAGES);
+}, 900_000);
+afterAll(async () => {
+  await application.end();
+  await db.drop();
+});
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+}
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+async function explain(site: string, { text, params }: Query) {
+  await application.query(`select set_config('gateway.site', $1, false)`, [site]);
+  const { rows } = await application.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (analyze, buffers, format json) ${text}`,
+    params.map(parameter),
+  );
+  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+  if (plan === undefined) throw new Error('no plan');
+  const nodes = nodesOf(plan);
+  return {
+    // Tables without rows in this database are left out.
+    whole: nodes
+      .filter((node) => node['Node Type'] === 'Seq Scan')
+      .flatMap((node) => (/^hl7_message(_key)?$/.test(node['Relation Name'] ?? '') ? [node['Relation Name']] : [])),
+    rows: Math.max(
+      ...nodes.map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']),
+    ),
+    pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
+  };
+}
+
+const ANY: MessageFilter = {
+  patient: null,
+  text: '',
+  reason: '',
+  type: '',
+  outcome: '',
+  clientId: '',
+  range: '',
+  from: '',
+  to: '',
+};
+const of = (patient: string): Partial<MessageFilter> => ({ patient: readPatientText(patient) ?? null });
+
+/** Of one answer: the count reads up to a thousand of each key, and a page looks at what it shows. */
+const MAX_PAGES = 12_000;
+const MAX_ROWS = 12_000;
+
+const CASES: readonly (readonly [string, Partial<MessageFilter>])[] = [
+  ['all', {}],
+  ['a number', of('77')],
+  ['a number that nobody has', of('nobody')],
+  ['a number since a moment', { ...of('77'), from: '2026-01-01T00:01:00Z' }],
+  ['a name that all have', of('anna')],
+  ['a name of each tenth message', of('maria3')],
+  ['the beginning of ten names', of('mari')],
+  ['two words, one of them common', of('fitzgerald anna')],
+  ['a name of the common one', { ...of('anna maria7'), type: 'ADT' }],
+  ['a name that nobody has', of('zzz')],
+  ['a control id', { text: 'msg77' }],
+  ['a part that all control ids have', { text: 'msg' }],
+  ['a control id that nobody has', { text: 'nosuchthing' }],
+  ['a sender', { text: 'east' }],
+  ['a reason', { reason: 'ambiguous-patient' }],
+  ['a code', { reason: '205' }],
+  ['a place that nothing is wrong with', { reason: 'PID-77' }],
+  ['errors', { outcome: 'errors' }],
+  ['AE', { outcome: 'AE' }],
+  ['warnings', { outcome: 'warnings' }],
+];
+
+describe.each<[string, () => string]>([
+  [`a site of ${MESSAGES} messages`, () => large],
+  [`a site of a hundred among ${SMALL_SITES}`, () => small],
+  ['a site that the statistics do not know', () => unknown],
+])('%s', (_, site) => {
+  for (const [label, filter] of CASES) {
+    test(label, async () => {
+      const { whole, rows, pages } = await explain(site(), listMessages(site(), { ...ANY, ...filter }, null, 50));
+      expect(whole).toEqual([]);
+      // Until the statistics know a site all that it has may be looked at; and what one key has sent may be put in order.
+      const isSorted = site() === unknown || label === 'a sender';
+      expect(rows).toBeLessThan(isSorted ? Math.max(4 * UNKNOWN_MESSAGES, MESSAGES + 2) : MAX_ROWS);
+      expect(pages).toBeLessThan(site() === unknown ? 20 * UNKNOWN_MESSAGES : MAX_PAGES);
+    });
+  }
+
+  test('what else there is', async () => {
+    const { whole, rows } = await explain(site(), messagesElsewhere(site(), readPatientText('anna') ?? null, 'msg'));
+    expect(whole).not.toContain('hl7_message_key');
+    expect(rows).toBeLessThan(site() === unknown ? 4 * UNKNOWN_MESSAGES : MAX_ROWS);
+  });
+});
+
+test('the messages of a key that is silent, and a page in the middle', async () => {
+  const ofKey = await explain(large, listMessages(large, { ...ANY, clientId: silent }, null, 50));
+  expect(ofKey.rows).toBeLessThan(100);
+  const middle = ['2026-01-01T03:00:00.000000Z', randomUUID()];
+  for (const side of ['older', 'newer'] as const) {
+    for (const filter of [ANY, { ...ANY, ...of('anna') }]) {
+      const { whole, rows } = await explain(large, listMessages(large, filter, { side, than: middle }, 50));
+      expect(whole).toEqual([]);
+      expect(rows).toBeLessThan(1_100);
+    }
+  }
+});
