@@ -20,6 +20,11 @@ export interface Query<Row extends object = object> {
   readonly notes?: true;
   /** It writes, but asked again it does not do so twice: it knows what it was asked before. */
   readonly once?: true;
+  /**
+   * It is a request as a whole, alone in its transaction (store/whole.ts): its first three parameters, which the port puts
+   * before those here, limit its time, and its rows say in `began_at` what the database's clock was.
+   */
+  readonly whole?: true;
   /** Phantom: carries the row's type, never a value. */
   readonly row?: Row;
 }

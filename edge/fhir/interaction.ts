@@ -7,6 +7,7 @@ import type { SearchSet } from '../config.ts';
 import type { Query, Results } from '../deps.ts';
 import type { Caller } from '../oauth/bearer.ts';
 import type { AuditedRequest } from '../store/audit.ts';
+import type { Access } from '../store/whole.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Prefer } from './prefer.ts';
 import type { CursorSealer } from './controls/cursor.ts';
@@ -65,6 +66,11 @@ export interface Interaction {
   /** What a Fault of the database means for this request. */
   readonly explain?: (fault: Fault) => Fault;
   readonly target?: Target;
+  /**
+   * The same in one statement, with the caller's standing and the audit's row in it, where it is a request of its own: its
+   * rows are those of the last of the queries, and the others have none.
+   */
+  readonly whole?: (access: Access) => Query;
 }
 
 /**
@@ -81,7 +87,7 @@ export function interaction<const Queries extends readonly Query[]>(
   audited: Audited,
   queries: Queries,
   answer: (results: Results<Queries>) => Answer | Promise<Answer>,
-  more: Pick<Interaction, 'explain' | 'target'> = {},
+  more: Pick<Interaction, 'explain' | 'target' | 'whole'> = {},
 ): Interaction {
   return {
     ...more,

@@ -172,14 +172,19 @@ export function planWrite(
   };
 }
 
+/** Keys to hold, and patients whose numbers are held as well. */
+export interface Held {
+  readonly keys: readonly string[];
+  readonly patients: readonly string[];
+}
+
 /**
  * What must be held before anything is looked for: what conditions name, and the numbers by which the patients that are
  * written are known, before and after, so that a message about one of them and this write take turns.
  *
- * @returns undefined where there is nothing to hold
  * @throws Fault `invalid` (`too-costly`) for more than one request may write or hold
  */
-export function lockOf(site: string, writes: readonly PlannedWrite[]): Query | undefined {
+export function heldBy(writes: readonly PlannedWrite[]): Held {
   const keys = writes.flatMap(({ lockKeys: own, type, write }) => [
     ...own,
     ...(write.known?.values ?? []).map((value) => identifierKey(type, value)),
@@ -191,5 +196,11 @@ export function lockOf(site: string, writes: readonly PlannedWrite[]): Query | u
   const patients = writes.flatMap(({ type, write }) =>
     type === 'Patient' && write.mode === 'update' ? [write.id] : [],
   );
+  return { keys, patients };
+}
+
+/** The statement for it; undefined where there is nothing to hold. @throws Fault as `heldBy` */
+export function lockOf(site: string, writes: readonly PlannedWrite[]): Query | undefined {
+  const { keys, patients } = heldBy(writes);
   return keys.length === 0 && patients.length === 0 ? undefined : lockKeys(site, keys, patients);
 }

@@ -3,6 +3,7 @@ import { Fault } from '../../shared/fault.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { readResource, readVersion } from '../store/resource-by-id.ts';
+import { readWhole } from '../store/whole.ts';
 import { isNotModified, type RequestHeaders, requireStillSo, shownIfOf } from './conditional-headers.ts';
 import { partOf, READ_CONTROLS, READ_SUMMARIES, readControls } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
@@ -63,11 +64,12 @@ export function prepareRead(
   const wanted = readPart(type, pairs);
   const target = { type, id, version: null };
   if (!isUuid(id)) return nothing(target);
+  const shownIf = shownIfOf(headers);
   return interaction(
     NOTED,
-    [readResource(context.caller.site, type, id, shownIfOf(headers))],
+    [readResource(context.caller.site, type, id, shownIf)],
     ([[stored]]) => readAnswer(type, stored && { ...stored, type }, wanted, headers, context.root),
-    { target },
+    { target, whole: (access) => readWhole(access, type, id, shownIf) },
   );
 }
 

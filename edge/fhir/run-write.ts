@@ -9,9 +9,10 @@ import {
   type WriteRow,
   writeTransaction,
 } from '../store/transaction.ts';
+import { writeWhole } from '../store/whole.ts';
 import { type Answer, type Interaction, interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
 import { writeAnswer } from './resource-answer.ts';
-import { lockOf, type PlannedWrite } from './plan-write.ts';
+import { heldBy, lockOf, type PlannedWrite } from './plan-write.ts';
 import { conditionFault, explainRows } from './refused-write.ts';
 
 /** The plain rows of `resource_write` take fewer steps than a transaction; a plain write has only its mode. */
@@ -57,11 +58,13 @@ export function prepareWrite(context: RequestContext, planned: PlannedWrite): In
   const explain = (fault: Fault): Fault => explainRows(fault, [origin]);
   if (condition === null && isPlain(write)) {
     const answer = ([row]: WrittenResource[]): Answer => rowAnswer(context, planned, present(row), new Map());
-    const writing = writeResources(site, [write]);
-    const lock = lockOf(site, [planned]);
-    return lock === undefined
-      ? interaction(NOTED, [writing], ([rows]) => answer(rows), { explain })
-      : interaction(NOTED, [lock, writing], ([, rows]) => answer(rows), { explain });
+    const { keys, patients } = heldBy([planned]);
+    return interaction(
+      NOTED,
+      [lockKeys(site, keys, patients), writeResources(site, [write])],
+      ([, rows]) => answer(rows),
+      { explain, whole: (access) => writeWhole(access, { keys, patients }, [write]) },
+    );
   }
   const conditions = condition === null ? [] : [condition];
   return interaction(

@@ -32,7 +32,7 @@ const MAX_LOOKS = 5;
 interface Request {
   readonly deps: Deps;
   readonly context: RequestContext;
-  readonly actor: AuditActor;
+  readonly actor: AuditActor & { readonly address: string };
   /** When its body had come, and the database could be asked. */
   readonly startedAt: number;
 }
@@ -40,16 +40,36 @@ interface Request {
 /** What is left of the time that the request may take. */
 const timeLeft = ({ deps, startedAt }: Request): TimeLimits => limitsAfter(deps.now() - startedAt);
 
-/** The one round trip: the caller's standing first, then what the interaction asks, last its row of the audit. */
-async function run(request: Request, { audited, queries, explain, answer }: Interaction): Promise<Answer> {
-  const { deps, context, actor } = request;
-  const { caller } = context;
-  const row = audited === 'none' ? [] : [addAudit(caller.site, actor, audited)];
-  const asked = deps.database.batch([assertCaller(caller), ...queries, ...row], timeLeft(request));
+/**
+ * The one round trip: the caller's standing first, then what the interaction asks, last its row of the audit; or all of it in
+ * one statement.
+ */
+async function run(request: Request, interaction: Interaction): Promise<Answer> {
+  const { explain, answer, whole } = interaction;
+  const asked = whole === undefined ? runInSteps(request, interaction) : runWhole(request, interaction, whole);
   const results = await asked.catch((error: unknown) => {
     throw error instanceof Fault && explain !== undefined ? explain(error) : error;
   });
-  return answer(results.slice(1, 1 + queries.length));
+  return answer(results);
+}
+
+async function runInSteps(request: Request, { audited, queries }: Interaction): Promise<object[][]> {
+  const { deps, context, actor } = request;
+  const { caller } = context;
+  const row = audited === 'none' ? [] : [addAudit(caller.site, actor, audited)];
+  const results = await deps.database.batch([assertCaller(caller), ...queries, ...row], timeLeft(request));
+  return results.slice(1, 1 + queries.length);
+}
+
+async function runWhole(
+  request: Request,
+  { queries }: Interaction,
+  whole: NonNullable<Interaction['whole']>,
+): Promise<object[][]> {
+  const { deps, context, actor } = request;
+  const { address, requestId } = actor;
+  const rows = await deps.database.run(whole({ caller: context.caller, address, requestId }), timeLeft(request));
+  return queries.map((_, n) => (n === queries.length - 1 ? rows : []));
 }
 
 /** Two round trips: what must be known, and then what is done if it is still so; if it is not, both again. */
@@ -103,8 +123,8 @@ export function createServe(deps: Deps, root: string): Serve {
       await deps.database.run(assertCaller(caller));
       throw error;
     });
-    const actor: AuditActor = {
-      kind: 'key',
+    const actor = {
+      kind: 'key' as const,
       name: null,
       clientId: caller.clientId,
       address: deps.sourceAddress(request),

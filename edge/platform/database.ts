@@ -59,9 +59,20 @@ const repeats = (queries: readonly Query[]): boolean =>
   queries.every(({ reads, notes, once }) => reads === true || notes === true || once === true);
 const readsOnly = (queries: readonly Query[]): boolean => queries.every(({ reads }) => reads === true);
 
+/** A statement that is a whole request, where that is what is asked. */
+function wholeOf(queries: readonly Query[]): Query | undefined {
+  const whole = queries.find((query) => query.whole === true);
+  if (whole !== undefined && queries.length > 1) throw new TypeError('a whole request is alone in its transaction');
+  return whole;
+}
+
 interface TimeRow {
   /** The database's clock, milliseconds since the epoch. */
   readonly at: number;
+}
+
+interface BeganRow {
+  readonly began_at: number;
 }
 
 /**
@@ -90,9 +101,10 @@ function mayRepeat(failure: Failure | undefined, isHarmless: boolean): boolean {
 function toFault(error: unknown, failure: Failure | undefined, saysItReads: boolean): unknown {
   if (failure === undefined) return error;
   const { state, message, detail } = failure;
-  // Every transaction asks for it: migrations go first, and until they have, nothing is served.
-  if (state === '42883' && message.includes('limit_time'))
-    return new Fault('unavailable', 'the database does not have the function limit_time', { cause: error });
+  // Every transaction asks for one of them: migrations go first, and until they have, nothing is served.
+  const missing = state === '42883' ? /\b(?:limit_time|fhir_(?:read|find|write))\b/.exec(message)?.[0] : undefined;
+  if (missing !== undefined)
+    return new Fault('unavailable', `the database does not have the function ${missing}`, { cause: error });
   if (state === '') return new Fault('unavailable', 'the database cannot be reached', { cause: error });
   if (state === '25006' && saysItReads) return error;
   return faultOfState(state, detail, error) ?? error;
@@ -141,8 +153,18 @@ export function createDatabase(
     deadline: number,
     signal: AbortSignal,
   ) => {
-    const limit = limitTime(deadline + clock.aheadMs(), limits);
     const askedAt = now();
+    const whole = wholeOf(queries);
+    if (whole !== undefined) {
+      const { lockMs, workMs } = limits;
+      const params = [deadline + clock.aheadMs(), lockMs, workMs, ...whole.params];
+      const asked = transact([{ ...whole, params }], { readOnly: false, signal });
+      const results = await asked.finally(() => requested(now() - askedAt));
+      const [first] = (results[0] ?? []) as readonly BeganRow[];
+      if (first !== undefined) clock.learn(first.began_at, askedAt, first.began_at, now());
+      return results;
+    }
+    const limit = limitTime(deadline + clock.aheadMs(), limits);
     const asked = transact([limit, ...queries, limit], { readOnly: readsOnly(queries), signal });
     const results = await asked.finally(() => requested(now() - askedAt));
     // Rows are what the query's author declared them to be: this is the door.

@@ -41,6 +41,12 @@ export function neonDatabase(
   const connect = neon(config.DATABASE_URL);
   const driver: Driver = {
     async transact(queries, { readOnly, signal }) {
+      const [only] = queries;
+      // Alone it is a transaction of itself, without the statements that begin and end one.
+      if (only?.whole === true) {
+        const options = { types: columnTypes, fetchOptions: { signal } };
+        return [(await connect.query(only.text, only.params.map(parameter), options)) as object[]];
+      }
       const statements = queries.map(({ text, params }) =>
         connect.query(text, params.map(parameter), { types: columnTypes }),
       );

@@ -2,7 +2,7 @@
 -- each resource: '<action> <type> <id> <patient it is about, where it is about one>'. Always true.
 create or replace function audit_note(p_lines text[]) returns boolean language plpgsql as $$
 begin
-  perform set_config('gateway.audit',
-    concat_ws(E'\n', nullif(current_setting('gateway.audit', true), ''), nullif(array_to_string(p_lines, E'\n'), '')), true);
-  return true;
+  return set_config('gateway.audit',
+    concat_ws(E'\n', nullif(current_setting('gateway.audit', true), ''), nullif(array_to_string(p_lines, E'\n'), '')), true)
+    is not null;
 end $$;

@@ -26,6 +26,8 @@ declare
   e record;
   g record;
   known bigint;
+  is_made boolean[] := '{}';
+  ignored text;
   stored uuid;
   attempt integer;
   received timestamptz := now();
@@ -43,9 +45,9 @@ begin
 
   -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
   -- client's conditional create (edge/store/lock.ts).
-  perform lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
+  ignored := lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
   -- Whoever gives a namespace a URI waits for the messages that do not know it yet (authorities_named).
-  perform pg_advisory_xact_lock_shared(hashtextextended(p_site || '|authorities', 0));
+  ignored := pg_advisory_xact_lock_shared(hashtextextended(p_site || '|authorities', 0));
 
   -- First of all, since also what was accepted before is answered by the settings.
   if m.settings is distinct from hl7_settings_state(p_site, m."clientId") then
@@ -162,22 +164,28 @@ begin
     end if;
   end if;
   if json_array_length(e.results) > 0 then
-    -- Each found result keeps its row; it may say more of its key. Nobody else has given a new one its place.
-    update hl7_result h
-       set filler = x.filler, placer = x.placer, at = x.at, numbers = x.numbers
-      from json_to_recordset(e.results) as x(type text, id uuid, filler text, placer text, at text, numbers text)
-     where h.site_id = p_site and h.type = x.type and h.id = x.id;
-    insert into hl7_result (site_id, type, id, patient_id, what, filler, placer, at, place, numbers)
-      select p_site, x.type, x.id, x."patientId", x.what, x.filler, x.placer, x.at, x.place, x.numbers
-        from json_to_recordset(e.results) as x(type text, id uuid, "patientId" uuid, what text, filler text,
-               placer text, at text, place integer, numbers text)
-       where not exists (select from hl7_result h where h.site_id = p_site and h.type = x.type and h.id = x.id)
-      on conflict do nothing;
-    if exists (
-      select from json_to_recordset(e.results) as x(type text, id uuid)
-       where not exists (select from hl7_result h where h.site_id = p_site and h.type = x.type and h.id = x.id)) then
-      raise exception 'a result with this key was stored meanwhile' using errcode = 'GW412';
-    end if;
+    -- Each found result keeps its row; it may say more of its key. Nobody else has given a new one its place. One at a time by
+    -- its key: a join of all may be made by reading every result of the site. First those that are there, since a new one
+    -- can have the place that another leaves.
+    for g in select x.* from json_to_recordset(e.results) as x(type text, id uuid, filler text, placer text, at text, numbers text)
+    loop
+      update hl7_result h set filler = g.filler, placer = g.placer, at = g.at, numbers = g.numbers
+       where h.site_id = p_site and h.type = g.type and h.id = g.id;
+      is_made := is_made || not found;
+    end loop;
+    for g in
+      select x.* from rows from (json_to_recordset(e.results) as (type text, id uuid, "patientId" uuid, what text, filler text,
+             placer text, at text, place integer, numbers text)) with ordinality
+             x(type, id, patient, what, filler, placer, at, place, numbers, n)
+       where is_made[x.n]
+    loop
+      insert into hl7_result (site_id, type, id, patient_id, what, filler, placer, at, place, numbers)
+        values (p_site, g.type, g.id, g.patient, g.what, g.filler, g.placer, g.at, g.place, g.numbers)
+        on conflict do nothing;
+      if not found then
+        raise exception 'a result with this key was stored meanwhile' using errcode = 'GW412';
+      end if;
+    end loop;
   end if;
   if json_array_length(e.orders) > 0 then
     insert into hl7_order (site_id, type, id, fields)
@@ -202,8 +210,8 @@ begin
     perform authority_alias_add(p_site, m."clientId", m."messageId", e.aliases);
   end if;
 
-  perform audit_note(array[concat_ws(' ', 'message', 'Hl7Message', m."messageId")]);
-  perform audit_add(p_site, m.audit);
+  ignored := audit_note(array[concat_ws(' ', 'message', 'Hl7Message', m."messageId")]);
+  ignored := audit_add(p_site, m.audit);
 
   return query select 'stored', m.outcome, p_ack;
 end $$;

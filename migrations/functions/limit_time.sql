@@ -7,12 +7,14 @@
 create or replace function limit_time(p_deadline bigint, p_lock_ms integer, p_work_ms integer) returns bigint
 language plpgsql as $$
 declare
-  at bigint := floor(1000 * extract(epoch from clock_timestamp()));
+  at bigint := floor(1000 * date_part('epoch', clock_timestamp()));
+  ignored text;
 begin
   if at >= p_deadline then
     raise exception 'late %', at using errcode = 'GW503';
   end if;
-  perform set_config('lock_timeout', p_lock_ms::text, true),
-          set_config('statement_timeout', least(p_deadline - at, p_work_ms)::text, true);
+  -- Assigned, each is an expression that PL/pgSQL computes by itself; performed, it would be a query.
+  ignored := set_config('lock_timeout', p_lock_ms::text, true);
+  ignored := set_config('statement_timeout', least(p_deadline - at, p_work_ms)::text, true);
   return at;
 end $$;

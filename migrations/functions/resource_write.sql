@@ -29,12 +29,13 @@ declare
   at timestamptz := write_time();
   -- For the audit: every row, and the patient whom it was about before.
   noted text[] := '{}';
+  ignored text;
 begin
   select array_agg(x.id) filter (where x.type = 'Patient' and x.mode in ('create', 'upsert')),
          bool_or(x.indexed is null or x.indexed < 2) into created, lags
     from json_to_recordset(p_rows) x(type text, id uuid, mode text, indexed integer);
   if lags then
-    perform search_lag(p_site, 1);
+    ignored := search_lag(p_site, 1);
   end if;
   select json_agg(x.n - 1) into missing
     from rows from (json_to_recordset(p_rows) as (mode text, patient uuid)) with ordinality x(mode, patient, n)
@@ -81,7 +82,7 @@ begin
       noted := noted || concat_ws(' ', case r.mode when 'keep' then 'read' else coalesce(r.noted, 'update') end, r.type, r.id, cur.patient_id);
       -- A message may teach by which numbers a patient is known whose record it does not change.
       if r.mode <> 'keep' and r.writer = 'message' and r.known is not null then
-        perform patient_rows_write(p_site, r.id, false, r.writer, r.known);
+        ignored := patient_rows_write(p_site, r.id, false, r.writer, r.known);
       end if;
       return next;
       continue;
@@ -108,15 +109,15 @@ begin
              meta = r.meta, body = r.body, patient_id = r.patient
        where c.site_id = p_site and c.type = r.type and c.id = r.id;
       if r.writer = 'client' then
-        perform order_stamp(p_site, r.type, r.id, cur.body, r.body, resource_write.last_updated);
+        ignored := order_stamp(p_site, r.type, r.id, cur.body, r.body, resource_write.last_updated);
       end if;
     end if;
-    perform search_index_write(p_site, r.type, r.id, outcome = 'created', r.patient, r.identifiers, r.tokens, r.dates,
+    ignored := search_index_write(p_site, r.type, r.id, outcome = 'created', r.patient, r.identifiers, r.tokens, r.dates,
       r.search, r.parts, r.report);
     if r.known is not null then
-      perform patient_rows_write(p_site, r.id, outcome = 'created', r.writer, r.known);
+      ignored := patient_rows_write(p_site, r.id, outcome = 'created', r.writer, r.known);
     end if;
     return next;
   end loop;
-  perform audit_note(noted);
+  ignored := audit_note(noted);
 end $$;

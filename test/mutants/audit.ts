@@ -3,13 +3,14 @@ import type { Mutant } from './mutant.ts';
 
 const HL7 = ['test/integration/hl7/audit.test.ts'];
 const FHIR = ['test/contract/fhir.test.ts'];
+const WHOLE = ['test/integration/store/whole.test.ts'];
 const ONLY_DENO = 'on deno.*audit';
 
 export const AUDIT: readonly Mutant[] = [
   {
     name: 'a message that is stored has no row',
     file: 'migrations/functions/hl7_take.sql',
-    find: '  perform audit_add(p_site, m.audit);\n',
+    find: '  ignored := audit_add(p_site, m.audit);\n',
     replace: '',
     tests: HL7,
   },
@@ -27,6 +28,41 @@ export const AUDIT: readonly Mutant[] = [
     replace: 's.place > 0',
     tests: FHIR,
     only: ONLY_DENO,
+  },
+  {
+    name: 'a read of one statement has no row',
+    file: 'migrations/functions/fhir_read.sql',
+    find: '  if version = coalesce(p_version, version)',
+    replace: '  if false and version = coalesce(p_version, version)',
+    tests: WHOLE,
+  },
+  {
+    name: 'a read of one statement has a row also where nothing is shown',
+    file: 'migrations/functions/fhir_read.sql',
+    find: '  if version = coalesce(p_version, version)',
+    replace: '  if true or version = coalesce(p_version, version)',
+    tests: WHOLE,
+  },
+  {
+    name: 'a search of one statement has the row after its page too',
+    file: 'migrations/functions/fhir_find.sql',
+    find: 'elsif cardinality(noted) < p_limit then',
+    replace: 'else',
+    tests: WHOLE,
+  },
+  {
+    name: 'a write of one statement has no row',
+    file: 'migrations/functions/fhir_write.sql',
+    find: "nullif(current_setting('gateway.audit', true), '')",
+    replace: 'null',
+    tests: WHOLE,
+  },
+  {
+    name: 'an access to a resource does not say whom it is about',
+    file: 'migrations/functions/audit_write.sql',
+    find: 'then word[3:3] else word[4:4] end',
+    replace: 'then word[3:3] end',
+    tests: WHOLE,
   },
   {
     name: 'a change of patient concerns the new one alone',

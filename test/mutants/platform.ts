@@ -10,6 +10,7 @@ const OAUTH = ['test/contract/oauth.test.ts'];
 const SURFACES = ['test/contract/surfaces.test.ts'];
 const FHIR_LIMITS = ['test/contract/fhir-limits.test.ts'];
 
+const WHOLE = ['test/integration/store/whole.test.ts'];
 export const PLATFORM: readonly Mutant[] = [
   {
     name: 'each request of an outage calls a person',
@@ -236,6 +237,34 @@ export const PLATFORM: readonly Mutant[] = [
     find: 'limitTime(deadline + clock.aheadMs(), limits)',
     replace: 'limitTime(deadline, limits)',
     tests: ['test/integration/platform/wrong-clock.test.ts'],
+  },
+  {
+    name: 'a request of one statement is told its deadline by our own clock',
+    file: 'edge/platform/database.ts',
+    find: 'const params = [deadline + clock.aheadMs(), ',
+    replace: 'const params = [deadline, ',
+    tests: WHOLE,
+  },
+  {
+    name: 'a request of one statement commits when its time has passed',
+    file: 'migrations/functions/fhir_write.sql',
+    find: '  ignored := limit_time(p_deadline, p_lock_ms, p_work_ms);\n',
+    replace: '',
+    tests: WHOLE,
+  },
+  {
+    name: 'a request of one statement lets anybody in',
+    file: 'migrations/functions/request_begin.sql',
+    find: 'ignored text := assert_caller(p_site, p_client, p_jti);',
+    replace: "ignored text := set_config('gateway.site', p_site::text, true);",
+    tests: WHOLE,
+  },
+  {
+    name: 'a write of one statement waits for nobody',
+    file: 'migrations/functions/fhir_write.sql',
+    find: '    ignored := lock_keys(p_site, p_keys);\n',
+    replace: '    null;\n',
+    tests: WHOLE,
   },
   {
     name: 'a transaction that began too late is done',

@@ -204,8 +204,8 @@ export const SQL: readonly Mutant[] = [
   {
     name: 'caller_refusal: a revoked token goes on',
     file: 'migrations/functions/caller_refusal.sql',
-    find: 'if exists (select from revoked_token',
-    replace: 'if false and exists (select from revoked_token',
+    find: 'when is_revoked then',
+    replace: 'when false then',
     tests: OAUTH,
     only: 'revo',
   },
@@ -331,7 +331,7 @@ export const SQL: readonly Mutant[] = [
   {
     name: 'hl7_take: messages about one patient do not take turns',
     file: 'migrations/functions/hl7_take.sql',
-    find: `  perform lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
+    find: `  ignored := lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
 `,
     replace: '',
     tests: LOCKS,

@@ -1,7 +1,9 @@
 /** search-type (FHIR R4 http, 3.1.0.10): a page of what matches, with links that lead through all of it. */
 import { toPage } from '../../store/page.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
+import { findOf } from '../../store/search/find.ts';
 import { searchCount, searchPage } from '../../store/search/search.ts';
+import { findWhole } from '../../store/whole.ts';
 import { bundleText } from '../bundle-text.ts';
 import { badParameter, type Pair } from '../controls/faults.ts';
 import { pageLinks } from '../controls/links.ts';
@@ -46,7 +48,9 @@ export async function prepareSearch(
     });
   }
 
-  const page = searchPage({ site, type, criteria, sort, after, limit: count, withPatients });
+  const selection = { site, type, criteria, sort, after, limit: count, withPatients };
+  const page = searchPage(selection);
+  const find = findOf(selection);
   // The elements that are named are those of the type that is searched.
   const includedPart = typeof part === 'string' ? part : null;
   const answer = async (rows: Parameters<typeof toPage>[0], exact: number | undefined): Promise<Answer> => {
@@ -67,5 +71,10 @@ export async function prepareSearch(
   };
   return total !== 'none'
     ? interaction(audited, [page, counted], ([rows, [row]]) => answer(rows, row?.total))
-    : interaction(audited, [page], ([rows]) => answer(rows, undefined));
+    : interaction(
+        audited,
+        [page],
+        ([rows]) => answer(rows, undefined),
+        find === undefined ? {} : { whole: (access) => findWhole(access, audited.searched, find) },
+      );
 }

@@ -1,0 +1,66 @@
+-- A page of a search by key as a whole request: who asks is let in (request_begin), the resources are found and read, what is
+-- shown is noted in the audit. One statement, whose plans are kept. Found are, of the type,
+--   p_patient null: those with the identifier p_value of p_system (null: of any)
+--   else: those about this patient, with the token p_value of p_system (null: of any) for p_param (null: all of them)
+-- in the order of their ids, after p_after (null: from the first), p_limit and one more, which is not shown and tells that
+-- there is a next page; and contents of p_bytes together, but the first always: those beyond come without it, and belong to
+-- the next page. p_searched: names of the parameters. last_updated: a FHIR instant. began_at: of limit_time.
+-- Settings: migrations/README.md, "Plans".
+create or replace function fhir_find(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_site uuid, p_client text,
+  p_jti text, p_address text, p_request text, p_searched text[], p_type text, p_patient uuid, p_param text,
+  p_value text, p_system text, p_after uuid, p_limit integer, p_bytes bigint)
+returns table (type text, id uuid, version integer, last_updated text, sort_key text, meta text, body text,
+  began_at bigint)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  began bigint := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti);
+  after uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
+  ids uuid[];
+  patient uuid;
+  size bigint := 0;
+  noted text[] := '{}';
+  ignored text;
+begin
+  if p_patient is null then
+    ids := array(
+      select distinct i.id from resource_identifier i
+       where i.site_id = p_site and i.type = p_type and i.value = search_key(p_value)
+         and (p_system is null or i.system = search_key(p_system)) and i.id > after
+       order by i.id limit p_limit + 1);
+  else
+    ids := array(
+      select r.id from resource r
+       where r.site_id = p_site and r.patient_id = p_patient and r.type = p_type and r.id > after
+         and (p_param is null or exists (
+               select from resource_token t
+                where t.site_id = p_site and t.type = p_type and t.id = r.id and t.param = p_param
+                  and t.code = search_key(p_value) and (p_system is null or t.system = search_key(p_system)) offset 0))
+       order by r.id limit p_limit + 1);
+  end if;
+  -- The lateral with a limit is a look-up for each row: no estimate can make a scan of it.
+  for type, id, version, last_updated, meta, body, patient in
+    select r.type, r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+           r.meta, r.body, r.patient_id
+      from unnest(ids) with ordinality k (id, n)
+     cross join lateral (
+       select x.* from resource x where x.site_id = p_site and x.type = p_type and x.id = k.id limit 1) r
+     order by k.n
+  loop
+    size := size + octet_length(body) + octet_length(meta);
+    if size > p_bytes and id <> ids[1] then
+      meta := null;
+      body := null;
+    elsif cardinality(noted) < p_limit then
+      noted := noted || concat_ws(' ', 'search', type, id, patient);
+    end if;
+    began_at := began;
+    return next;
+  end loop;
+  ignored := audit_write(p_site, 'key', null, p_client, p_address, p_request, null, p_searched,
+    nullif(array_to_string(noted, E'\n'), ''));
+  ignored := limit_time(p_deadline, p_lock_ms, p_work_ms);
+end $$;

@@ -1,0 +1,300 @@
+/** A request that is one statement says, and leaves in the audit, what the statements of a batch do; nobody is let in by it. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { Database, Query } from '../../../edge/deps.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { assertCaller } from '../../../edge/store/api-key.ts';
+import { addAudit } from '../../../edge/store/audit.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
+import { type PageRow, toPage } from '../../../edge/store/page.ts';
+import { readResource } from '../../../edge/store/resource-by-id.ts';
+import { toWrite, writeResources } from '../../../edge/store/resource.ts';
+import { findOf } from '../../../edge/store/search/find.ts';
+import type { Criterion } from '../../../edge/store/search/kinds.ts';
+import type { PageSelection } from '../../../edge/store/search/page-ids.ts';
+import { searchPage } from '../../../edge/store/search/search.ts';
+import { revokeToken } from '../../../edge/store/token.ts';
+import { type Access, findWhole, readWhole, writeWhole } from '../../../edge/store/whole.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+
+let db: TestDatabase;
+let gateway: Database;
+let access: Access;
+let other: Access;
+let asked: string[] = [];
+
+const accessOf = async (): Promise<Access> => {
+  const site = await createSite(db.client);
+  const { clientId } = await createApiKey(db.client, { site });
+  return { caller: { site, clientId, tokenId: randomUUID() }, address: '192.0.2.1', requestId: 'request-1' };
+};
+
+beforeAll(async () => {
+  db = await createTestDatabase({ onRequest: ({ statements }) => (asked = statements.map(({ query }) => query)) });
+  gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  [access, other] = [await accessOf(), await accessOf()];
+});
+afterAll(() => db.drop());
+
+const newId = (): string => uuidv7(Date.now());
+const patient = (...numbers: readonly (readonly [string, string])[]): JsonObject => ({
+  resourceType: 'Patient',
+  identifier: numbers.map(([system, value]) => (system === '' ? { value } : { system, value })),
+});
+const observation = (about: string, code: string, system = 'http://loinc.org'): JsonObject => ({
+  resourceType: 'Observation',
+  status: 'final',
+  code: { coding: [system === '' ? { code } : { system, code }] },
+  subject: { reference: `Patient/${about}` },
+});
+async function store(content: JsonObject, by = access): Promise<string> {
+  const id = newId();
+  const { site } = by.caller;
+  await inSite(gateway, site).run(writeResources(site, [toWrite(content, id, 'create')]));
+  return id;
+}
+
+/** The newest row of the audit, without what is another each time. */
+async function newestAudit(): Promise<object | undefined> {
+  const { rows } = await db.client.query<object>(
+    `select actor_kind, actor, client_id, address, request_id, action, parts, types, ids, patients, parameters
+       from audit order by at desc limit 1`,
+  );
+  return rows[0];
+}
+const audits = async (): Promise<number> => {
+  const { rows } = await db.client.query<{ n: number }>('select count(*)::integer as n from audit');
+  return rows[0]?.n ?? 0;
+};
+
+/** As a request in steps is asked. */
+async function inSteps<Row extends object>(query: Query<Row>, by: Access, searched: readonly string[] | null) {
+  const { caller, address, requestId } = by;
+  const actor = { kind: 'key', name: null, clientId: caller.clientId, address, requestId } as const;
+  const audit = addAudit(caller.site, actor, { action: null, searched });
+  const [, rows] = await gateway.batch([assertCaller(caller), query, audit] as const);
+  return rows;
+}
+
+const pageOf = (rows: readonly PageRow[]): readonly object[] =>
+  rows.map(({ type, id, version, last_updated, sort_key, meta, body }) => {
+    return { type, id, version, last_updated, sort_key, meta, body };
+  });
+
+/** Both ways; what they say and what they leave must be alike. @returns the page */
+async function found(type: ResourceType, criteria: readonly Criterion[], more: Partial<PageSelection> = {}) {
+  const sort = { by: 'id', descending: false } as const;
+  const selection = { site: access.caller.site, type, criteria, sort, after: null, limit: 3, ...more };
+  const find = findOf(selection);
+  if (find === undefined) throw new Error('no look-up by key');
+  const searched = ['identifier', '_count'];
+  const steps = pageOf(await inSteps(searchPage(selection), access, searched));
+  const left = await newestAudit();
+  const rows = await gateway.run(findWhole(access, searched, find));
+  expect(asked).toHaveLength(1);
+  expect(pageOf(rows)).toEqual(steps);
+  expect(await newestAudit()).toEqual(left);
+  return rows;
+}
+
+describe('a page', () => {
+  const number = (value: string | null, system: string | null = null): Criterion => ({
+    kind: 'identifier',
+    any: [{ system, value }],
+  });
+
+  test('of an identifier, whatever its system says', async () => {
+    const long = 'x'.repeat(900);
+    await store(patient(['urn:a', 'N1'], ['urn:b', 'N1']));
+    await store(patient(['', 'N1']));
+    await store(patient(['urn:a', 'N1']));
+    await store(patient(['urn:a', long]));
+    await store(patient(['urn:a', 'N1']), other);
+    expect(await found('Patient', [number('N1')])).toHaveLength(3);
+    expect(await found('Patient', [number('N1', 'urn:a')])).toHaveLength(2);
+    expect(await found('Patient', [number('N1', '')])).toHaveLength(1);
+    expect(await found('Patient', [number(long, 'urn:a')])).toHaveLength(1);
+    expect(await found('Patient', [number('n1')])).toEqual([]);
+    expect(await found('Observation', [number('N1')])).toEqual([]);
+  });
+
+  test('of a patient, with a code or all, page after page', async () => {
+    const [about, another] = [await store(patient()), await store(patient())];
+    for (let n = 0; n < 8; n += 1) await store(observation(about, n % 2 === 0 ? 'A' : 'B', n === 4 ? '' : undefined));
+    await store(observation(another, 'A'));
+    const of: Criterion = { kind: 'patient', ids: [about] };
+    const coded = (value: string, system: string | null = null): Criterion => ({
+      kind: 'token',
+      param: 'code',
+      any: [{ system, value }],
+    });
+    expect(await found('Observation', [of], { limit: 20 })).toHaveLength(8);
+    expect(await found('Observation', [coded('A'), of], { limit: 20 })).toHaveLength(4);
+    expect(await found('Observation', [of, coded('A', 'http://loinc.org')], { limit: 20 })).toHaveLength(3);
+    expect(await found('Observation', [of, coded('A', '')], { limit: 20 })).toHaveLength(1);
+    const first = await found('Observation', [of]);
+    const { resources, more } = toPage(first, 3);
+    expect([resources.length, more]).toEqual([3, true]);
+    const after = { key: null, id: resources[2]?.id ?? '' };
+    expect(await found('Observation', [of], { after })).toHaveLength(4);
+  });
+
+  test('that is too large ends where the budget does', async () => {
+    const about = await store(patient());
+    const text = { status: 'generated', div: `<div>${'x'.repeat(3 * 1024 * 1024)}</div>` };
+    for (let n = 0; n < 4; n += 1) await store({ ...observation(about, 'BIG'), text });
+    const rows = await found('Observation', [{ kind: 'patient', ids: [about] }], { limit: 10 });
+    expect(rows.map(({ body }) => body !== null)).toEqual([true, true, false, false]);
+  });
+
+  test('in another order, with more conditions, or with patients is none of these', () => {
+    const criteria = [number('N1')];
+    const sort = { by: 'id', descending: false } as const;
+    const plain = { site: access.caller.site, type: 'Patient', criteria, sort, after: null, limit: 3 } as const;
+    const of: Criterion = { kind: 'patient', ids: [newId()] };
+    expect(findOf(plain)).toBeDefined();
+    for (const more of [
+      { sort: { by: 'id', descending: true } as const },
+      { sort: { by: 'birthdate', descending: false } as const },
+      { withPatients: true },
+      { criteria: [] },
+      { criteria: [number(null, 'urn:a')] },
+      { criteria: [number('N1'), number('N2')] },
+      { criteria: [{ kind: 'not', of: number('N1') } as Criterion] },
+      {
+        criteria: [
+          {
+            kind: 'identifier',
+            any: [
+              { system: null, value: 'a' },
+              { system: null, value: 'b' },
+            ],
+          } as Criterion,
+        ],
+      },
+      { type: 'DiagnosticReport' as const, criteria: [of] },
+      { type: 'Observation' as const, criteria: [{ kind: 'patient', ids: [newId(), newId()] } as Criterion] },
+      { type: 'Observation' as const, criteria: [{ kind: 'patient', ids: [] } as Criterion] },
+    ])
+      expect(findOf({ ...plain, ...more })).toBeUndefined();
+  });
+});
+
+const always = { version: null, unmodifiedSince: null };
+
+test('a read is the same, and is noted only where it is shown', async () => {
+  const about = await store(patient());
+  for (const [type, id] of [
+    ['Patient', about],
+    ['Observation', await store(observation(about, 'A'))],
+  ] as const) {
+    for (const shownIf of [
+      always,
+      { ...always, version: 1 },
+      { ...always, version: 2 },
+      { ...always, unmodifiedSince: '2000-01-01T00:00:00Z' },
+    ]) {
+      const [steps] = await inSteps(readResource(access.caller.site, type, id, shownIf), access, null);
+      const [count, left] = [await audits(), await newestAudit()];
+      const [row] = await gateway.run(readWhole(access, type, id, shownIf));
+      expect(asked).toHaveLength(1);
+      expect(row).toMatchObject({ id, last_updated: steps?.last_updated, meta: steps?.meta, body: steps?.body });
+      const isShown = shownIf === always || shownIf.version === 1;
+      expect(await audits()).toBe(count + Number(isShown));
+      if (isShown) expect(await newestAudit()).toEqual(left);
+    }
+  }
+  const count = await audits();
+  expect(await gateway.run(readWhole(other, 'Patient', about, always))).toEqual([]);
+  expect(await gateway.run(readWhole(access, 'Patient', newId(), always))).toEqual([]);
+  expect(await audits()).toBe(count);
+});
+
+test('a write is the same', async () => {
+  const { site } = access.caller;
+  const [id, later] = [newId(), newId()];
+  const keys = ['Patient|W1'];
+  const write = (as: string) => toWrite(patient(['urn:w', 'W1']), as, 'create');
+  const steps = await inSteps(writeResources(site, [write(id)]), access, null);
+  const left = await newestAudit();
+  const rows = await gateway.run(writeWhole(access, { keys, patients: [] }, [write(later)]));
+  expect(asked).toHaveLength(1);
+  expect(rows).toEqual([{ ...steps[0], id: later, last_updated: expect.any(String), began_at: expect.any(Number) }]);
+  expect(await newestAudit()).toEqual({ ...left, ids: [later], patients: [later] });
+  const changed = toWrite(patient(['urn:w', 'W2']), later, 'update', 7);
+  const failing = gateway.run(writeWhole(access, { keys, patients: [later] }, [changed]));
+  await expect(failing).rejects.toMatchObject({ kind: 'precondition-failed' });
+});
+
+describe('nobody is let in', () => {
+  const each = (by: Access): Query[] => [
+    readWhole(by, 'Patient', newId(), always),
+    findWhole(by, [], {
+      type: 'Patient',
+      patient: null,
+      param: null,
+      value: 'N1',
+      system: null,
+      after: null,
+      limit: 1,
+    }),
+    writeWhole(by, { keys: [], patients: [] }, [toWrite(patient(), newId(), 'create')]),
+  ];
+  const refused = async (by: Access): Promise<void> => {
+    const count = await audits();
+    for (const query of each(by)) await expect(gateway.run(query)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    expect(await audits()).toBe(count);
+  };
+
+  test('whose key is disabled, or who says another site', async () => {
+    const gone = await accessOf();
+    await db.client.query(`update api_key set status = 'disabled' where client_id = $1`, [gone.caller.clientId]);
+    await refused(gone);
+    await refused({ ...access, caller: { ...access.caller, site: other.caller.site } });
+  });
+
+  test('whose token was revoked', async () => {
+    const gone = await accessOf();
+    await inSite(gateway, gone.caller.site).run(revokeToken(gone.caller, Math.floor(Date.now() / 1000) + 3600));
+    await refused(gone);
+  });
+});
+
+test('what waited beyond its time does not commit', async () => {
+  const { site } = access.caller;
+  const id = newId();
+  const key = 'Patient|LATE';
+  await db.client.query('begin');
+  await db.client.query('select lock_keys($1, $2)', [site, [key]]);
+  const writing = gateway.run(
+    writeWhole(access, { keys: [key], patients: [] }, [toWrite(patient(['urn:w', 'LATE']), id, 'create')]),
+    { answerMs: 8_000, workMs: 300, lockMs: 5_000 },
+  );
+  const waited = db.client.query(`select pg_sleep(0.5)`).then(() => db.client.query('commit'));
+  await expect(writing).rejects.toMatchObject({ kind: 'unavailable' });
+  await waited;
+  const { rows } = await db.client.query('select from resource where id = $1', [id]);
+  expect(rows).toEqual([]);
+});
+
+test('it is alone in its transaction', async () => {
+  const read = readWhole(access, 'Patient', newId(), always);
+  await expect(gateway.batch([assertCaller(access.caller), read])).rejects.toThrow(TypeError);
+});
+
+test.each([3_600_000, -3_600_000])('where our clock is %d ms off it is learnt, and all are served', async (offMs) => {
+  const edge = neonDatabase(
+    { DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url },
+    { now: () => Date.now() + offMs },
+  );
+  const id = await store(patient());
+  for (let time = 0; time < 2; time += 1) {
+    expect(await edge.run(readWhole(access, 'Patient', id, always))).toHaveLength(1);
+  }
+});
