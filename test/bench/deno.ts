@@ -5,7 +5,6 @@ import { startDenoEdge } from '../stack/services/edge-deno.ts';
 import { freePort } from '../stack/services/free-port.ts';
 
 export interface ServedDeno {
-  readonly helloUrl?: undefined;
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;

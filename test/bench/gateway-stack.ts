@@ -22,6 +22,7 @@ import { makeSecrets } from '../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { childrenOf } from './cpu.ts';
 import { serveDeno } from './deno.ts';
+import { serveLimits, type Limits } from './limits.ts';
 import { startLine } from './line.ts';
 import type { Call } from './load.ts';
 import { serveWorker, type ServedWorker } from './workerd.ts';
@@ -35,8 +36,10 @@ export type Operation = readonly [what: string, expected: number, next: () => Ca
 
 export interface GatewayStack {
   readonly gateway: Pick<ServedWorker, 'url' | 'pid'>;
-  /** A Worker that only says hello, in the gateway's process: workerd's own limit. */
-  readonly helloUrl: string | undefined;
+  /** What workerd could do at most. */
+  readonly limits: Limits;
+  /** A read, of which `limits.bareUrl` does the least that a Worker has to. */
+  readonly bareRead: () => Call;
   /** PostgreSQL's processes at a moment. */
   readonly databasePids: () => readonly number[];
   readonly databaseUrl: string;
@@ -44,25 +47,28 @@ export interface GatewayStack {
   readonly stop: () => Promise<void>;
 }
 
-/** Patients as the FHIR API stores them, in bulk. */
-async function fill(client: Client, site: string): Promise<string> {
-  const writes = Array.from({ length: PATIENTS }, (_, i) => {
+/** Patients as the FHIR API stores them, in bulk, with the numbers from `B-1`. @returns the first one's id */
+export async function fillPatients(client: Client, site: string, patients: number): Promise<string> {
+  const writes = Array.from({ length: patients }, (_, i) => {
     const identifier = [{ value: `B-${i + 1}` }];
     const name = [{ text: `Bench Person ${randomUUID()}` }];
     return toWrite({ resourceType: 'Patient', identifier, name }, randomUUID(), 'create');
   });
   const { text, params } = writeResources(site, writes);
   const { rows } = await client.query<{ id: string }>(text, [...params]);
-  await client.query('analyze');
+  // Not the tables that are empty still: plans would be made, and kept, for tables that stay so.
+  await client.query(
+    'analyze resource, resource_identifier, resource_token, patient_search, patient_identity, patient_trait',
+  );
   return rows[0]?.id ?? '';
 }
 
 const PID = (mrn: string): string => `PID|1||${mrn}^^^SITE^MR||Bench^Person||19701231|F|||1 Street^^Town^^12345^DE`;
 const msh = (type: string, control: string): string =>
   `MSH|^~\\&|BENCH|SITE|GW|GW|20261101083000+0100||${type}|${control}|P|2.5.1`;
-const adt = (control: string, mrn: string): string =>
+export const adt = (control: string, mrn: string): string =>
   `${msh('ADT^A04^ADT_A01', control)}\rEVN|A04|20261101083000+0100\r${PID(mrn)}\rPV1|1|O\r`;
-const oru = (control: string, mrn: string): string =>
+export const oru = (control: string, mrn: string): string =>
   `${msh('ORU^R01^ORU_R01', control)}\r${PID(mrn)}\rOBR|1|P${control}|F${control}|CBC^Blood count^L|||20261101080000+0100` +
   `|||||||||||||||20261101082900+0100|||F\rOBX|1|NM|718-7^Hemoglobin^LN||13.2|g/dL|12-16|N|||F\rOBX|2|NM|6690-2^WBC^LN||7.1|10*3/uL|4-11|N|||F\r`;
 /** Of so many patients that come again and again. */
@@ -88,7 +94,7 @@ export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOp
   const site = await createSite(client);
   const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
   await createApiKey(client, { site, protocols: ['hl7-mllp'], allowedIps: [ADDRESS] });
-  const patient = await fill(client, site);
+  const patient = await fillPatients(client, site, PATIENTS);
   await client.end();
   const secrets = await makeSecrets();
   if (runtime === 'Deno') applicationUrl.port = String(line.port);
@@ -102,9 +108,19 @@ export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOp
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,
   });
   const gateway = runtime === 'Deno' ? await serveDeno(env) : await serveWorker(env);
+  const { keys } = JSON.parse(secrets.env.TOKEN_SIGNING_KEYS) as { readonly keys: readonly object[] };
+  const limits = await serveLimits({
+    key: JSON.stringify(keys[0]),
+    issuer: gateway.url,
+    endpointUrl: endpoint.url,
+    databaseUrl: postgres.url,
+    query: 'select body from resource where site_id = $1::uuid and type = $2 and id = $3::uuid',
+    params: [site, 'Patient', patient],
+  });
   const postmaster = await postmasterPid(join(folder, 'cluster'));
   const stop = async (): Promise<void> => {
     await gateway.stop();
+    await limits.stop();
     await line.close();
     await endpoint.close();
     await postgres.stop();
@@ -178,7 +194,8 @@ export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOp
 
   return {
     gateway,
-    helloUrl: gateway.helloUrl,
+    limits,
+    bareRead: () => ({ path: '/', headers: fhir }),
     databaseUrl: postgres.url,
     databasePids: () => [postmaster, ...childrenOf(postmaster)],
     operations,

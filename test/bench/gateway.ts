@@ -15,6 +15,8 @@ export interface Row {
   readonly what: string;
   readonly connections: number;
   readonly 'per second': number;
+  /** As a share of what workerd's constant answer gives in the same run. */
+  readonly 'of hello': string;
   readonly 'p50 ms': string;
   readonly 'p99 ms': string;
   readonly 'CPU µs of the gateway': string;
@@ -26,10 +28,11 @@ const CONNECTIONS = [1, 16];
 
 const micros = (cpu: number | undefined): string => cpu?.toFixed(0) ?? '';
 
-const row = (what: string, connections: number, m: Measured): Row => ({
+const row = (what: string, connections: number, m: Measured, hello?: number): Row => ({
   what,
   connections,
   'per second': Math.round(m.perSecond),
+  'of hello': hello === undefined ? '' : (m.perSecond / hello).toFixed(3),
   'p50 ms': m.p50Ms.toFixed(2),
   'p99 ms': m.p99Ms.toFixed(2),
   'CPU µs of the gateway': micros(m.cpuMicros[0]),
@@ -71,14 +74,21 @@ async function measureBareNode(connections: number): Promise<Measured> {
   return measured;
 }
 
-/** What the machine would allow. */
-async function limits({ helloUrl, gateway, databaseUrl }: GatewayStack, connections: number): Promise<Row[]> {
-  const rows = [row('limit: bare Node http', connections, await measureBareNode(connections))];
-  if (helloUrl !== undefined) {
-    const hello = await measure(helloUrl, connections, 200, () => ({ path: '/' }), [() => [gateway.pid]]);
-    rows.push(row('limit: workerd, hello', connections, hello));
-  }
-  return [...rows, row('limit: PostgreSQL point read', connections, await measurePointReads(databaseUrl, connections))];
+/** What the machine would allow. @returns rows, and how often a second workerd says hello */
+async function limitsOf(
+  { limits, bareRead, databaseUrl }: GatewayStack,
+  connections: number,
+): Promise<{ readonly rows: Row[]; readonly hello: number }> {
+  const watched = [() => [limits.pid]];
+  const hello = await measure(limits.helloUrl, connections, 200, () => ({ path: '/' }), watched);
+  const bare = await measure(limits.bareUrl, connections, 200, bareRead, watched);
+  const rows = [
+    row('limit: bare Node http', connections, await measureBareNode(connections)),
+    row('limit: workerd, hello', connections, hello, hello.perSecond),
+    row('limit: workerd, a token verified, one subrequest', connections, bare, hello.perSecond),
+    row('limit: PostgreSQL point read', connections, await measurePointReads(databaseUrl, connections)),
+  ];
+  return { rows, hello: hello.perSecond };
 }
 
 /** Everything the gateway answers, on each runtime. */
@@ -89,11 +99,12 @@ export async function bench(): Promise<Row[]> {
     const { gateway, databasePids, operations, stop } = stack;
     try {
       for (const connections of CONNECTIONS) {
-        rows.push(...(await limits(stack, connections)));
+        const limits = await limitsOf(stack, connections);
+        rows.push(...limits.rows);
         const watched = [() => [gateway.pid], databasePids];
         for (const [what, expected, next] of operations) {
           const measured = await measure(gateway.url, connections, expected, next, watched);
-          rows.push(row(`${runtime}: ${what}`, connections, measured));
+          rows.push(row(`${runtime}: ${what}`, connections, measured, limits.hello));
         }
       }
     } finally {

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { helpOn } from '../../edge/platform/node/program.ts';
 
 helpOn(
-  'usage: npm run bench -- [NAME …]      names: gateway, latency, cost, bulk-export, hl7-reader, fhir-validate, mllp; default all',
+  'usage: npm run bench -- [NAME …]      names: gateway, latency, cost, postgres, bulk-export, hl7-reader, fhir-validate, mllp; default all',
 );
 const files = (await readdir(import.meta.dirname)).filter((file) => file.endsWith('.ts'));
 const wanted = process.argv.slice(2);
