@@ -97,6 +97,63 @@ describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
     expect(body['jwksFindings']).toMatchObject({ unreachable: expect.any(String), keys: [] });
   });
 
+  describe('while it is typed', () => {
+    const check = async (body: unknown, permissions = ['site.api_keys.update']) => {
+      const response = await fetch(`${stack.baseUrl}/admin/api/api-keys/check-jwks-uri`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${await stack.oidc.signToken({ permissions })}`,
+          'Content-Type': 'application/json',
+        },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+
+    test('is looked at as when it is saved, and nothing is saved', async () => {
+      const { path, uri } = serve(jwks([(await pairOf('typed')).open]));
+      expect(await check({ jwksUri: ` ${uri} ` })).toMatchObject({
+        status: 200,
+        body: {
+          acceptable: true,
+          problems: [],
+          jwksFindings: { unreachable: null, keys: [{ kid: 'typed', usable: true }] },
+        },
+      });
+      expect(host.fetches(path)).toBe(1);
+      const { rows } = await db.client.query('select 1 from api_key where jwks_uri = $1', [uri]);
+      expect(rows).toEqual([]);
+    });
+
+    test('is refused as when it is saved: a private key, an address inside, one of ours, none', async () => {
+      const { closed } = await pairOf('p');
+      const bad = [
+        serve(jwks([closed])).uri,
+        'https://10.0.0.1/jwks.json',
+        `${stack.baseUrl.replace('http:', 'https:')}/oauth2/jwks`,
+        'http://keys.example.com/jwks.json',
+        'ftp:',
+      ];
+      for (const jwksUri of bad) {
+        const { status, body } = await check({ jwksUri });
+        expect([status, body['acceptable']], jwksUri).toEqual([200, false]);
+        expect(JSON.stringify(body)).not.toContain(closed.d ?? '');
+      }
+      for (const body of [{}, { jwksUri: ' ' }, { jwksUri: 1 }, { jwksUri: 'https://a.example', site: 'x' }]) {
+        expect((await check(body)).status).toBe(422);
+      }
+    });
+
+    test('needs the right to make keys or to change them', async () => {
+      const { path, uri } = serve(jwks([]));
+      for (const permission of ['site.api_keys.read', 'site.api_keys.disable', 'site.settings.update']) {
+        expect((await check({ jwksUri: uri }, [permission])).status).toBe(403);
+      }
+      expect(host.fetches(path)).toBe(0);
+      expect((await check({ jwksUri: uri }, ['site.api_keys.create'])).status).toBe(200);
+    });
+  });
+
   test("with a key that another client has inline is refused; the gateway's own host too", async () => {
     const { open } = await pairOf('shared');
     expect((await create({ jwks: { keys: [open] } })).status).toBe(201);

@@ -154,6 +154,117 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     expect(await answer.json()).toMatchObject({ jwks: { keys: [{ ...publicMembers, use: 'sig' }] } });
   });
 
+  describe('a new key', () => {
+    /** What a browser would send of a form as it stands. */
+    const fieldsIn = (html: string): Record<string, string[]> => {
+      const fields: Record<string, string[]> = {};
+      const add = (name: string, value: string) => (fields[name] ??= []).push(value);
+      const attribute = (tag: string, name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1];
+      const form = /<form class="record"[^]*?<\/form>/.exec(html)?.[0] ?? '';
+      for (const [tag] of form.matchAll(/<input [^>]*>/g)) {
+        if (attribute(tag, 'type') === 'checkbox' && !/\bchecked\b/.test(tag)) continue;
+        add(attribute(tag, 'name') ?? '', attribute(tag, 'value') ?? '');
+      }
+      for (const [, tag = '', text = ''] of form.matchAll(/<textarea ([^>]*)>([^<]*)/g)) {
+        add(attribute(tag, 'name') ?? '', text);
+      }
+      return fields;
+    };
+    const openFolds = (html: string): string[] =>
+      [...html.matchAll(/<details class="fold" open[^>]*>\s*<summary>\s*<h2>([^<]*)/g)].map(([, title = '']) => title);
+    const jwksOf = async (): Promise<string> => {
+      const { publicKey } = await generateKeyPair('ES384', { extractable: true });
+      return JSON.stringify({ keys: [await exportJWK(publicKey)] });
+    };
+
+    test.each<[string, readonly string[], Fields, object]>([
+      ['reader', [], {}, { protocols: ['fhir'], allowed_audiences: [] }],
+      ['writer', [], {}, { protocols: ['fhir'] }],
+      ['lab-http', [], {}, { protocols: ['hl7'], allowed_audiences: ['svc-hl7-http'] }],
+      ['lab-mllp', ['HL7 over MLLP only'], { allowedIps: '*' }, { protocols: ['hl7-mllp'], allowed_ips: ['*'] }],
+    ])(
+      'by the preset %s needs a name and a public key, and shows what its protocol needs',
+      async (preset, open, more, kept) => {
+        const { status, text } = await ask(`/admin/keys/new?preset=${preset}`);
+        expect([status, openFolds(text)]).toEqual([200, open]);
+        expect(text).toMatch(/aria-current="true"/);
+        const made = await ask('/admin/keys', { ...fieldsIn(text), name: preset, jwks: await jwksOf(), ...more });
+        expect(made.status, made.text).toBe(303);
+        const { rows } = await db.client.query('select * from api_key where client_id = $1', [clientIdIn(made)]);
+        expect(rows[0]).toMatchObject(kept);
+        const scopes = (rows[0] as { allowed_scopes: string[] }).allowed_scopes;
+        expect(scopes.some((scope) => scope.endsWith('.read'))).toBe(preset === 'reader' || preset === 'writer');
+        expect(scopes.some((scope) => scope.endsWith('.write'))).toBe(preset !== 'reader');
+      },
+    );
+
+    test('by a preset that there is none of is an empty one', async () => {
+      for (const preset of ['', 'constructor', 'x']) {
+        expect(fieldsIn((await ask(`/admin/keys/new?preset=${preset}`)).text)).toMatchObject({ protocols: ['fhir'] });
+      }
+    });
+
+    test('as another is has all but its name and public keys, and is of this site only', async () => {
+      const { clientId } = await createApiKey(db.client, {
+        site,
+        name: 'Ward',
+        protocols: ['hl7'],
+        allowedIps: ['192.0.2.7'],
+      });
+      const fields = fieldsIn((await ask(`/admin/keys/new?from=${clientId}`)).text);
+      expect(fields).toMatchObject({ name: ['Copy of Ward'], jwks: [''], jwksUri: [''], protocols: ['hl7'] });
+      expect(fields['allowedIps']).toEqual(['192.0.2.7']);
+      const theirs = await createApiKey(db.client, { site: await createSite(db.client), name: 'Theirs' });
+      expect((await ask(`/admin/keys/new?from=${theirs.clientId}`)).status).toBe(404);
+    });
+  });
+
+  describe('what people should know of a key', () => {
+    const make = async () => {
+      const pair = await generateKeyPair('ES384', { extractable: true });
+      const made = await ask('/admin/keys', {
+        ...NEW,
+        protocols: ['fhir', 'hl7', 'hl7-mllp'],
+        allowedIps: '192.0.2.9',
+        hl7SenderApplication: 'LAB|1',
+        contact: 'Eve, +49 30 1234',
+        notes: 'slow\r\nwriter',
+        jwks: await exportSPKI(pair.publicKey),
+      });
+      expect(made.status, made.text).toBe(303);
+      return { clientId: clientIdIn(made), privateJwk: { ...(await exportJWK(pair.privateKey)), alg: 'ES384' } };
+    };
+
+    test('is shown, and in no token', async () => {
+      const key = await make();
+      const { text } = await ask(`/admin/keys/${key.clientId}`);
+      expect(text).toContain('Eve, +49 30 1234');
+      expect(text).toContain('slow\nwriter');
+      const [, payload = ''] = (await getToken(stack.gateway.oauthBaseUrl, key)).split('.');
+      expect(Buffer.from(payload, 'base64url').toString()).not.toMatch(/Eve|slow|Laboratory/);
+    });
+
+    test('goes to the integrator as a page and a file: addresses, no name, no notes', async () => {
+      const { clientId } = await make();
+      const page = await ask(`/admin/keys/${clientId}/handover`);
+      const file = await ask(`/admin/keys/${clientId}/handover/markdown`);
+      expect([page.status, file.status]).toEqual([200, 200]);
+      const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
+      for (const text of [page.text, file.text]) {
+        for (const told of [clientId, endpoint, 'system/Patient.read', '192.0.2.9', 'Eve, +49 30 1234', 'North']) {
+          expect(text).toContain(told);
+        }
+        for (const kept of ['slow', 'Laboratory']) expect(text).not.toContain(kept);
+      }
+      // A character of a table is escaped in one.
+      expect(file.text).toContain('LAB\\|1');
+      const theirs = await createApiKey(db.client, { site: await createSite(db.client), name: 'Theirs' });
+      for (const path of ['handover', 'handover/markdown']) {
+        expect((await ask(`/admin/keys/${theirs.clientId}/${path}`)).status).toBe(404);
+      }
+    });
+  });
+
   describe('disabling', () => {
     const statusOf = async (clientId: string): Promise<string> => {
       const { rows } = await db.client.query<{ status: string }>('select status from api_key where client_id = $1', [

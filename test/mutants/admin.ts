@@ -58,6 +58,37 @@ export const ADMIN: readonly Mutant[] = [
     only: 'on deno.*asks for the name',
   },
   {
+    name: 'the browser sends the private half',
+    file: 'edge/admin/web/assets/keys.js',
+    find: "      save('private.pem', pem);",
+    replace: "      save('private.pem', pem);\n      byId('notes').value = pem.replaceAll('-----', '');",
+    tests: ['test/e2e/console/key-in-a-minute.test.ts'],
+    only: 'ES384',
+  },
+  {
+    name: 'one site uses up the looks at JWKS URIs of all',
+    file: 'edge/admin/keys/operations.ts',
+    find: '`jwks-uri ${actor.site}`',
+    replace: '`jwks-uri`',
+    tests: ['test/unit/admin/check-jwks-uri.test.ts'],
+  },
+  {
+    name: 'whoever sees keys looks at any address',
+    file: 'edge/admin/keys/operations.ts',
+    find: "path: '/api-keys/check-jwks-uri',\n      permission: ['site.api_keys.create', 'site.api_keys.update'],",
+    replace: "path: '/api-keys/check-jwks-uri',\n      permission: 'site.api_keys.read',",
+    tests: ['test/contract/admin-jwks-uri.test.ts'],
+    only: 'on deno.*needs the right',
+  },
+  {
+    name: 'notes go to the integrator',
+    file: 'edge/admin/keys/handover.ts',
+    find: "...given('Whom to ask', key.contact),",
+    replace: "...given('Whom to ask', `${key.contact} ${key.notes}`),",
+    tests: KEYS,
+    only: 'on deno.*goes to the integrator',
+  },
+  {
     name: 'an authority of a chain signs for the client',
     file: 'edge/admin/keys/pem.ts',
     find: '...endsOf(certificates).map(',
@@ -159,8 +190,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'a private key stands in the page of a session that has ended',
     file: 'edge/admin/web/unsent.tsx',
-    find: 'filter(([, value]) => !PRIVATE_KEY.test(value))',
-    replace: "filter(([, value]) => value !== '')",
+    find: 'filter(([name, value]) => isShownAgain(name, value))',
+    replace: "filter(([name, value]) => name + value !== '')",
     tests: ['test/unit/admin/unsent.test.ts'],
   },
   {

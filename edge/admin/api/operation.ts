@@ -56,7 +56,7 @@ interface Described<Query extends z.ZodType, Body extends z.ZodType> {
 
 /** The same with its handler's types closed over. */
 export interface Operation extends Omit<Described<z.ZodType, z.ZodType>, 'handle'> {
-  readonly run: (c: Context<GatewayEnv>, access: Access, requestId: string) => Promise<Response>;
+  readonly run: (c: Context<GatewayEnv>, access: Pick<Access, 'api'>, requestId: string) => Promise<Response>;
 }
 
 const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
@@ -98,7 +98,7 @@ export const API_PATH = '/admin/api';
 const toRoute = (path: string): string => `${API_PATH}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
 
 /** Adds the routes; a method that a path does not have is 405 with `Allow` (RFC 9110 §15.5.6). */
-export function addOperations(app: Surface, access: Access, operations: readonly Operation[]): void {
+export function addOperations(app: Surface, access: Pick<Access, 'api'>, operations: readonly Operation[]): void {
   for (const each of operations) {
     app.on(each.method.toUpperCase(), toRoute(each.path), (c) => each.run(c, access, c.get('requestId')));
   }

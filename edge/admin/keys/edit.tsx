@@ -2,14 +2,20 @@
 import type { Context } from 'hono';
 
 import type { Fault } from '../../../shared/fault.ts';
+import type { Fold } from '../record/fields.tsx';
 import { isOfForm, RecordForm, statusOfForm, titleOfForm, versionOf } from '../record/form.tsx';
 import { type FieldTexts, initialTexts, textsOfForm, textsOfRecord, toBody } from '../record/texts.ts';
+import { requirePermission } from '../staff/permissions.ts';
 import type { Session } from '../staff/session.ts';
 import { readForm } from '../web/form.ts';
 import type { Console } from '../web/console.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
+import { API_PATH } from '../api/operation.ts';
 import { changeKey, createKey, requireKey } from './keys.ts';
+import { CheckUri, MakeKey } from './make-key.tsx';
+import { Presets } from './preset-choice.tsx';
+import { presetNamed, textsOfPreset } from './presets.ts';
 import { KEY_MEMBERS, KEY_SECTIONS } from './record.ts';
 import { shownAgain } from './shown-again.ts';
 import { viewKey } from './view.ts';
@@ -21,12 +27,33 @@ interface FormState {
   readonly fault?: Fault;
   /** What is edited; undefined to create. */
   readonly key?: { readonly clientId: string; readonly name: string; readonly version: number };
+  /** By which the form was filled in; '' for none, undefined where none is offered. */
+  readonly preset?: string;
+}
+
+/**
+ * Which parts of the form are open: those that the chosen protocols cannot do without, and of a key that is changed all
+ * that mean something for it.
+ */
+function foldsOf(texts: FieldTexts, isNew: boolean): ReadonlyMap<string, Fold> {
+  const chosen = texts['protocols'] ?? [];
+  const fold = (opensFor: readonly string[], isNeeded: boolean): Fold => ({
+    isOpen: isNeeded && opensFor.some((protocol) => chosen.includes(protocol)),
+    opensFor: isNeeded ? opensFor : [],
+  });
+  const hl7 = fold(['hl7', 'hl7-mllp'], !isNew);
+  return new Map([
+    ['mllp', fold(['hl7-mllp'], true)],
+    ['hl7', hl7],
+    ['judged', hl7],
+    ['silence', hl7],
+  ]);
 }
 
 function formPage(
   { deps: { config } }: Console,
   session: Session,
-  { texts, fault, key }: FormState,
+  { texts, fault, key, preset }: FormState,
 ): Promise<Response> {
   const keys = linkTo(config, PLACE);
   const path = key === undefined ? keys : `${keys}/${key.clientId}`;
@@ -36,12 +63,19 @@ function formPage(
       config={config}
       session={session}
       place={PLACE}
+      scripts={['keys.js']}
     >
+      {preset === undefined ? null : <Presets path={`${keys}/new`} chosen={preset} />}
       <RecordForm
         members={KEY_MEMBERS}
         sections={KEY_SECTIONS}
         {...{ texts, fault }}
         version={key?.version}
+        folds={foldsOf(texts, key === undefined)}
+        below={{
+          jwks: <MakeKey />,
+          jwksUri: <CheckUri path={linkTo(config, `${API_PATH}/api-keys/check-jwks-uri`)} />,
+        }}
         button={key === undefined ? 'Create API key' : 'Save'}
         action={path}
         cancel={path}
@@ -52,9 +86,20 @@ function formPage(
   return respond(config, page, statusOfForm(fault));
 }
 
+/** Empty, filled in for what most keys are for (`preset`), or as another key is (`from`), without its public keys. */
 export async function newForm(console: Console, c: Context): Promise<Response> {
   const session = await console.access.page(c, 'site.api_keys.create');
-  return formPage(console, session, { texts: initialTexts(KEY_MEMBERS) });
+  const { preset: name, from } = c.req.query();
+  if (from !== undefined) {
+    requirePermission(session.actor, 'site.api_keys.read');
+    const row = await requireKey(session.database, session.actor.site, from);
+    const texts = textsOfRecord(KEY_MEMBERS, viewKey(row));
+    // A public key is one client's, and two keys of one name are taken for each other.
+    return formPage(console, session, { texts: { ...texts, name: [`Copy of ${row.name}`], jwks: [], jwksUri: [] } });
+  }
+  const preset = presetNamed(name);
+  const texts = { ...initialTexts(KEY_MEMBERS), ...(preset === undefined ? {} : textsOfPreset(preset)) };
+  return formPage(console, session, { texts, preset: preset?.name ?? '' });
 }
 
 export async function create(console: Console, c: Context): Promise<Response> {

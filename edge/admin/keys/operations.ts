@@ -1,6 +1,8 @@
 /** API keys over JSON: list, create, read, change, why they were refused, what was changed. */
 import { z } from 'zod';
 
+import { Fault } from '../../../shared/fault.ts';
+import { AFTER_THE_WINDOW } from '../../http/fault-status.ts';
 import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
@@ -14,9 +16,19 @@ import { changeKey, createKey, keyChange, newKey, requireKey, type SavedKey } fr
 import type { AdminDeps } from '../web/console.ts';
 import { findKeys, keyQuery } from './listing.ts';
 import { KEY_MEMBERS } from './record.ts';
+import { lookAtUri } from './rules.ts';
 import { apiKey, jwksFindings, viewFindings, viewKey } from './view.ts';
 
 const savedKey = apiKey.extend({ jwksFindings });
+
+const uriToCheck = z.strictObject({
+  jwksUri: z.string().trim().min(1, 'is required').max(2000, 'at most 2000 characters'),
+});
+const uriChecked = z.object({
+  acceptable: z.boolean().meta({ description: 'Whether a key with it would be saved, as far as this can tell.' }),
+  problems: z.array(z.string()).meta({ description: 'Why it would not.' }),
+  jwksFindings,
+});
 
 const answerSaved = ({ key, findings }: SavedKey, location: string) => ({
   body: { ...viewKey(key), jwksFindings: viewFindings(findings) },
@@ -50,6 +62,24 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       async handle({ actor, database, body }) {
         const saved = await createKey({ ...deps, database }, actor, body);
         return answerSaved(saved, locationOf(saved.key.client_id));
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/api-keys/check-jwks-uri',
+      permission: ['site.api_keys.create', 'site.api_keys.update'],
+      summary: 'Look at what a JWKS URI holds now, and save nothing',
+      description:
+        'The same look as when a key is saved, 60 times a minute for a site at most. Whose a public key is, is not asked.',
+      body: uriToCheck,
+      answer: uriChecked,
+      async handle({ actor, body }) {
+        if (!(await deps.rateLimiter.allow('token-client', `jwks-uri ${actor.site}`))) {
+          throw new Fault('throttled', 'too many looks at JWKS URIs', { headers: AFTER_THE_WINDOW });
+        }
+        const { issues, findings } = await lookAtUri(deps, body.jwksUri);
+        const problems = issues.map(({ message }) => message);
+        return { body: { acceptable: problems.length === 0, problems, jwksFindings: viewFindings(findings) } };
       },
     }),
     operation({

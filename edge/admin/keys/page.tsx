@@ -36,7 +36,7 @@ export interface KeyPageProps {
   readonly examples: readonly Example[];
   readonly refusals: readonly FoundRefusal[];
   readonly changes: readonly ChangeRow[];
-  readonly may: { readonly update: boolean; readonly disable: boolean };
+  readonly may: { readonly create: boolean; readonly update: boolean; readonly disable: boolean };
 }
 
 /** Name and public keys are not among the facts: the page has parts of their own for them. */
@@ -122,6 +122,14 @@ const Actions = ({ keyRow: key, path, may }: KeyPageProps) => {
       {may.update ? (
         <a class="button" href={`${path}/edit`}>
           Edit
+        </a>
+      ) : null}
+      <a class="button secondary" href={`${path}/handover`}>
+        For the integrator
+      </a>
+      {may.create ? (
+        <a class="button secondary" href={`${path.slice(0, path.lastIndexOf('/'))}/new?from=${key.client_id}`}>
+          Duplicate
         </a>
       ) : null}
       {maySwitch ? (

@@ -17,6 +17,7 @@ import {
   list,
   name,
   oneOf,
+  optionalLines,
   optionalText,
   optionalWhole,
   PROCESSING_IDS,
@@ -24,6 +25,7 @@ import {
   timeZone,
   yesOrNo,
 } from '../record/schemas.ts';
+import { holdsPrivateKey } from './shown-again.ts';
 import { checkIpRange } from './ip-range.ts';
 import { tlsSubject } from './tls-subject.ts';
 
@@ -34,6 +36,9 @@ const MAX_SENDER_CHARACTERS = 227;
 
 /** What a new key may use when it names no protocol. */
 export const DEFAULT_PROTOCOLS = ['fhir'];
+
+const MAX_CONTACT_CHARACTERS = 500;
+const MAX_NOTES_CHARACTERS = 4000;
 
 /** A namespace (HD.1), or a URI. */
 const MAX_AUTHORITY_CHARACTERS = 1000;
@@ -56,7 +61,9 @@ export const KEY_SECTIONS = [
   {
     name: 'keys',
     title: 'Public keys',
-    lead: "Either the address of the client's JWKS, or the JWKS itself. Never a private key.",
+    lead:
+      "Either the address of the client's JWKS, or its public keys themselves; never a private key. Every key needs them, " +
+      'also one that only sends over MLLP, where no token is used: who is allowed more later must be known by then.',
   },
   { name: 'grants', title: 'What it may do' },
   { name: 'mllp', title: 'HL7 over MLLP only' },
@@ -75,7 +82,15 @@ export const KEY_SECTIONS = [
     title: 'When its silence is an alert',
     lead: 'For a sender that should be heard. Hours and days are those of the time zone of the site.',
   },
+  {
+    name: 'people',
+    title: 'For people',
+    lead: 'Nothing of this is in a token.',
+  },
 ] as const;
+
+const PASTED_KEY = { error: 'must not hold a private key: it is compromised now, make a new one' };
+const holdsNoKey = (given: string | null): boolean => given === null || !holdsPrivateKey(given);
 
 /** The inline JWKS as the text that is stored; null for none. */
 function jwksText(given: unknown): string | null {
@@ -418,6 +433,28 @@ export const KEY_MEMBERS = {
     section: 'judged',
     input: { kind: 'switch', means: 'send information (ERR with severity I)' },
     flag: { name: 'hl7-information', value: 'yes|no' },
+  }),
+  contact: member({
+    column: 'contact',
+    schema: optionalText(MAX_CONTACT_CHARACTERS).refine(holdsNoKey, PASTED_KEY),
+    initial: null,
+    answer: text.nullable(),
+    label: 'Contact',
+    hint: 'Whom to ask about this integration: a name, a telephone number, an address. On the page for the integrator too.',
+    section: 'people',
+    input: { kind: 'text' },
+    flag: { name: 'contact', value: 'TEXT' },
+  }),
+  notes: member({
+    column: 'notes',
+    schema: optionalLines(MAX_NOTES_CHARACTERS).refine(holdsNoKey, PASTED_KEY),
+    initial: null,
+    answer: text.nullable(),
+    label: 'Notes',
+    hint: 'For colleagues: shown in the console only. No patient data, please.',
+    section: 'people',
+    input: { kind: 'lines', rows: 3, print: (given) => (typeof given === 'string' ? given : '') },
+    flag: { name: 'notes', value: 'TEXT' },
   }),
 } as const satisfies Members;
 

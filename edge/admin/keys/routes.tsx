@@ -7,6 +7,7 @@ import type { Console } from '../web/console.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { changeForm, create, change, newForm } from './edit.tsx';
+import { handoverFile, handoverPage } from './handover-page.tsx';
 import { KeyList } from './list.tsx';
 import { findKeys, keyQuery } from './listing.ts';
 import { show } from './show.tsx';
@@ -21,6 +22,8 @@ export function addKeyPages(app: Surface, console: Console): void {
   app.get(`${PLACE}/:clientId`, (c) => show(console, c, c.req.param('clientId')));
   app.post(`${PLACE}/:clientId`, (c) => change(console, c, c.req.param('clientId')));
   app.get(`${PLACE}/:clientId/edit`, (c) => changeForm(console, c, c.req.param('clientId')));
+  app.get(`${PLACE}/:clientId/handover`, (c) => handoverPage(console, c, c.req.param('clientId')));
+  app.get(`${PLACE}/:clientId/handover/markdown`, (c) => handoverFile(console, c, c.req.param('clientId')));
   app.get(`${PLACE}/:clientId/status`, (c) => statusForm(console, c, c.req.param('clientId')));
   app.post(`${PLACE}/:clientId/status`, (c) => switchStatus(console, c, c.req.param('clientId')));
 }

@@ -61,7 +61,15 @@ function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
   return [...problems.map((message) => issue(field, message)), ...dangerous];
 }
 
-async function lookAtUri(deps: GuardedFetching, uri: string): Promise<{ issues: Issue[]; findings: JwksFindings }> {
+/**
+ * Looks at what a JWKS URI holds now.
+ *
+ * @returns what forbids it, and what was found there
+ */
+export async function lookAtUri(
+  deps: GuardedFetching,
+  uri: string,
+): Promise<{ issues: Issue[]; findings: JwksFindings }> {
   const fetched = await fetchJwks(deps, uri);
   if (!('failed' in fetched)) {
     return { issues: checkKeys('jwksUri', fetched.jwks), findings: { keys: fetched.jwks.keys } };

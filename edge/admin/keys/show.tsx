@@ -1,9 +1,6 @@
 /** The page of one API key, with what is found of its public keys, its refusals and its history. */
 import type { Context } from 'hono';
 
-import { readJwks } from '../../../shared/oauth/jwks.ts';
-import { fetchJwks } from '../../http/fetch-jwks.ts';
-import type { GuardedFetching } from '../../http/guarded-fetch.ts';
 import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { ANY_REFUSAL, findRefusals } from '../../store/admin-refusal.ts';
@@ -13,9 +10,9 @@ import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { examplesFor } from './examples.ts';
 import { noSuchKey } from './keys.ts';
+import { lookAt } from './look.ts';
 import { KeyPage } from './page.tsx';
-import type { JwksFindings } from './rules.ts';
-import { type KeyRow, readKey } from './statements.ts';
+import { readKey } from './statements.ts';
 
 const RECENT_REFUSALS = 5;
 const RECENT_CHANGES = 50;
@@ -26,23 +23,6 @@ const SAVED: Readonly<Record<string, string>> = {
   active: 'The API key is enabled.',
   disabled: 'The API key is disabled: it gets no more tokens, and those it has no longer work.',
 };
-
-interface Looked {
-  readonly findings: JwksFindings | null;
-  readonly problems: readonly string[];
-}
-
-/** The keys as far as they can be known without asking anyone, or, asked for, as the JWKS URI has them now. */
-async function lookAt(deps: GuardedFetching, key: KeyRow, isAsked: boolean): Promise<Looked> {
-  if (key.jwks !== null) {
-    const { keys, problems } = readJwks(key.jwks);
-    return { findings: { keys }, problems };
-  }
-  if (key.jwks_uri === null || !isAsked) return { findings: null, problems: [] };
-  const fetched = await fetchJwks(deps, key.jwks_uri);
-  if ('failed' in fetched) return { findings: { keys: [], unreachable: fetched.reason }, problems: [] };
-  return { findings: { keys: fetched.jwks.keys }, problems: fetched.jwks.problems };
-}
 
 export async function show({ deps, access }: Console, c: Context, clientId: string): Promise<Response> {
   const { config } = deps;
@@ -65,7 +45,11 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
         refusalsPath={linkTo(config, `${PLACES.requests.path}?clientId=${clientId}&range=`)}
         {...{ config, findings, problems, refusals, changes }}
         examples={examplesFor(key, findings?.keys ?? [], config)}
-        may={{ update: permissions.has('site.api_keys.update'), disable: permissions.has('site.api_keys.disable') }}
+        may={{
+          create: permissions.has('site.api_keys.create'),
+          update: permissions.has('site.api_keys.update'),
+          disable: permissions.has('site.api_keys.disable'),
+        }}
       />
     </Page>
   );

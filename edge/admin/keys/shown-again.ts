@@ -55,6 +55,10 @@ export function publicKeysAgain(text: string): string {
   return isSecret(again) ? '' : again;
 }
 
+/** Whether a field of any form comes back as it was typed. */
+export const isShownAgain = (name: string, text: string): boolean =>
+  name === 'jwks' ? publicKeysAgain(text) === text : !holdsPrivateKey(text);
+
 /** The texts of the form of a key. */
 export const shownAgain = (texts: FieldTexts): FieldTexts =>
   Object.fromEntries(

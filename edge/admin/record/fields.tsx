@@ -98,6 +98,8 @@ interface SectionsProps {
   readonly errors: FieldErrors;
   /** The sections that can be folded, by name. */
   readonly folds?: ReadonlyMap<string, Fold> | undefined;
+  /** What stands below a field, by its name. */
+  readonly below?: Readonly<Record<string, Child>> | undefined;
 }
 
 /** A section that not every record needs. */
@@ -115,11 +117,14 @@ export const fieldsInOrder = (members: Members, sections: readonly Section[]): s
   sections.flatMap(({ name }) => membersIn(members, name).map(([field]) => field));
 
 /** The fields of each section; one without a title has no frame. */
-export const RecordFields = ({ members, sections, texts, errors, folds }: SectionsProps) => (
+export const RecordFields = ({ members, sections, texts, errors, folds, below }: SectionsProps) => (
   <>
     {sections.map(({ name: section, title, lead }) => {
       const fields = membersIn(members, section).map(([name, member]) => (
-        <Field {...{ name, member, texts, errors }} />
+        <>
+          <Field {...{ name, member, texts, errors }} />
+          {below?.[name]}
+        </>
       ));
       if (title === undefined) return fields;
       const fold = folds?.get(section);

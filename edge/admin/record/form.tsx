@@ -17,7 +17,10 @@ interface RecordFormProps {
   readonly fault?: Fault | undefined;
   /** The version that is edited; undefined to create. */
   readonly version?: number | undefined;
+  /** The sections that can be folded, by name. */
   readonly folds?: ReadonlyMap<string, Fold>;
+  /** What stands below a field, by its name. */
+  readonly below?: Readonly<Record<string, Child>>;
   readonly button: string;
   readonly action: string;
   readonly cancel: string;
@@ -50,7 +53,8 @@ const Summary = ({ members, errors }: { members: Members; errors: FieldErrors })
   );
 };
 
-export const RecordForm = ({ members, sections, texts, fault, version, folds, button, ...at }: RecordFormProps) => {
+export const RecordForm = (props: RecordFormProps) => {
+  const { members, sections, texts, fault, version, folds, below, button, ...at } = props;
   const found: FieldErrors = fault === undefined ? new Map() : errorsByField(fault);
   const errors = inOrder(found, fieldsInOrder(members, sections));
   return (
@@ -64,7 +68,7 @@ export const RecordForm = ({ members, sections, texts, fault, version, folds, bu
       )}
       <form class="record" method="post" action={at.action} novalidate>
         {version === undefined ? null : <input type="hidden" name="version" value={String(version)} />}
-        <RecordFields {...{ members, sections, texts, errors, folds }} />
+        <RecordFields {...{ members, sections, texts, errors, folds, below }} />
         <p class="actions">
           <button>{button}</button>
           <a href={at.cancel}>Cancel</a>

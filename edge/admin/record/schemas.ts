@@ -47,6 +47,18 @@ export const optionalText = (maxCharacters: number) =>
     .transform((text) => (text.trim() === '' ? null : text.trim()))
     .nullable();
 
+// oxlint-disable-next-line no-control-regex
+const NO_CONTROLS_BUT_LINES = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/;
+
+/** Several lines of text, or null; white space around it does not count, and an empty one is null. */
+export const optionalLines = (maxCharacters: number) =>
+  z
+    .string({ error: 'must be a text, or null' })
+    .max(maxCharacters, `at most ${maxCharacters} characters`)
+    .regex(NO_CONTROLS_BUT_LINES, 'must not have control characters')
+    .transform((text) => (text.trim() === '' ? null : text.trim().replaceAll('\r\n', '\n')))
+    .nullable();
+
 /** A whole number, also as a text of digits, or null; an empty text is null. */
 export const optionalWhole = (min: number, max: number) =>
   z

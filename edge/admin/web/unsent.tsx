@@ -9,6 +9,7 @@ import type { GatewayEnv } from '../../http/surface.ts';
 import { refuseCrossSite } from '../staff/cross-site.ts';
 import { readForm } from './form.ts';
 import { linkTo } from './layout.tsx';
+import { isShownAgain } from '../keys/shown-again.ts';
 
 export interface Unsent {
   /** Where it was sent to. */
@@ -28,9 +29,6 @@ export async function unsentOf(c: Context<GatewayEnv>, config: Config): Promise<
   }
 }
 
-/** PEM (RFC 7468), or a private or symmetric JWK (RFC 7518 §6.2.2, §6.3.2, §6.4). */
-const PRIVATE_KEY = /PRIVATE KEY|"(?:d|k)"\s*:/;
-
 /** A form with a message in it, as the workbench takes them; what is larger was never meant to be typed. */
 const MAX_BYTES = 1024 * 1024;
 
@@ -38,7 +36,7 @@ const MAX_BYTES = 1024 * 1024;
 const LONG = 60;
 
 export const UnsentForm = ({ unsent: { action, form }, signInPath }: { unsent: Unsent; signInPath: string }) => {
-  const typed = [...form].filter(([, value]) => !PRIVATE_KEY.test(value));
+  const typed = [...form].filter(([name, value]) => isShownAgain(name, value));
   const shown = typed.filter(([, value]) => value.trim() !== '');
   return (
     <>

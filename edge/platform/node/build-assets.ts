@@ -12,6 +12,7 @@ const ROOT = new URL('../../../', import.meta.url);
 const FILES: Readonly<Record<string, string>> = {
   'console.css': 'edge/admin/web/assets/console.css',
   'console.js': 'edge/admin/web/assets/console.js',
+  'keys.js': 'edge/admin/web/assets/keys.js',
   'icon.svg': 'edge/admin/web/assets/icon.svg',
   'reference.css': 'edge/admin/web/assets/reference.css',
   'reference.js': 'edge/admin/web/assets/reference.js',

@@ -27,6 +27,11 @@ export const PAGES: readonly PageRow[] = [
   { route: '/admin/keys/:clientId', name: 'key', path: ({ clientId }) => `/admin/keys/${clientId}` },
   { route: '/admin/keys/:clientId/edit', name: 'key-edit', path: ({ clientId }) => `/admin/keys/${clientId}/edit` },
   {
+    route: '/admin/keys/:clientId/handover',
+    name: 'key-handover',
+    path: ({ clientId }) => `/admin/keys/${clientId}/handover`,
+  },
+  {
     route: '/admin/keys/:clientId/status',
     name: 'key-disable',
     path: ({ clientId }) => `/admin/keys/${clientId}/status`,
@@ -63,6 +68,7 @@ export const NO_PAGES: readonly string[] = [
   '/admin/assets/:file',
   '/admin/workbench',
   '/admin/audit/events.ndjson',
+  '/admin/keys/:clientId/handover/markdown',
 ];
 
 /** Something for every list: what went well, what was refused, and what people should look at. */

@@ -44,6 +44,7 @@ test('every operation and its permission', () => {
     'post /alerts/{id}/acknowledge: site.alerts.update',
     'post /alerts/{id}/mute: site.alerts.update',
     'post /alerts/{id}/unmute: site.alerts.update',
+    'post /api-keys/check-jwks-uri: site.api_keys.create or site.api_keys.update',
     'post /api-keys: site.api_keys.create',
     'post /attention/{id}/dismiss: site.settings.update',
     'post /authority-aliases/decide: site.settings.update',
