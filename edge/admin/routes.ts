@@ -24,8 +24,9 @@ import { messageOperations } from './messages/operations.ts';
 import { addMessagePages } from './messages/routes.tsx';
 import { nameOperations } from './names/operations.ts';
 import { addNamePages } from './names/routes.tsx';
-import { overviewOperations } from './overview/operations.ts';
-import { addOverview } from './overview/routes.tsx';
+import { endpointOperations } from './endpoints/operations.ts';
+import { trafficOperations } from './traffic/operations.ts';
+import { addTraffic } from './traffic/routes.tsx';
 import { requestOperations } from './requests/operations.ts';
 import { addRequestPages } from './requests/routes.tsx';
 import { settingsOperations } from './settings/operations.ts';
@@ -43,6 +44,7 @@ import { createProviderKeys } from './staff/provider-keys.ts';
 import { createRenew } from './staff/renew.ts';
 import { createSessions } from './staff/session.ts';
 import { addSignIn } from './staff/sign-in.ts';
+import { addSignedOut } from './staff/signed-out.tsx';
 import { createTokenSeal } from './staff/token-seal.ts';
 import type { AdminDeps, Console } from './web/console.ts';
 import { errorPage } from './web/error.tsx';
@@ -57,7 +59,8 @@ const ASSETS_PATH = '/admin/assets';
 export function adminOperations(deps: AdminDeps, workbench: Workbench): Operation[] {
   return [
     ...keyOperations(deps),
-    ...overviewOperations(deps),
+    ...trafficOperations(deps),
+    ...endpointOperations(deps),
     ...healthOperations(deps),
     ...requestOperations(deps),
     ...messageOperations(workbench),
@@ -102,12 +105,13 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
     c.header('Server-Timing', `now;desc=${deps.now()}`);
   });
   addSignIn(app, deps, findProvider, sessions, tokens, access);
+  addSignedOut(app, deps.config);
   addSiteChoice(app, deps, sessions, access);
   addBackChannelLogout(app, deps, findProvider, keysOf);
   addOperations(app, access, adminOperations(deps, workbench));
   addAssets(app, deps, ASSETS_PATH);
   const console: Console = { deps, workbench, access };
-  addOverview(app, console);
+  addTraffic(app, console);
   addHealthPage(app, console);
   addKeyPages(app, console);
   addRequestPages(app, console);

@@ -42,6 +42,11 @@ export function assertSession({ site, session }: SessionIdentity): Query {
   return sql`select assert_session(${site}::uuid, ${session}::uuid)`;
 }
 
+/** The same for a request that is no use of the session: nobody pressed anything. */
+export function assertSessionLasts({ site, session }: SessionIdentity): Query {
+  return sql`select assert_session_lasts(${site}::uuid, ${session}::uuid)`;
+}
+
 export interface AskRow {
   readonly outcome: 'ask' | 'asking' | 'known';
   /** Sealed; only of `ask`. */

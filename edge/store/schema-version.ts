@@ -18,6 +18,7 @@ export const FUNCTIONS: readonly string[] = [
   'api_key_write',
   'assert_caller',
   'assert_session',
+  'assert_session_lasts',
   'attention_add',
   'audit_add',
   'audit_forget',

@@ -79,21 +79,3 @@ export function changesOfSite(site: string, before: number | null, limit: number
     where site_id = ${site}::uuid and (${before}::int is null or version < ${before}::int)
     order by version desc limit ${limit}::int`;
 }
-
-/** Summary for the console's first page. */
-export interface SiteSummary {
-  readonly active_keys: number;
-  readonly disabled_keys: number;
-  readonly messages_today: number;
-  readonly refusals_today: number;
-}
-
-export function summariseSite(site: string): Query<SiteSummary> {
-  return read<SiteSummary>`select
-      (select count(*)::int from api_key where site_id = ${site}::uuid and status = 'active') as active_keys,
-      (select count(*)::int from api_key where site_id = ${site}::uuid and status = 'disabled') as disabled_keys,
-      (select count(*)::int from hl7_message
-        where site_id = ${site}::uuid and received_at > now() - interval '24 hours') as messages_today,
-      (select coalesce(sum(requests), 0)::int from refusal
-        where site_id = ${site}::uuid and since > now() - interval '24 hours') as refusals_today`;
-}

@@ -1,6 +1,6 @@
 /** Requests counted for charts: a quarter of an hour, a surface and an outcome of one site; nothing about whom or what. */
 import type { Query } from '../deps.ts';
-import { read, sql } from './sql.ts';
+import { raw, read, sql } from './sql.ts';
 
 export const USAGE_SURFACES = ['token', 'fhir', 'hl7', 'mllp'] as const;
 export type UsageSurface = (typeof USAGE_SURFACES)[number];
@@ -65,8 +65,8 @@ export function noteUsage({ counts, answers, keys }: Counted): Query {
 }
 
 export interface UsageRow {
-  /** Seconds since the epoch. */
-  readonly bucket: number;
+  /** Which step, from 0. */
+  readonly step: number;
   readonly surface: UsageSurface;
   readonly outcome: UsageOutcome;
   readonly requests: number;
@@ -74,30 +74,20 @@ export interface UsageRow {
   readonly latency: string;
 }
 
-/** What the charts can show: how far back, in steps of how long. */
-export const USAGE_SPANS = {
-  '24h': { seconds: 24 * 3600, stepSeconds: 900 },
-  '30d': { seconds: 30 * 86400, stepSeconds: 86400 },
-} as const;
-export type UsageSpan = keyof typeof USAGE_SPANS;
+/** SQL: histograms added up, bucket by bucket. */
+const LATENCY_SUMS = Array.from({ length: LATENCY_BOUNDS_MS.length + 1 }, (_, at) => `sum(x.latency[${at + 1}])`);
 
-/** Usage of a site, in the steps of the span, oldest first; steps without requests have no row. */
-export function usageOf(site: string, span: UsageSpan, nowMs: number): Query<UsageRow> {
-  const { seconds, stepSeconds } = USAGE_SPANS[span];
-  const from = Math.floor(nowMs / 1000) - seconds;
-  return read<UsageRow>`with u as (
-      select floor(extract(epoch from x.bucket) / ${stepSeconds}::int)::bigint * ${stepSeconds}::int as bucket, x.surface,
-             x.outcome, x.requests, x.latency
-        from usage x where x.site_id = ${site}::uuid and x.bucket >= to_timestamp(${from}::float8)
-    ), requests as (
-      select bucket, surface, outcome, sum(requests)::int as requests from u group by bucket, surface, outcome
-    ), steps as (
-      select bucket, surface, outcome, i, sum(n)::int as n
-        from u cross join lateral unnest(latency) with ordinality l(n, i) group by bucket, surface, outcome, i
-    ), latency as (
-      select bucket, surface, outcome, array_agg(n order by i)::text as latency from steps
-       group by bucket, surface, outcome
-    )
-    select bucket::int as bucket, surface, outcome, requests, latency
-      from requests join latency using (bucket, surface, outcome) order by 1, 2, 3`;
+/**
+ * Usage of a site in steps; those without requests have no row.
+ *
+ * @param steps when each begins, in seconds since the epoch, ascending
+ * @param end of the last one
+ */
+export function usageOf(site: string, steps: readonly number[], end: number): Query<UsageRow> {
+  return read<UsageRow>`select width_bucket(extract(epoch from x.bucket)::bigint, ${steps.map(String)}::bigint[]) - 1 as step,
+      x.surface, x.outcome, sum(x.requests)::int as requests, array[${raw(LATENCY_SUMS.join(', '))}]::bigint[]::text as latency
+    from usage x
+    where x.site_id = ${site}::uuid and x.bucket >= to_timestamp(${steps[0] ?? end}::float8)
+      and x.bucket < to_timestamp(${end}::float8)
+    group by 1, 2, 3 order by 1, 2, 3`;
 }

@@ -3,11 +3,7 @@
 -- request, without a second trip.
 create or replace function assert_session(p_site uuid, p_session uuid) returns void language plpgsql as $$
 begin
-  perform set_config('gateway.site', p_site::text, true);
-  if not exists (select from console_session s
-                  where s.site_id = p_site and s.session_id = p_session and console_session_is_live(s)) then
-    raise exception 'the session has ended' using errcode = 'GW440';
-  end if;
+  perform assert_session_lasts(p_site, p_session);
   -- Written once a minute. Whoever of the same session writes it at the same time need not be waited for: a long request
   -- holds up no other.
   update console_session t set seen_at = now()

@@ -362,7 +362,8 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       { name: 'INTEGRATION_HL7_MTTP_PORT', status: 'not-configured', value: null },
       { name: 'INTEGRATION_DOCS_URL', status: 'configured', value: `${stack.baseUrl}/docs` },
     ]);
-    expect((await call('GET', '/usage?span=30d')).status).toBe(200);
+    expect((await call('GET', '/usage?span=30d&timeZone=Europe/Berlin')).status).toBe(200);
+    expect((await call('GET', '/usage?timeZone=Mars')).status).toBe(400);
     expect((await call('GET', '/sidecars')).status).toBe(200);
   });
 

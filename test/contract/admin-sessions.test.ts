@@ -140,6 +140,15 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     expect(await status(browser)).toBe(200);
     expect(await seen()).toBeLessThan(60);
     await setSeen();
+    // A page that refreshes itself is not somebody, and is answered only as long as somebody was there.
+    const byItself = () => browser.ask(url('/admin/keys'), { headers: { 'gateway-refresh': '1' } });
+    expect((await byItself()).status).toBe(200);
+    expect(await seen()).toBeGreaterThan(28 * 60);
+    await db.client.query("update console_session set seen_at = now() - interval '31 minutes' where session_id = $1", [
+      id,
+    ]);
+    expect((await byItself()).status).toBe(302);
+    await setSeen();
     await db.client.query('begin');
     await db.client.query('select 1 from console_session where session_id = $1 for update', [id]);
     try {

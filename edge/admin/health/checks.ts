@@ -9,7 +9,7 @@ import { openAlerts } from '../../store/admin-alert.ts';
 import { inSite } from '../../store/in-site.ts';
 import { signingKeysSeen } from '../../store/signing-key.ts';
 import { KIND_WORDS } from '../alerts/kinds.ts';
-import { endpointsOf } from '../overview/endpoints.ts';
+import { endpointsOf } from '../endpoints/endpoints.ts';
 import { createProvider } from '../staff/provider.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { checkDatabase } from './database.ts';

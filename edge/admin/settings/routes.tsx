@@ -4,7 +4,10 @@ import type { Context } from 'hono';
 import type { Fault } from '../../../shared/fault.ts';
 import type { Surface } from '../../http/surface.ts';
 import { inSite } from '../../store/in-site.ts';
+import { sidecarsSeen } from '../../store/sidecar.ts';
 import { changesOfSite } from '../../store/site.ts';
+import { endpointsOf } from '../endpoints/endpoints.ts';
+import { Endpoints, Sidecars } from '../endpoints/list.tsx';
 import { RecordFacts } from '../record/fields.tsx';
 import { isOfForm, RecordForm, statusOfForm, titleOfForm, versionOf } from '../record/form.tsx';
 import { History } from '../record/history.tsx';
@@ -31,9 +34,10 @@ export function addSettingsPages(app: Surface, console: Console): void {
 async function show({ deps: { config }, access }: Console, c: Context): Promise<Response> {
   const session = await access.page(c, 'site.settings.read');
   const { site, permissions } = session.actor;
-  const [[row], changes] = await inSite(session.database, site).batch([
+  const [[row], changes, sidecars] = await inSite(session.database, site).batch([
     readSettings(site),
     changesOfSite(site, null, RECENT_CHANGES),
+    sidecarsSeen(),
   ]);
   if (row === undefined) throw noSuchSite();
   const page = (
@@ -58,6 +62,12 @@ async function show({ deps: { config }, access }: Console, c: Context): Promise<
           <When at={row.updated_at} /> (version {row.version})
         </Fact>
       </dl>
+      {permissions.has('site.endpoints.read') ? (
+        <>
+          <Endpoints endpoints={endpointsOf(config)} />
+          <Sidecars sidecars={sidecars} />
+        </>
+      ) : null}
       <History members={SITE_MEMBERS} changes={changes} />
     </Page>
   );

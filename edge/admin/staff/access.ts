@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { Fault } from '../../../shared/fault.ts';
 import type { Database, Deps } from '../../deps.ts';
 import { audited, type AuditActor } from '../../store/audit.ts';
-import { assertSession } from '../../store/console-session.ts';
+import { assertSession, assertSessionLasts } from '../../store/console-session.ts';
 import type { GatewayEnv } from '../../http/surface.ts';
 import { askerOf } from './asker.ts';
 import { noCredentials, type ReadBearer } from './bearer-token.ts';
@@ -14,6 +14,9 @@ import { type Actor, type Permission, requirePermission } from './permissions.ts
 import { oidcSettings } from './provider.ts';
 import { type Renew, sessionEnded } from './renew.ts';
 import { identityOf, type Session, type Sessions } from './session.ts';
+
+/** Of a request that a page makes by itself, to refresh what it shows (console.js). */
+const REFRESH_HEADER = 'Gateway-Refresh';
 
 /**
  * Who calls, and the database as they may use it: with a session, as long as it lasts, and with a row of the audit for
@@ -64,7 +67,9 @@ export function createAccess(deps: Deps, readBearer: ReadBearer, sessions: Sessi
     const read = await cookieOf(c);
     if (read === undefined) throw missing();
     const session = await renew(c, read);
-    const { database, settle } = guard(deps.database, assertSession(identityOf(session)));
+    const isByItself = c.req.header(REFRESH_HEADER) !== undefined;
+    const assertion = (isByItself ? assertSessionLasts : assertSession)(identityOf(session));
+    const { database, settle } = guard(deps.database, assertion);
     c.set('settle', settle);
     return { ...session, ...callerOf(c, session.actor, database) };
   };
@@ -85,7 +90,7 @@ export function createAccess(deps: Deps, readBearer: ReadBearer, sessions: Sessi
     async onlooker(c) {
       const session = await sessions.read(c);
       if (session === undefined) return undefined;
-      const settle = c.get('settle') ?? guard(deps.database, assertSession(identityOf(session))).settle;
+      const settle = c.get('settle') ?? guard(deps.database, assertSessionLasts(identityOf(session))).settle;
       try {
         await settle();
         return session;

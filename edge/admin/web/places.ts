@@ -13,11 +13,11 @@ interface Place {
 
 /** In the order of the navigation. */
 export const PLACES = {
-  overview: { group: 'Watch', path: '/admin', title: 'Overview', permission: 'site.endpoints.read' },
   messages: { group: 'Watch', path: '/admin/messages', title: 'Messages', permission: 'site.messages.read' },
   requests: { group: 'Watch', path: '/admin/requests', title: 'Requests', permission: 'site.api_keys.read' },
   attention: { group: 'Watch', path: '/admin/attention', title: 'Attention', permission: 'site.messages.read' },
   alerts: { group: 'Watch', path: '/admin/alerts', title: 'Alerts', permission: 'site.endpoints.read' },
+  traffic: { group: 'Watch', path: '/admin/traffic', title: 'Traffic', permission: 'site.endpoints.read' },
   keys: { group: 'Connect', path: '/admin/keys', title: 'API keys', permission: 'site.api_keys.read' },
   workbench: { group: 'Connect', path: '/admin/workbench', title: 'Workbench', permission: 'site.api_keys.read' },
   names: { group: 'Connect', path: '/admin/names', title: 'Names', permission: 'site.messages.read' },

@@ -24,6 +24,17 @@ export const When = ({ at, relative = false }: { at: string; relative?: boolean 
   );
 };
 
+/**
+ * A section that keeps itself up to date (console.js): what the page shows under this id is fetched again and put in its
+ * place, but not while somebody is at it, or the page is hidden. Being refreshed is no use of the session. Scripts that have
+ * changed something in it do so again at the event `refreshed`, which the document gets.
+ */
+export const Refreshed = ({ id, seconds, children }: PropsWithChildren<{ id: string; seconds: number }>) => (
+  <section id={id} data-refresh={seconds}>
+    {children}
+  </section>
+);
+
 /** A field that asks for an instant, on the site's clocks (wall-clock.ts, instantMeant). @param value as it was given */
 export const Moment = ({ name, label, value }: { name: string; label: string; value: string }) => {
   const timeZone = useContext(TimeZone);

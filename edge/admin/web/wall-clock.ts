@@ -35,7 +35,7 @@ function nameOf(timeZone: string, instantMs: number, offset: number): string {
 }
 
 /** A zone that this runtime does not know (any more) is shown as UTC, and says so. */
-const knownZone = (timeZone: string): string => (isTimeZone(timeZone) ? timeZone : 'UTC');
+export const knownZone = (timeZone: string): string => (isTimeZone(timeZone) ? timeZone : 'UTC');
 
 /** @param at an instant, as ISO 8601 has it with its zone */
 export function wallTime(at: string, timeZone: string): WallTime {

@@ -19,6 +19,7 @@ const FILES: Readonly<Record<string, string>> = {
   'reference-token.js': 'edge/admin/web/assets/reference-token.js',
   'swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
   'swagger-ui.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
+  'traffic.js': 'edge/admin/web/assets/traffic.js',
   'uplot.css': 'node_modules/uplot/dist/uPlot.min.css',
   'uplot.js': 'node_modules/uplot/dist/uPlot.iife.min.js',
 };

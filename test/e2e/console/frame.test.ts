@@ -27,8 +27,8 @@ test('the console is used with the keyboard alone, and without its script', asyn
   await page.waitForSelector('#name');
   await context.close();
   const plain = await signIn(stack.oidc.admin, { javaScriptEnabled: false });
-  await plain.page.goto(`${stack.baseUrl}/admin`);
-  expect(await plain.page.textContent('#main')).toContain('active API keys');
+  await plain.page.goto(`${stack.baseUrl}/admin/traffic`);
+  expect(await plain.page.textContent('#main')).toContain('HL7 over MLLP');
   await plain.context.close();
 });
 
@@ -136,9 +136,69 @@ test('a form that was sent after the session had ended is given back, but for a 
     await other.fill('#password', stack.oidc.admin.password);
     await other.click('button');
   }
-  await other.waitForURL(`${stack.baseUrl}/admin`);
+  await other.waitForURL(`${stack.baseUrl}/admin/traffic`);
   await page.click('text=Send it again');
   await page.waitForSelector('text=The API key is created');
   expect(await page.textContent('#main')).toContain('Radiology');
+  await context.close();
+});
+
+test('a section is kept up to date, but not while somebody is at it, and says when its session has ended', async () => {
+  const { db, signInAnew, site, stack } = open();
+  const { context, page } = await signInAnew(stack.oidc.admin);
+  await page.clock.install();
+  await page.goto(`${stack.baseUrl}/admin/traffic?span=30d`);
+  const answered = page.locator('.tile:has-text("Answered") dd');
+  expect(await answered.textContent()).not.toContain('4,711');
+  const count = (requests: number) =>
+    db.client.query(
+      `insert into usage (site_id, bucket, surface, outcome, requests, latency)
+       values ($1, date_bin('15 minutes', now() - interval '1 day', 'epoch'), 'fhir', 'ok', $2, '{0,0,0,0,0,0,0,0,0,0,0,0}')
+       on conflict (site_id, bucket, surface, outcome) do update set requests = excluded.requests`,
+      [site, requests],
+    );
+  await count(4711);
+  await page.clock.fastForward(61_000);
+  await page.waitForSelector('text=/4,7\\d\\d/');
+  expect(await page.textContent('.refreshed')).toContain('Updated just now');
+  expect(await page.locator('.chart canvas').count()).toBe(3);
+  await lookAt(page);
+
+  await page.focus('#traffic a');
+  await count(8000);
+  await page.clock.fastForward(61_000);
+  await page.clock.fastForward(5_000);
+  expect(await page.textContent('.refreshed')).toContain('Updated 1 min ago');
+  await page.click('h1');
+  await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+  await page.clock.fastForward(5_000);
+  await page.waitForSelector('text=/8,0\\d\\d/');
+
+  await page.click('button:has-text("Pause")');
+  await page.clock.fastForward(61_000);
+  expect(await page.textContent('.refreshed')).toContain('paused');
+  await page.click('button:has-text("Go on")');
+  await db.client.query('delete from console_session');
+  await page.clock.fastForward(61_000);
+  await page.waitForSelector('text=your session has ended');
+  await context.close();
+});
+
+test('a chart tells its values by keyboard, and leads to what is behind them', async () => {
+  const { signInAnew, stack } = open();
+  const { context, page } = await signInAnew(stack.oidc.admin);
+  await page.goto(`${stack.baseUrl}/admin/traffic?span=30d`);
+  const chart = page.locator('.chart').first();
+  await chart.focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowLeft');
+  expect(await chart.getAttribute('aria-valuetext')).toMatch(
+    /^\w{3},? \d+ \w{3}: Tokens [\d,]+, FHIR 8,000, HL7 over HTTP/,
+  );
+  expect(await page.textContent('.legend')).toContain('FHIR8,000');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/as=table#t\d+$/);
+  await page.click('tbody a:has-text("FHIR 8,000")');
+  await page.waitForURL(/\/admin\/audit\?from=/);
   await context.close();
 });

@@ -21,7 +21,8 @@ export interface PageRow {
 }
 
 export const PAGES: readonly PageRow[] = [
-  { route: '/admin', name: 'overview' },
+  { route: '/admin/traffic', name: 'traffic' },
+  { route: '/admin/traffic', name: 'traffic-table', path: () => '/admin/traffic?span=30d&as=table' },
   { route: '/admin/keys', name: 'keys' },
   { route: '/admin/keys/new', name: 'key-new' },
   { route: '/admin/keys/:clientId', name: 'key', path: ({ clientId }) => `/admin/keys/${clientId}` },
@@ -63,6 +64,7 @@ export const PAGES: readonly PageRow[] = [
 
 /** Asked for with GET, and no page: they lead elsewhere, or are files. */
 export const NO_PAGES: readonly string[] = [
+  '/admin',
   '/admin/sign-in',
   '/admin/callback',
   '/admin/assets/:file',

@@ -1,9 +1,8 @@
-/** Counting requests for the charts, and what the charts make of the counts. */
+/** Counting requests for the charts. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { percentile, toCharts } from '../../../edge/admin/overview/charts.ts';
 import { createUsage } from '../../../edge/http/usage.ts';
-import { type Counted, LATENCY_BOUNDS_MS, type UsageCount } from '../../../edge/store/usage.ts';
+import type { Counted, UsageCount } from '../../../edge/store/usage.ts';
 
 describe('counting', () => {
   beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
@@ -112,37 +111,5 @@ describe('counting', () => {
     vi.setSystemTime(1_000_000 + 15_000);
     use(200, 1);
     expect(work).toHaveLength(2);
-  });
-});
-
-describe('charts', () => {
-  const histogram = (...counts: number[]) => [
-    ...counts,
-    ...Array(LATENCY_BOUNDS_MS.length + 1 - counts.length).fill(0),
-  ];
-
-  test.each([
-    [histogram(), 0.5, null],
-    [histogram(1), 0.5, 2],
-    [histogram(9, 1), 0.5, 2],
-    [histogram(9, 0, 0, 0, 1), 0.95, 50],
-    [[...Array(LATENCY_BOUNDS_MS.length).fill(0), 3], 0.5, 5000],
-  ])('the percentile of %j at %d is %s', (counts, share, expected) => {
-    expect(percentile(counts, share)).toBe(expected);
-  });
-
-  test('have a value for every step, also where nothing happened', () => {
-    const now = Date.UTC(2026, 10, 21, 12, 7);
-    const bucket = Date.UTC(2026, 10, 21, 11, 45) / 1000;
-    const latency = `{${histogram(0, 4).join(',')}}`;
-    const charts = toCharts([{ bucket, surface: 'fhir', outcome: 'ok', requests: 4, latency }], '24h', now);
-    expect(charts.times).toHaveLength(96);
-    expect(charts.times.at(-1)).toBe(Date.UTC(2026, 10, 21, 12, 0) / 1000);
-    const [answered, refused, slow] = charts.charts;
-    expect(answered?.series.map(({ label }) => label)).toEqual(['Tokens', 'FHIR', 'HL7 over HTTP', 'HL7 over MLLP']);
-    expect(answered?.series[1]?.values.slice(-3)).toEqual([0, 4, 0]);
-    expect(refused?.series.every(({ values }) => values.every((value) => value === 0))).toBe(true);
-    expect(slow?.series[0]?.values.slice(-3)).toEqual([null, 5, null]);
-    expect(toCharts([], '30d', now).times).toHaveLength(30);
   });
 });

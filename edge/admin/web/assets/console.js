@@ -1,20 +1,20 @@
 /*
- * What a page cannot do by itself: copying a text, saying how long ago something was, and drawing the charts. Without it
- * everything else still works.
+ * What a page cannot do by itself: copying a text, saying how long ago something was, and keeping a section up to date.
+ * Without it everything else still works.
  */
-for (const button of document.querySelectorAll('[data-copy]')) {
-  const label = button.textContent;
+document.addEventListener('click', ({ target }) => {
+  const button = target.closest('[data-copy]');
+  if (button === null) return;
+  button.dataset.label ??= button.textContent;
   const say = (text) => {
     button.textContent = text;
-    setTimeout(() => (button.textContent = label), 1500);
+    setTimeout(() => (button.textContent = button.dataset.label), 1500);
   };
-  button.addEventListener('click', () => {
-    navigator.clipboard.writeText(button.dataset.copy).then(
-      () => say('Copied'),
-      () => say('Not copied'),
-    );
-  });
-}
+  navigator.clipboard.writeText(button.dataset.copy).then(
+    () => say('Copied'),
+    () => say('Not copied'),
+  );
+});
 
 /* By the gateway's clock: a computer's own may be minutes off. */
 const { serverTiming = [], responseStart = 0 } = performance.getEntriesByType('navigation')[0] ?? {};
@@ -51,53 +51,78 @@ function sayHowLongAgo() {
 sayHowLongAgo();
 setInterval(sayHowLongAgo, 5000);
 
-const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/*
+ * A section that keeps itself up to date. Its state stands below it, where no screen reader announces it; only that it has
+ * ended is announced.
+ */
+function keepFresh(id, seconds) {
+  const state = document.createElement('p');
+  state.className = 'refreshed quiet';
+  const words = state.appendChild(document.createElement('span'));
+  const button = state.appendChild(document.createElement('button'));
+  button.type = 'button';
+  button.className = 'small';
+  button.textContent = 'Pause';
+  document.getElementById(id).after(state);
+  let at = Date.now();
+  let next = at + seconds * 1000;
+  let isPaused = false;
+  let isAway = false;
+  let isAsking = false;
+  let hasEnded = false;
 
-function draw(element) {
-  const { times, series, unit } = JSON.parse(element.dataset.chart);
-  const [first, second] = times;
-  // Days have dates, quarters of an hour the time of day; in UTC like all times of the console.
-  const label = (time) => {
-    const at = new Date(time * 1000).toISOString();
-    return second - first < 86400 ? at.slice(11, 16) : at.slice(5, 10);
+  const isInUse = (section) => {
+    const selection = getSelection();
+    return (
+      section.contains(document.activeElement) ||
+      section.querySelector('details[open]:not([data-open])') !== null ||
+      (selection !== null && !selection.isCollapsed && section.contains(selection.anchorNode))
+    );
   };
-  const axis = { stroke: style('--quiet'), grid: { stroke: style('--line'), width: 1 }, ticks: { show: false } };
-  const size = () => ({ width: element.clientWidth, height: element.clientHeight });
-  element.replaceChildren();
-  const plot = new uPlot(
-    {
-      ...size(),
-      legend: { show: false },
-      cursor: { drag: { x: false, y: false } },
-      scales: { y: { range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05] } },
-      axes: [
-        { ...axis, size: 30, values: (_, values) => values.map(label) },
-        { ...axis, size: 52, values: (_, values) => values.map((value) => (unit === 'ms' ? `${value} ms` : value)) },
-      ],
-      series: [
-        {},
-        ...series.map(({ label }, at) => ({
-          label,
-          stroke: style(`--series-${at + 1}`),
-          width: 2,
-          spanGaps: false,
-          points: { show: unit === 'ms' },
-        })),
-      ],
-    },
-    [times, ...series.map(({ values }) => values)],
-    element,
-  );
-  new ResizeObserver(() => plot.setSize(size())).observe(element);
-  return plot;
-}
-
-const charts = [...document.querySelectorAll('[data-chart]')];
-if (typeof uPlot === 'function') {
-  let plots = charts.map(draw);
-  // Colours are taken when a chart is drawn: again when the reader changes between light and dark.
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-    for (const plot of plots) plot.destroy();
-    plots = charts.map(draw);
+  const say = () => {
+    const ago = Math.round((Date.now() - at) / 1000);
+    const since = ago < 5 ? 'Updated just now' : `Updated ${ago < 60 ? `${ago} s` : `${Math.floor(ago / 60)} min`} ago`;
+    const why = isPaused ? ', paused' : isAway ? ': the gateway does not answer' : '';
+    words.textContent = `${since}${why}. `;
+    button.textContent = isPaused ? 'Go on' : 'Pause';
+  };
+  const end = () => {
+    hasEnded = true;
+    clearInterval(ticking);
+    state.setAttribute('role', 'status');
+    const link = Object.assign(document.createElement('a'), { href: location.href, textContent: 'Sign in again' });
+    state.replaceChildren('This is not updated any more: your session has ended. ', link);
+  };
+  const refresh = async () => {
+    const answer = await fetch(location.href, { headers: { 'Gateway-Refresh': '1' }, redirect: 'manual' });
+    if (answer.type === 'opaqueredirect' || answer.status === 401) return end();
+    if (!answer.ok) throw new Error(answer.statusText);
+    const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(id);
+    const section = document.getElementById(id);
+    // Somebody may have begun to do something in it meanwhile.
+    if (fresh === null || isPaused || isInUse(section)) return;
+    section.replaceWith(fresh);
+    at = Date.now();
+    isAway = false;
+    sayHowLongAgo();
+    document.dispatchEvent(new Event('refreshed'));
+  };
+  const tick = async () => {
+    if (!hasEnded) say();
+    if (isPaused || isAsking || hasEnded || document.hidden || Date.now() < next) return;
+    if (isInUse(document.getElementById(id))) return;
+    isAsking = true;
+    next = Date.now() + seconds * 1000;
+    await refresh().catch(() => (isAway = true));
+    isAsking = false;
+    if (!hasEnded) say();
+  };
+  button.addEventListener('click', () => {
+    isPaused = !isPaused;
+    say();
   });
+  const ticking = setInterval(tick, 1000);
+  document.addEventListener('visibilitychange', () => void tick());
+  say();
 }
+for (const { id, dataset } of document.querySelectorAll('[data-refresh]')) keepFresh(id, Number(dataset.refresh));

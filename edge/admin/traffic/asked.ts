@@ -1,0 +1,21 @@
+/** What a time span is asked of the database with, and made of, for the page and the JSON API alike. */
+import type { Query } from '../../deps.ts';
+import { usageOf, type UsageRow } from '../../store/usage.ts';
+import { type Traffic, toTraffic } from './charts.ts';
+import { comparedOf, endOf, type Span, stepsOf } from './span.ts';
+
+export interface AskedTraffic {
+  readonly queries: readonly [Query<UsageRow>, Query<UsageRow>];
+  readonly made: (rows: readonly UsageRow[], compared: readonly UsageRow[]) => Traffic;
+}
+
+/** @param timeZone IANA name: whose days and hours are meant */
+export function askTraffic(site: string, span: Span, nowMs: number, timeZone: string): AskedTraffic {
+  const times = stepsOf(span, nowMs, timeZone);
+  const end = endOf(nowMs);
+  const compared = comparedOf(span, nowMs);
+  return {
+    queries: [usageOf(site, times, end), usageOf(site, compared.steps, compared.end)],
+    made: (rows, before) => toTraffic({ span, times, end }, rows, before),
+  };
+}

@@ -1,0 +1,48 @@
+/** What is behind a figure: the requests that were refused or failed, the messages that were accepted, the audit. */
+import type { Config } from '../../config.ts';
+import type { UsageSurface } from '../../store/usage.ts';
+import type { Permission } from '../staff/permissions.ts';
+import { linkTo } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+
+/** Seconds since the epoch. */
+export interface Between {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Of one surface or, null, of all; undefined where nothing shows it, or not to this visitor. */
+type Link = (surface: UsageSurface | null, between: Between) => string | undefined;
+
+export interface Links {
+  readonly answered: Link;
+  readonly refused: Link;
+  readonly failed: Link;
+}
+
+export function linksOf(config: Config, permissions: ReadonlySet<Permission>): Links {
+  const to = (
+    { path, permission }: { readonly path: string; readonly permission: Permission },
+    between: Between,
+    query: Readonly<Record<string, string>>,
+  ): string | undefined => {
+    if (!permissions.has(permission)) return undefined;
+    const instant = (seconds: number) => new Date(seconds * 1000).toISOString();
+    const all = { ...query, from: instant(between.from), to: instant(between.to) };
+    return `${linkTo(config, path)}?${new URLSearchParams(all).toString()}`;
+  };
+  const requests =
+    (query: Readonly<Record<string, string>>): Link =>
+    (surface, between) =>
+      to(PLACES.requests, between, surface === null ? query : { surface, ...query });
+  return {
+    // Whose tokens were issued is not kept one by one.
+    answered(surface, between) {
+      if (surface === 'fhir') return to(PLACES.audit, between, {});
+      return surface === 'hl7' || surface === 'mllp' ? to(PLACES.messages, between, { outcome: 'AA' }) : undefined;
+    },
+    // A refusal is 4xx, or AE or AR: no one status finds them all.
+    refused: requests({}),
+    failed: requests({ status: '5xx' }),
+  };
+}

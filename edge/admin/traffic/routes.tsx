@@ -1,0 +1,57 @@
+/** `/admin/traffic`: how much goes on, in charts or as a table. */
+import { inSite } from '../../store/in-site.ts';
+import type { Surface } from '../../http/surface.ts';
+import type { Console } from '../web/console.ts';
+import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { askTraffic } from './asked.ts';
+import { linksOf } from './links.ts';
+import { TrafficPage } from './page.tsx';
+import { type Span, SPAN_NAMES } from './span.ts';
+import { TrafficTable } from './table.tsx';
+
+const { path: PLACE } = PLACES.traffic;
+
+const spanOf = (asked: string | undefined): Span => SPAN_NAMES.find((name) => name === asked) ?? '24h';
+
+export function addTraffic(app: Surface, { deps, access }: Console): void {
+  const { config } = deps;
+
+  app.get('/admin', async (c) => {
+    const session = await access.page(c);
+    const { permissions } = session.actor;
+    if (permissions.has('site.endpoints.read')) return c.redirect(linkTo(config, PLACE));
+    const page = (
+      <Page title="Welcome" config={config} session={session}>
+        <p>
+          {permissions.size === 0
+            ? 'Your account has no permission here yet: ask whoever manages your OpenID provider.'
+            : 'Choose among the places what you want to do.'}
+        </p>
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.get(PLACE, async (c) => {
+    const session = await access.page(c, 'site.endpoints.read');
+    const { site, permissions } = session.actor;
+    const span = spanOf(c.req.query('span'));
+    const isTable = c.req.query('as') === 'table';
+    const { queries, made } = askTraffic(site, span, deps.now(), session.timeZone);
+    const [rows, compared] = await inSite(session.database, site).batch(queries);
+    const shown = { traffic: made(rows, compared), path: linkTo(config, PLACE), links: linksOf(config, permissions) };
+    const page = (
+      <Page
+        title="Traffic"
+        config={config}
+        session={session}
+        place={PLACE}
+        {...(isTable ? {} : { scripts: ['uplot.js', 'traffic.js'], styles: ['uplot.css'] })}
+      >
+        {isTable ? <TrafficTable {...shown} /> : <TrafficPage {...shown} timeZone={session.timeZone} />}
+      </Page>
+    );
+    return respond(config, page);
+  });
+}

@@ -1,0 +1,10 @@
+-- As assert_session, for what a page asks by itself: the session is asserted, and the request is no use of it, or a page that
+-- refreshes itself would keep a session alive that nobody sits before.
+create or replace function assert_session_lasts(p_site uuid, p_session uuid) returns void language plpgsql as $$
+begin
+  perform set_config('gateway.site', p_site::text, true);
+  if not exists (select from console_session s
+                  where s.site_id = p_site and s.session_id = p_session and console_session_is_live(s)) then
+    raise exception 'the session has ended' using errcode = 'GW440';
+  end if;
+end $$;
