@@ -172,7 +172,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     const browser = await signIn();
     const { clientId } = await createApiKey(db.client, { site, name: 'Target' });
     const disable = (init: RequestInit) => browser.ask(url(`/admin/keys/${clientId}/status`), init);
-    const fields = { status: 'disabled', version: '1' };
+    const fields = { status: 'disabled', version: '1', name: 'Target' };
     expect((await disable(form(fields, 'https://evil.example'))).status).toBe(403);
     expect((await disable(form(fields, 'null'))).status).toBe(403);
     const silent = { method: 'POST', body: new URLSearchParams(fields) };

@@ -1,6 +1,9 @@
 /** `/admin/traffic`: how much goes on, in charts or as a table. */
+import type { Context } from 'hono';
+
 import { inSite } from '../../store/in-site.ts';
 import type { Surface } from '../../http/surface.ts';
+import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
@@ -20,7 +23,7 @@ export function addTraffic(app: Surface, { deps, access }: Console): void {
   app.get('/admin', async (c) => {
     const session = await access.page(c);
     const { permissions } = session.actor;
-    if (permissions.has('site.endpoints.read')) return c.redirect(linkTo(config, PLACE));
+    if (permissions.has('site.endpoints.read')) return show(c, session);
     const page = (
       <Page title="Welcome" config={config} session={session}>
         <p>
@@ -33,8 +36,9 @@ export function addTraffic(app: Surface, { deps, access }: Console): void {
     return respond(config, page);
   });
 
-  app.get(PLACE, async (c) => {
-    const session = await access.page(c, 'site.endpoints.read');
+  app.get(PLACE, async (c) => show(c, await access.page(c, 'site.endpoints.read')));
+
+  async function show(c: Context, session: Visitor): Promise<Response> {
     const { site, permissions } = session.actor;
     const span = spanOf(c.req.query('span'));
     const isTable = c.req.query('as') === 'table';
@@ -53,5 +57,5 @@ export function addTraffic(app: Surface, { deps, access }: Console): void {
       </Page>
     );
     return respond(config, page);
-  });
+  }
 }
