@@ -33,8 +33,10 @@ import { settingsOperations } from './settings/operations.ts';
 import { addSettingsPages } from './settings/routes.tsx';
 import { replayOperations } from './replays/operations.ts';
 import { addReplayPages } from './replays/routes.tsx';
-import { addSessionPages } from './sessions/routes.tsx';
-import { sessionOperations } from './sessions/operations.ts';
+import { peopleOperations } from './people/operations.ts';
+import { addPeoplePages } from './people/routes.tsx';
+import { signingKeyOperations } from './signing-keys/operations.ts';
+import { addSigningKeyPage } from './signing-keys/routes.tsx';
 import { createAccess } from './staff/access.ts';
 import { addBackChannelLogout, LOGOUT_PATH } from './staff/back-channel-logout.ts';
 import { createBearer } from './staff/bearer-token.ts';
@@ -71,7 +73,8 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...workbenchOperations(deps, workbench),
     ...auditOperations(),
     ...settingsOperations(deps),
-    ...sessionOperations(),
+    ...peopleOperations(),
+    ...signingKeyOperations(deps),
   ];
 }
 
@@ -123,7 +126,8 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addWorkbench(app, console);
   addAuditPages(app, console);
   addSettingsPages(app, console);
-  addSessionPages(app, console);
+  addPeoplePages(app, console);
+  addSigningKeyPage(app, console);
 
   const isApi = (path: string) => [API_PATH, LOGOUT_PATH].includes(path) || path.startsWith(`${API_PATH}/`);
 

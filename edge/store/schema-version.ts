@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 36;
+export const SCHEMA_VERSION = 37;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -33,6 +33,7 @@ export const FUNCTIONS: readonly string[] = [
   'bulk_export_step',
   'caller_refusal',
   'client_find',
+  'console_person_note',
   'console_session_ask',
   'console_session_begin',
   'console_session_is_live',

@@ -16,6 +16,7 @@ begin
       from site s where s.site_id = p_site;
   if found then
     perform audit_note(array['signed-in ConsoleSession ' || p_session]);
+    perform console_person_note(p_site, p_session);
   end if;
   return query select s.name, coalesce(s.time_zone, 'UTC') from site s where s.site_id = p_site;
 end $$;

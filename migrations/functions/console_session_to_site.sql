@@ -25,5 +25,6 @@ begin
            array[p_session], '{}', '{}'
       from (values (p_site, 'signed-out'), (p_to, 'signed-in')) x (site, action)
      where p_site <> p_to;
+  perform console_person_note(p_to, p_session);
   return query select t.name, coalesce(t.time_zone, 'UTC'), cur.permissions from site t where t.site_id = p_to;
 end $$;

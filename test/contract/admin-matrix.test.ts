@@ -32,6 +32,8 @@ const NAMES_NOTHING = [
   '/admin/api/endpoints',
   '/admin/api/usage',
   '/admin/api/sidecars',
+  '/admin/signing-keys',
+  '/admin/api/signing-keys',
 ];
 
 /** What is theirs, by the word before it in a path. */
@@ -45,6 +47,7 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   attention: 'attention',
   alerts: 'alerts',
   sessions: 'sessions',
+  people: 'sessions',
 };
 
 /** What a path is asked with where an empty body would be refused whoever it is about. */
@@ -221,7 +224,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
 
   /** What only they can know. */
   const marks = () => ['Theirsite', 'Theirkey', 'Theirname', 'THEIRNOWHERE', 'theireve', 'theirreason', theirSite];
-  const isOurEnd = (path: string): boolean => path.endsWith('/sessions/end');
+  const isOurEnd = (path: string): boolean => /\/(?:sessions|people)\/end$/.test(path);
 
   test('their own staff see something at each path of the API, so that the others prove something', async () => {
     const nothingThere: string[] = [];

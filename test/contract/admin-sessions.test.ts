@@ -65,7 +65,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     '/admin/keys/new',
     '/admin/workbench',
     '/admin/messages',
-    '/admin/sessions',
+    '/admin/people',
   ];
 
   test('a copied cookie is dead everywhere once its owner has signed out, and nobody else is', async () => {
@@ -168,8 +168,21 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       { subject: 'reader', name: 'Robin Reader', sourceAddress: '127.0.0.1' },
       { subject: 'admin', name: 'Alex Admin' },
     ]);
-    expect(await (await admin.ask(url('/admin/sessions'))).text()).toContain('Robin Reader');
-    expect(await status(reader, '/admin/sessions')).toBe(403);
+    expect(await (await admin.ask(url('/admin/people'))).text()).toContain('Robin Reader');
+    // Who has been here, also when the session has ended, with what each may do in words; each site has its own.
+    const people = async () =>
+      ((await (await admin.ask(url('/admin/api/people'))).json()) as { items: Record<string, unknown>[] }).items;
+    const robin = (items: Record<string, unknown>[]) => items.find(({ subject }) => subject === 'reader');
+    expect(robin(await people())).toMatchObject({ name: 'Robin Reader', lastSeen: expect.any(String) });
+    expect(Number(robin(await people())?.['sessions'])).toBeGreaterThan(0);
+    const text = await (await admin.ask(url('/admin/people'))).text();
+    expect(text).toContain('see HL7 messages, which hold patient data');
+    await db.client.query(
+      "insert into console_person (site_id, subject, name, permissions) values ($1, 'eve', 'Eve', '{}')",
+      [await createSite(db.client)],
+    );
+    expect(await people()).not.toContainEqual(expect.objectContaining({ subject: 'eve' }));
+    expect(await status(reader, '/admin/people')).toBe(403);
     const end = (browser: HttpBrowser, path: string) =>
       browser.ask(url(`/admin/api/sessions${path}`), {
         method: 'POST',
@@ -179,8 +192,9 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     expect((await end(admin, `/${randomUUID()}/end`)).status).toBe(404);
     expect((await end(admin, `/${items[0]?.['sessionId']}/end`)).status).toBe(200);
     expect([await status(reader), await status(admin)]).toEqual([401, 200]);
+    expect(robin(await people())).toMatchObject({ name: 'Robin Reader' });
     const another = await signIn(stack.oidc.reader);
-    expect((await post(admin, '/admin/sessions/end')).status).toBe(303);
+    expect((await post(admin, '/admin/people/end')).status).toBe(303);
     expect([await status(another), await status(admin)]).toEqual([401, 401]);
   });
 
@@ -198,7 +212,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       headers: { origin: new URL(stack.baseUrl).origin },
     });
     expect(ended.status).toBe(404);
-    await post(admin, '/admin/sessions/end');
+    await post(admin, '/admin/people/end');
     const { rows } = await db.client.query('select 1 from console_session where site_id = $1', [other]);
     expect(rows).toHaveLength(1);
   });

@@ -20,6 +20,28 @@ const PUBLIC_KEYS = ['test/unit/admin/public-keys.test.ts'];
 
 export const ADMIN: readonly Mutant[] = [
   {
+    name: 'people of all sites are listed',
+    file: 'edge/store/console-person.ts',
+    find: 'where p.site_id = ${site}::uuid) x',
+    replace: 'where ${site}::uuid is not null) x',
+    tests: ['test/integration/store/admin-isolation.test.ts'],
+    only: 'people who',
+  },
+  {
+    name: 'a key whose tokens are out may be retired',
+    file: 'edge/admin/signing-keys/ring.ts',
+    find: 'signedAt <= turnedAt',
+    replace: 'signedAt > 0',
+    tests: ['test/unit/admin/signing-keys.test.ts'],
+  },
+  {
+    name: 'private halves are shown to operators',
+    file: 'edge/admin/signing-keys/ring.ts',
+    find: 'return keys.map(({ kid }, place) => {',
+    replace: 'return keys.map(({ kid, ...rest }, place) => {\n    kid = `${kid} ${JSON.stringify(rest)}`;',
+    tests: ['test/unit/admin/signing-keys.test.ts'],
+  },
+  {
     name: 'a refused form gives the private key back',
     file: 'edge/admin/keys/edit.tsx',
     find: 'return formPage(console, session, { texts: shownAgain(texts), fault: error });',

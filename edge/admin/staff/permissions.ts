@@ -18,6 +18,7 @@ export const PERMISSIONS = {
   'site.endpoints.read': 'see the endpoints and charts',
   'site.alerts.update': 'acknowledge and mute alerts',
   'site.sessions.end': 'see who is signed in to the console, and end sessions',
+  'gateway.operate': 'see what belongs to the whole gateway: the keys that sign access tokens',
 } as const;
 export type Permission = keyof typeof PERMISSIONS;
 

@@ -23,9 +23,10 @@ export const PLACES = {
   names: { group: 'Connect', path: '/admin/names', title: 'Names', permission: 'site.messages.read' },
   audit: { group: 'Site', path: '/admin/audit', title: 'Audit', permission: 'site.audit.read' },
   replays: { group: 'Site', path: '/admin/replays', title: 'Replays', permission: 'site.messages.replay' },
-  people: { group: 'Site', path: '/admin/sessions', title: 'People', permission: 'site.sessions.end' },
+  people: { group: 'Site', path: '/admin/people', title: 'People', permission: 'site.sessions.end' },
   settings: { group: 'Site', path: '/admin/settings', title: 'Settings', permission: 'site.settings.read' },
   health: { group: 'Gateway', path: '/admin/health', title: 'Health', permission: 'site.endpoints.read' },
+  signingKeys: { group: 'Gateway', path: '/admin/signing-keys', title: 'Signing keys', permission: 'gateway.operate' },
 } as const satisfies Readonly<Record<string, Place>>;
 
 /** Where a page belongs. */

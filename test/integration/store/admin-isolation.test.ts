@@ -16,6 +16,7 @@ import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
 import { acknowledgeAlert, listAlerts, muteAlert, unmuteAlert } from '../../../edge/store/admin-alert.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { endSession, endSessions, listSessions, startSession } from '../../../edge/store/console-session.ts';
+import { listPeople } from '../../../edge/store/console-person.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
 import { changesOfSite, readSite, siteStatements } from '../../../edge/store/site.ts';
 import { sql } from '../../../edge/store/sql.ts';
@@ -195,7 +196,7 @@ test('settings and their history', async () => {
   expect([await history(mine.site), await history(theirs.site)]).toEqual([[1], [2, 1]]);
 });
 
-test('sessions: seen and ended in their site only', async () => {
+test('sessions, and people who began them: seen and ended in their site only', async () => {
   const begin = (site: string, subject: string) => {
     const session = randomUUID();
     const of = { subject, name: subject, providerSession: null, sourceAddress: '192.0.2.1', userAgent: '' };
@@ -207,7 +208,11 @@ test('sessions: seen and ended in their site only', async () => {
   const subjects = async (site: string) =>
     (await mine.deps.database.run(listSessions(site, null, 10))).map(({ subject }) => subject).toSorted();
   expect(await subjects(mine.site)).toEqual(['ada']);
+  const people = async () =>
+    (await mine.deps.database.run(listPeople(mine.site, 10))).map(({ subject, sessions }) => [subject, sessions]);
+  expect(await people()).toEqual([['ada', 1]]);
   expect(await mine.deps.database.run(endSession({ site: mine.site, session: foreignOne.session }))).toEqual([]);
   expect(await mine.deps.database.run(endSessions(mine.site))).toHaveLength(1);
+  expect(await people()).toEqual([['ada', 0]]);
   expect(await subjects(theirs.site)).toEqual(['eva', 'eve']);
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
-import type { Database } from '../../deps.ts';
+import type { Database, Query } from '../../deps.ts';
 import { endSession, endSessions, listSessions, type SessionRow } from '../../store/console-session.ts';
 import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART, viewList } from '../api/cursor.ts';
@@ -32,18 +32,23 @@ const view = (row: SessionRow): SessionView => ({
   userAgent: row.user_agent,
 });
 
+/** A page of the sessions of a site, and what its rows say. */
+interface SessionPage {
+  readonly query: Query<SessionRow>;
+  readonly list: (rows: readonly SessionRow[]) => List<SessionView>;
+}
+
 /** Sessions of the site, the newest first. @throws Fault `malformed` for a cursor that is not ours */
-export async function findSessions(
-  database: Database,
-  site: string,
-  { limit, cursor }: z.infer<typeof sessionQuery>,
-): Promise<List<SessionView>> {
+export function sessionPage(site: string, { limit, cursor }: z.infer<typeof sessionQuery>): SessionPage {
   const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
-  const rows = await inSite(database, site).run(listSessions(site, after, limit + 1));
-  return viewList(
-    toList(rows, limit, (row) => [row.started_at, row.session_id]),
-    view,
-  );
+  return {
+    query: listSessions(site, after, limit + 1),
+    list: (rows) =>
+      viewList(
+        toList(rows, limit, (row) => [row.started_at, row.session_id]),
+        view,
+      ),
+  };
 }
 
 /** Ends all sessions of the site. @returns how many */

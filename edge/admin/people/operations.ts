@@ -1,13 +1,26 @@
-/** Who is signed in to the console of the site, and ending their sessions, over JSON. */
+/** Who has signed in to the console of the site, who is there now, and ending their sessions, over JSON. */
 import { z } from 'zod';
 
+import { inSite } from '../../store/in-site.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
-import { endAll, endOne, findSessions, sessionItem, sessionQuery } from './listing.ts';
+import { peopleOf, personItem, viewPerson } from './people.ts';
+import { endAll, endOne, sessionItem, sessionPage, sessionQuery } from './sessions.ts';
 
 const ended = z.object({ ended: z.number().int().meta({ description: 'How many sessions.' }) });
 
-export function sessionOperations(): Operation[] {
+export function peopleOperations(): Operation[] {
   return [
+    operation({
+      method: 'get',
+      path: '/people',
+      permission: 'site.sessions.end',
+      summary: 'Who has signed in to the console within 400 days and what they may do, whoever was there last first',
+      answer: listOf(personItem),
+      async handle({ actor, database }) {
+        const rows = await inSite(database, actor.site).run(peopleOf(actor.site));
+        return { body: { items: rows.map(viewPerson), next: null } };
+      },
+    }),
     operation({
       method: 'get',
       path: '/sessions',
@@ -15,7 +28,10 @@ export function sessionOperations(): Operation[] {
       summary: 'Who is signed in to the console, since when and from where, the newest first',
       query: sessionQuery,
       answer: listOf(sessionItem),
-      handle: async ({ actor, database, query }) => ({ body: await findSessions(database, actor.site, query) }),
+      async handle({ actor, database, query }) {
+        const page = sessionPage(actor.site, query);
+        return { body: page.list(await inSite(database, actor.site).run(page.query)) };
+      },
     }),
     operation({
       method: 'post',

@@ -1,26 +1,34 @@
-/** `/admin/sessions`: who is signed in to the console of the site, and ending their sessions. */
+/** `/admin/people`: who may come in to the console of the site, who has, who is there now, and ending their sessions. */
 import type { Surface } from '../../http/surface.ts';
+import { inSite } from '../../store/in-site.ts';
 import type { Console } from '../web/console.ts';
 import { readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
+import { Notice } from '../web/ui.tsx';
+import { PeopleList, PermissionTable, WhoMayComeIn } from './page.tsx';
+import { peopleOf, viewPerson } from './people.ts';
+import { SessionList } from './session-list.tsx';
+import { endAll, endOne, sessionPage, sessionQuery } from './sessions.ts';
 
 const { path: PLACE } = PLACES.people;
-import { Notice } from '../web/ui.tsx';
-import { endAll, endOne, findSessions, sessionQuery } from './listing.ts';
-import { SessionList } from './list.tsx';
 
-export function addSessionPages(app: Surface, { deps: { config }, access }: Console): void {
+export function addPeoplePages(app: Surface, { deps: { config }, access }: Console): void {
   const path = linkTo(config, PLACE);
 
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.sessions.end');
     const { ended, ...query } = c.req.query();
-    const list = await findSessions(session.database, session.actor.site, readQuery(sessionQuery, query));
+    const { site, permissions, subject } = session.actor;
+    const sessions = sessionPage(site, readQuery(sessionQuery, query));
+    const [rows, people] = await inSite(session.database, site).batch([sessions.query, peopleOf(site)] as const);
     const page = (
-      <Page title="Who is signed in" config={config} session={session} place={PLACE}>
+      <Page title="People" config={config} session={session} place={PLACE}>
         {ended === undefined ? null : <Notice tone="good">The session has ended.</Notice>}
-        <SessionList {...{ list, query, path }} own={session.id} />
+        <SessionList {...{ query, path }} list={sessions.list(rows)} own={session.id} />
+        <PeopleList people={people.map(viewPerson)} own={subject} />
+        <WhoMayComeIn {...{ config, site }} />
+        <PermissionTable own={permissions} />
       </Page>
     );
     return respond(config, page);

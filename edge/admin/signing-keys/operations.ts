@@ -1,0 +1,22 @@
+/** The keys that sign access tokens, over JSON. */
+import { signingKeysSeen } from '../../store/signing-key.ts';
+import { listOf, type Operation, operation } from '../api/operation.ts';
+import type { AdminDeps } from '../web/console.ts';
+import { signingKeyItem, viewRing } from './ring.ts';
+
+export function signingKeyOperations({ config, now }: AdminDeps): Operation[] {
+  const ring = config.TOKEN_SIGNING_KEYS;
+  return [
+    operation({
+      method: 'get',
+      path: '/signing-keys',
+      permission: 'gateway.operate',
+      summary: 'The keys that sign access tokens, the one that signs first; never a private half',
+      answer: listOf(signingKeyItem),
+      async handle({ database }) {
+        const rows = await database.run(signingKeysSeen(ring.keys.map(({ kid }) => kid)));
+        return { body: { items: viewRing(ring, rows, now()), next: null } };
+      },
+    }),
+  ];
+}
