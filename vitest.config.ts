@@ -3,6 +3,12 @@ import { defineConfig } from 'vitest/config';
 import LongestFirst from './test/stack/tools/longest-first.ts';
 import { sized } from './test/stack/tools/size.ts';
 
+/**
+ * Files that ask a database of their own and have left nothing behind when they end: what they count would otherwise be counted
+ * in the next one, since a process has one Neon endpoint.
+ */
+const SHARING = ['test/integration/{admin,hl7,jobs,store,wall}/**/*.test.ts'];
+
 // In CI a browser test that cannot run fails; elsewhere it says that it was skipped.
 export default defineConfig({
   test: {
@@ -15,9 +21,22 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'stack',
+          name: 'gateway',
           include: ['test/{integration,contract,e2e}/**/*.test.ts'],
+          exclude: SHARING,
           globalSetup: ['test/stack/tools/global-setup.ts'],
+          testTimeout: sized(30_000, 1_800_000),
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'database',
+          include: SHARING,
+          globalSetup: ['test/stack/tools/global-setup.ts'],
+          // What they load is loaded once for all of them.
+          isolate: false,
           testTimeout: sized(30_000, 1_800_000),
           hookTimeout: 60_000,
         },

@@ -163,7 +163,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     db = await createTestDatabase();
     theirSite = await createSite(db.client, { name: 'Theirsite' });
     // No background work in between: what changes then was changed by a request.
-    stack = await startConsole(runtime, db, await createSite(db.client), { env: { JOB_TICK_SECONDS: '3600' } });
+    stack = await startConsole(runtime, db, await createSite(db.client));
     const key = await createApiKey(db.client, { site: theirSite, name: 'Theirkey' });
     const bearer = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
     const sent = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {

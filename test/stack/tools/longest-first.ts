@@ -7,7 +7,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Those of ten seconds and more, the longest first. */
 const LONGEST: readonly string[] = [
   'contract/fhir.test.ts',
-  'e2e/console.test.ts',
+  'e2e/console/pages.test.ts',
+  'e2e/console/messages.test.ts',
+  'e2e/console/keys.test.ts',
+  'e2e/console/frame.test.ts',
   'contract/database-away.test.ts',
   'contract/transport.test.ts',
   'contract/oauth-operations.test.ts',
