@@ -1008,6 +1008,13 @@ export const ADMIN: readonly Mutant[] = [
     tests: ISOLATION,
   },
   {
+    name: 'traffic of every site’s keys',
+    file: 'edge/store/key-traffic.ts',
+    find: 'where u.site_id = ${site}::uuid and u.bucket >=',
+    replace: "where ${site} <> '' and u.bucket >=",
+    tests: ISOLATION,
+  },
+  {
     name: 'charts of every site',
     file: 'edge/store/usage.ts',
     find: 'where x.site_id = ${site}::uuid and x.bucket >=',

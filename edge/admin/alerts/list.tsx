@@ -30,7 +30,7 @@ const Subject = ({ alert: { subject, keyName }, keysPath }: Pick<ItemProps, 'ale
 };
 
 const Item = ({ alert, path, keysPath, mayAct }: ItemProps) => (
-  <section aria-label={`${alert.summary} ${alert.openedAt}`}>
+  <section class="item" aria-label={`${alert.summary} ${alert.openedAt}`}>
     <p>
       <strong>{alert.summary}</strong> <Subject {...{ alert, keysPath }} />{' '}
       {alert.resolvedAt === null ? <Badge tone="bad">open</Badge> : <Badge tone="good">resolved</Badge>}{' '}

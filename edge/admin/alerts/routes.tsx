@@ -46,7 +46,7 @@ export function addAlertPages(app: Surface, { deps: { config }, access }: Consol
     const session = await access.page(c, 'site.settings.update');
     const { url, secret } = await webhook(config, session.database, session.actor.site);
     const page = (
-      <Page title="Webhook of alerts" config={config} session={session} place={PLACE}>
+      <Page title="Webhook of alerts" config={config} session={session} place={PLACE} trail={[PLACES.alerts]}>
         <p class="lead">
           What is posted has the headers webhook-id, webhook-timestamp and webhook-signature of Standard Webhooks. The
           same webhook-id may come twice; it is one notice.

@@ -67,7 +67,7 @@ interface ItemProps {
 }
 
 const Item = ({ item, path, messagePath, mayDismiss }: ItemProps) => (
-  <section aria-label={`${item.why} ${item.createdAt}`}>
+  <section class="item" aria-label={`${item.why} ${item.createdAt}`}>
     <p>
       <strong>{item.why}</strong>
     </p>

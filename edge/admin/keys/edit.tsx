@@ -63,6 +63,7 @@ function formPage(
       config={config}
       session={session}
       place={PLACE}
+      trail={key === undefined ? [PLACES.keys] : [PLACES.keys, { title: key.name, path: `${PLACE}/${key.clientId}` }]}
       scripts={['keys.js']}
     >
       {preset === undefined ? null : <Presets path={`${keys}/new`} chosen={preset} />}

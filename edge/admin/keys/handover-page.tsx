@@ -61,7 +61,7 @@ export async function handoverPage(console: Console, c: Context, clientId: strin
   const { config } = console.deps;
   const path = `${linkTo(config, PLACE)}/${clientId}`;
   const page = (
-    <Page title={title} config={config} session={session} place={PLACE}>
+    <Page title={title} config={config} session={session} place={PLACE} trail={[PLACES.keys]}>
       <p class="actions">
         <a class="button" href={`${path}/handover/markdown`} download={`${clientId}.md`}>
           Download as Markdown

@@ -37,7 +37,7 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
   const { findings, problems } = await lookAt(deps, key, c.req.query('look') === '1');
   const saved = SAVED[c.req.query('saved') ?? ''];
   const page = (
-    <Page title={key.name} config={config} session={session} place={PLACES.keys.path}>
+    <Page title={key.name} config={config} session={session} place={PLACES.keys.path} trail={[PLACES.keys]}>
       {saved === undefined ? null : <Notice tone="good">{saved}</Notice>}
       <KeyPage
         keyRow={key}

@@ -91,7 +91,12 @@ function page({ deps: { config } }: Console, session: Visitor, state: StatusStat
   const isActive = key.status === 'active';
   return respond(
     config,
-    <Page title={`${isActive ? 'Disable' : 'Enable'} ${key.name}`} config={config} session={session} place={PLACE}>
+    <Page
+      title={`${isActive ? 'Disable' : 'Enable'} ${key.name}`}
+      trail={[PLACES.keys, { title: key.name, path: `${PLACE}/${key.client_id}` }]}
+      place={PLACE}
+      {...{ config, session }}
+    >
       {state.problem === undefined ? null : <Notice tone="bad">{`Nothing was changed: ${state.problem}.`}</Notice>}
       <dl class="facts">
         <Fact name="Client ID">

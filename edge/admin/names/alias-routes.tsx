@@ -20,7 +20,7 @@ export function addAliasPages(app: Surface, { deps: { config }, access }: Consol
     const { decided, ...query } = c.req.query();
     const list = await findAliases(session.database, session.actor.site, readQuery(aliasQuery, query));
     const page = (
-      <Page title="What namespaces stand for" config={config} session={session} place={PLACE}>
+      <Page title="What namespaces stand for" config={config} session={session} place={PLACE} trail={[PLACES.names]}>
         {decided === undefined ? null : <Notice tone="good">It is decided, and holds from the next message on.</Notice>}
         <AliasList
           {...{ list, query, path }}

@@ -87,7 +87,13 @@ function formPage(
 ): Promise<Response> {
   const path = linkTo(config, PLACE);
   const page = (
-    <Page title={titleOfForm('Edit settings', fault)} config={config} session={session} place={PLACE}>
+    <Page
+      title={titleOfForm('Edit settings', fault)}
+      config={config}
+      session={session}
+      place={PLACE}
+      trail={[PLACES.settings]}
+    >
       <RecordForm
         members={SITE_MEMBERS}
         sections={SITE_SECTIONS}

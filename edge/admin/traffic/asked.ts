@@ -1,11 +1,13 @@
 /** What a time span is asked of the database with, and made of, for the page and the JSON API alike. */
 import type { Query } from '../../deps.ts';
+import { type KeyTrafficRow, trafficOfKeys } from '../../store/key-traffic.ts';
 import { usageOf, type UsageRow } from '../../store/usage.ts';
 import { type Traffic, toTraffic } from './charts.ts';
+import { MAX_KEYS } from './keys.tsx';
 import { comparedOf, endOf, type Span, stepsOf } from './span.ts';
 
 export interface AskedTraffic {
-  readonly queries: readonly [Query<UsageRow>, Query<UsageRow>];
+  readonly queries: readonly [Query<UsageRow>, Query<UsageRow>, Query<KeyTrafficRow>];
   readonly made: (rows: readonly UsageRow[], compared: readonly UsageRow[]) => Traffic;
 }
 
@@ -15,7 +17,11 @@ export function askTraffic(site: string, span: Span, nowMs: number, timeZone: st
   const end = endOf(nowMs);
   const compared = comparedOf(span, nowMs);
   return {
-    queries: [usageOf(site, times, end), usageOf(site, compared.steps, compared.end)],
+    queries: [
+      usageOf(site, times, end),
+      usageOf(site, compared.steps, compared.end),
+      trafficOfKeys(site, times[0] ?? end, end, MAX_KEYS),
+    ],
     made: (rows, before) => toTraffic({ span, times, end }, rows, before),
   };
 }

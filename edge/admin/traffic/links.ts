@@ -14,10 +14,17 @@ export interface Between {
 /** Of one surface or, null, of all; undefined where nothing shows it, or not to this visitor. */
 type Link = (surface: UsageSurface | null, between: Between) => string | undefined;
 
+/** Of one key; undefined for who may not look at keys. */
+export interface KeyLinks {
+  readonly key: ((clientId: string) => string) | undefined;
+  readonly refused: ((clientId: string, between: Between) => string | undefined) | undefined;
+}
+
 export interface Links {
   readonly answered: Link;
   readonly refused: Link;
   readonly failed: Link;
+  readonly ofKey: KeyLinks;
 }
 
 export function linksOf(config: Config, permissions: ReadonlySet<Permission>): Links {
@@ -44,5 +51,11 @@ export function linksOf(config: Config, permissions: ReadonlySet<Permission>): L
     // A refusal is 4xx, or AE or AR: no one status finds them all.
     refused: requests({}),
     failed: requests({ status: '5xx' }),
+    ofKey: permissions.has(PLACES.keys.permission)
+      ? {
+          key: (clientId) => linkTo(config, `${PLACES.keys.path}/${clientId}`),
+          refused: (clientId, between) => to(PLACES.requests, between, { clientId }),
+        }
+      : { key: undefined, refused: undefined },
   };
 }

@@ -3,10 +3,12 @@ import { z } from 'zod';
 
 import { isTimeZone } from '../../../shared/hl7/zone.ts';
 import { inSite } from '../../store/in-site.ts';
+import type { KeyTrafficRow } from '../../store/key-traffic.ts';
 import { USAGE_SURFACES } from '../../store/usage.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { askTraffic } from './asked.ts';
+import { MAX_KEYS } from './keys.tsx';
 import { LONGER_MS } from './latency.ts';
 import { SPAN_NAMES } from './span.ts';
 
@@ -25,6 +27,15 @@ const figures = z.object({
   p95: latency,
 });
 const surface = z.enum(USAGE_SURFACES).nullable().meta({ description: 'Null for all of them.' });
+
+const key = z.object({
+  clientId: z.string(),
+  name: z.string(),
+  answered: z.number().int(),
+  refused: z.number().int().meta({ description: 'Refused or failed.' }),
+});
+
+const viewKey = ({ client_id, ...row }: KeyTrafficRow): z.infer<typeof key> => ({ clientId: client_id, ...row });
 
 const traffic = z.object({
   span: z.enum(SPAN_NAMES),
@@ -47,6 +58,7 @@ const traffic = z.object({
         .meta({ description: 'Two times of this length, one after the other, in whole quarters of an hour.' }),
     }),
   ),
+  keys: z.array(key).meta({ description: `The busiest first, ${MAX_KEYS} at most.` }),
 });
 
 export function trafficOperations(deps: AdminDeps): Operation[] {
@@ -67,8 +79,8 @@ export function trafficOperations(deps: AdminDeps): Operation[] {
       answer: traffic,
       async handle({ actor: { site }, database, query: { span, timeZone } }) {
         const { queries, made } = askTraffic(site, span, deps.now(), timeZone);
-        const [rows, compared] = await inSite(database, site).batch(queries);
-        return { body: made(rows, compared) };
+        const [rows, compared, keys] = await inSite(database, site).batch(queries);
+        return { body: { ...made(rows, compared), keys: keys.map(viewKey) } };
       },
     }),
   ];

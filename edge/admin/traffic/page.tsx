@@ -3,6 +3,8 @@ import type { Chart, Figures, SurfaceFigures, Traffic } from './charts.ts';
 import { latencyWords, LONGER_MS } from './latency.ts';
 import type { Between, Links } from './links.ts';
 import { SPAN_NAMES, SPANS, type Span } from './span.ts';
+import type { KeyTrafficRow } from '../../store/key-traffic.ts';
+import { Count, KeyTraffic } from './keys.tsx';
 import { Refreshed, Row, Table, When } from '../web/ui.tsx';
 
 export interface TrafficProps {
@@ -133,14 +135,14 @@ const ChartFigure = ({ chart, traffic, links, all }: FigureProps) => {
   );
 };
 
-const Count = ({ count, href }: { count: number; href: string | undefined }) => {
-  const text = count.toLocaleString('en');
-  return count === 0 || href === undefined ? <>{text}</> : <a href={href}>{text}</a>;
-};
-
 const NONE: Figures = { answered: 0, refused: 0, failed: 0, median: null, p95: null };
 
-export const TrafficPage = ({ traffic, links, path, timeZone }: TrafficProps & { timeZone: string }) => {
+interface PageProps extends TrafficProps {
+  readonly keys: readonly KeyTrafficRow[];
+  readonly timeZone: string;
+}
+
+export const TrafficPage = ({ traffic, links, path, keys, timeZone }: PageProps) => {
   const { span, times, end, charts, figures } = traffic;
   const between = betweenOf(traffic);
   const all = figures.at(-1) ?? { ...NONE, surface: null, label: 'All', compared: { now: NONE, before: NONE } };
@@ -175,12 +177,13 @@ export const TrafficPage = ({ traffic, links, path, timeZone }: TrafficProps & {
               <td class="number">
                 <Count count={row.failed} href={links.failed(row.surface, between)} />
               </td>
-              <td>{latencyWords(row.median)}</td>
-              <td>{latencyWords(row.p95)}</td>
+              <td class="number">{latencyWords(row.median)}</td>
+              <td class="number">{latencyWords(row.p95)}</td>
               <td class="quiet">{changeWords(row.compared.now.answered, row.compared.before.answered, span)}</td>
             </Row>
           ))}
         </Table>
+        <KeyTraffic {...{ keys, between }} links={links.ofKey} />
       </Refreshed>
     </>
   );

@@ -43,7 +43,7 @@ export function addTraffic(app: Surface, { deps, access }: Console): void {
     const span = spanOf(c.req.query('span'));
     const isTable = c.req.query('as') === 'table';
     const { queries, made } = askTraffic(site, span, deps.now(), session.timeZone);
-    const [rows, compared] = await inSite(session.database, site).batch(queries);
+    const [rows, compared, keys] = await inSite(session.database, site).batch(queries);
     const shown = { traffic: made(rows, compared), path: linkTo(config, PLACE), links: linksOf(config, permissions) };
     const page = (
       <Page
@@ -53,7 +53,7 @@ export function addTraffic(app: Surface, { deps, access }: Console): void {
         place={PLACE}
         {...(isTable ? {} : { scripts: ['uplot.js', 'traffic.js'], styles: ['uplot.css'] })}
       >
-        {isTable ? <TrafficTable {...shown} /> : <TrafficPage {...shown} timeZone={session.timeZone} />}
+        {isTable ? <TrafficTable {...shown} /> : <TrafficPage {...shown} {...{ keys }} timeZone={session.timeZone} />}
       </Page>
     );
     return respond(config, page);

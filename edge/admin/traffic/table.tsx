@@ -64,7 +64,7 @@ const Step = ({ traffic: { times, end, charts }, links, step }: StepProps) => {
         />
       </td>
       {seriesOf(charts, 'latency').map(({ values }) => (
-        <td>{latencyWords(values[step] ?? null)}</td>
+        <td class="number">{latencyWords(values[step] ?? null)}</td>
       ))}
     </Row>
   );

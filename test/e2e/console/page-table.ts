@@ -116,6 +116,12 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
     `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, gen_random_uuid(), 'feed-silent', $2, now())`,
     [site, hl7Key.clientId],
   );
+  await db.client.query(
+    `insert into key_usage (site_id, client_id, bucket, surface, application, facility, accepted, refused, rejected)
+     select $1, k.client_id, date_bin('15 minutes', now(), 'epoch') - interval '1 hour', 'hl7', 'LAB', 'EAST', 412, 3, 1
+       from api_key k where k.site_id = $1 on conflict do nothing`,
+    [site],
+  );
   const { rows } = await db.client.query<{ message_id: string }>(
     `select message_id from hl7_message where control_id = 'E2E-2'`,
   );

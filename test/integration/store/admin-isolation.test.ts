@@ -20,6 +20,7 @@ import { listPeople } from '../../../edge/store/console-person.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
 import { changesOfSite, readSite, siteStatements } from '../../../edge/store/site.ts';
 import { sql } from '../../../edge/store/sql.ts';
+import { trafficOfKeys } from '../../../edge/store/key-traffic.ts';
 import { noteUsage, usageOf } from '../../../edge/store/usage.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
@@ -180,6 +181,18 @@ test('the site, its counts and its charts', async () => {
   const { readSettings } = siteStatements<{ name: string }>(['name']);
   expect(await mine.deps.database.run(readSettings(mine.site))).toMatchObject([{ name: 'Mine' }]);
   expect(usage).toEqual([]);
+  await mine.db.client.query(
+    `insert into key_usage (site_id, client_id, bucket, surface, accepted, refused, rejected)
+     select site_id, client_id, date_bin('15 minutes', now() - interval '1 hour', 'epoch'), 'hl7', 7, 2, 1
+       from api_key where site_id = $1 limit 1`,
+    [theirs.site],
+  );
+  const [none, keys] = await mine.deps.database.batch([
+    trafficOfKeys(mine.site, day[0] ?? now, now, 10),
+    trafficOfKeys(theirs.site, day[0] ?? now, now, 10),
+  ] as const);
+  expect(none).toEqual([]);
+  expect(keys).toMatchObject([{ answered: 7, refused: 3 }]);
   expect(theirUsage).toMatchObject([{ step: 1, requests: 7 }]);
 });
 

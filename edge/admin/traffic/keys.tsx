@@ -1,0 +1,49 @@
+/** Who sends, and who is refused: each key over the whole span. */
+import type { KeyTrafficRow } from '../../store/key-traffic.ts';
+import { Empty, Row, Table } from '../web/ui.tsx';
+import type { Between, KeyLinks } from './links.ts';
+
+/** A site with more keys sees the busiest. */
+export const MAX_KEYS = 50;
+
+/** A number, and the way to what is behind it. */
+export const Count = ({ count, href }: { count: number; href: string | undefined }) => {
+  const text = count.toLocaleString('en');
+  return count === 0 || href === undefined ? <>{text}</> : <a href={href}>{text}</a>;
+};
+
+const shareOf = ({ answered, refused }: KeyTrafficRow): string =>
+  refused === 0 ? 'none' : `${((refused / (answered + refused)) * 100).toFixed(1)}%`;
+
+export const KeyTraffic = ({
+  keys,
+  links,
+  between,
+}: {
+  keys: readonly KeyTrafficRow[];
+  links: KeyLinks;
+  between: Between;
+}) => (
+  <section aria-labelledby="keys">
+    <h2 id="keys">By API key</h2>
+    {keys.length === 0 ? (
+      <Empty>No key was used in this time.</Empty>
+    ) : (
+      <Table label="By API key" head={['API key', 'Answered', 'Refused and failed', 'Share of them']}>
+        {keys.map((row) => (
+          <Row>
+            <th scope="row">
+              {links.key === undefined ? row.name : <a href={links.key(row.client_id)}>{row.name}</a>}
+            </th>
+            <td class="number">{row.answered.toLocaleString('en')}</td>
+            <td class="number">
+              <Count count={row.refused} href={links.refused?.(row.client_id, between)} />
+            </td>
+            <td class="number">{shareOf(row)}</td>
+          </Row>
+        ))}
+      </Table>
+    )}
+    {keys.length < MAX_KEYS ? null : <p class="quiet">The {MAX_KEYS} busiest keys.</p>}
+  </section>
+);
