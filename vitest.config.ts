@@ -25,6 +25,7 @@ export default defineConfig({
           include: ['test/{integration,contract,e2e}/**/*.test.ts'],
           exclude: SHARING,
           globalSetup: ['test/stack/tools/global-setup.ts'],
+          setupFiles: ['test/stack/tools/watch-answers.ts'],
           testTimeout: sized(30_000, 1_800_000),
           hookTimeout: 60_000,
         },

@@ -2,8 +2,10 @@
 import { z } from 'zod';
 
 import { API_PATH, type Operation } from '../admin/api/operation.ts';
+import { ALWAYS, failuresOf, WITH_BODY, WITH_TOKEN } from './answers.ts';
 import {
   headerParameter,
+  headersOf,
   type OperationObject,
   type Parameter,
   pathParameter,
@@ -21,6 +23,7 @@ function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
 
 const refused = (description: string): ResponseObject => ({
   description,
+  headers: headersOf('X-Request-Id'),
   content: { 'application/problem+json': { schema: ref('Problem') } },
 });
 
@@ -57,14 +60,22 @@ function toOperation(operation: Operation): OperationObject {
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body, 'input') } } } }),
     responses: {
-      [status]: { description: 'Done.', content: { 'application/json': { schema: toSchema(answer, 'output') } } },
-      '401': refused('Nobody is signed in, or the token is not valid.'),
-      '403': refused('The permission is missing.'),
-      ...(names.length === 0 ? {} : { '404': refused('The site has none of this id.') }),
-      ...(needsIfMatch === true
-        ? { '412': refused('It was changed meanwhile.'), '428': refused('If-Match is missing.') }
-        : {}),
-      ...(body === undefined ? {} : { '422': refused('The content is not acceptable: `errors` names the fields.') }),
+      [status]: {
+        description: 'Done.',
+        headers: headersOf('X-Request-Id', 'ETag'),
+        content: { 'application/json': { schema: toSchema(answer, 'output') } },
+      },
+      ...failuresOf('Problem', [
+        ...ALWAYS,
+        ...WITH_TOKEN,
+        'conflict',
+        'invalid',
+        ...(names.length === 0 ? [] : (['not-found'] as const)),
+        ...(needsIfMatch === true ? (['precondition-failed'] as const) : []),
+        ...(body === undefined ? [] : WITH_BODY),
+      ]),
+      // RFC 6585 §3.
+      ...(needsIfMatch === true ? { '428': refused('If-Match is missing.') } : {}),
     },
   };
 }

@@ -1,8 +1,11 @@
 /** Bulk Data Access 2.0.0 in the OpenAPI document. */
 import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { FHIR_JSON, FHIR_NDJSON } from '../fhir/media-type.ts';
+import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
 import {
+  type HeaderName,
   headerParameter,
+  headersOf,
   type OperationObject,
   type Parameter,
   pathParameter,
@@ -17,21 +20,20 @@ import {
 const TAGS = ['FHIR bulk data'];
 const SECURITY = [{ accessToken: [] }];
 
-const outcome = (description: string): ResponseObject => ({
+const outcome = (description: string, ...headers: readonly HeaderName[]): ResponseObject => ({
   description,
+  headers: headersOf('X-Request-Id', ...headers),
   content: { [FHIR_JSON]: { schema: ref('OperationOutcome') } },
 });
 
-const REFUSALS = {
-  '400': outcome('A parameter is not known or cannot be used, or `Prefer: respond-async` is missing.'),
-  '401': outcome('No token, or one that is not valid for this surface.'),
-  '403': outcome('The token lacks the `.read` of a type; `WWW-Authenticate` names it.'),
-};
-const GONE = {
-  '404': outcome('The key has no such export: it never was, has expired after 24 hours, or was cancelled.'),
-};
+const refusals = (...more: readonly Kind[]) =>
+  failuresOf('Fhir', [...ALWAYS, ...WITH_TOKEN, 'not-acceptable', ...more]);
 
-const PREFER = { ...headerParameter('Prefer', '`respond-async`; `handling=lenient`'), required: true };
+const PREFER = {
+  ...headerParameter('Prefer', '`respond-async`; `handling=lenient`'),
+  required: true,
+  example: 'respond-async',
+};
 const PARAMETERS: readonly Parameter[] = [
   queryParameter('_type', `With commas between: ${RESOURCE_TYPES.join(', ')}. Default: all that the token may read.`),
   queryParameter('_since', 'An instant: only what changed after it.'),
@@ -41,13 +43,7 @@ const PARAMETERS: readonly Parameter[] = [
     default: FHIR_NDJSON,
   }),
 ];
-const BEGUN = {
-  '202': {
-    ...outcome('It has begun.'),
-    headers: { 'Content-Location': { description: 'Where its status is.', schema: text } },
-  },
-  '429': outcome('Two exports of the key are under way.'),
-};
+const BEGUN = { '202': outcome('It has begun.', 'Content-Location') };
 
 const kickOffs = (what: string, id: string): { readonly get: OperationObject; readonly post: OperationObject } => ({
   get: {
@@ -56,7 +52,7 @@ const kickOffs = (what: string, id: string): { readonly get: OperationObject; re
     operationId: `export${id}`,
     security: SECURITY,
     parameters: [PREFER, ...PARAMETERS],
-    responses: { ...BEGUN, ...REFUSALS },
+    responses: { ...BEGUN, ...refusals() },
   },
   post: {
     tags: TAGS,
@@ -68,12 +64,12 @@ const kickOffs = (what: string, id: string): { readonly get: OperationObject; re
       required: false,
       content: {
         [FHIR_JSON]: {
-          schema: ref('Resource'),
+          schema: ref('Parameters'),
           example: { resourceType: 'Parameters', parameter: [{ name: '_type', valueString: 'Patient,Observation' }] },
         },
       },
     },
-    responses: { ...BEGUN, ...REFUSALS },
+    responses: { ...BEGUN, ...refusals(...WITH_BODY) },
   },
 });
 
@@ -102,10 +98,16 @@ export const BULK_DATA_PATHS: Paths = {
       security: SECURITY,
       parameters: [ID],
       responses: {
-        '200': { description: 'It is complete.', content: { 'application/json': { schema: MANIFEST } } },
-        '202': { description: 'It is not: `X-Progress` says how far it is. Ask again after `Retry-After` seconds.' },
-        ...REFUSALS,
-        ...GONE,
+        '200': {
+          description: 'It is complete.',
+          headers: headersOf('X-Request-Id', 'Expires'),
+          content: { 'application/json': { schema: MANIFEST } },
+        },
+        '202': {
+          description: 'It is not: `X-Progress` says how far it is. Ask again after `Retry-After` seconds.',
+          headers: headersOf('X-Request-Id', 'X-Progress', 'Retry-After'),
+        },
+        ...refusals('not-found'),
       },
     },
     delete: {
@@ -114,7 +116,7 @@ export const BULK_DATA_PATHS: Paths = {
       operationId: 'cancelExport',
       security: SECURITY,
       parameters: [ID],
-      responses: { '202': outcome('It has ended.'), ...REFUSALS, ...GONE },
+      responses: { '202': outcome('It has ended.'), ...refusals('not-found') },
     },
   },
   '/fhir/$export/{id}/{file}': {
@@ -125,9 +127,12 @@ export const BULK_DATA_PATHS: Paths = {
       security: SECURITY,
       parameters: [ID, pathParameter('file', 'As the manifest names it.', text)],
       responses: {
-        '200': { description: 'A resource a line.', content: { [FHIR_NDJSON]: { schema: text } } },
-        ...REFUSALS,
-        ...GONE,
+        '200': {
+          description: 'A resource a line.',
+          headers: headersOf('X-Request-Id'),
+          content: { [FHIR_NDJSON]: { schema: text } },
+        },
+        ...refusals('not-found'),
       },
     },
   },

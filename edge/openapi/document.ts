@@ -6,9 +6,12 @@ import type { Operation } from '../admin/api/operation.ts';
 import type { Config } from '../config.ts';
 import { adminPaths } from './admin-paths.ts';
 import { fhirPaths } from './fhir-paths.ts';
+import { failures } from './answers.ts';
+import { fhirSchemas } from './fhir-schemas.ts';
 import { HL7_PATHS } from './hl7-paths.ts';
-import type { PathItem, Paths, Schema } from './model.ts';
+import { HEADER_COMPONENTS, type PathItem, type Paths, type Schema } from './model.ts';
 import { OAUTH_PATHS } from './oauth-paths.ts';
+import { withSamples } from './sampled.ts';
 
 const DESCRIPTION = `FHIR R4, OAuth 2.0 (SMART Backend Services) and HL7 v2 for the integrations of a site.
 
@@ -33,15 +36,33 @@ const object = (properties: Readonly<Record<string, Schema>>, required: readonly
 const text: Schema = { type: 'string' };
 
 const SCHEMAS: Readonly<Record<string, Schema>> = {
-  Resource: {
-    ...object({ resourceType: text, id: text, meta: { type: 'object' } }, ['resourceType']),
-    description: 'A FHIR R4 resource (4.0.1).',
-  },
-  Bundle: object({
-    resourceType: { const: 'Bundle' },
-    type: text,
-    entry: { type: 'array', items: { type: 'object' } },
-  }),
+  CapabilityStatement: object({ resourceType: { const: 'CapabilityStatement' } }, ['resourceType']),
+  Parameters: object(
+    {
+      resourceType: { const: 'Parameters' },
+      parameter: { type: 'array', items: object({ name: text }, ['name']) },
+    },
+    ['resourceType'],
+  ),
+  Bundle: object(
+    {
+      resourceType: { const: 'Bundle' },
+      type: text,
+      total: { type: 'integer' },
+      link: { type: 'array', items: object({ relation: text, url: text }) },
+      entry: {
+        type: 'array',
+        items: object({
+          fullUrl: text,
+          resource: object({ resourceType: text }),
+          search: object({ mode: text }),
+          request: object({ method: text, url: text }),
+          response: object({ status: text, location: text, etag: text, lastModified: text }),
+        }),
+      },
+    },
+    ['resourceType', 'type'],
+  ),
   OperationOutcome: object({
     resourceType: { const: 'OperationOutcome' },
     issue: {
@@ -69,7 +90,8 @@ const PROBLEM: Schema = {
 
 function withServer(paths: Paths, baseUrl: string | undefined): [string, PathItem & { servers: object[] }][] {
   if (baseUrl === undefined) return [];
-  return Object.entries(paths).map(([path, item]) => [path, { servers: [{ url: baseUrl }], ...item }]);
+  const sampled = Object.entries(withSamples(paths, baseUrl));
+  return sampled.map(([path, item]) => [path, { servers: [{ url: baseUrl }], ...item }]);
 }
 
 const info = (title: string, description: string): object => ({
@@ -90,7 +112,9 @@ export function partnerDocument(config: Config): object {
       ...withServer(HL7_PATHS, config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL),
     ]),
     components: {
-      schemas: SCHEMAS,
+      headers: HEADER_COMPONENTS,
+      responses: { ...failures('Fhir'), ...failures('Oauth'), ...failures('Hl7') },
+      schemas: { ...fhirSchemas(), ...SCHEMAS },
       securitySchemes: {
         accessToken: {
           type: 'http',
@@ -110,6 +134,8 @@ export function administrationDocument(config: Config, operations: readonly Oper
     info: info('Administration of the integration gateway', ADMINISTRATION),
     paths: Object.fromEntries(withServer(adminPaths(operations), config.ADMIN_PUBLIC_BASE_URL)),
     components: {
+      headers: HEADER_COMPONENTS,
+      responses: failures('Problem'),
       schemas: { Problem: PROBLEM },
       securitySchemes: {
         staffToken: {

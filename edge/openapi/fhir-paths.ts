@@ -9,8 +9,12 @@ import { parametersOf, sortsOf } from '../store/search/parameters.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { BULK_DATA_PATHS } from './bulk-data-paths.ts';
 import { EXAMPLES } from './fhir-examples.ts';
+import { publicDocument } from './public-document.ts';
+import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
 import {
   headerParameter,
+  type HeaderName,
+  headersOf,
   type Method,
   type OperationObject,
   type Parameter,
@@ -23,25 +27,18 @@ import {
   uuid,
 } from './model.ts';
 
-const answer = (description: string, schema: string): ResponseObject => ({
+const answer = (description: string, schema: string, ...headers: readonly HeaderName[]): ResponseObject => ({
   description,
+  headers: headersOf('X-Request-Id', ...headers),
   content: { [FHIR_JSON]: { schema: ref(schema) } },
 });
 
 const outcome = (description: string) => answer(description, 'OperationOutcome');
 
-const REFUSALS = {
-  '400': outcome('The request cannot be read, or a parameter is not known.'),
-  '401': outcome('No token, or one that is not valid for this surface.'),
-  '403': outcome('The token lacks the scope; `WWW-Authenticate` names it.'),
-};
-const NOT_FOUND = { '404': outcome('The site has no such resource.') };
-const WRITE_REFUSALS = {
-  ...REFUSALS,
-  '412': outcome('`If-Match` names another version, or a condition finds several resources.'),
-  '413': outcome('The body is too large.'),
-  '422': outcome('The resource is valid FHIR that is not accepted: one issue for each fault.'),
-};
+/** What a request is refused for, by what it takes; what is of one interaction alone stands with it. */
+const refusals = (...more: readonly Kind[]) =>
+  failuresOf('Fhir', [...ALWAYS, ...WITH_TOKEN, 'not-acceptable', ...more]);
+const writeRefusals = (...more: readonly Kind[]) => refusals('invalid', 'precondition-failed', ...WITH_BODY, ...more);
 
 const CONTROLS: readonly Parameter[] = [
   queryParameter('_count', 'How many in a page.', {
@@ -120,7 +117,7 @@ const MODIFIERS: Readonly<Record<string, string>> = {
 
 const body = (type: ResourceType) => ({
   required: true,
-  content: { [FHIR_JSON]: { schema: ref('Resource'), example: EXAMPLES[type] } },
+  content: { [FHIR_JSON]: { schema: ref(type), example: EXAMPLES[type] } },
 });
 
 const form = (type: ResourceType, searches: SearchSet) => {
@@ -131,11 +128,17 @@ const form = (type: ResourceType, searches: SearchSet) => {
   };
 };
 
-const WRITTEN = {
-  '200': answer('It is updated, or unchanged.', 'Resource'),
-  '201': answer('It is created; see `Location`.', 'Resource'),
+const OF_VERSION = ['ETag', 'Last-Modified'] as const;
+const written = (type: ResourceType) => ({
+  '200': answer('It is updated, or unchanged.', type, 'Location', ...OF_VERSION),
+  '201': answer('It is created; see `Location`.', type, 'Location', ...OF_VERSION),
+});
+const patched = (type: ResourceType) => ({
+  '200': answer('It is patched, or unchanged.', type, 'Location', ...OF_VERSION),
+});
+const NOT_MODIFIED = {
+  '304': { description: 'It is the version that you have.', headers: headersOf('X-Request-Id', ...OF_VERSION) },
 };
-const PATCHED = { '200': answer('It is patched, or unchanged.', 'Resource') };
 const PATCH_BODY = {
   required: true,
   content: {
@@ -146,11 +149,11 @@ const PATCH_BODY = {
   },
 };
 const PATCH_REFUSALS = {
-  ...WRITE_REFUSALS,
-  ...NOT_FOUND,
-  '409': outcome('Others changed the resource each time that the patch was tried: send it again.'),
-  '415': outcome('It is no JSON Patch; `Accept-Patch` says what is taken.'),
-  '422': outcome('An operation cannot be done, or a `test` fails: nothing is patched.'),
+  ...writeRefusals('not-found', 'conflict'),
+  '415': {
+    ...outcome('It is no JSON Patch; `Accept-Patch` says what is taken.'),
+    headers: headersOf('X-Request-Id', 'Accept-Patch'),
+  },
 };
 const MATCHES = { '200': answer('The matches.', 'Bundle') };
 
@@ -161,36 +164,39 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType, searches: Sear
   search: (type, searches) => ({
     summary: `Search ${type}`,
     parameters: searchParameters(type, searches),
-    responses: { ...MATCHES, ...REFUSALS },
+    responses: { ...MATCHES, ...refusals('invalid') },
   }),
   create: (type) => ({
     summary: `Create a ${type}`,
     parameters: [headerParameter('If-None-Exist', 'Create only when this search finds nothing.'), PREFER],
     requestBody: body(type),
-    responses: { ...WRITTEN, ...WRITE_REFUSALS },
+    responses: { ...written(type), ...writeRefusals() },
   }),
   conditionalUpdate: (type, searches) => ({
     summary: `Update the one ${type} that a search finds, or create it`,
     parameters: [...criteria(type, searches), PREFER],
     requestBody: body(type),
-    responses: { ...WRITTEN, ...WRITE_REFUSALS },
+    responses: { ...written(type), ...writeRefusals('not-found') },
   }),
   searchByPost: (type, searches) => ({
     summary: `Search ${type} by a form`,
     requestBody: form(type, searches),
-    responses: { ...MATCHES, ...REFUSALS },
+    responses: { ...MATCHES, ...refusals('invalid', ...WITH_BODY) },
   }),
   validate: (type) => ({
     summary: `Validate a ${type} without storing it`,
     parameters: VALIDATE,
     requestBody: body(type),
-    responses: { '200': outcome('What was found.'), ...REFUSALS },
+    responses: { '200': outcome('What was found.'), ...refusals('invalid', 'precondition-failed', ...WITH_BODY) },
   }),
   validateInstance: (type) => ({
     summary: `Validate an update of a ${type} without storing it`,
     parameters: [ID, ...VALIDATE],
     requestBody: body(type),
-    responses: { '200': outcome('What was found.'), ...REFUSALS },
+    responses: {
+      '200': outcome('What was found.'),
+      ...refusals('invalid', 'precondition-failed', 'not-found', ...WITH_BODY),
+    },
   }),
   read: (type) => ({
     summary: `Read a ${type}`,
@@ -200,40 +206,44 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType, searches: Sear
       ...READ_CONTROLS,
       PRETTY,
     ],
-    responses: { '200': answer('The resource.', 'Resource'), ...REFUSALS, ...NOT_FOUND },
+    responses: {
+      '200': answer('The resource.', type, ...OF_VERSION),
+      ...NOT_MODIFIED,
+      ...refusals('not-found', 'precondition-failed'),
+    },
   }),
   update: (type) => ({
     summary: `Update a ${type}`,
     parameters: [ID, IF_MATCH, PREFER],
     requestBody: body(type),
-    responses: { ...WRITTEN, ...WRITE_REFUSALS, ...NOT_FOUND },
+    responses: { ...written(type), ...writeRefusals('not-found') },
   }),
   patch: (type) => ({
     summary: `Patch a ${type}`,
     parameters: [ID, IF_MATCH, PREFER],
     requestBody: PATCH_BODY,
-    responses: { ...PATCHED, ...PATCH_REFUSALS },
+    responses: { ...patched(type), ...PATCH_REFUSALS },
   }),
   conditionalPatch: (type, searches) => ({
     summary: `Patch the one ${type} that a search finds`,
     parameters: [...criteria(type, searches), IF_MATCH, PREFER],
     requestBody: PATCH_BODY,
-    responses: { ...PATCHED, ...PATCH_REFUSALS },
+    responses: { ...patched(type), ...PATCH_REFUSALS },
   }),
   history: (type) => ({
     summary: `All versions of a ${type}`,
     parameters: [ID, SINCE, PAGE_COUNT, PRETTY],
-    responses: { '200': answer('The versions, the newest first.', 'Bundle'), ...REFUSALS, ...NOT_FOUND },
+    responses: { '200': answer('The versions, the newest first.', 'Bundle'), ...refusals('not-found') },
   }),
   typeHistory: (type) => ({
     summary: `All versions of every ${type}`,
     parameters: [SINCE, PAGE_COUNT, PRETTY],
-    responses: { '200': answer('The versions, the newest first.', 'Bundle'), ...REFUSALS },
+    responses: { '200': answer('The versions, the newest first.', 'Bundle'), ...refusals() },
   }),
   everything: () => ({
     summary: 'All that the site has of a patient',
     parameters: [ID, TYPES, SINCE, PAGE_COUNT, PRETTY],
-    responses: { '200': answer(EVERYTHING, 'Bundle'), ...REFUSALS, ...NOT_FOUND },
+    responses: { '200': answer(EVERYTHING, 'Bundle'), ...refusals('not-found') },
   }),
   everythingByPost: () => ({
     summary: 'All that the site has of a patient, asked for by Parameters',
@@ -242,17 +252,21 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType, searches: Sear
       required: false,
       content: {
         [FHIR_JSON]: {
-          schema: ref('Resource'),
+          schema: ref('Parameters'),
           example: { resourceType: 'Parameters', parameter: [{ name: '_type', valueCode: 'Observation' }] },
         },
       },
     },
-    responses: { '200': answer(EVERYTHING, 'Bundle'), ...REFUSALS, ...NOT_FOUND },
+    responses: { '200': answer(EVERYTHING, 'Bundle'), ...refusals('not-found', ...WITH_BODY) },
   }),
   vread: (type) => ({
     summary: `Read one version of a ${type}`,
     parameters: [ID, VERSION],
-    responses: { '200': answer('The resource as it was.', 'Resource'), ...REFUSALS, ...NOT_FOUND },
+    responses: {
+      '200': answer('The resource as it was.', type, ...OF_VERSION),
+      ...NOT_MODIFIED,
+      ...refusals('not-found', 'precondition-failed'),
+    },
   }),
 };
 
@@ -297,7 +311,12 @@ export const fhirPaths = (searches: SearchSet): Paths => ({
       summary: 'CapabilityStatement',
       operationId: 'metadata',
       security: [],
-      responses: { '200': answer('What this server can do.', 'Resource') },
+      parameters: [queryParameter('_format', 'JSON.'), PRETTY],
+      responses: {
+        '200': answer('What this server can do.', 'CapabilityStatement', 'ETag'),
+        '304': { description: 'It is what you have.', headers: headersOf('X-Request-Id', 'ETag') },
+        ...failuresOf('Fhir', ['malformed', 'not-acceptable', 'unavailable', 'bug']),
+      },
     },
   },
   '/fhir': {
@@ -320,8 +339,11 @@ export const fhirPaths = (searches: SearchSet): Paths => ({
           },
         },
       },
-      responses: { '200': answer('An entry for each entry.', 'Bundle'), ...WRITE_REFUSALS },
+      responses: { '200': answer('An entry for each entry.', 'Bundle'), ...writeRefusals('not-found', 'conflict') },
     },
+  },
+  '/fhir/.well-known/smart-configuration': {
+    get: { ...publicDocument('smartConfigurationOfFhir', 'SMART configuration, where SMART clients look'), tags: TAGS },
   },
   ...BULK_DATA_PATHS,
   ...Object.fromEntries(RESOURCE_TYPES.flatMap((type) => pathsOf(type, searches))),

@@ -1,13 +1,18 @@
 /** HL7 over HTTP in the OpenAPI document (edge/README.md, HL7 v2). */
-import type { Paths, ResponseObject } from './model.ts';
+import { MEDIA_TYPES } from '../hl7/http/reply.ts';
+import { failuresOf, WITH_BODY, WITH_TOKEN } from './answers.ts';
+import { headersOf, type Paths, type ResponseObject } from './model.ts';
 
 const EXAMPLE =
   'MSH|^~\\&|ADT|EAST|GW|GW|20260101120000+0000||ADT^A04^ADT_A01|1|P|2.5.1\r' +
   'EVN|A04|20260101120000+0000\rPID|1||12345^^^EAST^MR||Doe^Jane||19700101|F\r';
 
+const ACK = { schema: { type: 'string', description: 'An HL7 acknowledgement.' } };
+/** The answer has the type of the request. */
 const ack = (description: string): ResponseObject => ({
   description,
-  content: { 'text/plain': { schema: { type: 'string', description: 'An HL7 acknowledgement.' } } },
+  headers: headersOf('X-Request-Id'),
+  content: Object.fromEntries(MEDIA_TYPES.map((type) => [type, ACK])),
 });
 
 export const HL7_PATHS: Paths = {
@@ -26,13 +31,10 @@ export const HL7_PATHS: Paths = {
       },
       responses: {
         '200': ack('AA: stored.'),
-        '400': ack('No header that can be read.'),
-        '401': ack('No token, or one that is not valid for this surface.'),
-        '403': ack('The token lacks a scope.'),
-        '413': ack('The message is too large.'),
-        '415': ack('The Content-Type is not one for HL7.'),
+        '204': { description: 'Stored; the message asks for no ACK.', headers: headersOf('X-Request-Id') },
+        ...failuresOf('Hl7', [...WITH_TOKEN, ...WITH_BODY, 'throttled', 'unavailable', 'bug']),
+        '400': ack('AR: no header that can be read.'),
         '422': ack('AE or AR: the ERR segments say what is wrong, and where.'),
-        '503': { description: 'The database cannot be reached: send it again.' },
       },
     },
   },

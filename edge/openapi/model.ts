@@ -8,6 +8,8 @@ export interface Parameter {
   readonly required?: boolean;
   readonly description?: string;
   readonly schema: Schema;
+  /** For the samples. */
+  readonly example?: string;
 }
 
 export interface MediaType {
@@ -15,10 +17,22 @@ export interface MediaType {
   readonly example?: unknown;
 }
 
-export interface ResponseObject {
-  readonly description: string;
-  readonly headers?: Readonly<Record<string, { readonly description?: string; readonly schema: Schema }>>;
-  readonly content?: Readonly<Record<string, MediaType>>;
+interface Ref {
+  readonly $ref: string;
+}
+
+export type ResponseObject =
+  | Ref
+  | {
+      readonly description: string;
+      readonly headers?: Readonly<Record<string, Ref>>;
+      readonly content?: Readonly<Record<string, MediaType>>;
+    };
+
+export interface CodeSample {
+  readonly lang: string;
+  readonly label: string;
+  readonly source: string;
 }
 
 export interface OperationObject {
@@ -30,6 +44,7 @@ export interface OperationObject {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, ResponseObject>>;
+  readonly 'x-codeSamples'?: readonly CodeSample[];
 }
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -62,3 +77,27 @@ export const headerParameter = (name: string, description: string): Parameter =>
   description,
   schema: text,
 });
+
+/** Headers of answers, each told once. */
+export const HEADERS = {
+  'Accept-Patch': 'The patch that is taken.',
+  Allow: 'The methods that the address takes.',
+  'Content-Location': 'Where the status of the export is.',
+  ETag: 'The version, for `If-Match` and `If-None-Match`.',
+  Expires: 'When the export is forgotten.',
+  'Last-Modified': 'When the version was made, to the second.',
+  Location: 'The version that was written.',
+  'Retry-After': 'Seconds to wait.',
+  'WWW-Authenticate': 'What the token lacks (RFC 6750 §3).',
+  'X-Progress': 'How far the export is.',
+  'X-Request-Id': 'Of this request: the one that came with it, else a new one. Support finds it by this.',
+} as const;
+export type HeaderName = keyof typeof HEADERS;
+
+export const headersOf = (...names: readonly HeaderName[]): Readonly<Record<string, Ref>> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** For `components.headers`. */
+export const HEADER_COMPONENTS = Object.fromEntries(
+  Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: text }]),
+);

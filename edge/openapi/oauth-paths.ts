@@ -3,25 +3,20 @@ import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
 import { AUDIENCES } from '../../shared/oauth/audience.ts';
 import { SCOPES } from '../../shared/oauth/scope.ts';
 import { ASSERTION_TYPE } from '../oauth/assertion/credentials.ts';
-import { type OperationObject, type Paths, ref, type ResponseObject, type Schema, text } from './model.ts';
+import { ALWAYS, failuresOf, WITH_BODY } from './answers.ts';
+import { headersOf, type OperationObject, type Paths, type ResponseObject, type Schema, text } from './model.ts';
+import { publicDocument } from './public-document.ts';
 
 const TAGS = ['Token service'];
 const FORM = 'application/x-www-form-urlencoded';
 
 const json = (description: string, schema: Schema): ResponseObject => ({
   description,
+  headers: headersOf('X-Request-Id'),
   content: { 'application/json': { schema } },
 });
 
-const REFUSALS = {
-  '400': json('The request is refused; `error` says why (RFC 6749 §5.2).', ref('OauthError')),
-  '401': json(
-    'The client is not authenticated. The exact reason is shown to the administrator of its key.',
-    ref('OauthError'),
-  ),
-  '429': json('Too many requests; see `Retry-After`.', ref('OauthError')),
-  '503': json('A part of the gateway cannot be reached; see `Retry-After`.', ref('OauthError')),
-};
+const REFUSALS = failuresOf('Oauth', [...ALWAYS, 'unauthenticated', ...WITH_BODY]);
 
 const clientAuthentication = {
   client_assertion_type: { type: 'string', const: ASSERTION_TYPE },
@@ -31,17 +26,22 @@ const clientAuthentication = {
   },
 } satisfies Record<string, Schema>;
 
-const form = (properties: Readonly<Record<string, Schema>>, required: readonly string[]) => ({
-  required: true,
-  content: { [FORM]: { schema: { type: 'object', properties, required } } },
-});
+/** @param own what the samples send of the caller's; the rest has one value */
+const form = (
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[],
+  own: Readonly<Record<string, string>>,
+) => {
+  const fixed = Object.entries(properties).flatMap(([name, { const: value }]) =>
+    typeof value === 'string' ? [[name, value]] : [],
+  );
+  const example = { ...Object.fromEntries(fixed), ...own, client_assertion: '$CLIENT_ASSERTION' };
+  return { required: true, content: { [FORM]: { schema: { type: 'object', properties, required }, example } } };
+};
 
 const document = (operationId: string, summary: string): OperationObject => ({
   tags: TAGS,
-  summary,
-  operationId,
-  security: [],
-  responses: { '200': json('The document.', { type: 'object' }) },
+  ...publicDocument(operationId, summary),
 });
 
 export const OAUTH_PATHS: Paths = {
@@ -71,6 +71,7 @@ export const OAUTH_PATHS: Paths = {
           ...clientAuthentication,
         },
         ['grant_type', 'scope', 'client_assertion_type', 'client_assertion'],
+        { scope: 'system/Patient.read', audience: 'svc-fhir' },
       ),
       responses: {
         '200': json('The token.', {
@@ -93,7 +94,7 @@ export const OAUTH_PATHS: Paths = {
       summary: 'Whether an access token of this client is active (RFC 7662)',
       operationId: 'introspect',
       security: [{}, { accessToken: [] }],
-      requestBody: form({ token: text, ...clientAuthentication }, ['token']),
+      requestBody: form({ token: text, ...clientAuthentication }, ['token'], { token: '$ACCESS_TOKEN' }),
       responses: {
         '200': json('`active`, and the claims of an active token.', {
           type: 'object',
@@ -110,8 +111,11 @@ export const OAUTH_PATHS: Paths = {
       summary: 'Revoke an access token of this client (RFC 7009)',
       operationId: 'revoke',
       security: [{}, { accessToken: [] }],
-      requestBody: form({ token: text, ...clientAuthentication }, ['token']),
-      responses: { '200': { description: 'It is revoked, or there was nothing to revoke.' }, ...REFUSALS },
+      requestBody: form({ token: text, ...clientAuthentication }, ['token'], { token: '$ACCESS_TOKEN' }),
+      responses: {
+        '200': { description: 'It is revoked, or there was nothing to revoke.', headers: headersOf('X-Request-Id') },
+        ...REFUSALS,
+      },
     },
   },
 };

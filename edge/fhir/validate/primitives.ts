@@ -10,6 +10,10 @@ import { checkXhtml } from './xhtml.ts';
 export interface Primitive {
   readonly json: 'boolean' | 'number' | 'string';
   readonly check: (text: string) => string | undefined;
+  /** What every valid text has the form of; not all that has it is valid (the 30th of February). */
+  readonly format?: RegExp;
+  /** Of whole numbers, both ends included. */
+  readonly range?: { readonly from: number; readonly to: number };
 }
 
 /** R4: "strings SHALL NOT exceed 1MB (1024*1024 characters)". */
@@ -36,22 +40,23 @@ function text(check: Primitive['check']): Primitive {
 }
 
 function pattern(format: RegExp, expected: string): Primitive {
-  return text((value) => (format.test(value) ? undefined : `must be ${expected}`));
+  return { ...text((value) => (format.test(value) ? undefined : `must be ${expected}`)), format };
 }
 
 /** A pattern that does not itself exclude control characters. */
 function textual(format: RegExp, expected: string): Primitive {
-  return text((value) => checkText(value) ?? (format.test(value) ? undefined : `must be ${expected}`));
+  return { ...text((value) => checkText(value) ?? (format.test(value) ? undefined : `must be ${expected}`)), format };
 }
 
 function day(format: RegExp, expected: string): Primitive {
-  return text((value) => (format.test(value) && isDay(value) ? undefined : `must be ${expected}`));
+  return { ...text((value) => (format.test(value) && isDay(value) ? undefined : `must be ${expected}`)), format };
 }
 
 function whole(from: number, to: number): Primitive {
   const message = `must be a whole number from ${from} to ${to}, without fraction or exponent`;
   return {
     json: 'number',
+    range: { from, to },
     check: (digits) => {
       if (!/^(?:0|-?[1-9][0-9]{0,9})$/.test(digits)) return message;
       const value = Number(digits);

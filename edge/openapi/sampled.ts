@@ -1,0 +1,68 @@
+/** The samples of an operation, from what the operation itself says of its address, parameters and body. */
+import { codeSamples, type SampledRequest } from './code-samples.ts';
+import { FHIR_JSON } from '../fhir/media-type.ts';
+import type { MediaType, Method, OperationObject, Parameter, PathItem, Paths } from './model.ts';
+
+/** Stands for an id of the caller's. */
+export const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';
+const FORM = 'application/x-www-form-urlencoded';
+
+/** What a parameter of the path is in a sample. */
+function pathValue({ name, schema }: Parameter): string {
+  if (name === 'id') return SAMPLE_ID;
+  return schema['type'] === 'integer' ? '1' : `{${name}}`;
+}
+
+/** What is sent as an example of a body; a form that has none is not sent. */
+function bodyOf(mediaType: string, { example }: MediaType): SampledRequest['body'] {
+  if (typeof example === 'string') return example;
+  if (typeof example !== 'object' || example === null) return undefined;
+  return mediaType === FORM ? { form: { ...example } } : { json: example };
+}
+
+function sampled(method: Method, path: string, server: string, operation: OperationObject): OperationObject {
+  const { parameters = [], requestBody, security = [] } = operation;
+  const ofPath = parameters.filter((parameter) => parameter.in === 'path');
+  const url = ofPath.reduce((text, one) => text.replace(`{${one.name}}`, pathValue(one)), `${server}${path}`);
+  const query = parameters.flatMap(({ in: where, name, example }) =>
+    where === 'query' && example !== undefined ? [[name, example]] : [],
+  );
+  const [[mediaType, content] = []] = Object.entries(requestBody?.content ?? {});
+  const needed = parameters.flatMap((one): [string, string][] =>
+    one.in === 'header' && one.required === true ? [[one.name, one.example ?? '*']] : [],
+  );
+  const body = content === undefined ? undefined : bodyOf(mediaType ?? '', content);
+  const isTyped = body !== undefined && mediaType !== undefined && mediaType !== FORM;
+  return {
+    ...operation,
+    'x-codeSamples': codeSamples({
+      method: method.toUpperCase(),
+      url: query.length === 0 ? url : `${url}?${new URLSearchParams(query).toString()}`,
+      headers: {
+        ...(path.startsWith('/fhir') ? { Accept: FHIR_JSON } : {}),
+        ...(isTyped ? { 'Content-Type': mediaType } : {}),
+        ...Object.fromEntries(needed),
+      },
+      // An alternative without a token: the client's assertion.
+      needsToken: security.length > 0 && security.every((one) => Object.keys(one).length > 0),
+      ...(body === undefined ? {} : { body }),
+    }),
+  };
+}
+
+const METHODS: readonly Method[] = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** @param server the base URL of the surface */
+export function withSamples(paths: Paths, server: string): Paths {
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, item]): [string, PathItem] => [
+      path,
+      Object.fromEntries(
+        METHODS.flatMap((method) => {
+          const operation = item[method];
+          return operation === undefined ? [] : [[method, sampled(method, path, server, operation)]];
+        }),
+      ),
+    ]),
+  );
+}
