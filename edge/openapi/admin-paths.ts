@@ -62,7 +62,7 @@ function toOperation(operation: Operation): OperationObject {
     responses: {
       [status]: {
         description: 'Done.',
-        headers: headersOf('X-Request-Id', 'ETag'),
+        headers: headersOf('X-Request-Id', 'ETag', 'Location'),
         content: { 'application/json': { schema: toSchema(answer, 'output') } },
       },
       ...failuresOf('Problem', [
@@ -70,7 +70,7 @@ function toOperation(operation: Operation): OperationObject {
         ...WITH_TOKEN,
         'conflict',
         'invalid',
-        ...(names.length === 0 ? [] : (['not-found'] as const)),
+        ...(names.length === 0 && body === undefined ? [] : (['not-found'] as const)),
         ...(needsIfMatch === true ? (['precondition-failed'] as const) : []),
         ...(body === undefined ? [] : WITH_BODY),
       ]),

@@ -1,7 +1,7 @@
 /** HL7 over HTTP in the OpenAPI document (edge/README.md, HL7 v2). */
 import { MEDIA_TYPES } from '../hl7/http/reply.ts';
 import { failuresOf, WITH_BODY, WITH_TOKEN } from './answers.ts';
-import { headersOf, type Paths, type ResponseObject } from './model.ts';
+import { type HeaderName, headersOf, type Paths, type ResponseObject } from './model.ts';
 
 const EXAMPLE =
   'MSH|^~\\&|ADT|EAST|GW|GW|20260101120000+0000||ADT^A04^ADT_A01|1|P|2.5.1\r' +
@@ -9,9 +9,9 @@ const EXAMPLE =
 
 const ACK = { schema: { type: 'string', description: 'An HL7 acknowledgement.' } };
 /** The answer has the type of the request. */
-const ack = (description: string): ResponseObject => ({
+const ack = (description: string, ...headers: readonly HeaderName[]): ResponseObject => ({
   description,
-  headers: headersOf('X-Request-Id'),
+  headers: headersOf('X-Request-Id', ...headers),
   content: Object.fromEntries(MEDIA_TYPES.map((type) => [type, ACK])),
 });
 
@@ -33,7 +33,7 @@ export const HL7_PATHS: Paths = {
         '200': ack('AA: stored.'),
         '204': { description: 'Stored; the message asks for no ACK.', headers: headersOf('X-Request-Id') },
         ...failuresOf('Hl7', [...WITH_TOKEN, ...WITH_BODY, 'throttled', 'unavailable', 'bug']),
-        '400': ack('AR: no header that can be read.'),
+        '400': ack('AR: no header that can be read; or a token sent in two ways.', 'WWW-Authenticate'),
         '422': ack('AE or AR: the ERR segments say what is wrong, and where.'),
       },
     },
