@@ -19,6 +19,20 @@ export const SIDECAR_TOKEN_ALGORITHM = 'ES256';
 /** HL7 messages over 1 MiB are refused over HTTP and over MLLP (edge/README.md, Limits). */
 export const MAX_HL7_MESSAGE_BYTES = 1024 * 1024;
 
+/** What a sidecar does unless its operator says otherwise, told to whoever connects a sender. */
+export const MLLP_DEFAULTS = {
+  /** 2575 is HL7's own (IANA). */
+  port: 2575,
+  /** Without any byte. */
+  idleSeconds: 30 * 60,
+  /** From a frame's VT to its end. */
+  frameSeconds: 60,
+  /** For the PROXY header and the TLS handshake together. */
+  openingSeconds: 10,
+  /** While the edge is away, from a message's first try. */
+  retrySeconds: 30,
+} as const;
+
 export const MLLP_CONTENT_TYPE = 'application/hl7-v2';
 
 /**

@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { type Es256PrivateJwk, es256PrivateJwk } from '../shared/es256-jwk.ts';
-import { MAX_HL7_MESSAGE_BYTES } from '../shared/mllp-contract.ts';
+import { MAX_HL7_MESSAGE_BYTES, MLLP_DEFAULTS } from '../shared/mllp-contract.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65535).default(fallback);
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
@@ -21,8 +21,8 @@ const seconds = (fallback: number) =>
 const environment = z.object({
   /** Default: every interface, IPv6 and IPv4. */
   MLLP_HOST: z.string().min(1).optional(),
-  /** 2575 is HL7's own (IANA). 0: a free one, which the log line `mllp.listening` names. */
-  MLLP_PORT: port(2575),
+  /** 0: a free one, which the log line `mllp.listening` names. */
+  MLLP_PORT: port(MLLP_DEFAULTS.port),
   EDGE_URL: baseUrl,
   /** `iss` of the sidecar's tokens, shown to the administrator. */
   SIDECAR_NAME: z.string().min(1).max(255).default('mllp-sidecar'),
@@ -49,11 +49,10 @@ const environment = z.object({
   MLLP_MAX_HELD_BYTES_PER_ADDRESS: count(64 * 1024 * 1024),
   /** Of one address; what comes faster waits, as does its sender. */
   MLLP_MAX_MESSAGES_PER_SECOND_PER_ADDRESS: count(2000),
-  MLLP_IDLE_TIMEOUT_SECONDS: seconds(30 * 60),
-  MLLP_FRAME_TIMEOUT_SECONDS: seconds(60),
-  /** For the PROXY header and the TLS handshake together. */
-  MLLP_OPENING_TIMEOUT_SECONDS: seconds(10),
-  FORWARD_RETRY_SECONDS: seconds(30),
+  MLLP_IDLE_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.idleSeconds),
+  MLLP_FRAME_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.frameSeconds),
+  MLLP_OPENING_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.openingSeconds),
+  FORWARD_RETRY_SECONDS: seconds(MLLP_DEFAULTS.retrySeconds),
   FORWARD_ATTEMPT_TIMEOUT_SECONDS: seconds(15),
   /** Messages under way to the edge at one time, over all connections. */
   FORWARD_CONCURRENCY: count(64),

@@ -41,7 +41,7 @@ const ISSUE_TYPES = new Set([
 ]);
 
 /** The IssueType of a failure that does not bring a more precise one. */
-const ISSUE_TYPE: Readonly<Record<FaultKind, string>> = {
+export const ISSUE_TYPE: Readonly<Record<FaultKind, string>> = {
   malformed: 'invalid',
   invalid: 'business-rule',
   unauthenticated: 'login',

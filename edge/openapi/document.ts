@@ -3,8 +3,10 @@
  * staff, of the console's API. Made from the tables and schemas that the routes are made from.
  */
 import type { Operation } from '../admin/api/operation.ts';
-import type { Config } from '../config.ts';
+import { type Config, surfaceUrls } from '../config.ts';
 import { adminPaths } from './admin-paths.ts';
+import { API_VERSION } from './api-version.ts';
+import { PROBE_PATHS } from './probe-paths.ts';
 import { fhirPaths } from './fhir-paths.ts';
 import { failures } from './answers.ts';
 import { fhirSchemas } from './fhir-schemas.ts';
@@ -20,13 +22,10 @@ const DESCRIPTION = `FHIR R4, OAuth 2.0 (SMART Backend Services) and HL7 v2 for 
 3. Send it as \`Authorization: Bearer …\` to the surface that its audience names.
 
 To try requests here, get a token with the form above; one from elsewhere can be pasted under *Authorize*. This document is
-a file, [openapi.json](openapi.json), that Postman, Bruno and Insomnia import (OpenAPI 3.1).`;
+a file, [openapi.json](openapi.json), that Postman, Bruno and Insomnia import (OpenAPI 3.1); what may change in it is told under *Versions*.`;
 
 const ADMINISTRATION = `The console's JSON API, for staff and their scripts: with the session of the console, or an access token of the staff's
 OpenID provider. What integrators call has a reference of its own.`;
-
-/** Of the interface: the first number changes with what breaks clients. */
-const API_VERSION = '1.0.0';
 
 const object = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
   type: 'object',
@@ -110,6 +109,7 @@ export function partnerDocument(config: Config): object {
       ...withServer(OAUTH_PATHS, config.INTEGRATION_OAUTH_PUBLIC_BASE_URL),
       ...withServer(fhirPaths(config.FHIR_SEARCH), config.INTEGRATION_FHIR_PUBLIC_BASE_URL),
       ...withServer(HL7_PATHS, config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL),
+      ...withServer(PROBE_PATHS, surfaceUrls(config)[0]),
     ]),
     components: {
       headers: HEADER_COMPONENTS,

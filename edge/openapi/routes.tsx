@@ -12,7 +12,10 @@ import { Fault } from '../../shared/fault.ts';
 import { faultOf } from '../http/fault-status.ts';
 import { createSurface, type Surface } from '../http/surface.ts';
 import { administrationDocument, partnerDocument } from './document.ts';
+import { ChangesPage } from './pages/changes.tsx';
+import { ErrorsPage } from './pages/errors.tsx';
 import { PAGES, printed } from './pages/frame.tsx';
+import { MllpPage } from './pages/mllp.tsx';
 import { AdministrationReference, calledOrigins, PartnerReference } from './pages/try-out.tsx';
 
 /** An OpenAPI document never changes while the program runs: it is made when it is first asked for. */
@@ -47,6 +50,9 @@ export function createReference(
     });
   };
   addPage(PAGES.api.path, () => <PartnerReference site={site} />, { connectOrigins: calledOrigins(config) });
+  addPage(PAGES.mllp.path, () => <MllpPage site={site} />);
+  addPage(PAGES.errors.path, () => <ErrorsPage site={site} />);
+  addPage(PAGES.changes.path, () => <ChangesPage site={site} />);
   // What is tried there goes to the console with the session that the reader has, so it is read at the console's host.
   const { ADMIN_PUBLIC_BASE_URL: admin } = config;
   if (admin === undefined || new URL(admin).origin === new URL(baseUrl).origin) {

@@ -1,4 +1,5 @@
 /** Messages, workbench and charts of the JSON API, on both runtimes, with messages that really came in. */
+import { SAMPLES } from '../../edge/admin/workbench/samples.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
@@ -297,6 +298,58 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(checks.find(({ code }) => code === 'exp')?.reason).toMatch(/exp is 41\d s in the past/);
     const { rows } = await db.client.query('select count(*)::int as refusals from refusal');
     expect(rows).toEqual([{ refusals: 0 }]);
+  });
+
+  test('each sample of the workbench comes to what its title says', async () => {
+    const { rows } = await db.client.query<{ jwks: string | null }>(
+      'select jwks::text from api_key where client_id = $1',
+      [key.clientId],
+    );
+    const facts = {
+      key: { client_id: key.clientId, jwks: rows[0]?.jwks ?? null },
+      tokenEndpoint: `${stack.gateway.oauthBaseUrl}/oauth2/token`,
+      now: Date.now(),
+    };
+    const results: Record<string, unknown> = {};
+    for (const { name, text } of SAMPLES.assertion) {
+      const { checks } = await call<{ checks: { code: string; result: string }[] }>('/workbench/assertion', {
+        assertion: text(facts),
+      });
+      results[name] = checks.filter(({ result }) => result === 'failed').map(({ code }) => code);
+    }
+    for (const { name, text } of SAMPLES.message) {
+      const message = text(facts);
+      const { outcome, errors, resources } = await call<{
+        outcome: string;
+        errors: { severity: string; at: string }[];
+        resources: { resourceType: string }[];
+      }>('/workbench/message', { clientId: key.clientId, message });
+      const made = resources.map(({ resourceType }) => resourceType).toSorted();
+      results[name] = [outcome, ...made, ...errors.flatMap(({ severity, at }) => (severity === 'E' ? [at] : []))];
+    }
+    for (const { name, text } of SAMPLES.resource) {
+      const { issues } = await call<{ issues: { at: string }[] }>('/workbench/resource', JSON.parse(text(facts)));
+      results[name] = issues.map(({ at }) => at);
+    }
+    expect(results).toEqual({
+      correct: ['signature'],
+      audience: ['signature', 'aud'],
+      milliseconds: ['signature', 'exp', 'iat'],
+      expired: ['signature', 'exp', 'iat'],
+      subject: ['signature', 'sub'],
+      'no-jti': ['signature', 'jti'],
+      'shared-secret': ['alg'],
+      'adt-a04': ['AA', 'Patient'],
+      'oru-r01': ['AA', 'DiagnosticReport', 'Observation', 'Observation', 'Patient'],
+      'adt-a40': ['AA', 'Patient', 'Patient'],
+      'no-patient': ['AE', 'PID^1^3^1^1'],
+      'bad-result': ['AE', 'OBX^1^3'],
+      unsupported: ['AR', 'MSH^1^9^1^1'],
+      patient: [],
+      observation: [],
+      'bad-patient': ['Patient.gender', 'Patient.birthDate', 'Patient.nickname'],
+      'bad-observation': ['Observation.status', 'Observation.value.ofType(Quantity).value'],
+    });
   });
 
   test("an assertion of another site's client is as unknown as one of nobody", async () => {

@@ -96,6 +96,9 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
   test.each([
     ['/docs', 7],
     ['/docs/admin', 6],
+    ['/docs/mllp', 3],
+    ['/docs/errors', 3],
+    ['/docs/changes', 3],
   ])('the page %s and its files come from here, with a strict policy', async (path, count) => {
     const page = await fetch(`${stack.baseUrl}${path}`);
     const text = await page.text();

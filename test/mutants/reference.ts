@@ -4,7 +4,49 @@ import type { Mutant } from './mutant.ts';
 const CORS = ['test/contract/reference-cors.test.ts'];
 const BROWSER = ['test/e2e/reference.test.ts'];
 
+const LINKS = ['test/e2e/console/workbench.test.ts'];
+
 export const REFERENCE: readonly Mutant[] = [
+  {
+    name: 'workbench: a link has the text where servers see it',
+    file: 'edge/admin/web/assets/workbench.js',
+    find: "const MARK = '#w1.';",
+    replace: "const MARK = '?w1.';",
+    tests: LINKS,
+    only: 'a link fills',
+  },
+  {
+    name: 'workbench: a link of an assertion is a credential',
+    file: 'edge/admin/web/assets/workbench.js',
+    find: "bench === 'assertion' ? withoutSignature(text.value) : text.value",
+    replace: 'text.value',
+    tests: LINKS,
+    only: 'a link fills',
+  },
+  {
+    name: 'workbench: the provider’s page finds the text of a link in its address',
+    file: 'edge/admin/staff/sign-in.ts',
+    find: 'return c.redirect(`${url.href}#`);',
+    replace: 'return c.redirect(url.href);',
+    tests: LINKS,
+    only: 'a link fills',
+  },
+  {
+    name: 'docs: a status is told that no contract test meets, and one that it meets is not',
+    file: 'edge/openapi/fhir-paths.ts',
+    find: '...patched(type), ...PATCH_REFUSALS',
+    replace:
+      "    parameters: [ID, IF_MATCH, PREFER],\n    requestBody: PATCH_BODY,\n    responses: { ...patched(type), ...refusals('conflict') },",
+    tests: ['test/contract/fhir.test.ts'],
+    only: 'patch',
+  },
+  {
+    name: 'docs: a schema leaves out what the validator accepts',
+    file: 'edge/openapi/fhir-schemas.ts',
+    find: 'codes.length === 0 ||',
+    replace: '',
+    tests: ['test/unit/openapi/schemas.test.ts'],
+  },
   {
     name: 'cors: whoever begins like the reference may call',
     file: 'edge/http/reference-cors.ts',

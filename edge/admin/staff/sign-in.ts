@@ -68,7 +68,8 @@ export function addSignIn(
       code_challenge_method: 'S256',
     };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-    return c.redirect(url.href);
+    // An empty fragment: else a browser takes that of the first address along (Fetch standard, §4.4), and it may be a text.
+    return c.redirect(`${url.href}#`);
   });
 
   app.get('/admin/callback', async (c) => {

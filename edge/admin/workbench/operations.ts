@@ -54,6 +54,7 @@ export function viewDryRun(result: DryRunResult, bytes: Uint8Array) {
     segments,
     problem,
     resources: result.resources.map(plain),
+    changes: result.changes,
   };
 }
 
@@ -124,6 +125,16 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
         segments: z.array(segmentItem),
         problem: text.nullable(),
         resources: z.array(z.looseObject({ resourceType: text })),
+        changes: z
+          .array(
+            z.object({
+              reference: text,
+              change: z.enum(['created', 'changed', 'unchanged']),
+              elements: z.array(z.object({ element: text, before: text.nullable(), after: text.nullable() })),
+            }),
+          )
+          .nullable()
+          .meta({ description: 'Of what is stored; null for a message that the key has never sent.' }),
       }),
       async handle({ actor, database, body: { clientId, message }, requestId }) {
         const sender = clientId ?? (await newestSender(database, actor.site));

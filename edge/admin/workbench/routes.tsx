@@ -4,53 +4,71 @@ import type { Child } from 'hono/jsx';
 import { Fault } from '../../../shared/fault.ts';
 import { parseJson } from '../../../shared/json.ts';
 import type { Surface } from '../../http/surface.ts';
-import { listKeys } from '../keys/statements.ts';
+import type { Config } from '../../config.ts';
+import { type KeyRow, listKeys } from '../keys/statements.ts';
 import { requirePermission } from '../staff/permissions.ts';
 import type { Visitor } from '../staff/access.ts';
 import { messageBytes, requireClientId, viewDryRun, viewExplanation } from './operations.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
-import { type Bench, BENCHES, DryRun, Explanation, Validation, WorkbenchPage } from './page.tsx';
+import { type Bench, BENCHES } from './benches.ts';
+import { WorkbenchPage } from './page.tsx';
+import { DryRun, Explanation, Validation } from './results.tsx';
+import { SAMPLES } from './samples.ts';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { inSite } from '../../store/in-site.ts';
 
 const { path: PLACE } = PLACES.workbench;
 const MAX_KEYS = 200;
+const NOTHING = { text: '', clientId: '', sample: '' };
 
 interface Pasted {
   readonly text: string;
   readonly clientId: string;
+  /** The name of the sample that is asked for, or none. */
+  readonly sample: string;
 }
+
+const ANY_KEY = { text: '', status: '', protocol: '' };
+
+/** Where the token service is not configured, no assertion is right: a sample then shows where it would be. */
+const tokenEndpointOf = (config: Config): string =>
+  `${config.INTEGRATION_OAUTH_PUBLIC_BASE_URL ?? 'https://oauth.example.org'}/oauth2/token`;
 
 export function addWorkbench(app: Surface, { deps, workbench, access }: Console): void {
   const { config } = deps;
   const path = linkTo(config, PLACE);
   const benchOf = (name: string | undefined) => BENCHES.find((bench) => bench.name === name);
 
+  /** The keys that a bench is about: whose assertion it may be, or who may send messages. */
+  const keysOf = async ({ actor, database }: Visitor, bench: Bench): Promise<KeyRow[] | undefined> => {
+    if (bench === 'resource') return undefined;
+    const keys = await inSite(database, actor.site).run(listKeys(actor.site, ANY_KEY, null, MAX_KEYS));
+    if (bench === 'assertion') return [...keys];
+    return keys.filter(({ protocols }) => protocols.some((protocol) => protocol.startsWith('hl7')));
+  };
+
   const show = async (
     session: Visitor,
     bench: Bench,
-    pasted: Pasted,
+    { text, clientId, sample }: Pasted,
     result: Child,
     status = 200,
   ): Promise<Response> => {
-    const { site, permissions } = session.actor;
+    const { permissions } = session.actor;
     const benches = BENCHES.filter(({ permission }) => permissions.has(permission)).map(({ name }) => name);
-    const filter = { text: '', status: '', protocol: '' };
-    const keys =
-      bench === 'message'
-        ? await inSite(session.database, site).run(listKeys(site, filter, null, MAX_KEYS))
-        : undefined;
-    const senders = keys?.filter(({ protocols }) => protocols.some((protocol) => protocol.startsWith('hl7')));
+    const keys = await keysOf(session, bench);
+    const chosen = SAMPLES[bench].find(({ name }) => name === sample);
+    const key = keys?.find(({ client_id: id }) => id === clientId) ?? keys?.[0];
+    const facts = { key, tokenEndpoint: tokenEndpointOf(config), now: deps.now() };
     const page = (
-      <Page title="Workbench" config={config} session={session} place={PLACE}>
+      <Page title="Workbench" config={config} session={session} place={PLACE} scripts={['workbench.js']}>
         <WorkbenchPage
-          {...{ path, bench, benches }}
-          pasted={pasted.text}
-          clientId={pasted.clientId}
-          {...(senders === undefined ? {} : { keys: senders })}
+          {...{ path, bench, benches, sample, clientId }}
+          pasted={chosen?.text(facts) ?? text}
+          {...(keys === undefined ? {} : { keys })}
         >
           {result}
         </WorkbenchPage>
@@ -77,16 +95,15 @@ export function addWorkbench(app: Surface, { deps, workbench, access }: Console)
     },
   };
 
-  app.get(PLACE, async (c) =>
-    show(await access.page(c, 'site.api_keys.read'), 'assertion', { text: '', clientId: '' }, null),
-  );
+  app.get(PLACE, async (c) => show(await access.page(c, 'site.api_keys.read'), 'assertion', NOTHING, null));
 
   app.get(`${PLACE}/:bench`, async (c) => {
     const session = await access.page(c);
     const bench = benchOf(c.req.param('bench'));
     if (bench === undefined) return c.notFound();
     requirePermission(session.actor, bench.permission);
-    return show(session, bench.name, { text: '', clientId: '' }, null);
+    const { sample = '', clientId = '' } = c.req.query();
+    return show(session, bench.name, { text: '', clientId, sample }, null);
   });
 
   app.post(`${PLACE}/:bench`, async (c) => {
@@ -96,7 +113,7 @@ export function addWorkbench(app: Surface, { deps, workbench, access }: Console)
     requirePermission(session.actor, bench.permission);
     // A form takes three characters for one that it must escape.
     const form = await readForm(c, 3 * Math.max(config.FHIR_MAX_BODY_BYTES, config.HL7_MAX_MESSAGE_BYTES));
-    const pasted = { text: form.get('pasted') ?? '', clientId: form.get('clientId') ?? '' };
+    const pasted = { text: form.get('pasted') ?? '', clientId: form.get('clientId') ?? '', sample: '' };
     try {
       return await show(session, bench.name, pasted, await results[bench.name](session, pasted, c.get('requestId')));
     } catch (error) {

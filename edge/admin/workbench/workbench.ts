@@ -15,6 +15,8 @@ export interface DryRunResult {
   readonly ack: Uint8Array | null;
   readonly findings: readonly AckError[];
   readonly resources: readonly JsonObject[];
+  /** What would change of what is stored; null for a message that the key has never sent. */
+  readonly changes: readonly ResourceDifferenceResult[] | null;
 }
 
 export interface ResourceDifferenceResult {

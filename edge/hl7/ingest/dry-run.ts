@@ -8,7 +8,9 @@ import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import { wasSent } from '../../store/hl7.ts';
 import { inSite } from '../../store/in-site.ts';
+import { parseStored } from '../../store/resource.ts';
 import { decide } from './decide.ts';
+import { byReference, differences, type ResourceDifference } from './differences.ts';
 import { decisionInput } from './ingest.ts';
 import { locate } from './locate.ts';
 import type { Entry } from './store.ts';
@@ -22,6 +24,8 @@ export interface DryRun {
    * that the key has never sent, what it says itself: whoever makes one up is not shown what is stored of a patient.
    */
   readonly resources: readonly JsonObject[];
+  /** Of a message that the key has sent: these, compared with what is stored; else null. */
+  readonly changes: readonly ResourceDifference[] | null;
 }
 
 /** The ids of patients in these, where there is one: that it is known is no secret from whoever is told the verdict. */
@@ -74,9 +78,11 @@ export async function dryRun(
   const entry: Entry = { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null };
   const input = decisionInput(deps, located, entry, { requestId, source: { kind: 'http', address: '' } });
   const { outcome, ack, findings, effects } = decide(input);
-  if (sent?.was_sent === true || effects.resources.length === 0) {
-    return { outcome, ack, findings, resources: effects.resources };
+  if (sent?.was_sent === true) {
+    const known = byReference(located.found.map(({ resource }) => parseStored(resource)));
+    return { outcome, ack, findings, resources: effects.resources, changes: differences(known, effects.resources) };
   }
+  if (effects.resources.length === 0) return { outcome, ack, findings, resources: [], changes: null };
   const own = decide({ ...input, found: [], patients: [] }).effects;
-  return { outcome, ack, findings, resources: asOfPatient(own.resources, effects.resources) };
+  return { outcome, ack, findings, resources: asOfPatient(own.resources, effects.resources), changes: null };
 }

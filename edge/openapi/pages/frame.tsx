@@ -9,6 +9,9 @@ import { pathPrefix } from '../../http/surface.ts';
 /** The pages, as the navigation names them. */
 export const PAGES = {
   api: { path: '', title: 'API' },
+  mllp: { path: '/mllp', title: 'HL7 over MLLP' },
+  errors: { path: '/errors', title: 'Errors' },
+  changes: { path: '/changes', title: 'Versions' },
   admin: { path: '/admin', title: 'Administration' },
 } as const;
 type PageName = keyof typeof PAGES;

@@ -11,7 +11,7 @@ import { Frame, referencePath, type Site } from './frame.tsx';
 const SCRIPTS = ['swagger-ui.js', 'reference.js'];
 const STYLES = ['swagger-ui.css', 'reference.css'];
 
-const TokenForm = ({ base }: { base: string }) => (
+const TokenForm = ({ base, errors }: { base: string; errors: string }) => (
   <details class="token" id="token" open data-endpoint={`${base}/oauth2/token`} data-assertion-type={ASSERTION_TYPE}>
     <summary>
       <h2>Get an access token</h2>
@@ -89,7 +89,7 @@ const TokenForm = ({ base }: { base: string }) => (
         </button>
       </p>
     </form>
-    <p id="token-said" role="status"></p>
+    <p id="token-said" role="status" data-errors={errors}></p>
   </details>
 );
 
@@ -100,7 +100,7 @@ export const PartnerReference = ({ site }: { site: Site }) => {
   return (
     <Frame {...{ site }} page="api" styles={STYLES} scripts={[...SCRIPTS, 'reference-token.js']}>
       <main id="main">
-        {base === undefined ? null : <TokenForm base={base} />}
+        {base === undefined ? null : <TokenForm base={base} errors={`${referencePath(site)}/errors#token`} />}
         <TryOut document={document} opens={['Token service', 'FHIR Patient']} />
       </main>
     </Frame>

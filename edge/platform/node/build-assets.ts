@@ -20,6 +20,7 @@ const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
   'swagger-ui.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
   'traffic.js': 'edge/admin/web/assets/traffic.js',
+  'workbench.js': 'edge/admin/web/assets/workbench.js',
   'uplot.css': 'node_modules/uplot/dist/uPlot.min.css',
   'uplot.js': 'node_modules/uplot/dist/uPlot.iife.min.js',
 };

@@ -169,8 +169,12 @@ async function getToken() {
   const body = await answer.json().catch(() => ({}));
   if (!answer.ok) {
     const id = answer.headers.get('x-request-id');
-    const text = `${answer.status} ${body.error ?? ''}: ${body.error_description ?? 'no description'}. Request ${id ?? 'unknown'}; the administrator of the key sees the exact reason by it.`;
-    return say('bad', text);
+    const told = body.error_description ?? 'no description';
+    const link = document.createElement('a');
+    link.href = said.dataset.errors;
+    link.textContent = 'What it can mean';
+    const who = `the administrator of the key sees the exact reason by it. `;
+    return say('bad', `${answer.status} ${body.error ?? ''}: ${told}. Request ${id ?? 'unknown'}; ${who}`, link);
   }
   globalThis.ui.preauthorizeApiKey(SCHEME, body.access_token);
   const until = new Date(Date.now() + body.expires_in * 1000).toLocaleTimeString();

@@ -1,0 +1,184 @@
+/** What came of what was pasted: the verdict, then what is wrong, then all the rest folded. */
+import type { Issue } from '../../../shared/fault.ts';
+import { AckErrors, Segments } from '../messages/page.tsx';
+import { Badge, Code, Fact, Outcome, Row, Table, When } from '../web/ui.tsx';
+import type { viewDryRun, viewExplanation } from './operations.ts';
+import { Verdict } from './page.tsx';
+import type { ResourceDifferenceResult } from './workbench.ts';
+
+type Explained = ReturnType<typeof viewExplanation>;
+type Run = ReturnType<typeof viewDryRun>;
+
+const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+const RESULTS = { passed: 'good', failed: 'bad', skipped: 'plain' } as const;
+
+const Checks = ({ label, checks }: { label: string; checks: Explained['checks'] }) => (
+  <Table label={label} head={['Check', 'Result', 'Value seen', 'Why']}>
+    {checks.map(({ title, result, seen, reason }) => (
+      <Row>
+        <th scope="row">{title}</th>
+        <td>
+          <Badge tone={RESULTS[result]}>{result}</Badge>
+        </td>
+        <td class="value">{seen ?? ''}</td>
+        <td>{reason ?? ''}</td>
+      </Row>
+    ))}
+  </Table>
+);
+
+/** Claims that are instants, as people read them. Milliseconds would be a year that no clock has. */
+const Times = ({ claims = {} }: { claims?: object | undefined }) => {
+  const given = new Map<string, unknown>(Object.entries(claims));
+  const times = ['iat', 'nbf', 'exp'].flatMap((name) => {
+    const seconds = given.get(name);
+    return typeof seconds === 'number' && seconds > 0 && seconds < 10_000_000_000 ? [{ name, seconds }] : [];
+  });
+  if (times.length === 0) return null;
+  return (
+    <dl class="facts">
+      {times.map(({ name, seconds }) => (
+        <Fact name={name}>
+          <When at={new Date(seconds * 1000).toISOString()} />
+        </Fact>
+      ))}
+    </dl>
+  );
+};
+
+export const Explanation = ({ explained }: { explained: Explained }) => {
+  const { accepted, checks, header, claims } = explained;
+  const of = (wanted: string) => checks.filter(({ result }) => result === wanted);
+  const failed = of('failed');
+  return (
+    <section class="verdict" aria-labelledby="result">
+      <Verdict isGood={accepted}>
+        {accepted
+          ? 'The token endpoint would accept this assertion now.'
+          : `The token endpoint would refuse this assertion: ${counted(failed.length, 'check fails', 'checks fail')} of ${checks.length}.`}
+      </Verdict>
+      {failed.length === 0 ? null : <Checks label="Checks that fail, in their order" checks={failed} />}
+      {of('skipped').length === 0 ? null : (
+        <details>
+          <summary>{counted(of('skipped').length, 'check')} not made</summary>
+          <Checks label="Checks that were not made" checks={of('skipped')} />
+        </details>
+      )}
+      <details open={accepted}>
+        <summary>{counted(of('passed').length, 'check')} passed</summary>
+        <Checks label="Checks that passed, in their order" checks={of('passed')} />
+      </details>
+      {claims === null || header === null ? null : (
+        <details>
+          <summary>Header and claims</summary>
+          <Times claims={claims} />
+          <h3>Header</h3>
+          <Code text={JSON.stringify(header, null, 2)} label="The header" />
+          <h3>Claims</h3>
+          <Code text={JSON.stringify(claims, null, 2)} label="The claims" />
+        </details>
+      )}
+    </section>
+  );
+};
+
+const Changes = ({ changes }: { changes: readonly ResourceDifferenceResult[] }) => {
+  const rows = changes.flatMap(({ reference, elements }) => elements.map((element) => ({ reference, ...element })));
+  return rows.length === 0 ? (
+    <p class="quiet">Nothing: all of it is stored already, or something newer is.</p>
+  ) : (
+    <Table label="What it would change" head={['Resource', 'Element', 'Now', 'Then']}>
+      {rows.map(({ reference, element, before, after }) => (
+        <Row>
+          <th scope="row">
+            <code>{reference}</code>
+          </th>
+          <td>{element}</td>
+          <td class="value">{before ?? <span class="quiet">nothing</span>}</td>
+          <td class="value">{after ?? <span class="quiet">nothing</span>}</td>
+        </Row>
+      ))}
+    </Table>
+  );
+};
+
+/** `2 Observations, 1 Patient`. */
+function madeOf(resources: Run['resources']): string {
+  const types = Map.groupBy(resources, (resource) => String((resource as { resourceType?: unknown }).resourceType));
+  return [...types].map(([type, some]) => `${some.length} ${type}`).join(', ');
+}
+
+export const DryRun = ({ run }: { run: Run }) => {
+  const { outcome, errors, ack, resources, changes, segments, problem } = run;
+  const refused = errors.filter(({ severity }) => severity === 'E').length;
+  const warned = errors.filter(({ severity }) => severity === 'W').length;
+  return (
+    <section class="verdict" aria-labelledby="result">
+      <Verdict isGood={outcome === 'AA'}>
+        <Outcome outcome={outcome} />{' '}
+        {outcome === 'AA'
+          ? `It would be stored${resources.length === 0 ? ', and make no resource' : ` and make or change ${madeOf(resources)}`}.`
+          : `It would be refused: ${counted(refused, 'error')}.`}
+        {warned === 0 ? '' : ` ${counted(warned, 'warning')}.`} Nothing was stored.
+      </Verdict>
+      {errors.length === 0 ? null : <AckErrors errors={errors} />}
+      <details open>
+        <summary>The answer that its sender would get</summary>
+        {ack === null ? (
+          <p class="quiet">None: the message asks for none.</p>
+        ) : (
+          <Code text={ack} label="The ACK" copy />
+        )}
+      </details>
+      {outcome === 'AA' ? (
+        <details open={changes !== null}>
+          <summary>What it would change</summary>
+          {changes === null ? (
+            <p class="quiet">
+              Compared with what is stored is only a message that this key has really sent: who makes one up is not
+              shown what is known of a patient. What this one says itself is below.
+            </p>
+          ) : (
+            <Changes changes={changes} />
+          )}
+        </details>
+      ) : null}
+      {resources.length === 0 ? null : (
+        <details>
+          <summary>{counted(resources.length, 'resource')} that it would make</summary>
+          {resources.map((resource, at) => (
+            <Code text={JSON.stringify(resource, null, 2)} label={`Resource ${at + 1}`} copy />
+          ))}
+        </details>
+      )}
+      <details>
+        <summary>{problem === null ? counted(segments.length, 'segment') : 'Segments'}</summary>
+        {problem === null ? <Segments segments={segments} /> : <p>{problem}</p>}
+      </details>
+    </section>
+  );
+};
+
+export const Validation = ({ issues }: { issues: readonly Issue[] }) => (
+  <section class="verdict" aria-labelledby="result">
+    <Verdict isGood={issues.length === 0}>
+      {issues.length === 0
+        ? 'The resource is valid FHIR R4.'
+        : `The resource is not valid FHIR R4: ${counted(issues.length, 'fault')}.`}
+    </Verdict>
+    {issues.length === 0 ? null : (
+      <Table label="Faults" head={['Where', 'What', 'Code']}>
+        {issues.map(({ at, message, code }) => (
+          <Row>
+            <th scope="row">
+              <code>{at ?? ''}</code>
+            </th>
+            <td>{message}</td>
+            <td>{code}</td>
+          </Row>
+        ))}
+      </Table>
+    )}
+  </section>
+);

@@ -1,0 +1,102 @@
+/** What can go wrong on each surface, from the tables that the surfaces answer by. */
+import { TOKEN_REFUSALS } from '../../refusals.ts';
+import { ISSUE_TYPE } from '../../fhir/outcome.ts';
+import { FAULT_STATUS } from '../../http/fault-status.ts';
+import { titleOf } from '../../http/problem.ts';
+import { Row, Table } from '../../admin/web/ui.tsx';
+import { type Kind, MEANING, STATUS_OF } from '../answers.ts';
+import { referencePath, type Site, TextPage } from './frame.tsx';
+
+const KINDS = (Object.keys(MEANING) as Kind[]).toSorted((a, b) => STATUS_OF[a] - STATUS_OF[b]);
+const TITLED = [...new Set([...Object.values(FAULT_STATUS), 428, 500])].toSorted((a, b) => a - b);
+const CODES = (kind: Kind): string => (kind === 'bug' ? 'exception' : ISSUE_TYPE[kind]);
+
+/** Words between backquotes are code. */
+const Told = ({ text }: { text: string }) => (
+  <>{text.split('`').map((part, at) => (at % 2 === 0 ? part : <code>{part}</code>))}</>
+);
+
+const TOKEN_ROWS = Object.values(TOKEN_REFUSALS);
+
+export const ErrorsPage = ({ site }: { site: Site }) => (
+  <TextPage site={site} page="errors" heading="Errors">
+    <p class="lead">
+      Every answer has <code>X-Request-Id</code>: with it the administrator of your key finds the exact reason in the
+      console.
+    </p>
+    <ul class="contents">
+      <li>
+        <a href="#token">Token service</a>
+      </li>
+      <li>
+        <a href="#fhir">FHIR</a>
+      </li>
+      <li>
+        <a href={`${referencePath(site)}/mllp#errors`}>HL7: ACK and ERR</a>
+      </li>
+      <li>
+        <a href="#administration">Administration</a>
+      </li>
+    </ul>
+    <section aria-labelledby="token">
+      <h2 id="token">Token service</h2>
+      <p>
+        JSON with <code>error</code> and <code>error_description</code> (RFC 6749 §5.2). Until your signature has
+        verified, every refusal of the client is the same 401 <code>invalid_client</code> and{' '}
+        <code>client authentication failed</code>; which of these it was, the administrator sees.
+      </p>
+      <Table label="Refusals of the token service" head={['What is checked', 'Answer', 'Told', 'What to do']}>
+        {TOKEN_ROWS.map(({ label, hint, error, kind, told }) => (
+          <Row>
+            <th scope="row">{label}</th>
+            <td>
+              {FAULT_STATUS[kind]} <code>{error}</code>
+            </td>
+            <td>{told === 'reason' ? 'the exact reason' : 'nothing more'}</td>
+            <td>{hint}</td>
+          </Row>
+        ))}
+      </Table>
+    </section>
+    <section aria-labelledby="fhir">
+      <h2 id="fhir">FHIR</h2>
+      <p>
+        An OperationOutcome with an issue for each fault: <code>code</code>, <code>diagnostics</code>, and where it is:{' '}
+        <code>expression</code> is FHIRPath (<code>Patient.name[0].given[1]</code>), <code>location</code> is{' '}
+        <code>http.</code> and the name of a parameter or header. An issue may have a more precise code than its status.
+      </p>
+      <Table label="Failures of FHIR" head={['Status', 'issue.code', 'What it means', 'What to do']}>
+        {KINDS.map((kind) => (
+          <Row>
+            <th scope="row">{STATUS_OF[kind]}</th>
+            <td>
+              <code>{CODES(kind)}</code>
+            </td>
+            <td>
+              <Told text={MEANING[kind].means} />
+            </td>
+            <td>
+              <Told text={MEANING[kind].next} />
+            </td>
+          </Row>
+        ))}
+      </Table>
+    </section>
+    <section aria-labelledby="administration">
+      <h2 id="administration">Administration</h2>
+      <p>
+        Problem details (RFC 9457): <code>type</code> is <code>about:blank</code>, so that <code>title</code> says what
+        the status means; <code>errors</code> names each field (<code>field</code>, <code>pointer</code>) with a
+        sentence.
+      </p>
+      <Table label="Problems of the console’s API" head={['Status', 'title']}>
+        {TITLED.map((status) => (
+          <Row>
+            <th scope="row">{status}</th>
+            <td>{titleOf(status)}</td>
+          </Row>
+        ))}
+      </Table>
+    </section>
+  </TextPage>
+);

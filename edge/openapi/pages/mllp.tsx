@@ -1,0 +1,170 @@
+/** HL7 over MLLP, for whoever connects a sender: address, frame, answers, time limits, and when to send again. */
+import { ERROR_CODES, applicationCodeFor } from '../../../shared/hl7/error-code.ts';
+import { MLLP_DEFAULTS } from '../../../shared/mllp-contract.ts';
+import { Code, Row, Table } from '../../admin/web/ui.tsx';
+import { referencePath, type Site, TextPage } from './frame.tsx';
+
+/** MSA-1 (table 0008), with what the sender does then. */
+const ACKS = [
+  ['AA', 'Stored, with all that follows from it.', 'Send the next message.'],
+  ['AE', 'Something in it is an error; ERR says where.', 'Put it right, at the sender or here, and send it again.'],
+  [
+    'AR',
+    'It is refused as a whole: its type, version or processing id, or nobody is known to send it.',
+    'Ask who runs the interface; to send it again helps when they have changed something.',
+  ],
+  ['CA, CE, CR', 'The same as an accept acknowledgement, where MSH-15 asks for one.', 'As with AA, AE, AR.'],
+] as const;
+
+const minutes = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`);
+
+const EXAMPLE = `import socket
+
+message = "\\r".join([
+    "MSH|^~\\\\&|LAB|NORTH|GATEWAY|GATEWAY|20260101120000+0000||ADT^A04^ADT_A01|1|P|2.5.1",
+    "EVN|A04|20260101120000+0000",
+    "PID|1||12345^^^NORTH^MR||Doe^Jane||19700101|F",
+]) + "\\r"
+with socket.create_connection((HOST, PORT)) as connection:
+    connection.sendall(b"\\x0b" + message.encode() + b"\\x1c\\r")
+    answer = b""
+    while not answer.endswith(b"\\x1c\\r"):
+        received = connection.recv(65536)
+        if not received:
+            break
+        answer += received
+print(answer.strip(b"\\x0b\\x1c\\r").decode().replace("\\r", "\\n"))`;
+
+export const MllpPage = ({ site }: { site: Site }) => {
+  const {
+    INTEGRATION_HL7_MTTP_DOMAIN: host,
+    INTEGRATION_HL7_MTTP_PORT: port,
+    HL7_MAX_MESSAGE_BYTES: max,
+  } = site.config;
+  const isThere = host !== undefined && port !== undefined;
+  const program = EXAMPLE.replace(
+    '(HOST, PORT)',
+    isThere ? `("${host}", ${port})` : `("mllp.example.org", ${MLLP_DEFAULTS.port})`,
+  );
+  return (
+    <TextPage site={site} page="mllp" heading="HL7 over MLLP">
+      <p class="lead">
+        Messages of HL7 v2 over TCP, in the Minimal Lower Layer Protocol. No token is used: the sender is known by its
+        address, by its certificate where there is one, and by MSH-3 and MSH-4.
+      </p>
+      <section aria-labelledby="address">
+        <h2 id="address">Address</h2>
+        <p>
+          {isThere ? (
+            <code>{`${host}:${port}`}</code>
+          ) : (
+            'This deployment has no MLLP listener configured; the same messages are taken over HTTP.'
+          )}
+        </p>
+        <p>
+          The API key must list the protocol <code>hl7-mllp</code> and allow the address that you connect from, and
+          MSH-3, MSH-4 or the subject of the certificate must be what the key says, where it says so. Ask the
+          administrator of the key whether the connection is TLS.
+        </p>
+      </section>
+      <section aria-labelledby="frame">
+        <h2 id="frame">Frame</h2>
+        <p>
+          Each message is one frame: the byte <code>0B</code> (VT), the message with its segments ended by{' '}
+          <code>0D</code> (CR), then <code>1C 0D</code> (FS CR). Answers come in frames too, in the order of the
+          messages; more messages may be sent before the first answer. A message has {Math.round(max / 1024)} KiB at
+          most. A batch (FHS, BHS) is taken over HTTP only.
+        </p>
+        <Code text={program} label="A message over MLLP in Python" />
+      </section>
+      <section aria-labelledby="ack">
+        <h2 id="ack">Acknowledgement</h2>
+        <Table label="MSA-1" head={['MSA-1', 'What it means', 'What to do']}>
+          {ACKS.map(([code, means, next]) => (
+            <Row>
+              <th scope="row">
+                <code>{code}</code>
+              </th>
+              <td>{means}</td>
+              <td>{next}</td>
+            </Row>
+          ))}
+        </Table>
+        <p>
+          MSA-2 is your MSH-10. Each ERR has the place (ERR-2), a code of table 0357 (ERR-3), the severity E, W or I
+          (ERR-4), the gateway’s own stable code (ERR-5), the request id (ERR-7) and a sentence without patient data
+          (ERR-8). Senders of versions before 2.5 get the ERR of their version.
+        </p>
+      </section>
+      <section aria-labelledby="errors">
+        <h2 id="errors">ERR-3, table 0357</h2>
+        <Table label="ERR-3" head={['Code', 'Meaning', 'As an error it makes']}>
+          {Object.entries(ERROR_CODES)
+            .filter(([code]) => code !== '0')
+            .map(([code, meaning]) => (
+              <Row>
+                <th scope="row">
+                  <code>{code}</code>
+                </th>
+                <td>{meaning}</td>
+                <td>{applicationCodeFor([code])}</td>
+              </Row>
+            ))}
+        </Table>
+        <p>
+          Warnings (W) and information (I) have the same codes and make no error of an <code>AA</code>.
+        </p>
+      </section>
+      <section aria-labelledby="time">
+        <h2 id="time">Time limits</h2>
+        <p>As a listener has them unless its operator says otherwise.</p>
+        <Table label="Time limits" head={['What', 'How long', 'Then']}>
+          <Row>
+            <th scope="row">A frame, from its VT to its end</th>
+            <td>{minutes(MLLP_DEFAULTS.frameSeconds)}</td>
+            <td>the connection is closed</td>
+          </Row>
+          <Row>
+            <th scope="row">A connection on which nothing happens</th>
+            <td>{minutes(MLLP_DEFAULTS.idleSeconds)}</td>
+            <td>the connection is closed: connect again for the next message</td>
+          </Row>
+          <Row>
+            <th scope="row">The beginning: PROXY header and TLS</th>
+            <td>{minutes(MLLP_DEFAULTS.openingSeconds)}</td>
+            <td>the connection is closed</td>
+          </Row>
+          <Row>
+            <th scope="row">An answer while the gateway cannot be reached</th>
+            <td>{minutes(MLLP_DEFAULTS.retrySeconds)}</td>
+            <td>the connection is closed without an ACK: nothing is known to be stored</td>
+          </Row>
+        </Table>
+      </section>
+      <section aria-labelledby="again">
+        <h2 id="again">When to send again</h2>
+        <ul>
+          <li>
+            <strong>No answer, or the connection was closed:</strong> connect again and send the same bytes, MSH-10 and
+            MSH-7 unchanged. What was stored before is answered with its first ACK and changes nothing, for ever.
+          </li>
+          <li>
+            <strong>Wait for an answer for at least {MLLP_DEFAULTS.retrySeconds + 15} s</strong> before you take it for
+            lost, then wait 5 s, 10 s, 20 s … up to a minute between attempts.
+          </li>
+          <li>
+            <strong>AE or AR:</strong> the same bytes are judged anew each time. Send them again when the cause is
+            repaired, not in a loop; the message stands in the console with its reason.
+          </li>
+          <li>
+            <strong>Keep the order:</strong> one connection for what must arrive in order, and the next message after
+            the answer to the one before.
+          </li>
+        </ul>
+        <p>
+          What the codes of the other surfaces mean is under <a href={`${referencePath(site)}/errors`}>Errors</a>.
+        </p>
+      </section>
+    </TextPage>
+  );
+};

@@ -1,0 +1,138 @@
+/** The workbench in a real Chromium: samples with what must be said of each, the verdict first, and links that no server sees. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+
+import { createApiKey } from '../../stack/services/seed.ts';
+import { admission, consoleInBrowser, lookAt, PICTURES } from '../../stack/tools/console-browser.ts';
+
+const open = consoleInBrowser();
+
+const press = async (page: Page): Promise<string> => {
+  await page.click('form.record button');
+  await page.waitForSelector('#result, .notice.bad');
+  return (await page.textContent('#main')) ?? '';
+};
+
+test('a sample is loaded and tried; the verdict stands above the fold, what fails before what passes', async () => {
+  const { db, signIn, site, stack } = open();
+  const { context, page } = await signIn(stack.oidc.admin);
+  for (const [bench, sample, verdict] of [
+    ['message', 'oru-r01', 'AA accepted'],
+    ['resource', 'bad-patient', 'not valid FHIR R4: 3 faults'],
+    ['assertion', 'subject', 'would refuse this assertion: 2 checks fail'],
+  ] as const) {
+    await page.goto(`${stack.baseUrl}/admin/workbench/${bench}`);
+    await page.selectOption('select[name="sample"]', sample);
+    await page.click('form.filter button');
+    await page.waitForURL(/sample=/);
+    expect(await press(page)).toContain(verdict);
+    const box = await page.locator('.notice').first().boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(300);
+    await lookAt(page);
+    if (PICTURES === undefined) continue;
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [390, 'dark'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      await page.screenshot({ path: `${PICTURES}/workbench-${bench}-${colorScheme}-${width}.png`, fullPage: true });
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1280, height: 900 });
+  }
+  expect(await page.locator('[aria-label="Checks that fail, in their order"] tbody tr').count()).toBe(2);
+  expect(await page.locator('[aria-label="Checks that passed, in their order"]').isVisible()).toBe(false);
+  const { rows } = await db.client.query(
+    `select (select count(*)::int from hl7_message where site_id = $1) as messages,
+            (select count(*)::int from resource where site_id = $1) as resources`,
+    [site],
+  );
+  expect(rows).toEqual([{ messages: 0, resources: 0 }]);
+  await context.close();
+});
+
+test('an assertion of a sample names the key that is chosen, also for keys whose signature is RSA', async () => {
+  const { db, site, signIn, stack } = open();
+  const rsa = await createApiKey(db.client, { site, name: 'Reader', algorithm: 'RS384' });
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.goto(`${stack.baseUrl}/admin/workbench/assertion`);
+  await page.selectOption('select[name="clientId"]', rsa.clientId);
+  await page.click('form.filter button');
+  await page.waitForURL(/sample=/);
+  const result = await press(page);
+  expect(result).toContain('1 check fails');
+  expect(result).toContain(rsa.clientId);
+  await context.close();
+});
+
+test('a message that was really sent is compared with what is stored; one that is made up is not', async () => {
+  const { hl7Key, sendMessage, signIn, stack } = open();
+  const sent = admission('SENT-1', 'S-1');
+  expect((await sendMessage(sent)).status).toBe(200);
+  const { context, page } = await signIn(stack.oidc.admin);
+  const trial = async (text: string): Promise<string> => {
+    await page.goto(`${stack.baseUrl}/admin/workbench/message`);
+    await page.selectOption('form.record select[name="clientId"]', hl7Key.clientId);
+    await page.fill('#pasted', text.replaceAll('\r', '\n'));
+    return press(page);
+  };
+  expect(await trial(sent)).toContain('all of it is stored already');
+  const guessed = await trial(sent.replace('19701231', '19701230'));
+  expect(guessed).toContain('Compared with what is stored is only a message');
+  expect(guessed).not.toContain('1970-12-31');
+  await context.close();
+});
+
+test('a link fills the form in again, holds no signature of an assertion, and is in no request', async () => {
+  const { browser, signIn, stack } = open();
+  const { context, page } = await signIn(stack.oidc.admin, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const requested: string[] = [];
+  context.on('request', (request) => requested.push(`${request.url()} ${JSON.stringify(request.headers())}`));
+  const linkOf = async (bench: string, text: string): Promise<string> => {
+    await page.goto(`${stack.baseUrl}/admin/workbench/${bench}`);
+    await page.fill('#pasted', text);
+    await page.click('text=Copy a link to this');
+    await page.waitForSelector('#permalink-said:not(:empty)');
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  const text = admission('LINK-1', 'Zaphod-1').replaceAll('\r', '\n');
+  const link = await linkOf('message', text);
+  const [address = '', packed = ''] = link.split('#');
+  expect(address).toBe(`${stack.baseUrl}/admin/workbench/message`);
+  expect(packed).toMatch(/^w1\.[A-Za-z0-9_-]+$/);
+
+  const other = await context.newPage();
+  await other.goto(link);
+  await other.waitForSelector('text=Filled in from the link');
+  expect(await other.inputValue('#pasted')).toBe(text);
+  expect(other.url()).toBe(address);
+  expect(await other.locator('#result').count()).toBe(0);
+
+  const signed = await linkOf('assertion', 'aaaa.bbbb.SIGNATURE');
+  await other.goto(signed);
+  await other.waitForSelector('text=Filled in from the link');
+  expect(await other.inputValue('#pasted')).toBe('aaaa.bbbb.');
+
+  await page.goto(address);
+  await page.evaluate(() => {
+    const random = Array.from({ length: 4000 }, () => Math.random().toString(36));
+    const area = document.querySelector('textarea');
+    if (area !== null) area.value = random.join('\n');
+  });
+  await page.click('text=Copy a link to this');
+  await page.waitForSelector('text=Too long for a link');
+  for (const cut of [`${address}#w1.AAAA`, `${address}#w1.!`]) {
+    await other.goto('about:blank');
+    await other.goto(cut);
+    await other.waitForSelector('text=The link cannot be read');
+  }
+  for (const one of requested) expect(one).not.toContain(packed.slice(0, 40));
+
+  // Whoever is not signed in goes to the provider, which must not find it in its page's address.
+  const stranger = await (await browser.newContext()).newPage();
+  await stranger.goto(link);
+  await stranger.waitForSelector('#password');
+  expect(await stranger.evaluate(() => location.hash)).toBe('');
+  await context.close();
+});
