@@ -17,7 +17,7 @@ export const AUDIT: readonly Mutant[] = [
   {
     name: 'the workbench shows what is stored to whoever makes a message up',
     file: 'edge/hl7/ingest/dry-run.ts',
-    find: 'if (sent?.was_sent === true || effects.resources.length === 0) {',
+    find: 'if (sent?.was_sent === true) {',
     replace: 'if (sent !== undefined) {',
     tests: HL7,
   },
