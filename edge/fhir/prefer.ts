@@ -10,7 +10,9 @@ const RETURNS = ['representation', 'minimal', 'OperationOutcome'] as const;
 /** The preferences by name; the first of its name counts (RFC 7240 §2). */
 function preferences(headers: Headers): ReadonlyMap<string, string> {
   const given = new Map<string, string>();
-  for (const part of (headers.get('prefer') ?? '').split(/[,;]/)) {
+  const header = headers.get('prefer');
+  if (header === null) return given;
+  for (const part of header.split(/[,;]/)) {
     const [name = '', value = ''] = part.split('=').map((item) => item.trim());
     if (!given.has(name.toLowerCase())) given.set(name.toLowerCase(), value.replace(/^"(.*)"$/, '$1').toLowerCase());
   }

@@ -93,7 +93,8 @@ export function createServe(deps: Deps, root: string): Serve {
   const searches = deps.config.FHIR_SEARCH;
   return async (c, prepare, accepts = acceptedType) => {
     const request = c.req.raw;
-    const query = new URL(request.url).searchParams;
+    // Most have none, and a URL is not read for nothing.
+    const query = request.url.includes('?') ? new URL(request.url).searchParams : new URLSearchParams();
     const caller = await authenticate(deps, request, 'svc-fhir', (site, clientId) => c.set('use', { site, clientId }));
     const maxBodyBytes = deps.config.FHIR_MAX_BODY_BYTES;
     const context = {

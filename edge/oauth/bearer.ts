@@ -52,7 +52,7 @@ async function hasTokenInForm(request: Request): Promise<boolean> {
  *   `invalid_request` when it is in the query, in a form or there are two
  */
 export async function bearerToken(request: Request): Promise<string> {
-  if (new URL(request.url).searchParams.has('access_token')) {
+  if (request.url.includes('?') && new URL(request.url).searchParams.has('access_token')) {
     throw refuse('invalid_request', 'an access token is sent in the Authorization header, never in the query');
   }
   const header = request.headers.get('authorization');

@@ -5,8 +5,9 @@ create or replace function lock_keys(p_site uuid, p_keys text[])
 returns void language plpgsql as $$
 declare
   k bigint;
+  ignored text;
 begin
   for k in select distinct hashtextextended(p_site || '|' || u.key, 0) as hash from unnest(p_keys) u(key) order by hash loop
-    perform pg_advisory_xact_lock(k);
+    ignored := pg_advisory_xact_lock(k);
   end loop;
 end $$;

@@ -166,7 +166,7 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'answers may be taken for another type',
     file: 'edge/http/surface.ts',
-    find: "    c.header('X-Content-Type-Options', 'nosniff');\n",
+    find: "      ['X-Content-Type-Options', 'nosniff'],\n",
     replace: '',
     tests: TRANSPORT,
     only: 'on deno.*no answer is guessed',
@@ -174,8 +174,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'plain addresses are told to stay https',
     file: 'edge/http/surface.ts',
-    find: 'if (isHttps) c.header(',
-    replace: 'if (isHttps || true) c.header(',
+    find: '...(isHttps ? ([',
+    replace: '...(isHttps || true ? ([',
     tests: TRANSPORT,
     only: 'on deno.*no answer is guessed',
   },

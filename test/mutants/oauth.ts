@@ -611,7 +611,7 @@ export const OAUTH: readonly Mutant[] = [
   {
     name: 'bearer: a token in the query',
     file: 'edge/oauth/bearer.ts',
-    find: "if (new URL(request.url).searchParams.has('access_token')) {",
+    find: "if (request.url.includes('?') && new URL(request.url).searchParams.has('access_token')) {",
     replace: "if (request.url === '') {",
     tests: BEARER,
   },

@@ -248,8 +248,8 @@ export const SQL: readonly Mutant[] = [
   {
     name: 'lock_keys: no lock',
     file: 'migrations/functions/lock_keys.sql',
-    find: '    perform pg_advisory_xact_lock(k);',
-    replace: '    perform k;',
+    find: '    ignored := pg_advisory_xact_lock(k);',
+    replace: '    ignored := k;',
     tests: LOCKS,
   },
   {
