@@ -3,7 +3,17 @@
  * later, off the response path, so that however many requests there are, one process writes one statement in that time.
  */
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
-import type { Answer, AnswerCount, Counted, KeyCount, UsageCount, UsageOutcome, UsageSurface } from '../store/usage.ts';
+import { isText } from '../../shared/text.ts';
+import type {
+  Answer,
+  AnswerCount,
+  Counted,
+  KeyCount,
+  KidNote,
+  UsageCount,
+  UsageOutcome,
+  UsageSurface,
+} from '../store/usage.ts';
 import { type Behind, COLLECT_MS, writeBehind } from './write-behind.ts';
 
 /** A message that was answered with an ACK, and who its sender says to be. */
@@ -24,6 +34,8 @@ export interface Use {
   readonly outcome?: UsageOutcome;
   /** What was answered beside the status: a token. */
   readonly answers?: readonly Answer[];
+  /** Of the public key that the client has authenticated with; empty for a key without one. */
+  readonly kid?: string;
   /** A request with messages counts as them, and not at all where none was answered. */
   readonly messages?: readonly AnsweredMessage[];
 }
@@ -38,6 +50,8 @@ export interface UsageOptions extends Behind {
 
 /** Beyond it new combinations are dropped until the next write: counts are no record. */
 const MAX_COUNTS = 1_000;
+/** Of a public key's name: an RFC 7638 thumbprint has 43. */
+export const MAX_KID_CHARACTERS = 200;
 /** Of a key: who calls itself something else each time leaves room for the others. */
 const MAX_SENDERS = 20;
 
@@ -65,6 +79,7 @@ function tally(boundsMs: readonly number[]) {
   const counts = new Map<string, Growing<UsageCount> & { readonly latency: number[] }>();
   const answers = new Map<string, Growing<AnswerCount>>();
   const keys = new Map<string, Growing<KeyCount>>();
+  const kids = new Map<string, Growing<KidNote>>();
   const senders = new Map<string, number>();
 
   const ofKey = (
@@ -86,6 +101,7 @@ function tally(boundsMs: readonly number[]) {
       counts: [...counts.values()],
       answers: [...answers.values()],
       keys: [...keys.values()],
+      kids: [...kids.values()],
     }),
     add(surface: UsageSurface, use: Use, status: number, durationMs: number, at: number): void {
       const { site, clientId, answers: more = [], messages, outcome = outcomeOf(status) } = use;
@@ -105,6 +121,12 @@ function tally(boundsMs: readonly number[]) {
         if (counted !== undefined) counted.answers += 1;
       }
       if (clientId === undefined) return;
+      if (use.kid !== undefined) {
+        // A name that cannot be kept is no name; one that is longer than names are is still told from others.
+        const kid = isText(use.kid) ? use.kid.slice(0, MAX_KID_CHARACTERS).toWellFormed() : '';
+        const note = entryOf(kids, JSON.stringify([site, clientId, kid]), () => ({ site, clientId, kid, at }));
+        if (note !== undefined) note.at = at;
+      }
       const of = { site, clientId, surface };
       // A message was heard of only when it was answered: one that nobody stored comes again.
       const heard =

@@ -17,6 +17,8 @@ export interface Attempt {
   readonly countFor: (site: string, clientId: string) => void;
   /** The key that was found to be there, whether the request has proven to be its or not. */
   readonly knownClient: () => string | undefined;
+  /** Says with which of its public keys the client has authenticated. */
+  readonly signedWith: (kid: string | undefined) => void;
   /** Says that a token was issued. */
   readonly countToken: () => void;
 }
@@ -29,6 +31,10 @@ export function beginAttempt(deps: Deps, c: Context<GatewayEnv>): Attempt {
     sourceAddress: deps.sourceAddress(request),
     countFor: (site, clientId) => c.set('use', { site, clientId }),
     knownClient: () => c.get('use')?.clientId,
+    signedWith: (kid) => {
+      const use = c.get('use');
+      if (use !== undefined) c.set('use', { ...use, kid: kid ?? '' });
+    },
     countToken: () => {
       const use = c.get('use');
       if (use !== undefined) c.set('use', { ...use, answers: ['token'] });

@@ -10,11 +10,28 @@ import { instantOf, raw, read, sql } from './sql.ts';
 export interface StoredKey {
   readonly client_id: string;
   readonly version: number;
+  /** The name as the list is ordered by it. */
+  readonly name_key: string;
   readonly created_at: string;
   readonly updated_at: string;
   /** When a request of this key was last refused or failed, if it was in the last 90 days. */
   readonly last_refusal: string | null;
+  /** When it was last heard of, to a quarter of an hour; null if never. */
+  readonly last_used: string | null;
+  /** Token requests that were granted since midnight at the site. */
+  readonly tokens_today: number;
 }
+
+/** Orders of the list: the newest first, by name, the last used first. */
+export const KEY_SORTS = ['created', 'name', 'used'] as const;
+export type KeySort = (typeof KEY_SORTS)[number];
+
+/** SQL of what is ordered by, with the comparison to what comes behind it; keys that are equal in it go by their Client ID. */
+const SORTS: Readonly<Record<KeySort, { readonly by: string; readonly type: string; readonly behind: '<' | '>' }>> = {
+  created: { by: 'k.created_at', type: 'timestamptz', behind: '<' },
+  name: { by: 'lower(k.name)', type: 'text', behind: '>' },
+  used: { by: "coalesce(x.last_used, 'epoch')", type: 'timestamptz', behind: '<' },
+};
 
 export interface KeyFilter {
   /** Part of the name or of the Client ID, in any case; '' for all. */
@@ -45,37 +62,49 @@ export interface KeyWritten {
 
 /** The statements for a record with these columns. */
 export function keyStatements<Row extends object>(columns: readonly (keyof Row & string)[]) {
-  const selected = `k.client_id, ${columns.map((column) => `k.${column}`).join(', ')}, k.version,
+  const selected = `k.client_id, ${columns.map((column) => `k.${column}`).join(', ')}, k.version, lower(k.name) as name_key,
       ${instantOf('k.created_at', 'microsecond')} as created_at,
       ${instantOf('k.updated_at', 'microsecond')} as updated_at,
       (select ${instantOf('r.last_at', 'microsecond')} from refusal r
         where r.site_id = k.site_id and r.client_id = k.client_id and r.since > now() - interval '90 days'
-        order by r.since desc, r.last_at desc limit 1) as last_refusal`;
+        order by r.since desc, r.last_at desc limit 1) as last_refusal,
+      ${instantOf('x.last_used', 'microsecond')} as last_used, x.tokens_today`;
+  // Each of these is the end of an index, or a day of one.
+  const from = `api_key k join site s on s.site_id = k.site_id cross join lateral (
+      select greatest(
+          (select max(u.bucket) from key_usage u where u.site_id = k.site_id and u.client_id = k.client_id),
+          (select max(i.last_at) from key_kid i where i.site_id = k.site_id and i.client_id = k.client_id),
+          (select max(f.last_at) from feed f where f.site_id = k.site_id and f.client_id = k.client_id)) as last_used,
+        (select coalesce(sum(u.accepted), 0)::int from key_usage u
+          where u.site_id = k.site_id and u.client_id = k.client_id and u.surface = 'token'
+            and u.bucket >= date_trunc('day', now() at time zone coalesce(s.time_zone, 'UTC'))
+                            at time zone coalesce(s.time_zone, 'UTC')) as tokens_today) x`;
 
   return {
     readKey: (site: string, clientId: string): Query<StoredKey & Row> => ({
-      text: `select ${selected} from api_key k where k.site_id = $1::uuid and k.client_id = $2`,
+      text: `select ${selected} from ${from} where k.site_id = $1::uuid and k.client_id = $2`,
       params: [site, clientId],
       reads: true,
     }),
 
     /**
-     * The keys of a site, the newest first.
+     * The keys of a site.
      *
-     * @param after created_at and client_id of the last one of the page before, or null
+     * @param after what the last one of the page before has in this order, and its client_id; or null
      */
     listKeys: (
       site: string,
       filter: KeyFilter,
       after: readonly string[] | null,
       limit: number,
+      sort: KeySort = 'created',
     ): Query<StoredKey & Row> => ({
-      text: `select ${selected} from api_key k
+      text: `select ${selected} from ${from}
      where k.site_id = $1::uuid
        and ($2 = '' or strpos(lower(k.name), lower($2)) > 0 or strpos(k.client_id, lower($2)) > 0)
        and ($3 = '' or k.status = $3) and ($4 = '' or $4 = any (k.protocols))
-       and ($5::timestamptz is null or (k.created_at, k.client_id) < ($5::timestamptz, $6))
-     order by k.created_at desc, k.client_id desc limit $7::int`,
+       and ($5::text is null or (${SORTS[sort].by}, k.client_id) ${SORTS[sort].behind} ($5::${SORTS[sort].type}, $6))
+     order by ${SORTS[sort].by} ${SORTS[sort].behind === '<' ? 'desc' : 'asc'}, k.client_id ${SORTS[sort].behind === '<' ? 'desc' : 'asc'} limit $7::int`,
       params: [site, filter.text, filter.status, filter.protocol, after?.[0] ?? null, after?.[1] ?? '', limit],
       reads: true,
     }),

@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 37;
+export const SCHEMA_VERSION = 38;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -66,6 +66,7 @@ export const FUNCTIONS: readonly string[] = [
   'job_stop',
   'json_member_set',
   'jti_claim_add',
+  'key_kids_note',
   'limit_time',
   'lock_keys',
   'lock_patients',

@@ -52,16 +52,26 @@ export interface KeyCount {
   readonly rejected: number;
 }
 
+/** That a client has authenticated with a public key, and when last, in milliseconds since the epoch. */
+export interface KidNote {
+  readonly site: string;
+  readonly clientId: string;
+  /** Empty for a key without one. */
+  readonly kid: string;
+  readonly at: number;
+}
+
 /** What one process has counted; each combination once. */
 export interface Counted {
   readonly counts: readonly UsageCount[];
   readonly answers: readonly AnswerCount[];
   readonly keys: readonly KeyCount[];
+  readonly kids: readonly KidNote[];
 }
 
-export function noteUsage({ counts, answers, keys }: Counted): Query {
-  const [c, a, k] = [counts, answers, keys].map((list) => JSON.stringify(list));
-  return sql`select usage_noted(${c ?? ''}::json, ${a ?? ''}::json, ${k ?? ''}::json)`;
+export function noteUsage({ counts, answers, keys, kids }: Counted): Query {
+  const [c, a, k, n] = [counts, answers, keys, kids].map((list) => JSON.stringify(list));
+  return sql`select usage_noted(${c ?? ''}::json, ${a ?? ''}::json, ${k ?? ''}::json), key_kids_note(${n ?? ''}::json)`;
 }
 
 export interface UsageRow {

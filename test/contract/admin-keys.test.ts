@@ -12,6 +12,7 @@ import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { until } from '../stack/services/until.ts';
 import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
 
 type Fields = Readonly<Record<string, string | readonly string[]>>;
@@ -263,6 +264,68 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
         expect((await ask(`/admin/keys/${theirs.clientId}/${path}`)).status).toBe(404);
       }
     });
+  });
+
+  test('with which public key a client signs is shown, also without a kid in the assertion, and of no other site', async () => {
+    const pairs = await Promise.all(
+      ['old', 'new'].map(async (kid) => {
+        const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+        return {
+          open: { ...(await exportJWK(publicKey)), kid },
+          closed: { ...(await exportJWK(privateKey)), alg: 'ES256' },
+        };
+      }),
+    );
+    const [old, fresh] = pairs;
+    if (old === undefined || fresh === undefined) throw new Error('two pairs are needed');
+    const made = await ask('/admin/keys', {
+      ...NEW,
+      name: 'Rotating',
+      jwks: JSON.stringify({ keys: pairs.map(({ open }) => open) }),
+    });
+    const clientId = clientIdIn(made);
+    // None of the assertions names a kid: the key that verifies is meant.
+    await getToken(stack.gateway.oauthBaseUrl, { clientId, privateJwk: old.closed });
+    const usedOf = async () =>
+      (await db.client.query<{ kid: string }>('select kid from key_kid where client_id = $1 order by kid', [clientId]))
+        .rows;
+    await until('the old one is noted', async () => (await usedOf()).length === 1);
+    expect(await usedOf()).toEqual([{ kid: 'old' }]);
+    await db.client.query(`update key_kid set last_at = last_at - interval '9 days' where client_id = $1`, [clientId]);
+    await getToken(stack.gateway.oauthBaseUrl, { clientId, privateJwk: fresh.closed });
+    await until('the new one is noted', async () => (await usedOf()).length === 2);
+    const { text } = await ask(`/admin/keys/${clientId}`);
+    expect(text.match(/can be taken out/g)).toHaveLength(1);
+    expect(text).toMatch(/2 tokens today/);
+    expect(text).toContain('Token requests, Last 24 hours: 2 accepted, 0 refused or failed');
+    const list = await ask('/admin/keys?q=Rotating');
+    expect(list.text).toMatch(/Tokens today"><div>2</);
+  });
+
+  test('the list is ordered by name and by use, page by page, each key once', async () => {
+    const names = ['beta', 'Alpha', 'gamma \u00e9', 'Delta'].map((name) => `Ordered ${name}`);
+    for (const name of names) await createApiKey(db.client, { site, name });
+    const call = async (query: string) => {
+      const answer = await fetch(`${stack.baseUrl}/admin/api/api-keys?q=Ordered&limit=1&${query}`, {
+        headers: { Authorization: `Bearer ${await stack.oidc.adminToken()}` },
+      });
+      return {
+        status: answer.status,
+        body: (await answer.json()) as { items: { name: string }[]; next: string | null },
+      };
+    };
+    for (const sort of ['name', 'used', 'created']) {
+      const seen: string[] = [];
+      let next: string | null = '';
+      while (next !== null) {
+        const { body } = await call(`sort=${sort}${next === '' ? '' : `&cursor=${next}`}`);
+        seen.push(...body.items.map(({ name }) => name));
+        next = body.next;
+      }
+      expect(seen.toSorted()).toEqual(names.toSorted());
+      if (sort === 'name') expect(seen.map((name) => name.slice(8, 9))).toEqual(['A', 'b', 'D', 'g']);
+    }
+    expect((await call('sort=size')).status).toBe(400);
   });
 
   describe('disabling', () => {

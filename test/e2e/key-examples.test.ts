@@ -63,6 +63,9 @@ async function examples(alg: string, protocol: 'fhir' | 'hl7') {
     created_at: '',
     updated_at: '',
     last_refusal: null,
+    name_key: '',
+    last_used: null,
+    tokens_today: 0,
   };
   const config = readConfig({
     ...gateway.secrets.env,

@@ -310,9 +310,9 @@ export const OAUTH: readonly Mutant[] = [
   {
     name: 'a signature that does not verify',
     file: 'edge/oauth/assertion/signature.ts',
-    find: `  return false;
+    find: `  return undefined;
 }`,
-    replace: `  return keys.length > 0;
+    replace: `  return keys[0];
 }`,
     tests: CONTRACT,
     only: 'on deno.* (34|35|36|25):',

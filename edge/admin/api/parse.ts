@@ -8,7 +8,16 @@ import { decodeUtf8, readBody } from '../../http/body.ts';
 
 const JSON_TYPES = /^application\/(?:json|merge-patch\+json)\s*(?:;|$)/i;
 /** Members that an answer has and a request may not. */
-const SET_BY_SERVER = new Set(['site', 'clientId', 'version', 'createdAt', 'updatedAt', 'lastRefusalAt']);
+const SET_BY_SERVER = new Set([
+  'site',
+  'clientId',
+  'version',
+  'createdAt',
+  'updatedAt',
+  'lastRefusalAt',
+  'lastUsedAt',
+  'tokensToday',
+]);
 
 /** @throws Fault 400, 413 or 415 */
 export async function readJson(request: Request, maxBytes: number): Promise<Json> {

@@ -1,7 +1,7 @@
 /** The API keys of the site. */
 import type { List } from '../api/cursor.ts';
 import type { KeyRow } from './statements.ts';
-import { Empty, Filter, KeyStatus, Pager, Row, Search, Select, Table, When } from '../web/ui.tsx';
+import { Copyable, Empty, Filter, KeyStatus, Pager, Row, Search, Select, Table, When } from '../web/ui.tsx';
 
 interface KeyListProps {
   readonly list: List<KeyRow>;
@@ -37,25 +37,49 @@ export const KeyList = ({ list, query, path, mayCreate }: KeyListProps) => (
         value={query['protocol'] ?? ''}
         options={['', 'fhir', 'hl7', 'hl7-mllp'].map((value) => ({ value, label: value || 'any' }))}
       />
+      <Select
+        name="sort"
+        label="Order"
+        value={query['sort'] ?? ''}
+        options={[
+          { value: 'created', label: 'newest first' },
+          { value: 'name', label: 'by name' },
+          { value: 'used', label: 'last used first' },
+        ]}
+      />
     </Filter>
     {list.items.length === 0 ? (
       <Empty>No API key here yet. An integration needs one to get tokens or to send messages.</Empty>
     ) : (
-      <Table label="API keys" head={['Name', 'Status', 'Protocols', 'Client ID', 'Last refused']}>
+      <Table
+        label="API keys"
+        head={['Name', 'Status', 'Protocols', 'Public keys', 'Tokens today', 'Last used', 'Last refused', 'Created']}
+      >
         {list.items.map((key) => (
           <Row>
             <th scope="row">
               <a href={`${path}/${key.client_id}`}>{key.name}</a>
+              <div class="client-id">
+                <Copyable text={key.client_id} label={`the Client ID of ${key.name}`} />
+              </div>
+              {key.contact === null ? null : <div class="quiet">{key.contact}</div>}
             </th>
             <td>
               <KeyStatus status={key.status} />
             </td>
             <td>{key.protocols.join(', ')}</td>
+            <td>{key.jwks === null ? 'JWKS URI' : 'inline'}</td>
+            <td>{String(key.tokens_today)}</td>
+            <td>{key.last_used === null ? <span class="quiet">never</span> : <When at={key.last_used} relative />}</td>
             <td>
-              <code>{key.client_id}</code>
+              {key.last_refusal === null ? (
+                <span class="quiet">not lately</span>
+              ) : (
+                <When at={key.last_refusal} relative />
+              )}
             </td>
             <td>
-              {key.last_refusal === null ? <span class="quiet">not in 90 days</span> : <When at={key.last_refusal} />}
+              <When at={key.created_at} relative />
             </td>
           </Row>
         ))}

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Database } from '../../deps.ts';
 import { CLIENT_ID_PART, fromCursor, INSTANT_PART, type List, toList } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
+import { KEY_SORTS } from '../../store/admin-key.ts';
 import { type KeyRow, listKeys } from './statements.ts';
 import { inSite } from '../../store/in-site.ts';
 
@@ -12,15 +13,26 @@ export const keyQuery = z.strictObject({
   q: z.string().max(200).default('').meta({ description: 'Part of the name or of the Client ID.' }),
   status: z.enum(['', 'active', 'disabled']).default(''),
   protocol: z.enum(['', 'fhir', 'hl7', 'hl7-mllp']).default(''),
+  sort: z.enum(KEY_SORTS).default('created').meta({
+    description: 'The newest first, by name, or the last used first. A cursor is of one order.',
+  }),
 });
 
-/** Keys of the site, the newest first. @throws Fault `malformed` for a cursor that is not ours */
+const NAME_PART = /^[^]{1,400}$/;
+/** As SQL has them, so that a cursor finds its row again. */
+const PART_OF: Readonly<Record<(typeof KEY_SORTS)[number], (row: KeyRow) => string>> = {
+  created: (row) => row.created_at,
+  name: (row) => row.name_key,
+  used: (row) => row.last_used ?? '1970-01-01T00:00:00.000000Z',
+};
+
+/** Keys of the site, in the order that is asked for. @throws Fault `malformed` for a cursor that is not ours */
 export async function findKeys(
   database: Database,
   site: string,
-  { limit, cursor, q, status, protocol }: z.infer<typeof keyQuery>,
+  { limit, cursor, q, status, protocol, sort }: z.infer<typeof keyQuery>,
 ): Promise<List<KeyRow>> {
-  const after = fromCursor(cursor, INSTANT_PART, CLIENT_ID_PART);
-  const rows = await inSite(database, site).run(listKeys(site, { text: q, status, protocol }, after, limit + 1));
-  return toList(rows, limit, (row) => [row.created_at, row.client_id]);
+  const after = fromCursor(cursor, sort === 'name' ? NAME_PART : INSTANT_PART, CLIENT_ID_PART);
+  const rows = await inSite(database, site).run(listKeys(site, { text: q, status, protocol }, after, limit + 1, sort));
+  return toList(rows, limit, (row) => [PART_OF[sort](row), row.client_id]);
 }

@@ -2,11 +2,14 @@
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import type { Config } from '../../config.ts';
 import type { FoundRefusal } from '../../store/admin-refusal.ts';
+import type { KeyActivityRow, KeyKidRow } from '../../store/key-activity.ts';
 import type { ChangeRow } from '../../store/change.ts';
 import { viewChange } from '../record/change.ts';
 import { RecordFacts } from '../record/fields.tsx';
 import { History } from '../record/history.tsx';
+import { Activity } from './activity.tsx';
 import type { Example } from './examples.ts';
+import { kidUses, type KidUse } from './rotation.ts';
 import type { JwksFindings } from './rules.ts';
 import { KEY_MEMBERS, KEY_SECTIONS } from './record.ts';
 import type { KeyRow } from './statements.ts';
@@ -36,6 +39,9 @@ export interface KeyPageProps {
   readonly examples: readonly Example[];
   readonly refusals: readonly FoundRefusal[];
   readonly changes: readonly ChangeRow[];
+  readonly activity: readonly KeyActivityRow[];
+  readonly kids: readonly KeyKidRow[];
+  readonly nowMs: number;
   readonly may: { readonly create: boolean; readonly update: boolean; readonly disable: boolean };
 }
 
@@ -63,21 +69,46 @@ const Facts = ({ keyRow: key, switched }: { keyRow: KeyRow; switched: Switched |
   </dl>
 );
 
-const FoundKeys = ({ keys }: { keys: readonly CheckedKey[] }) => (
-  <Table label="Public keys found" head={['kid', 'Type', 'Size', 'Use', 'Usable']}>
-    {keys.map(({ kid, type, size, use, usable, reason }) => (
+/** When a key was last used, and of one that was replaced, when it can go. */
+const LastSigned = ({ use, nowMs }: { use: KidUse | undefined; nowMs: number }) => {
+  if (use?.last === undefined) return <span class="quiet">not as far as is known</span>;
+  const { last, removableAfter } = use;
+  if (removableAfter === undefined) return <When at={last.last_at} relative />;
+  return (
+    <>
+      <When at={last.last_at} relative />
+      <p class="quiet">
+        {Date.parse(removableAfter) <= nowMs ? (
+          'Another has been used since, and not this one for eight days: it can be taken out.'
+        ) : (
+          <>
+            Another has been used since: safe to take out after <When at={removableAfter} />, if this one is not used
+            until then.
+          </>
+        )}
+      </p>
+    </>
+  );
+};
+
+const FoundKeys = ({ keys, kids, nowMs }: Pick<KeyPageProps, 'kids' | 'nowMs'> & { keys: readonly CheckedKey[] }) => (
+  <Table label="Public keys found" head={['kid', 'Type', 'Size', 'Use', 'Usable', 'Last signed with']}>
+    {keys.map(({ kid, type, size, use, usable, reason }, at) => (
       <Row>
         <th scope="row">{kid === undefined ? <span class="quiet">none</span> : <code>{kid}</code>}</th>
         <td>{type}</td>
         <td>{size === 0 ? '' : `${size} bit`}</td>
         <td>{use ?? ''}</td>
         <td>{usable ? <Badge tone="good">yes</Badge> : <Badge tone="bad">{reason ?? 'no'}</Badge>}</td>
+        <td>
+          <LastSigned use={kidUses(keys, kids)[at]} nowMs={nowMs} />
+        </td>
       </Row>
     ))}
   </Table>
 );
 
-const Keys = ({ keyRow: key, findings, problems, path }: KeyPageProps) => (
+const Keys = ({ keyRow: key, findings, problems, path, kids, nowMs }: KeyPageProps) => (
   <section aria-labelledby="public-keys">
     <h2 id="public-keys">Public keys</h2>
     {key.jwks_uri === null ? null : (
@@ -95,7 +126,9 @@ const Keys = ({ keyRow: key, findings, problems, path }: KeyPageProps) => (
         <Badge tone="warn">The JWKS URI cannot be used now: {findings.unreachable}</Badge>
       </p>
     )}
-    {findings === null || findings.keys.length === 0 ? null : <FoundKeys keys={findings.keys} />}
+    {findings === null || findings.keys.length === 0 ? null : (
+      <FoundKeys keys={findings.keys} kids={kids} nowMs={nowMs} />
+    )}
   </section>
 );
 
@@ -145,6 +178,7 @@ export const KeyPage = (props: KeyPageProps) => (
   <>
     <Actions {...props} />
     <Facts keyRow={props.keyRow} switched={lastSwitch(props.changes)} />
+    <Activity keyRow={props.keyRow} activity={props.activity} nowMs={props.nowMs} requestsPath={props.refusalsPath} />
     <Keys {...props} />
     <Examples examples={props.examples} />
     <section aria-labelledby="refused">

@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { ANY_REFUSAL, findRefusals } from '../../store/admin-refusal.ts';
+import { keyActivity, kidsOf } from '../../store/key-activity.ts';
 import type { Console } from '../web/console.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
@@ -28,10 +29,12 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
   const { config } = deps;
   const session = await access.page(c, 'site.api_keys.read');
   const { site, permissions } = session.actor;
-  const [[key], refusals, changes] = await inSite(session.database, site).batch([
+  const [[key], refusals, changes, activity, kids] = await inSite(session.database, site).batch([
     readKey(site, clientId),
     findRefusals(site, { ...ANY_REFUSAL, clientId }, null, RECENT_REFUSALS),
     changesOf(site, clientId, null, RECENT_CHANGES),
+    keyActivity(site, clientId),
+    kidsOf(site, clientId),
   ]);
   if (key === undefined) throw noSuchKey();
   const { findings, problems } = await lookAt(deps, key, c.req.query('look') === '1');
@@ -43,7 +46,8 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
         keyRow={key}
         path={`${linkTo(config, PLACES.keys.path)}/${clientId}`}
         refusalsPath={linkTo(config, `${PLACES.requests.path}?clientId=${clientId}&range=`)}
-        {...{ config, findings, problems, refusals, changes }}
+        {...{ config, findings, problems, refusals, changes, activity, kids }}
+        nowMs={deps.now()}
         examples={examplesFor(key, findings?.keys ?? [], config)}
         may={{
           create: permissions.has('site.api_keys.create'),

@@ -14,6 +14,8 @@ export const apiKey = z.object({
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
   lastRefusalAt: z.iso.datetime().nullable(),
+  lastUsedAt: z.iso.datetime().nullable().meta({ description: 'To a quarter of an hour.' }),
+  tokensToday: z.number().int().meta({ description: 'Granted since midnight at the site.' }),
 });
 
 export function viewKey(row: KeyRow): Record<string, unknown> {
@@ -24,6 +26,8 @@ export function viewKey(row: KeyRow): Record<string, unknown> {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     lastRefusalAt: row.last_refusal,
+    lastUsedAt: row.last_used,
+    tokensToday: row.tokens_today,
   };
 }
 

@@ -72,5 +72,6 @@ export async function authenticateClient(
     throw refuse(refused);
   }
   if (known.client === undefined) throw new Error('every step has passed, and the client is not known');
+  if (known.signing?.isSigned === true) attempt.signedWith(known.signing.kid);
   return known.client;
 }

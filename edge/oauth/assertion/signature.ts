@@ -19,24 +19,24 @@ async function importKey(jwk: JsonObject, algorithm: AssertionAlgorithm): Promis
   return key;
 }
 
-/** True when `text` is signed by one of the keys; each is tried in turn. */
-export async function isSignedByOne(
+/** The first of the keys that has signed `text`; each is tried in turn. */
+export async function signerOf(
   text: string,
   algorithm: AssertionAlgorithm,
   keys: readonly JsonObject[],
-): Promise<boolean> {
+): Promise<JsonObject | undefined> {
   for (const jwk of keys) {
     try {
       await compactVerify(text, await importKey(jwk, algorithm), { algorithms: [algorithm] });
-      return true;
+      return jwk;
     } catch (error) {
       if (!(error instanceof errors.JOSEError) && !(error instanceof DOMException)) throw error;
     }
   }
-  return false;
+  return undefined;
 }
 
 /** Does the work of a check that fails. */
 export async function checkAgainstDecoy(text: string, algorithm: AssertionAlgorithm): Promise<void> {
-  await isSignedByOne(text, algorithm, [decoyKey(algorithm)]);
+  await signerOf(text, algorithm, [decoyKey(algorithm)]);
 }

@@ -9,11 +9,12 @@ import type { ClientRow } from '../../store/client.ts';
 import type { ClientKeyring, ClientKeys } from '../client-keys.ts';
 import { chooseKeys } from './choose-key.ts';
 import type { CompactJws } from './compact-jws.ts';
-import { isSignedByOne } from './signature.ts';
+import { signerOf } from './signature.ts';
 
 /** `keys`: there are usable ones; `fit`: one of them fits `kid` and `alg`; `signature`: it has signed. */
 export type Signing =
-  | { readonly isSigned: true }
+  /** `kid` is the key's own; undefined for a key without one. */
+  | { readonly isSigned: true; readonly kid: string | undefined }
   | { readonly isSigned: false; readonly failed: 'keys' | 'fit' | 'signature'; readonly refusal: Reason };
 
 async function signingWith(
@@ -26,7 +27,8 @@ async function signingWith(
   if ('reason' in chosen) return { isSigned: false, failed: 'fit', refusal: chosen };
   const { keys } = chosen;
   const jwks = keys.map(({ jwk }) => jwk);
-  if (await isSignedByOne(text, algorithm, jwks)) return { isSigned: true };
+  const signer = await signerOf(text, algorithm, jwks);
+  if (signer !== undefined) return { isSigned: true, kid: keys.find(({ jwk }) => jwk === signer)?.kid };
   const which = keys.length > 1 ? `any of the ${keys.length} keys that fit` : `the key ${quote(keys[0]?.kid)}`;
   const reason = `the signature does not verify with ${which}: was it made with the matching private key?`;
   return { isSigned: false, failed: 'signature', refusal: { code: 'signature', reason } };

@@ -47,7 +47,7 @@ beforeAll(async () => {
   const latency = Array(12).fill(1);
   const usage = { at: Date.now(), surface: 'fhir', outcome: 'ok', requests: 7, durationMs: 7, latency } as const;
   await mine.deps.database.batch([
-    noteUsage({ counts: [{ ...usage, site: theirs.site }], answers: [], keys: [] }),
+    noteUsage({ counts: [{ ...usage, site: theirs.site }], answers: [], keys: [], kids: [] }),
     noteRefusals([refusalOf(theirs.clientId, { reason: 'theirs' })]),
   ]);
 });

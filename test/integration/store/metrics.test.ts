@@ -44,6 +44,7 @@ const counted = (more: Partial<Counted> = {}): Counted => ({
   ],
   answers: [{ site, surface: 'hl7', answer: 'AA', answers: 3 }],
   keys: [keyCount(site, key.clientId)],
+  kids: [],
   ...more,
 });
 

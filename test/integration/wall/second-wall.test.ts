@@ -63,6 +63,7 @@ const FOR_THE_OWNER = [
   'console_session_to_site',
   'job_claim',
   'jti_claim_add',
+  'key_kids_note',
   'metrics_told',
   'mllp_candidates',
   'mllp_ranges',

@@ -109,6 +109,9 @@ describe('programs for a key', () => {
     created_at: '',
     updated_at: '',
     last_refusal: null,
+    name_key: '',
+    last_used: null,
+    tokens_today: 0,
   };
   const config = (endpoints: Record<string, string>) =>
     readConfig({

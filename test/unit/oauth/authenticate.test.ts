@@ -70,6 +70,7 @@ async function present(client: ClientRow | undefined, options: AssertionOptions 
     sourceAddress: '192.0.2.1',
     countFor: () => undefined,
     knownClient: () => undefined,
+    signedWith: () => undefined,
     countToken: () => undefined,
   };
   const presented = await readPresented(request);

@@ -1,0 +1,128 @@
+/** What a key has done in the last day and month, by surface: bars that need no script, and the same in words. */
+import { useContext } from 'hono/jsx';
+
+import type { KeyActivityRow } from '../../store/key-activity.ts';
+import type { UsageSurface } from '../../store/usage.ts';
+import { Empty, TimeZone, When } from '../web/ui.tsx';
+import { wallTime } from '../web/wall-clock.ts';
+import type { KeyRow } from './statements.ts';
+
+const SURFACES: Readonly<Record<UsageSurface, string>> = {
+  token: 'Token requests',
+  fhir: 'FHIR requests',
+  hl7: 'HL7 over HTTP',
+  mllp: 'HL7 over MLLP',
+};
+const HOUR = 3600;
+const DAY = 86_400;
+const SPANS = [
+  { title: 'Last 24 hours', stepSeconds: HOUR, steps: 24 },
+  { title: 'Last 30 days', stepSeconds: DAY, steps: 30 },
+] as const;
+
+interface Step {
+  /** Seconds since the epoch. */
+  readonly begins: number;
+  readonly accepted: number;
+  readonly refused: number;
+}
+
+/** Every step of a span, the last one being the one that is not over; those without anything are zero. */
+export function stepsOf(
+  rows: readonly KeyActivityRow[],
+  surface: string,
+  { stepSeconds, steps }: { readonly stepSeconds: number; readonly steps: number },
+  nowMs: number,
+): readonly Step[] {
+  const last = Math.floor(nowMs / 1000 / stepSeconds) * stepSeconds;
+  return Array.from({ length: steps }, (_, at) => {
+    const begins = last - (steps - 1 - at) * stepSeconds;
+    const row = rows.find(
+      (each) => each.surface === surface && each.step_seconds === stepSeconds && each.begins === begins,
+    );
+    return { begins, accepted: row?.accepted ?? 0, refused: row?.refused ?? 0 };
+  });
+}
+
+const HEIGHT = 40;
+const BAR = 8;
+const GAP = 2;
+
+const Bars = ({ steps, label, isDays }: { steps: readonly Step[]; label: string; isDays: boolean }) => {
+  const zone = useContext(TimeZone);
+  const most = Math.max(1, ...steps.map(({ accepted, refused }) => accepted + refused));
+  // Something is never nothing to see.
+  const high = (count: number): number => (count === 0 ? 0 : Math.max(1.5, (count / most) * HEIGHT));
+  const said = (step: Step): string => {
+    const { day, time } = wallTime(new Date(step.begins * 1000).toISOString(), isDays ? 'UTC' : zone);
+    return `${isDays ? day : `${day} ${time.slice(0, 5)}`}: ${step.accepted} accepted, ${step.refused} refused or failed`;
+  };
+  return (
+    <svg
+      class="bars"
+      viewBox={`0 0 ${steps.length * (BAR + GAP)} ${HEIGHT}`}
+      role="img"
+      aria-label={label}
+      preserveAspectRatio="none"
+    >
+      {steps.map((step, at) => {
+        const [ok, bad] = [high(step.accepted), high(step.refused)];
+        const x = at * (BAR + GAP);
+        return (
+          <g>
+            <title>{said(step)}</title>
+            <rect class="ground" x={x} y={0} width={BAR} height={HEIGHT} />
+            <rect class="bad" x={x} y={HEIGHT - bad} width={BAR} height={bad} />
+            <rect class="ok" x={x} y={Math.max(0, HEIGHT - bad - ok)} width={BAR} height={ok} />
+          </g>
+        );
+      })}
+    </svg>
+  );
+};
+
+const sum = (steps: readonly Step[], what: 'accepted' | 'refused'): number =>
+  steps.reduce((total, step) => total + step[what], 0);
+
+interface ActivityProps {
+  readonly keyRow: KeyRow;
+  readonly activity: readonly KeyActivityRow[];
+  readonly nowMs: number;
+  /** Where what was refused is explained. */
+  readonly requestsPath: string;
+}
+
+export const Activity = ({ keyRow, activity, nowMs, requestsPath }: ActivityProps) => {
+  const surfaces = Object.entries(SURFACES).filter(([surface]) => activity.some((row) => row.surface === surface));
+  return (
+    <section aria-labelledby="activity">
+      <h2 id="activity">Activity</h2>
+      {keyRow.last_used === null ? (
+        <Empty>It has not been used yet.</Empty>
+      ) : (
+        <p>
+          Last used <When at={keyRow.last_used} relative />, to a quarter of an hour; {keyRow.tokens_today} token
+          {keyRow.tokens_today === 1 ? '' : 's'} today. <a href={requestsPath}>What was refused or failed</a>
+        </p>
+      )}
+      <div class="activity">
+        {surfaces.map(([surface, title]) =>
+          SPANS.map((span) => {
+            const steps = stepsOf(activity, surface, span, nowMs);
+            const [accepted, refused] = [sum(steps, 'accepted'), sum(steps, 'refused')];
+            const words = `${accepted} accepted, ${refused} refused or failed`;
+            return (
+              <figure>
+                <figcaption>
+                  {title} <span class="quiet">{span.title.toLowerCase()}</span>
+                </figcaption>
+                <Bars steps={steps} label={`${title}, ${span.title}: ${words}`} isDays={span.stepSeconds === DAY} />
+                <p class="quiet">{words}</p>
+              </figure>
+            );
+          }),
+        )}
+      </div>
+    </section>
+  );
+};
