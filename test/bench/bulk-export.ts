@@ -3,20 +3,14 @@
  * megabytes a second, and what a resource costs workerd in CPU and memory, since a Worker has limits of both.
  */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
-import { Client, type Connection } from 'pg';
+import type { Client, Connection } from 'pg';
 
-import { prepareDatabase } from '../stack/services/application-login.ts';
 import { getToken } from '../stack/services/client.ts';
-import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
-import { startPostgres } from '../stack/services/postgres.ts';
-import { makeSecrets } from '../stack/services/secrets.ts';
-import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { createApiKey } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
 import { cpuMicros } from './cpu.ts';
+import { startBenchDatabase } from './database.ts';
 import { serveWorker } from './workerd.ts';
 
 const OBSERVATIONS = 1_000_000;
@@ -105,25 +99,12 @@ const peakMegabytes = (pid: number): string => {
 };
 
 export async function bench(): Promise<Row[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-bulk-'));
-  const postgres = await startPostgres({ dataDir: folder });
-  const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
-  const applicationUrl = await prepareDatabase(postgres.url);
-  const client = new Client({ connectionString: postgres.url });
-  await client.connect();
-  const site = await createSite(client);
+  const database = await startBenchDatabase();
+  const { client, site } = database;
   const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
   await fill(client, site);
-  const secrets = await makeSecrets();
   const worker = await serveWorker(
-    (url) => ({
-      ...secrets.env,
-      DATABASE_URL: applicationUrl,
-      DATABASE_FETCH_ENDPOINT: endpoint.url,
-      INTEGRATION_OAUTH_PUBLIC_BASE_URL: url,
-      INTEGRATION_FHIR_PUBLIC_BASE_URL: url,
-      INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,
-    }),
+    (url) => database.env(url),
     // Half of what a Worker has: what needs more ends here. Without it V8 lets garbage lie as long as there is room.
     ['--max-old-space-size=64'],
   );
@@ -170,9 +151,6 @@ export async function bench(): Promise<Row[]> {
     return rows;
   } finally {
     await worker.stop();
-    await client.end();
-    await endpoint.close();
-    await postgres.stop();
-    await rm(folder, { recursive: true, force: true });
+    await database.stop();
   }
 }

@@ -3,24 +3,17 @@
  * a Neon endpoint, and what is asked of the gateway.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
-import { Client } from 'pg';
+import type { Client } from 'pg';
 
 import { toWrite, writeResources } from '../../edge/store/resource.ts';
 import { es256PrivateJwk } from '../../shared/es256-jwk.ts';
 import { MLLP_CONTENT_TYPE, MLLP_MESSAGES_PATH } from '../../shared/mllp-contract.ts';
 import { createSigner, sha256Of } from '../../sidecar/token.ts';
-import { prepareDatabase } from '../stack/services/application-login.ts';
 import { ASSERTION_TYPE, clientAssertion, getToken } from '../stack/services/client.ts';
-import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
-import { startPostgres } from '../stack/services/postgres.ts';
-import { postmasterPid } from '../stack/services/postgres-cluster.ts';
-import { makeSecrets } from '../stack/services/secrets.ts';
-import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { createApiKey } from '../stack/services/seed.ts';
 import { childrenOf } from './cpu.ts';
+import { startBenchDatabase } from './database.ts';
 import { serveDeno } from './deno.ts';
 import { serveLimits, type Limits } from './limits.ts';
 import { startLine } from './line.ts';
@@ -84,29 +77,17 @@ export interface GatewayStackOptions {
 }
 
 export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOptions): Promise<GatewayStack> {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-pg-'));
-  const postgres = await startPostgres({ dataDir: folder });
-  const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
+  const database = await startBenchDatabase();
+  const { postgres, postmaster, endpoint, client, site, secrets } = database;
   const line = await startLine(runtime === 'Deno' ? postgres.port : endpoint.port, delayMs);
-  const applicationUrl = new URL(await prepareDatabase(postgres.url));
-  const client = new Client({ connectionString: postgres.url });
-  await client.connect();
-  const site = await createSite(client);
   const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
   await createApiKey(client, { site, protocols: ['hl7-mllp'], allowedIps: [ADDRESS] });
   const patient = await fillPatients(client, site, PATIENTS);
-  await client.end();
-  const secrets = await makeSecrets();
-  if (runtime === 'Deno') applicationUrl.port = String(line.port);
+  const address = new URL(database.applicationUrl);
+  if (runtime === 'Deno') address.port = String(line.port);
   const overNeon = { DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${line.port}/sql` };
-  const env = (url: string) => ({
-    ...secrets.env,
-    DATABASE_URL: applicationUrl.href,
-    ...(runtime === 'Deno' ? {} : overNeon),
-    INTEGRATION_OAUTH_PUBLIC_BASE_URL: url,
-    INTEGRATION_FHIR_PUBLIC_BASE_URL: url,
-    INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,
-  });
+  const door = { DATABASE_URL: address.href, ...(runtime === 'Deno' ? {} : overNeon) };
+  const env = (url: string): Record<string, string> => database.env(url, door);
   const gateway = runtime === 'Deno' ? await serveDeno(env) : await serveWorker(env);
   const { keys } = JSON.parse(secrets.env.TOKEN_SIGNING_KEYS) as { readonly keys: readonly object[] };
   const limits = await serveLimits({
@@ -117,14 +98,11 @@ export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOp
     query: 'select body from resource where site_id = $1::uuid and type = $2 and id = $3::uuid',
     params: [site, 'Patient', patient],
   });
-  const postmaster = await postmasterPid(join(folder, 'cluster'));
   const stop = async (): Promise<void> => {
     await gateway.stop();
     await limits.stop();
     await line.close();
-    await endpoint.close();
-    await postgres.stop();
-    await rm(folder, { recursive: true, force: true });
+    await database.stop();
   };
 
   const assertions = await Promise.all(

@@ -4,18 +4,14 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Client, Pool } from 'pg';
+import { Pool } from 'pg';
 
-import { prepareDatabase } from '../stack/services/application-login.ts';
-import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
-import { startPostgres } from '../stack/services/postgres.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
-import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { createApiKey } from '../stack/services/seed.ts';
 import { startSidecar } from '../stack/services/sidecar.ts';
+import { startBenchDatabase } from './database.ts';
 import { measureMllp, type MllpMeasured } from './mllp-load.ts';
 import type { ServerName } from './mllp-servers.ts';
 import { serveWorker } from './workerd.ts';
@@ -141,21 +137,10 @@ async function commits(url: string, connections: number): Promise<Row> {
 }
 
 async function socketToRow(): Promise<Row[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-mllp-'));
-  const postgres = await startPostgres({ dataDir: folder });
-  const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
-  const applicationUrl = await prepareDatabase(postgres.url);
-  const client = new Client({ connectionString: postgres.url });
-  await client.connect();
-  const site = await createSite(client);
+  const database = await startBenchDatabase();
+  const { client, site, secrets } = database;
   await createApiKey(client, { site, protocols: ['hl7-mllp'], allowedIps: ['127.0.0.1'] });
-  const secrets = await makeSecrets();
-  const worker = await serveWorker((url) => ({
-    ...secrets.env,
-    DATABASE_URL: applicationUrl,
-    DATABASE_FETCH_ENDPOINT: endpoint.url,
-    INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,
-  }));
+  const worker = await serveWorker((url) => database.env(url));
   const sidecar = await startSidecar({
     edgeUrl: worker.url,
     privateKey: secrets.sidecarPrivateKey,
@@ -164,7 +149,7 @@ async function socketToRow(): Promise<Row[]> {
   try {
     const rows: Row[] = [];
     for (const connections of CONNECTIONS) {
-      rows.push(await commits(postgres.url, connections));
+      rows.push(await commits(database.postgres.url, connections));
       const { port, pid } = sidecar;
       const measured = await measureMllp({ port, pid, connections, message: adt });
       rows.push(row('socket to committed row, ADT, a new patient each', connections, measured));
@@ -173,10 +158,7 @@ async function socketToRow(): Promise<Row[]> {
   } finally {
     await sidecar.stop();
     await worker.stop();
-    await client.end();
-    await endpoint.close();
-    await postgres.stop();
-    await rm(folder, { recursive: true, force: true });
+    await database.stop();
   }
 }
 

@@ -69,9 +69,11 @@ export function bulkCases(subject: () => Subject): void {
 
   test('of patients: what has none is left out', async () => {
     const { token, p, o } = await siteOf(subject());
+    // What is of nobody stands between two of the patient.
+    const last = await subject().create(observation(p), token);
     const manifest = await manifestOf(subject(), '/Patient/$export', { token });
     expect(manifest.request).toBe(`${subject().root}/Patient/$export`);
-    expect(idsOf(await exported(manifest, token))).toEqual([p, o].toSorted());
+    expect(idsOf(await exported(manifest, token))).toEqual([p, o, last].toSorted());
   });
 
   test('of types, named once or several times', async () => {

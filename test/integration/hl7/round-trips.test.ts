@@ -106,6 +106,19 @@ describe('round trips', () => {
     }
   });
 
+  test('settings that were changed meanwhile decide, whatever is believed of them', async () => {
+    const one = isolate();
+    const own = await createHl7Site({ database: db });
+    for (const given of ['Jane', 'Janet']) expect((await own.send(adt('C1', given), one)).outcome).toBe('AA');
+    await db.client.query(`update site set processing_ids = '{T}' where site_id = $1`, [own.site]);
+    expect((await own.send(adt('C1', 'Joan'), one)).outcome).toBe('AR');
+    await db.client.query(`update site set processing_ids = '{P}', placeholders = '{C2}' where site_id = $1`, [
+      own.site,
+    ]);
+    expect((await own.send(adt('C2'), one)).outcome).toBe('AE');
+    expect(await own.resources('Patient')).toMatchObject([{ version: 2, name: [{ given: ['Janet'] }] }]);
+  });
+
   test('two for a message that is too long to be sent twice', async () => {
     const one = isolate();
     await trips(adt('L0'), one);

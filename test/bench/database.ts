@@ -1,0 +1,61 @@
+/** What a measurement of the whole chain rests on: a PostgreSQL of its own that loses nothing, migrated, a Neon endpoint, a site. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Client } from 'pg';
+
+import { prepareDatabase } from '../stack/services/application-login.ts';
+import { type NeonEndpoint, startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
+import { postmasterPid } from '../stack/services/postgres-cluster.ts';
+import { type Postgres, startPostgres } from '../stack/services/postgres.ts';
+import { makeSecrets, type Secrets } from '../stack/services/secrets.ts';
+import { createSite } from '../stack/services/seed.ts';
+
+export interface BenchDatabase {
+  readonly postgres: Postgres;
+  readonly postmaster: number;
+  readonly endpoint: NeonEndpoint;
+  /** The application's connection string. */
+  readonly applicationUrl: string;
+  /** The owner's connection. */
+  readonly client: Client;
+  readonly site: string;
+  readonly secrets: Secrets;
+  /** What a gateway at `url` is configured with. @param door instead of the endpoint, the way that it asks the database */
+  env(url: string, door?: Readonly<Record<string, string>>): Record<string, string>;
+  stop(): Promise<void>;
+}
+
+export async function startBenchDatabase(): Promise<BenchDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-pg-'));
+  const postgres = await startPostgres({ dataDir: folder });
+  const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
+  const applicationUrl = await prepareDatabase(postgres.url);
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  const secrets = await makeSecrets();
+  const overNeon = { DATABASE_URL: applicationUrl, DATABASE_FETCH_ENDPOINT: endpoint.url };
+  return {
+    postgres,
+    postmaster: await postmasterPid(join(folder, 'cluster')),
+    endpoint,
+    applicationUrl,
+    client,
+    site: await createSite(client),
+    secrets,
+    env: (url, door = overNeon) => ({
+      ...secrets.env,
+      ...door,
+      INTEGRATION_OAUTH_PUBLIC_BASE_URL: url,
+      INTEGRATION_FHIR_PUBLIC_BASE_URL: url,
+      INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,
+    }),
+    async stop() {
+      await client.end();
+      await endpoint.close();
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
