@@ -72,6 +72,9 @@ const NOBODYS = [
   'get /replays/{id}',
   'post /replays/{id}/stop',
   'post /replays/{id}/resume',
+  'post /api-keys/check-jwks-uri',
+  'get /people',
+  'get /signing-keys',
   'post /workbench/assertion',
   'post /workbench/resource',
 ];

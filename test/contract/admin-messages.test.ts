@@ -348,7 +348,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       patient: [],
       observation: [],
       'bad-patient': ['Patient.gender', 'Patient.birthDate', 'Patient.nickname'],
-      'bad-observation': ['Observation.status', 'Observation.value.ofType(Quantity).value'],
+      'bad-observation': ['Observation.value.ofType(Quantity).value', 'Observation.status'],
     });
   });
 

@@ -2,10 +2,13 @@
  * The API reference in a real Chromium, with the reference, the token service and FHIR at hosts of their own: a token is made
  * from a private key on the page, requests are tried with it, and the key is in nothing that the page sends.
  */
+import { mkdir } from 'node:fs/promises';
+
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { lookAt, PHONE, PICTURES, WIDE } from '../stack/tools/console-browser.ts';
 import { isBrowserMissing, NO_BROWSER, startBrowser } from '../stack/tools/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { freePort } from '../stack/services/free-port.ts';
@@ -190,5 +193,37 @@ describe('the API reference in a browser', () => {
     await page.fill('.operation-filter-input', 'observation search');
     await page.waitForSelector('[id$="searchObservation"]');
     await page.waitForSelector('[id$="searchPatient"]', { state: 'detached' });
+  });
+
+  test('every page is read without a fault, in both colour schemes, and is not wider than the window', async () => {
+    if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
+    for (const [name, url] of [
+      ['api', `${at('docs')}/docs`],
+      ['mllp', `${at('docs')}/docs/mllp`],
+      ['errors', `${at('docs')}/docs/errors`],
+      ['changes', `${at('docs')}/docs/changes`],
+      ['admin', `${at('console')}/docs/admin`],
+    ] as const) {
+      await page.goto(url);
+      const isTried = name === 'api' || name === 'admin';
+      if (isTried) await page.waitForSelector('.swagger-ui .opblock-tag');
+      expect(await page.isVisible(`a:has-text("Console")[href="${at('console')}/admin"]`), name).toBe(true);
+      for (const [width, colorScheme] of [
+        [WIDE, 'light'],
+        [PHONE, 'dark'],
+      ] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await page.setViewportSize({ width, height: 900 });
+        if (PICTURES !== undefined) {
+          await page.screenshot({ path: `${PICTURES}/reference-${name}-${colorScheme}-${width}.png`, fullPage: true });
+        }
+        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect(scrollWidth, `${name} at ${width}`).toBeLessThanOrEqual(width);
+        // Swagger UI's own markup is Swagger UI's.
+        if (!isTried) await lookAt(page);
+      }
+    }
+    // axe-core tries a style of its own, which the policy of the pages refuses.
+    expect(problems.filter((line) => !line.startsWith('Applying inline style'))).toEqual([]);
   });
 });
