@@ -61,7 +61,7 @@ test('an administrator makes a key, uses it, disables it and sees why it was ref
     return (await page.textContent('#main'))?.includes('the API key is disabled');
   });
   expect(await page.textContent('.refusals')).toContain('Enable the API key');
-  await page.click('text=All refusals of this key');
+  await page.click('text=All requests of this key');
   expect(await page.textContent('.refusals')).toContain('Laboratory');
   await lookAt(page);
 
