@@ -16,6 +16,8 @@ import { auditOperations } from './audit/operations.ts';
 import { addAuditPages } from './audit/routes.tsx';
 import { attentionOperations } from './attention/operations.ts';
 import { addAttentionPages } from './attention/routes.tsx';
+import { feedOperations } from './feeds/operations.ts';
+import { addFeeds } from './feeds/routes.tsx';
 import { healthOperations } from './health/operations.ts';
 import { addHealthPage } from './health/routes.tsx';
 import { keyOperations } from './keys/operations.ts';
@@ -64,6 +66,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...trafficOperations(deps),
     ...endpointOperations(deps),
     ...healthOperations(deps),
+    ...feedOperations(deps),
     ...requestOperations(deps),
     ...messageOperations(workbench),
     ...replayOperations(),
@@ -114,6 +117,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addOperations(app, access, adminOperations(deps, workbench));
   addAssets(app, deps, ASSETS_PATH);
   const console: Console = { deps, workbench, access };
+  addFeeds(app, console);
   addTraffic(app, console);
   addHealthPage(app, console);
   addKeyPages(app, console);

@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 38;
+export const SCHEMA_VERSION = 39;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -40,6 +40,7 @@ export const FUNCTIONS: readonly string[] = [
   'console_session_logout',
   'console_session_sites',
   'console_session_to_site',
+  'feeds_now',
   'fhir_find',
   'fhir_read',
   'fhir_write',

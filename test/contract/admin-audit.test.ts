@@ -53,6 +53,7 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
 /** Nobody's data: settings, who is signed in, names; checks of what was sent; replays of many, each message of which has its own row. */
 const NOBODYS = [
   'get /health',
+  'get /feeds',
   'get /requests',
   'get /site',
   'get /alerts',

@@ -14,6 +14,22 @@ interface Init extends Omit<RequestInit, 'headers'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+interface Feeds {
+  readonly health: { readonly isUsual: boolean; readonly sentence: string };
+  readonly feeds: readonly {
+    readonly clientId: string;
+    readonly name: string;
+    readonly refusals: number;
+    readonly fault: { readonly surface: string; readonly code: string } | null;
+    readonly senders: readonly {
+      readonly surface: string;
+      readonly application: string;
+      readonly today: object;
+      readonly verdict: string | null;
+    }[];
+  }[];
+}
+
 interface Item {
   readonly clientId: string;
   readonly surface: string;
@@ -207,5 +223,37 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
       [415, 1],
       [422, 4],
     ]);
+  });
+
+  test('a feed is a sentence: when, how many today, what was refused and why, in one round trip', async () => {
+    const before = db.endpoint.requests();
+    const feeds = await until('the counts to be written', async () => {
+      const answer = await fetch(`${stack.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${admin}` } });
+      expect(answer.status).toBe(200);
+      const body: Feeds = await answer.json();
+      return body.feeds.some(({ senders }) => senders.some(({ surface }) => surface === 'hl7')) ? body : undefined;
+    });
+    expect(before).toBeLessThan(db.endpoint.requests());
+    const [lab, ...others] = feeds.feeds;
+    expect([lab?.name, lab?.clientId, others.map(({ name }) => name)]).toEqual(['LAB', key.clientId, []]);
+    const hl7 = lab?.senders.find(({ surface }) => surface === 'hl7');
+    expect(hl7).toMatchObject({
+      application: 'LAB',
+      today: { accepted: 0, refused: 4, rejected: 0 },
+      verdict: 'too-new',
+    });
+    expect(lab?.senders.find(({ surface }) => surface === 'fhir')?.verdict).toBeNull();
+    expect(lab?.fault).toMatchObject({ surface: 'hl7', code: 'unsupported-media-type' });
+    expect(feeds.health.isUsual).toBe(false);
+    expect(feeds.health.sentence).toContain('4 messages of LAB were refused');
+    expect(JSON.stringify(feeds)).not.toMatch(/Nosy|Nora|South/);
+    const asked = db.endpoint.requests();
+    await fetch(`${stack.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${admin}` } });
+    expect(db.endpoint.requests() - asked).toBe(1);
+    const mayNotSee = await stack.oidc.signToken({ permissions: ['site.endpoints.read'] });
+    const counts: Feeds = await (
+      await fetch(`${stack.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${mayNotSee}` } })
+    ).json();
+    expect([counts.feeds[0]?.fault, Number(counts.feeds[0]?.refusals) > 0]).toEqual([null, true]);
   });
 });

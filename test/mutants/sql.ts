@@ -8,6 +8,7 @@ const RACES = ['test/contract/fhir.test.ts'];
 const FHIR = ['test/contract/fhir.test.ts'];
 const OAUTH = ['test/contract/oauth.test.ts'];
 const OAUTH_STORE = ['test/integration/store/oauth-store.test.ts'];
+const FEEDS = ['test/integration/store/feeds.test.ts'];
 const REFUSALS = ['test/integration/store/refusals.test.ts'];
 const OAUTH_STORE_FHIR = ['test/contract/oauth.test.ts'];
 const INGEST_RACES = ['test/integration/hl7/ingest.test.ts', 'test/integration/hl7/bad-input.test.ts'];
@@ -706,6 +707,34 @@ export const SQL: readonly Mutant[] = [
 `,
     replace: '',
     tests: SITE,
+  },
+  {
+    name: 'feeds_now: the keys of every site',
+    file: 'migrations/functions/feeds_now.sql',
+    find: 'where k.site_id = p_site and (k.status',
+    replace: 'where (k.status',
+    tests: FEEDS,
+  },
+  {
+    name: 'feeds_now: an hour is that of UTC',
+    file: 'migrations/functions/feeds_now.sql',
+    find: '((c.quarter at time zone c.zone) - i.back) at time zone c.zone as hour_to',
+    replace: 'c.quarter - i.back as hour_to',
+    tests: FEEDS,
+  },
+  {
+    name: 'feeds_now: a day begins in UTC',
+    file: 'migrations/functions/feeds_now.sql',
+    find: "date_trunc('day', p_now at time zone z.zone) at time zone z.zone as today",
+    replace: "date_trunc('day', p_now) as today",
+    tests: FEEDS,
+  },
+  {
+    name: 'usage_noted: names of senders fill the table',
+    file: 'migrations/functions/usage_noted.sql',
+    find: '<= 20 as is_named',
+    replace: '<= 20000 as is_named',
+    tests: FEEDS,
   },
   {
     name: 'refusals_note: a flood of reasons fills the table',

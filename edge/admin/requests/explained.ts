@@ -15,6 +15,9 @@ interface Link {
 const isMessage = ({ surface, code }: Pick<FoundRefusal, 'surface' | 'code'>): boolean =>
   (surface === 'hl7' || surface === 'mllp') && /^\d+$/.test(code);
 
+/** A message is received before it is refused. */
+const BEFORE_MS = 60_000;
+
 /** What is wrong with a resource the workbench shows, one fault for each element. */
 const OF_CONTENT = new Set(['structure', 'required', 'value', 'invariant', 'code-invalid', 'business-rule']);
 
@@ -25,7 +28,7 @@ export function explainedAt(config: Config, row: FoundRefusal): Link {
     const query = {
       clientId: row.client_id,
       outcome: row.answer.startsWith('A') ? row.answer : applicationCodeFor([row.code]),
-      from: row.first_at,
+      from: new Date(Date.parse(row.first_at) - BEFORE_MS).toISOString(),
     };
     return {
       href: `${linkTo(config, PLACES.messages.path)}?${new URLSearchParams(query).toString()}`,

@@ -20,22 +20,6 @@ const spanOf = (asked: string | undefined): Span => SPAN_NAMES.find((name) => na
 export function addTraffic(app: Surface, { deps, access }: Console): void {
   const { config } = deps;
 
-  app.get('/admin', async (c) => {
-    const session = await access.page(c);
-    const { permissions } = session.actor;
-    if (permissions.has('site.endpoints.read')) return show(c, session);
-    const page = (
-      <Page title="Welcome" config={config} session={session}>
-        <p>
-          {permissions.size === 0
-            ? 'Your account has no permission here yet: ask whoever manages your OpenID provider.'
-            : 'Choose among the places what you want to do.'}
-        </p>
-      </Page>
-    );
-    return respond(config, page);
-  });
-
   app.get(PLACE, async (c) => show(c, await access.page(c, 'site.endpoints.read')));
 
   async function show(c: Context, session: Visitor): Promise<Response> {

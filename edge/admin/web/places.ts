@@ -13,6 +13,7 @@ interface Place {
 
 /** In the order of the navigation. */
 export const PLACES = {
+  feeds: { group: 'Watch', path: '/admin', title: 'Feeds', permission: 'site.endpoints.read' },
   messages: { group: 'Watch', path: '/admin/messages', title: 'Messages', permission: 'site.messages.read' },
   requests: { group: 'Watch', path: '/admin/requests', title: 'Requests', permission: 'site.api_keys.read' },
   attention: { group: 'Watch', path: '/admin/attention', title: 'Attention', permission: 'site.messages.read' },

@@ -21,6 +21,7 @@ export interface PageRow {
 }
 
 export const PAGES: readonly PageRow[] = [
+  { route: '/admin', name: 'feeds' },
   { route: '/admin/traffic', name: 'traffic' },
   { route: '/admin/traffic', name: 'traffic-table', path: () => '/admin/traffic?span=30d&as=table' },
   { route: '/admin/keys', name: 'keys' },
@@ -65,7 +66,6 @@ export const PAGES: readonly PageRow[] = [
 
 /** Asked for with GET, and no page: they lead elsewhere, or are files. */
 export const NO_PAGES: readonly string[] = [
-  '/admin',
   '/admin/sign-in',
   '/admin/callback',
   '/admin/assets/:file',
@@ -73,6 +73,29 @@ export const NO_PAGES: readonly string[] = [
   '/admin/audit/events.ndjson',
   '/admin/keys/:clientId/handover/markdown',
 ];
+
+/** Five weeks of two senders, of which one has been silent for 47 minutes, and a sidecar. */
+async function fillFeeds(client: ConsoleInBrowser['db']['client'], site: string): Promise<void> {
+  const senders = [
+    { name: 'LAB', application: 'LAB', from: 3 },
+    { name: 'Radiology reports', application: 'RIS', from: 0 },
+  ];
+  for (const { name, application, from } of senders) {
+    const { clientId } = await createApiKey(client, { site, name, protocols: ['hl7-mllp'], allowedIps: ['192.0.2.7'] });
+    await client.query(
+      `insert into key_usage (site_id, client_id, bucket, surface, application, facility, accepted, refused, rejected)
+         select $1, $2, date_bin('15 minutes', now(), 'epoch') - n * interval '15 minutes', 'mllp', $3, 'NORTH', 12, n % 9 / 8, n % 17 / 16
+           from generate_series($4::int, 3000) n`,
+      [site, clientId, application, from],
+    );
+    await client.query(
+      `insert into feed (site_id, client_id, surface, application, facility, first_at, last_at)
+         values ($1, $2, 'mllp', $3, 'NORTH', now() - interval '60 days', now() - $4::int * interval '15 minutes 40 seconds')`,
+      [site, clientId, application, from],
+    );
+  }
+  await client.query(`insert into sidecar_seen (issuer, clock_seconds) values ('ward-1', 0) on conflict do nothing`);
+}
 
 /** Something for every list: what went well, what was refused, and what people should look at. */
 export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site }: ConsoleInBrowser): Promise<Shown> {
@@ -122,6 +145,7 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
        from api_key k where k.site_id = $1 on conflict do nothing`,
     [site],
   );
+  await fillFeeds(db.client, site);
   const { rows } = await db.client.query<{ message_id: string }>(
     `select message_id from hl7_message where control_id = 'E2E-2'`,
   );

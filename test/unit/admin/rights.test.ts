@@ -26,6 +26,7 @@ test('every operation and its permission', () => {
     'get /audit: site.audit.read',
     'get /authority-aliases: site.messages.read',
     'get /endpoints: site.endpoints.read',
+    'get /feeds: site.endpoints.read',
     'get /health: site.endpoints.read',
     'get /messages/{id}: site.messages.read',
     'get /messages: site.messages.read',

@@ -1,0 +1,61 @@
+/** One sentence about all feeds of a site: what is not as usual, the worst first. Pure. */
+import type { Feeds, Sender } from './schema.ts';
+
+/** What more there is stands below, key by key. */
+const MAX_TOLD = 4;
+
+/** `47 min`, `5 h`, `3 days`. */
+export function howLong(ms: number): string {
+  const minutes = Math.max(0, Math.round(ms / 60_000));
+  if (minutes < 120) return `${minutes} min`;
+  return minutes < 2 * 24 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / (24 * 60))} days`;
+}
+
+/** MSH-3 and MSH-4 where a key has several senders. */
+export const senderName = ({ application, facility }: Pick<Sender, 'application' | 'facility'>): string =>
+  [application, facility].filter(Boolean).join(' / ');
+
+const counted = (number: number, what: string): string =>
+  `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
+const were = (number: number): string => (number === 1 ? 'was' : 'were');
+
+export function sentenceOf(
+  { feeds, sidecars }: Pick<Feeds, 'feeds' | 'sidecars'>,
+  nowMs: number,
+): { readonly isUsual: boolean; readonly sentence: string } {
+  const senders = feeds.flatMap(({ name, senders: ofKey }) => {
+    const hasSeveral = ofKey.filter(({ surface }) => surface !== 'fhir').length > 1;
+    return ofKey.map((sender) => {
+      const own = hasSeveral ? senderName(sender) : '';
+      return { sender, name: own === '' ? name : `${name} (${own})` };
+    });
+  });
+  const late = sidecars.filter(({ isLate }) => isLate);
+  const silent = senders.filter(({ sender }) => sender.verdict === 'silent');
+  const refused = senders.filter(({ sender }) => sender.refusedLately > 0);
+  const fewer = senders.filter(({ sender }) => sender.verdict === 'fewer');
+  const more = senders.filter(({ sender }) => sender.verdict === 'more');
+  const disabled = feeds.filter(({ status, refusals }) => status === 'disabled' && refusals > 0);
+  const wrong = [
+    ...late.map(
+      ({ issuer, lastSeenAt }) =>
+        `the sidecar ${issuer} has not called for ${howLong(nowMs - Date.parse(lastSeenAt))}, messages over MLLP wait at their senders`,
+    ),
+    ...silent.map(({ sender, name }) => `${name} has been silent for ${howLong(nowMs - Date.parse(sender.lastAt))}`),
+    ...disabled.map(({ name }) => `${name} is disabled and still tries`),
+    ...refused.map(({ sender: { surface, refusedLately }, name }) => {
+      const what = surface === 'fhir' ? 'request' : 'message';
+      return `${counted(refusedLately, what)} of ${name} ${were(refusedLately)} refused`;
+    }),
+    ...fewer.map(({ name }) => `${name} sends less than usual`),
+    ...more.map(({ name }) => `${name} sends more than usual`),
+  ];
+  if (feeds.length === 0) return { isUsual: true, sentence: 'Nothing is connected yet' };
+  if (wrong.length === 0) {
+    const isKnown = senders.some(({ sender: { verdict } }) => verdict === 'usual');
+    return { isUsual: true, sentence: isKnown ? 'All feeds are as usual' : 'Nothing is wrong that is known of' };
+  }
+  const told = wrong.slice(0, MAX_TOLD).join('; ');
+  const rest = wrong.length > MAX_TOLD ? `; and ${wrong.length - MAX_TOLD} more` : '';
+  return { isUsual: false, sentence: told.charAt(0).toUpperCase() + told.slice(1) + rest };
+}

@@ -1,0 +1,32 @@
+/** Where each number of a feed leads: the messages or requests that it counts, for whoever may see them. */
+import type { Config } from '../../config.ts';
+import type { Permission } from '../staff/permissions.ts';
+import { linkTo } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+
+type Query = Readonly<Record<string, string>>;
+
+export interface FeedLinks {
+  readonly key: (clientId: string) => string | undefined;
+  /** Of HL7. */
+  readonly messages: (clientId: string, outcome?: 'AA' | 'AE' | 'AR') => string | undefined;
+  readonly requests: (clientId: string, query?: Query) => string | undefined;
+  readonly alerts: string;
+}
+
+/** @param today midnight on the site's clocks, an instant */
+export function feedLinks(config: Config, permissions: ReadonlySet<Permission>, today: string): FeedLinks {
+  const to = (
+    { path, permission }: { readonly path: string; readonly permission: Permission },
+    query: Query,
+  ): string | undefined =>
+    permissions.has(permission) ? `${linkTo(config, path)}?${new URLSearchParams(query).toString()}` : undefined;
+  return {
+    key: (clientId) =>
+      permissions.has(PLACES.keys.permission) ? `${linkTo(config, PLACES.keys.path)}/${clientId}` : undefined,
+    messages: (clientId, outcome) =>
+      to(PLACES.messages, { clientId, from: today, ...(outcome === undefined ? {} : { outcome }) }),
+    requests: (clientId, query = {}) => to(PLACES.requests, { clientId, range: '24h', ...query }),
+    alerts: linkTo(config, PLACES.alerts.path),
+  };
+}

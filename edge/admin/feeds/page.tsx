@@ -1,0 +1,217 @@
+/** The first page: whether all is as usual, and each sender in a sentence, what needs somebody first. */
+import type { Child } from 'hono/jsx';
+
+import { labelFor } from '../../refusals.ts';
+import { Badge, Empty, Notice, When } from '../web/ui.tsx';
+import { senderName } from './health.ts';
+import type { FeedLinks } from './links.ts';
+import type { Feed, Feeds, Sender } from './schema.ts';
+
+const VERDICTS = {
+  silent: { tone: 'bad', badge: 'silent', words: 'where it usually sends' },
+  fewer: { tone: 'warn', badge: 'less', words: 'less than usual at this hour' },
+  more: { tone: 'warn', badge: 'more', words: 'more than usual at this hour' },
+  usual: { tone: 'good', badge: 'usual', words: 'usual' },
+  'too-new': { tone: 'plain', badge: 'new', words: 'too new to know what is usual' },
+} as const;
+
+const ORDER = ['silent', 'fewer', 'more', 'usual', 'too-new', null] as const;
+
+/** What needs somebody first. */
+const rank = ({ senders, status, refusals }: Feed): number => {
+  if (status === 'disabled') return refusals > 0 ? 0 : 9;
+  const worst = Math.min(...senders.map(({ verdict }) => ORDER.indexOf(verdict)), ORDER.length);
+  return senders.some(({ refusedLately }) => refusedLately > 0) ? Math.min(worst, 1.5) : worst;
+};
+
+/** A number with its word, as a link where it leads somewhere. */
+const Counted = ({ to, children }: { to: string | undefined; children: Child }) =>
+  to === undefined ? <span>{children}</span> : <a href={to}>{children}</a>;
+
+const text = (number: number): string => number.toLocaleString('en');
+
+interface LineProps {
+  readonly feed: Feed;
+  readonly sender: Sender;
+  readonly links: FeedLinks;
+}
+
+/** How today's answers divide, in proportion; the numbers stand beside it. */
+const Mix = ({ today: { accepted, refused, rejected } }: Pick<Sender, 'today'>) => {
+  const all = accepted + refused + rejected;
+  if (all === 0) return null;
+  const parts = [
+    { tone: 'good', number: accepted, x: 0 },
+    { tone: 'warn', number: refused, x: accepted },
+    { tone: 'bad', number: rejected, x: accepted + refused },
+  ];
+  return (
+    <svg class="mix" viewBox={`0 0 ${all} 1`} preserveAspectRatio="none" aria-hidden="true">
+      {parts.map(({ tone, number, x }) => (
+        <rect class={tone} x={x} y={0} width={number} height={1}></rect>
+      ))}
+    </svg>
+  );
+};
+
+const HL7_WORDS = ['AA', 'AE', 'AR'] as const;
+const FHIR_WORDS = ['answered', 'refused', 'failed'] as const;
+
+const Line = ({ feed, sender, links }: LineProps) => {
+  const { clientId } = feed;
+  const { surface, today, verdict } = sender;
+  const isFhir = surface === 'fhir';
+  const counts = [today.accepted, today.refused, today.rejected];
+  const all = counts.reduce((sum, number) => sum + number, 0);
+  const ofAll = isFhir ? undefined : links.messages(clientId);
+  const of = (at: number): string | undefined => {
+    if (!isFhir) return links.messages(clientId, HL7_WORDS[at]);
+    return at === 0 ? undefined : links.requests(clientId, { surface: 'fhir', status: at === 1 ? '4xx' : '5xx' });
+  };
+  const name = senderName(sender);
+  return (
+    <p class="line">
+      {verdict === null ? null : <Badge tone={VERDICTS[verdict].tone}>{VERDICTS[verdict].badge}</Badge>}
+      {name === '' ? null : <code title="MSH-3 / MSH-4">{name}</code>}
+      <span>
+        <When at={sender.lastAt} relative />
+        {', '}
+        <Counted to={ofAll}>
+          {text(all)} {isFhir ? 'requests ' : ''}today
+        </Counted>
+        {verdict === null ? null : `, ${VERDICTS[verdict].words}`}
+      </span>
+      <Mix today={today} />
+      <span class="counts">
+        {counts.map((number, at) =>
+          number === 0 ? null : (
+            <Counted to={of(at)}>
+              {text(number)} {isFhir ? FHIR_WORDS[at] : HL7_WORDS[at]}
+            </Counted>
+          ),
+        )}
+      </span>
+    </p>
+  );
+};
+
+const Fault = ({ feed: { clientId, refusals, fault }, links }: { feed: Feed; links: FeedLinks }) => {
+  if (refusals === 0) return null;
+  const reason = fault === null ? '' : fault.reason === '' ? labelFor(fault.code) : fault.reason;
+  return (
+    <p class="fault">
+      <Counted to={links.requests(clientId)}>{text(refusals)} refused or failed in 24 hours</Counted>
+      {fault === null ? null : (
+        <span>
+          : {reason} (<When at={fault.at} relative />)
+        </span>
+      )}
+    </p>
+  );
+};
+
+const WAYS = { fhir: 'FHIR', hl7: 'HL7 over HTTP', mllp: 'HL7 over MLLP' } as const;
+
+/** By which ways it comes: those that it has come by, else those that it may. */
+const waysOf = ({ senders, protocols }: Feed): string => {
+  const came = [...new Set(senders.map(({ surface }) => WAYS[surface]))];
+  const may = protocols.map((protocol) =>
+    protocol === 'hl7-mllp' ? WAYS.mllp : protocol === 'hl7' ? WAYS.hl7 : WAYS.fhir,
+  );
+  return (came.length > 0 ? came : may).join(', ');
+};
+
+const Item = ({ feed, links }: { feed: Feed; links: FeedLinks }) => (
+  <li>
+    <p class="name">
+      <Counted to={links.key(feed.clientId)}>
+        <strong>{feed.name}</strong>
+      </Counted>
+      <span class="quiet">{waysOf(feed)}</span>
+      {feed.status === 'disabled' ? <Badge tone="warn">disabled</Badge> : null}
+    </p>
+    {feed.senders.length === 0 ? <p class="line quiet">never heard of</p> : null}
+    {feed.senders.map((sender) => (
+      <Line {...{ feed, sender, links }} />
+    ))}
+    <Fault {...{ feed, links }} />
+  </li>
+);
+
+const OpenAlerts = ({ alerts, path }: { alerts: Feeds['alerts']; path: string }) => {
+  const open = alerts.filter(({ acknowledged, muted }) => acknowledged === null && muted === null);
+  const [first] = open;
+  if (first === undefined) return null;
+  const about = first.keyName ?? first.subject;
+  return (
+    <Notice tone="bad">
+      <a href={path}>{open.length === 1 ? 'An alert is open' : `${open.length} alerts are open`}</a>: {first.summary}
+      {about === '' ? '' : ` (${about})`}, since <When at={first.openedAt} relative />
+      {open.length > 1 ? ', and others' : ''}.
+    </Notice>
+  );
+};
+
+const Sidecars = ({ sidecars }: Pick<Feeds, 'sidecars'>) => (
+  <ul class="feeds">
+    {sidecars.map(({ issuer, lastSeenAt, isLate, clockSeconds }) => (
+      <li>
+        <p class="line">
+          {isLate ? <Badge tone="bad">late</Badge> : <Badge tone="good">ok</Badge>}
+          <strong>{issuer}</strong>
+          <span>
+            called <When at={lastSeenAt} relative />
+            {clockSeconds === null || Math.abs(clockSeconds) < 2
+              ? ''
+              : `, its clock is ${Math.abs(clockSeconds)} s ${clockSeconds < 0 ? 'ahead' : 'behind'}`}
+          </span>
+        </p>
+      </li>
+    ))}
+  </ul>
+);
+
+const isHl7 = ({ protocols, senders }: Feed): boolean =>
+  protocols.some((protocol) => protocol !== 'fhir') || senders.some(({ surface }) => surface !== 'fhir');
+
+export const FeedsPage = ({ health, feeds, sidecars, alerts, links }: Feeds & { readonly links: FeedLinks }) => {
+  const byNeed = feeds.toSorted((a, b) => rank(a) - rank(b));
+  const heard = byNeed.filter(({ senders, refusals }) => senders.length > 0 || refusals > 0);
+  const never = byNeed.filter((feed) => !heard.includes(feed));
+  const [hl7, fhir] = [heard.filter(isHl7), heard.filter((feed) => !isHl7(feed))];
+  const list = (items: readonly Feed[]) => (
+    <ul class="feeds">
+      {items.map((feed) => (
+        <Item {...{ feed, links }} />
+      ))}
+    </ul>
+  );
+  return (
+    <>
+      <OpenAlerts alerts={alerts} path={links.alerts} />
+      <p class={`health ${health.isUsual ? 'good' : 'warn'}`} role="status">
+        {health.sentence}.
+      </p>
+      <h2>HL7</h2>
+      {hl7.length === 0 ? <Empty>No sender has been heard of yet.</Empty> : list(hl7)}
+      {fhir.length === 0 ? null : (
+        <>
+          <h2>FHIR</h2>
+          {list(fhir)}
+        </>
+      )}
+      {sidecars.length === 0 ? null : (
+        <>
+          <h2>MLLP sidecars</h2>
+          <Sidecars sidecars={sidecars} />
+        </>
+      )}
+      {never.length === 0 ? null : (
+        <details>
+          <summary>API keys that nothing was heard of ({text(never.length)})</summary>
+          {list(never)}
+        </details>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,46 @@
+/** `/admin`: the first page, Feeds; a welcome for whoever may not see them. */
+import type { Surface } from '../../http/surface.ts';
+import type { Console } from '../web/console.ts';
+import { Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { Refreshed } from '../web/ui.tsx';
+import { instantMeant, wallTime } from '../web/wall-clock.ts';
+import { feedLinks } from './links.ts';
+import { FeedsPage } from './page.tsx';
+import { askFeeds } from './view.ts';
+
+const { path: PLACE, permission: PERMISSION } = PLACES.feeds;
+const REFRESH_SECONDS = 30;
+
+export function addFeeds(app: Surface, { deps, access }: Console): void {
+  const { config } = deps;
+
+  app.get(PLACE, async (c) => {
+    const session = await access.page(c);
+    const { actor, database, timeZone } = session;
+    const { site, permissions } = actor;
+    if (!permissions.has(PERMISSION)) {
+      const page = (
+        <Page title="Welcome" config={config} session={session}>
+          <p>
+            {permissions.size === 0
+              ? 'Your account has no permission here yet: ask whoever manages your OpenID provider.'
+              : 'Choose among the places what you want to do.'}
+          </p>
+        </Page>
+      );
+      return respond(config, page);
+    }
+    const now = deps.now();
+    const feeds = await askFeeds(database, site, now, permissions.has('site.api_keys.read'));
+    const today = instantMeant(`${wallTime(new Date(now).toISOString(), timeZone).day}T00:00`, timeZone);
+    const page = (
+      <Page title={PLACES.feeds.title} config={config} session={session} place={PLACE}>
+        <Refreshed id="feeds" seconds={REFRESH_SECONDS}>
+          <FeedsPage {...feeds} links={feedLinks(config, permissions, today)} />
+        </Refreshed>
+      </Page>
+    );
+    return respond(config, page);
+  });
+}

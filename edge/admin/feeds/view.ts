@@ -1,0 +1,88 @@
+/** What goes on at a site, key by key, and one sentence for all of it: the same for the console and its JSON API. */
+import type { Database } from '../../deps.ts';
+import { type AlertRow, listAlerts } from '../../store/admin-alert.ts';
+import { type FeedRow, feedsNow } from '../../store/admin-feed.ts';
+import { inSite } from '../../store/in-site.ts';
+import { SIDECAR_SILENT_MS, type SidecarRow, sidecarsSeen } from '../../store/sidecar.ts';
+import { viewAlert } from '../alerts/listing.ts';
+import { sentenceOf } from './health.ts';
+import { judge } from './judge.ts';
+import type { Feed, Feeds, Sender } from './schema.ts';
+
+/** As many as keys, so that each that is silent is known. */
+const MAX_ALERTS = 300;
+const MAX_SHOWN_ALERTS = 10;
+
+/** @param alerted keys that have an open alert for silence */
+function viewSender(row: FeedRow, alerted: ReadonlySet<string>): Sender[] {
+  if (row.surface === null || row.last_at === null) return [];
+  return [
+    {
+      surface: row.surface,
+      application: row.application ?? '',
+      facility: row.facility ?? '',
+      lastAt: row.last_at,
+      today: { accepted: row.accepted, refused: row.refused, rejected: row.rejected },
+      refusedLately: row.late_refused,
+      lastHour: row.hour,
+      verdict: row.surface === 'fhir' ? null : judge(row, row.watched ? alerted.has(row.client_id) : undefined),
+    },
+  ];
+}
+
+function viewFault({ fault_at: at, fault_surface: surface, fault_code: code, fault_reason: reason }: FeedRow) {
+  return at === null || surface === null || code === null || reason === null ? null : { at, surface, code, reason };
+}
+
+export function viewFeeds(
+  rows: readonly FeedRow[],
+  alerts: readonly AlertRow[],
+  sidecars: readonly SidecarRow[],
+  nowMs: number,
+  maySeeReasons: boolean,
+): Feeds {
+  const alerted = new Set(
+    alerts
+      .filter(({ kind, clear_since: clear }) => kind === 'feed-silent' && clear === null)
+      .map(({ subject }) => subject),
+  );
+  const feeds = [...Map.groupBy(rows, ({ client_id: clientId }) => clientId).values()].flatMap((ofKey): Feed[] => {
+    const [key] = ofKey;
+    if (key === undefined) return [];
+    return [
+      {
+        clientId: key.client_id,
+        name: key.name,
+        status: key.status,
+        protocols: [...key.protocols],
+        isWatched: key.watched,
+        senders: ofKey.flatMap((row) => viewSender(row, alerted)),
+        refusals: key.refusals,
+        fault: maySeeReasons ? viewFault(key) : null,
+      },
+    ];
+  });
+  const seen = sidecars.map(({ issuer, last_seen: at, clock_seconds: clockSeconds }) => ({
+    issuer,
+    lastSeenAt: at,
+    isLate: nowMs - Date.parse(at) > SIDECAR_SILENT_MS,
+    clockSeconds,
+  }));
+  const told = { feeds, sidecars: seen, alerts: alerts.slice(0, MAX_SHOWN_ALERTS).map(viewAlert) };
+  return { health: sentenceOf(told, nowMs), ...told };
+}
+
+/** In one round trip, whose cost is that of keys and senders, however many messages there are. */
+export async function askFeeds(
+  database: Database,
+  site: string,
+  nowMs: number,
+  maySeeReasons: boolean,
+): Promise<Feeds> {
+  const [rows, alerts, sidecars] = await inSite(database, site).batch([
+    feedsNow(site, nowMs),
+    listAlerts(site, 'open', null, MAX_ALERTS),
+    sidecarsSeen(),
+  ]);
+  return viewFeeds(rows, alerts, sidecars, nowMs, maySeeReasons);
+}

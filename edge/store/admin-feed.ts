@@ -1,0 +1,54 @@
+/** What each key of a site does, and what it did at the same hour before (migrations/functions/feeds_now.sql). */
+import type { Query } from '../deps.ts';
+import { instantOf, raw, read } from './sql.ts';
+import type { UsageSurface } from './usage.ts';
+
+/** Counts by how far back, as a PostgreSQL array literal: the nearest first, NULL from before the sender was heard of. */
+type CountsBefore = string;
+
+export interface FeedRow {
+  readonly client_id: string;
+  readonly name: string;
+  readonly status: 'active' | 'disabled';
+  readonly protocols: readonly string[];
+  /** Its silence is an alert, by a rule of its own. */
+  readonly watched: boolean;
+  /** Null where nothing was ever heard of it; with it all that follows up to `refusals`. */
+  readonly surface: Exclude<UsageSurface, 'token'> | null;
+  /** MSH-3 and MSH-4; both empty for what names none, for those of too many, and for FHIR. */
+  readonly application: string | null;
+  readonly facility: string | null;
+  /** FHIR: the quarter of an hour. */
+  readonly last_at: string | null;
+  /** Today, AA or below 400; AE or 4xx; AR or 5xx. */
+  readonly accepted: number;
+  readonly refused: number;
+  readonly rejected: number;
+  /** In the last four whole quarters of an hour. */
+  readonly hour: number;
+  /** Refused and rejected in about the last hour. */
+  readonly late_refused: number;
+  /** FHIR: null. */
+  readonly weeks_hour: CountsBefore | null;
+  readonly days_hour: CountsBefore | null;
+  readonly weeks_gap: CountsBefore | null;
+  readonly days_gap: CountsBefore | null;
+  /** Requests of the key that were refused or failed in 24 hours, on any surface. */
+  readonly refusals: number;
+  readonly fault_reason: string | null;
+  readonly fault_code: string | null;
+  readonly fault_surface: UsageSurface | null;
+  readonly fault_at: string | null;
+}
+
+/** So many keys are looked at, by name. */
+export const MAX_KEYS = 300;
+
+export function feedsNow(site: string, nowMs: number): Query<FeedRow> {
+  return read<FeedRow>`select client_id, name, status, protocols, watched, surface, application, facility,
+      ${raw(instantOf('last_at'))} as last_at, accepted::int as accepted, refused::int as refused, rejected::int as rejected,
+      hour::int as hour, late_refused::int as late_refused, weeks_hour::text as weeks_hour, days_hour::text as days_hour,
+      weeks_gap::text as weeks_gap, days_gap::text as days_gap, least(refusals, 2147483647)::int as refusals,
+      fault_reason, fault_code, fault_surface, ${raw(instantOf('fault_at'))} as fault_at
+    from feeds_now(${site}::uuid, to_timestamp(${nowMs}::float8 / 1000), ${MAX_KEYS}::integer)`;
+}

@@ -1,0 +1,224 @@
+/** What the database says of each sender: counts of the site's day, the same hour before on its clocks, and at what cost. */
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { viewFeeds } from '../../../edge/admin/feeds/view.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { type FeedRow, feedsNow } from '../../../edge/store/admin-feed.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
+import { noteRefusals } from '../../../edge/store/refusal.ts';
+import { type KeyCount, noteUsage } from '../../../edge/store/usage.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { refusalOf } from '../../stack/tools/refusal.ts';
+import { sized } from '../../stack/tools/size.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+let db: TestDatabase;
+let database: ReturnType<typeof neonDatabase>;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  // The owner sees the rows of every site: what then is of one site is so by the statement's own condition.
+  database = neonDatabase({ DATABASE_URL: db.ownerUrl, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+});
+afterAll(() => db.drop());
+
+interface Feeding {
+  readonly site: string;
+  readonly clientId: string;
+}
+
+async function start(timeZone: string | undefined = undefined): Promise<Feeding> {
+  const site = await createSite(db.client, timeZone === undefined ? {} : { timeZone });
+  const { clientId } = await createApiKey(db.client, { site, name: 'LAB', protocols: ['hl7'] });
+  return { site, clientId };
+}
+/** So many messages in the quarter of an hour of an instant, long ago or not. */
+async function sent({ site, clientId }: Feeding, at: number, messages: number, application = 'LAB'): Promise<void> {
+  await db.client.query(
+    `insert into key_usage (site_id, client_id, bucket, surface, application, facility, accepted, refused, rejected)
+       values ($1, $2, date_bin('15 minutes', to_timestamp($3 / 1000.0), 'epoch'), 'hl7', $4, '', $5, 0, 0)`,
+    [site, clientId, at, application, messages],
+  );
+  await db.client.query(
+    `insert into feed as f (site_id, client_id, surface, application, facility, first_at, last_at)
+       values ($1, $2, 'hl7', $4, '', to_timestamp($3 / 1000.0), to_timestamp($3 / 1000.0))
+     on conflict (site_id, client_id, surface, application, facility) do update
+       set first_at = least(f.first_at, excluded.first_at), last_at = greatest(f.last_at, excluded.last_at)`,
+    [site, clientId, at, application],
+  );
+}
+const rowsAt = ({ site }: Feeding, now: number): Promise<FeedRow[]> => inSite(database, site).run(feedsNow(site, now));
+const verdictAt = async (feeding: Feeding, now: number) =>
+  viewFeeds(await rowsAt(feeding, now), [], [], now, true).feeds[0]?.senders[0]?.verdict;
+
+describe('what is usual', () => {
+  test('of a sender that sends by day, at night and on its silent Sundays, and of one that stops', async () => {
+    const feeding = await start('Europe/Vienna');
+    // Five weeks, Mondays to Saturdays, 08:00 to 18:00 in Vienna; ends on Friday 2026-06-12 at 10:00.
+    const end = Date.parse('2026-06-12T10:00:00+02:00');
+    for (let day = 35; day >= 0; day -= 1) {
+      const midnight = Date.parse('2026-06-12T00:00:00+02:00') - day * DAY_MS;
+      if (new Date(midnight + 12 * HOUR_MS).getUTCDay() === 0) continue;
+      for (let quarter = 32; quarter < 72; quarter += 1) {
+        const at = midnight + quarter * 15 * MINUTE_MS;
+        if (at < end) await sent(feeding, at, 10);
+      }
+    }
+    expect(await verdictAt(feeding, end + 5 * MINUTE_MS)).toBe('usual');
+    expect(await verdictAt(feeding, end + 50 * MINUTE_MS)).toBe('silent');
+    const [row] = await rowsAt(feeding, end);
+    expect([row?.accepted, row?.hour]).toEqual([80, 40]);
+    expect(row?.weeks_hour).toBe('{40,40,40,40}');
+    await db.client.query('delete from key_usage where site_id = $1 and bucket >= $2', [
+      feeding.site,
+      new Date(end - DAY_MS),
+    ]);
+    // Had it ended its Thursday as always: nobody waits for it in the night.
+    await sent(feeding, end - 16.25 * HOUR_MS, 10);
+    await db.client.query(`update feed set last_at = to_timestamp($2 / 1000.0) where site_id = $1`, [
+      feeding.site,
+      end - 16.1 * HOUR_MS,
+    ]);
+    expect(await verdictAt(feeding, end - 5 * HOUR_MS)).toBe('usual');
+    expect(await verdictAt(feeding, end - HOUR_MS)).toBe('silent');
+  });
+
+  test.each([
+    ['the clock was set forward', '2026-03-30T09:00:00+02:00', '+01:00'],
+    ['the clock was set back', '2026-10-26T09:00:00+01:00', '+02:00'],
+  ])('is that of the hour that the clock shows, also when %s', async (_, now, offsetBefore) => {
+    const feeding = await start('Europe/Vienna');
+    const monday = now.slice(0, 10);
+    // From 08:00 to 09:00 on the Mondays before, by the clock of then.
+    for (let week = 4; week >= 1; week -= 1) {
+      const eight = Date.parse(`${monday}T08:00:00${offsetBefore}`) - week * 7 * DAY_MS;
+      for (let quarter = 0; quarter < 4; quarter += 1) await sent(feeding, eight + quarter * 15 * MINUTE_MS, 10);
+    }
+    const nine = Date.parse(now);
+    await sent(feeding, nine - 10 * MINUTE_MS, 40);
+    await db.client.query(`update feed set first_at = first_at - interval '1 day' where site_id = $1`, [feeding.site]);
+    const [row] = await rowsAt(feeding, nine);
+    expect([row?.hour, row?.weeks_hour, row?.accepted]).toEqual([40, '{40,40,40,40}', 40]);
+  });
+
+  test('is not known of a sender that is new, nor where a site keeps no counts for so long', async () => {
+    const feeding = await start();
+    const now = Date.now();
+    await sent(feeding, now - 2 * DAY_MS, 50);
+    expect(await verdictAt(feeding, now)).toBe('too-new');
+    for (let week = 1; week <= 4; week += 1) await sent(feeding, now - week * 7 * DAY_MS - 30 * MINUTE_MS, 50);
+    await db.client.query(`update feed set first_at = now() - interval '60 days' where site_id = $1`, [feeding.site]);
+    expect(await verdictAt(feeding, now)).not.toBe('too-new');
+    await db.client.query('update site set keep_usage_days = 3 where site_id = $1', [feeding.site]);
+    expect(await verdictAt(feeding, now)).toBe('too-new');
+  });
+});
+
+test('today begins at midnight on the clocks of the site', async () => {
+  const feeding = await start('Asia/Kolkata');
+  const midnight = Date.parse('2026-06-12T00:00:00+05:30');
+  await sent(feeding, midnight - 15 * MINUTE_MS, 7);
+  await sent(feeding, midnight, 5);
+  const [row] = await rowsAt(feeding, midnight + 3 * HOUR_MS);
+  expect(row?.accepted).toBe(5);
+});
+
+test('a key is its Client ID, whatever it is called; senders of one key are apart; and the site is its own', async () => {
+  const [feeding, other] = [await start(), await start()];
+  const now = Date.now();
+  await sent(feeding, now, 3);
+  await sent(feeding, now, 2, 'RIS');
+  await sent(other, now, 100);
+  await db.client.query(`update api_key set name = 'Laboratory' where client_id = $1`, [feeding.clientId]);
+  const rows = await rowsAt(feeding, now);
+  expect(rows.map(({ name, application, accepted }) => [name, application, accepted]).toSorted()).toEqual([
+    ['Laboratory', 'LAB', 3],
+    ['Laboratory', 'RIS', 2],
+  ]);
+});
+
+test('the fault of a key is the last that is more than a 404; one that was never heard of has its fault too', async () => {
+  const feeding = await start();
+  const noKey = { surface: 'mllp', answer: 'AR', code: 'no-key', reason: 'not among the Allowed IPs' } as const;
+  const missing = {
+    surface: 'fhir',
+    answer: '404',
+    code: 'not-found',
+    reason: 'nothing of this id',
+    requests: 5,
+  } as const;
+  await database.run(
+    noteRefusals([
+      refusalOf(feeding.clientId, { ...noKey, lastAt: Date.now() - MINUTE_MS }),
+      refusalOf(feeding.clientId, missing),
+    ]),
+  );
+  const [row] = await rowsAt(feeding, Date.now());
+  expect(row).toMatchObject({ surface: null, refusals: 6, fault_code: 'no-key', fault_surface: 'mllp' });
+});
+
+test('a sender that calls itself something else with each message has twenty names, and the rest is counted', async () => {
+  const { site, clientId } = await start();
+  const keyOf = (n: number): KeyCount => ({
+    site,
+    clientId,
+    surface: 'hl7',
+    application: `A${n}`,
+    facility: '',
+    at: Date.now(),
+    accepted: 1,
+    refused: 0,
+    rejected: 0,
+  });
+  for (let n = 0; n < 100; n += 10) {
+    const keys = Array.from({ length: 10 }, (_, k) => keyOf(n + k));
+    await database.run(noteUsage({ counts: [], answers: [], keys, kids: [] }));
+  }
+  const { rows } = await db.client.query('select application from feed where site_id = $1', [site]);
+  expect(rows).toHaveLength(21);
+  const sum = 'select sum(accepted)::int as accepted from key_usage where site_id = $1';
+  expect((await db.client.query(sum, [site])).rows).toEqual([{ accepted: 100 }]);
+});
+
+// At full size, which takes minutes, a million.
+const QUARTERS = sized(250, 2_500);
+
+test('among a hundred sites and their counts a page costs what its own site has', async () => {
+  const { client } = db;
+  await client.query(
+    `with s as (insert into site (site_id, name) select gen_random_uuid(), 'crowd' from generate_series(1, 100) returning site_id),
+       k as (insert into api_key (site_id, client_id, name, status, jwks, token_ttl_seconds, protocols)
+         select s.site_id, 'svc-' || gen_random_uuid(), 'K' || n, 'active', '{}', 300, '{hl7}' from s, generate_series(1, 4) n
+         returning site_id, client_id),
+       f as (insert into feed (site_id, client_id, surface, application, facility, first_at, last_at)
+         select site_id, client_id, 'hl7', 'LAB', '', now() - interval '60 days', now() from k)
+     insert into key_usage (site_id, client_id, bucket, surface, application, facility, accepted, refused, rejected)
+       select k.site_id, k.client_id, date_bin('15 minutes', now(), 'epoch') - n * interval '15 minutes', 'hl7', 'LAB', '', 9, 1, 0
+         from k, generate_series(0, ${QUARTERS}) n`,
+  );
+  await client.query('analyze key_usage, feed, api_key, refusal');
+  const { rows } = await client.query<{ site_id: string }>(`select site_id from site where name = 'crowd' limit 1`);
+  const application = new Client({ connectionString: db.url });
+  await application.connect();
+  try {
+    await application.query('select set_config($1, $2, false)', ['gateway.site', rows[0]?.site_id]);
+    const { text, params } = feedsNow(rows[0]?.site_id ?? '', Date.now());
+    const explained = await application.query<{ 'QUERY PLAN': string }>(
+      `explain (analyze, buffers, costs off) ${text}`,
+      [...params],
+    );
+    const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
+    const [, hit = '', read = '0'] = /Buffers: shared hit=(\d+)(?: read=(\d+))?/.exec(plan) ?? [];
+    // 4 keys with 20 ranges of theirs each, an index's few pages for each.
+    expect(Number(hit) + Number(read), plan).toBeLessThan(3_000);
+    const found = await application.query(text, [...params]);
+    expect(found.rows).toHaveLength(4);
+  } finally {
+    await application.end();
+  }
+});
