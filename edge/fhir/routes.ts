@@ -25,7 +25,7 @@ import { readScope, writeScope } from './interaction.ts';
 import { acceptedType, FHIR_JSON } from './media-type.ts';
 import { outcomeOf } from './outcome.ts';
 import { PREPARE } from './prepare.ts';
-import { pretty } from './pretty.ts';
+import { pretty } from '../../shared/pretty-json.ts';
 import { toldOf } from './refused-request.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';

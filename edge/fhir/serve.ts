@@ -13,7 +13,7 @@ import type { Answer, Interaction, Look, RequestContext } from './interaction.ts
 import { acceptedType } from './media-type.ts';
 import { preferOf } from './prefer.ts';
 import type { Call } from './prepare.ts';
-import { pretty } from './pretty.ts';
+import { pretty } from '../../shared/pretty-json.ts';
 import { refuseUnheeded } from './unheeded-headers.ts';
 
 /** Clinical data is for the caller alone (edge/README.md, FHIR). */

@@ -35,13 +35,39 @@ export interface MessageResourceRow {
   readonly version: number;
   /** The current one, which may be later than the one this message made. */
   readonly current_version: number;
+  /** Text of the version that it made, and of the one before; null where there was none, or it is too long to be shown. */
+  readonly after: string | null;
+  readonly before: string | null;
+  /** The texts are left out: they are too long. */
+  readonly is_long: boolean;
 }
 
-/** The resources that a message made or changed. */
+/** What is shown of one resource, and of all of a message, in bytes. */
+const MAX_TEXT = 64 * 1024;
+const MAX_TEXTS = 2 * 1024 * 1024;
+
+/** The resources that a message made or changed, the patients first, with what it changed of them. */
 export function resourcesOfMessage(site: string, messageId: string): Query<MessageResourceRow> {
-  return read<MessageResourceRow>`select m.type, m.id, m.version, r.version as current_version
-    from hl7_message_resource m join resource r on r.site_id = m.site_id and r.type = m.type and r.id = m.id
-    where m.site_id = ${site}::uuid and m.message_id = ${messageId}::uuid order by m.type <> 'Patient', m.type, m.id
+  return read<MessageResourceRow>`select q.type, q.id, q.version, q.current_version,
+      case when q.fits then q.after end as after, case when q.fits then q.before end as before, not q.fits as is_long
+    from (
+      select x.type, x.id, x.version, r.version as current_version, n.body as after, o.body as before,
+             coalesce(octet_length(n.body), 0) + coalesce(octet_length(o.body), 0) <= ${raw(String(MAX_TEXT))}
+               and sum(coalesce(octet_length(n.body), 0) + coalesce(octet_length(o.body), 0))
+                     over (order by x.type <> 'Patient', x.type, x.id) <= ${raw(String(MAX_TEXTS))} as fits
+        from hl7_message_resource x
+        join resource r on r.site_id = x.site_id and r.type = x.type and r.id = x.id
+        left join lateral (
+          select r.body where r.version = x.version
+          union all
+          select h.body from resource_history h
+           where h.site_id = x.site_id and h.type = x.type and h.id = x.id and h.version = x.version and r.version <> x.version
+          limit 1) n on true
+        left join lateral (
+          select h.body from resource_history h
+           where h.site_id = x.site_id and h.type = x.type and h.id = x.id and h.version = x.version - 1 limit 1) o on true
+       where x.site_id = ${site}::uuid and x.message_id = ${messageId}::uuid) q
+    order by q.type <> 'Patient', q.type, q.id
     limit 1000`;
 }
 
@@ -53,6 +79,11 @@ export const noteMessageViewed = (site: string, messageId: string): Query =>
     union all
     select ${raw(auditLine('message-viewed', 'r'))}
       from hl7_message_resource m join resource r on r.site_id = m.site_id and r.type = m.type and r.id = m.id
+     where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid
+    union all
+    select ${raw(auditLine('message-viewed', 'h'))}
+      from hl7_message_resource m join resource_history h on h.site_id = m.site_id and h.type = m.type and h.id = m.id
+       and h.version between m.version - 1 and m.version
      where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid))`;
 
 export interface AttemptRow {
@@ -63,6 +94,8 @@ export interface AttemptRow {
   readonly comment: string | null;
   readonly request_id: string;
   readonly outcome: 'AA' | 'AE' | 'AR';
+  /** From the receipt, or from when it was asked for, to the answer, in milliseconds. */
+  readonly took_ms: number | null;
   /** Base64. */
   readonly ack: string | null;
   /** A JSON array. */
@@ -72,10 +105,26 @@ export interface AttemptRow {
 /** What was decided about a message each time, in order: of very many, the first ten and the newest hundred, as they are kept. */
 export function attemptsOfMessage(site: string, messageId: string): Query<AttemptRow> {
   return read<AttemptRow>`select a.number, ${raw(instantOf('a.at'))} as at, a.why, a.actor, a.comment, a.request_id, a.outcome,
-      encode(a.ack, 'base64') as ack, a.errors::text as errors
+      a.took_ms, encode(a.ack, 'base64') as ack, a.errors::text as errors
     from hl7_attempt a
     where a.site_id = ${site}::uuid and a.message_id = ${messageId}::uuid
       and (a.number <= 10 or a.number > (select max(n.number) - 100 from hl7_attempt n
                                           where n.site_id = a.site_id and n.message_id = a.message_id))
     order by a.number`;
+}
+
+export interface WrittenByRow {
+  readonly message_id: string;
+  readonly received_at: string;
+  readonly message_type: string;
+  readonly control_id: string;
+  readonly version: number;
+}
+
+/** The messages that made or changed a resource, the newest first. */
+export function messagesOfResource(site: string, type: string, id: string): Query<WrittenByRow> {
+  return read<WrittenByRow>`select m.message_id, ${raw(instantOf('m.received_at'))} as received_at, m.message_type, m.control_id, x.version
+    from hl7_message_resource x join hl7_message m on m.site_id = x.site_id and m.message_id = x.message_id
+   where x.site_id = ${site}::uuid and x.type = ${type} and x.id = ${id}::uuid
+   order by m.received_at desc limit 50`;
 }

@@ -363,3 +363,16 @@ function ofText(selection: Selection): Candidates {
    where strpos(lower(s.sending_application || ' ' || s.sending_facility), lower(${text})) > 0)`,
   };
 }
+
+export interface SendingKeyRow {
+  readonly client_id: string;
+  readonly name: string;
+}
+
+/** The API keys of a site that may send messages, or could. */
+export const sendingKeys = (site: string): Query<SendingKeyRow> => ({
+  text: `select client_id, name from api_key
+     where site_id = $1::uuid and protocols && '{hl7,hl7-mllp}'::text[] order by lower(name), client_id limit 500`,
+  params: [site],
+  reads: true,
+});

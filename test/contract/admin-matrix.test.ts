@@ -37,7 +37,7 @@ const NAMES_NOTHING = [
 ];
 
 /** What is theirs, by the word before it in a path. */
-type Kind = 'api-keys' | 'messages' | 'replays' | 'attention' | 'alerts' | 'sessions';
+type Kind = 'api-keys' | 'messages' | 'replays' | 'attention' | 'alerts' | 'sessions' | 'patients';
 type Ids = Readonly<Record<Kind, string>>;
 const KIND_OF: Readonly<Record<string, Kind>> = {
   'api-keys': 'api-keys',
@@ -48,6 +48,7 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   alerts: 'alerts',
   sessions: 'sessions',
   people: 'sessions',
+  Patient: 'patients',
 };
 
 /** What a path is asked with where an empty body would be refused whoever it is about. */
@@ -81,6 +82,7 @@ const QUERIES: readonly ((ids: Ids) => string)[] = [
   (ids) => `clientId=${ids['api-keys']}`,
   (ids) => `key=${ids['api-keys']}`,
   () => 'text=THEIRCTRL',
+  () => 'q=THEIRCTRL',
   () => 'unnamed=authority:THEIRNOWHERE',
 ];
 
@@ -88,15 +90,17 @@ const ROUTES = (await consoleRoutes()).filter(({ path }) => !OF_NO_SITE.includes
 const isApi = (path: string): boolean => path.startsWith('/admin/api/');
 const isAbout = (path: string): boolean => /:(?:id|clientId)\b/.test(path);
 
-/** The path about one of these; of the workbench, each bench. */
+/** The path about one of these; of the workbench each bench, of files each type. */
 function pathsOf(path: string, ids: Ids): string[] {
   if (path.includes(':bench'))
     return ['assertion', 'message', 'resource'].map((bench) => path.replace(':bench', bench));
-  const [, word = '', parameter = ''] = /\/([\w-]+)\/(:\w+)/.exec(path) ?? [];
-  if (parameter === '') return [path];
+  if (path.includes('/file/:type')) return ['csv', 'ndjson'].map((type) => path.replace(':type', type));
+  const one = path.replace('/resources/:type/', '/resources/Patient/');
+  const [, word = '', parameter = ''] = /\/([\w-]+)\/(:\w+)/.exec(one) ?? [];
+  if (parameter === '') return [one];
   const kind = KIND_OF[word];
   if (kind === undefined) throw new Error(`${path}: say in KIND_OF what is meant`);
-  return [path.replace(parameter, ids[kind])];
+  return [one.replace(parameter, ids[kind])];
 }
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
@@ -114,6 +118,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     attention: randomUUID(),
     alerts: randomUUID(),
     sessions: randomUUID(),
+    patients: randomUUID(),
   });
   const token = (site?: string) => stack.oidc.signToken(site === undefined ? {} : { site });
 
@@ -210,6 +215,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       attention: attention[0]?.attention_id ?? '',
       alerts: alert,
       sessions: session,
+      patients: message.patient,
     };
     browser = createHttpBrowser();
     const form = await browser.go(`${stack.baseUrl}/admin`);

@@ -1,67 +1,331 @@
-/** The log of HL7 messages. */
+/** The log of HL7 messages: what is looked for, what was found, and where nothing was, what else there is. */
+import type { PropsWithChildren } from 'hono/jsx';
+
+import { MAX_ELSEWHERE } from '../../store/messages-elsewhere.ts';
+import { MAX_COUNTED } from '../../store/message-search.ts';
+import { Badge, Empty, Filter, Moment, Outcome, Refreshed, Row, Select, Table, When } from '../web/ui.tsx';
 import type { MessageList as Listed } from './listing.ts';
-import { Empty, Filter, Moment, Outcome, Pager, Row, Search, Select, Table, When } from '../web/ui.tsx';
+import { Path } from './path.tsx';
+import { type ListedMessage, viewListedMessage } from './view.ts';
+
+type Query = Readonly<Record<string, string>>;
 
 interface MessageListProps {
-  readonly list: Listed;
-  readonly query: Readonly<Record<string, string>>;
+  /** Null where the time that is asked for ends before it begins. */
+  readonly list: Listed | null;
+  readonly query: Query;
   readonly path: string;
+  readonly keyPath: string;
 }
 
-export const MessageList = ({ list, query, path }: MessageListProps) => (
+const RANGES = [
+  { range: '', title: 'All' },
+  { range: 'today', title: 'Today' },
+  { range: '24h', title: '24 hours' },
+  { range: '7d', title: '7 days' },
+  { range: '30d', title: '30 days' },
+] as const;
+
+const OUTCOMES = [
+  { value: '', label: 'any' },
+  { value: 'errors', label: 'errors only (AE, AR)' },
+  { value: 'warnings', label: 'with warnings (AA)' },
+  { value: 'AA', label: 'AA accepted' },
+  { value: 'AE', label: 'AE error' },
+  { value: 'AR', label: 'AR rejected' },
+] as const;
+
+/** The same list with other filters, from its beginning. */
+function addressOf(path: string, query: Query, change: Query): string {
+  const { cursor: _cursor, newer: _newer, ...rest } = query;
+  const given = Object.entries({ ...rest, ...change }).filter(([, value]) => value !== '');
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+const Chip = ({ path, query, outcome, label }: { path: string; query: Query; outcome: string; label: string }) => {
+  const isOn = query['outcome'] === outcome;
+  return (
+    <a
+      class="chip"
+      href={addressOf(path, query, { outcome: isOn ? '' : outcome })}
+      aria-current={isOn ? 'true' : undefined}
+    >
+      {label}
+    </a>
+  );
+};
+
+const Field = ({
+  query,
+  name,
+  label,
+  hint,
+  size,
+}: {
+  query: Query;
+  name: string;
+  label: string;
+  hint: string;
+  size?: number;
+}) => (
+  <label class={size === undefined ? 'grow' : ''}>
+    <span>{label}</span>
+    <input
+      type={size === undefined ? 'search' : 'text'}
+      name={name}
+      value={query[name] ?? ''}
+      placeholder={hint}
+      size={size}
+    />
+  </label>
+);
+
+const Filters = ({ query, path, keys }: Pick<MessageListProps, 'query' | 'path'> & Pick<Listed, 'keys'>) => {
+  const hasTimes = (query['from'] ?? '') !== '' || (query['to'] ?? '') !== '';
+  const isFolded = ['type', 'reason', 'clientId', 'from', 'to'].every((name) => (query[name] ?? '') === '');
+  return (
+    <>
+      <Filter label="Messages">
+        <Field query={query} name="patient" label="Patient: number or name" hint="4711, 4711^^^EAST, Lovelace Ada" />
+        <Field query={query} name="q" label="Control id or sender, in part" hint="ORU-77, LAB" />
+        <Select name="outcome" label="Outcome" value={query['outcome'] ?? ''} options={OUTCOMES} />
+        {['range', 'unnamed'].map((name) =>
+          (query[name] ?? '') === '' ? null : <input type="hidden" name={name} value={query[name]} />,
+        )}
+        <details class="more" open={!isFolded}>
+          <summary>More filters</summary>
+          <div class="filter">
+            <Field
+              query={query}
+              name="reason"
+              label="Reason, code or place of an error"
+              hint="ambiguous-patient, 205, PID-3"
+              size={26}
+            />
+            <Field query={query} name="type" label="Type" hint="ADT^A04" size={10} />
+            <Select
+              name="clientId"
+              label="API key"
+              value={query['clientId'] ?? ''}
+              options={[
+                { value: '', label: 'any' },
+                ...keys.map(({ client_id: value, name: label }) => ({ value, label })),
+              ]}
+            />
+            <Moment name="from" label="From" value={query['from'] ?? ''} />
+            <Moment name="to" label="To" value={query['to'] ?? ''} />
+          </div>
+        </details>
+      </Filter>
+      <div class="chips">
+        <nav class="tabs" aria-label="Time span">
+          {RANGES.map(({ range, title }) => (
+            <a
+              href={addressOf(path, query, { range, from: '', to: '' })}
+              aria-current={!hasTimes && (query['range'] ?? '') === range ? 'page' : undefined}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
+        <Chip {...{ path, query }} outcome="errors" label="Errors only" />
+        <Chip {...{ path, query }} outcome="warnings" label="With warnings" />
+      </div>
+    </>
+  );
+};
+
+const counted = (count: number, isMore: boolean): string =>
+  isMore
+    ? `More than ${MAX_COUNTED.toLocaleString('en')} messages`
+    : count === 1
+      ? 'One message'
+      : `${count.toLocaleString('en')} messages`;
+
+const duration = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+/** What became of it; an acceptance with warnings does not look like one without. */
+const Became = ({ message: { outcome, warnings, finding } }: { message: ListedMessage }) => (
   <>
-    <Filter label="Messages">
-      <Search label="Control id, application or facility" value={query['q'] ?? ''} />
-      <label>
-        <span>Type</span>
-        <input name="type" value={query['type'] ?? ''} placeholder="ADT^A04" size={10} />
-      </label>
-      <Select
-        name="outcome"
-        label="Outcome"
-        value={query['outcome'] ?? ''}
-        options={[
-          { value: '', label: 'any' },
-          { value: 'AA', label: 'AA accepted' },
-          { value: 'AE', label: 'AE error' },
-          { value: 'AR', label: 'AR rejected' },
-        ]}
-      />
-      <Moment name="from" label="From" value={query['from'] ?? ''} />
-      <Moment name="to" label="To" value={query['to'] ?? ''} />
-      {(query['unnamed'] ?? '') === '' ? null : <input type="hidden" name="unnamed" value={query['unnamed']} />}
-    </Filter>
+    <Outcome outcome={outcome} />{' '}
+    {warnings === 0 ? null : <Badge tone="warn">{warnings === 1 ? '1 warning' : `${warnings} warnings`}</Badge>}
+    {finding === null ? null : (
+      <small class="finding">
+        <code>{finding.reason ?? finding.code}</code> {finding.at === undefined ? null : <Path at={finding.at} />}
+      </small>
+    )}
+  </>
+);
+
+/** Where it names the patient: two people may have one number. */
+const Named = ({ named }: { named: NonNullable<ListedMessage['named']> }) => (
+  <ul class="plain">
+    {named.map(({ field, value, authority }) => (
+      <li>
+        {field}
+        {value === '' ? '' : ' '}
+        {value === '' ? null : <code>{value}</code>}
+        {value === '' ? '' : authority === '' ? ' of nobody named' : ` of ${authority}`}
+      </li>
+    ))}
+  </ul>
+);
+
+const Found = ({ list, path, keyPath, query }: { list: Listed; path: string; keyPath: string; query: Query }) => {
+  const items = list.items.map(viewListedMessage);
+  const isByPatient = (query['patient'] ?? '') !== '';
+  const head = [
+    'Received',
+    ...(isByPatient ? ['Named in'] : []),
+    'Type',
+    'Control id',
+    'Sender',
+    'API key',
+    'Took',
+    'Outcome',
+  ];
+  return (
+    <Table label="Messages" head={head}>
+      {items.map((message) => (
+        <Row>
+          <th scope="row">
+            <a href={`${path}/${message.messageId}`}>
+              <When at={message.receivedAt} />
+            </a>
+          </th>
+          {isByPatient ? (
+            <td>
+              <Named named={message.named ?? []} />
+            </td>
+          ) : null}
+          <td>{message.messageType || <span class="quiet">unreadable</span>}</td>
+          <td class={message.controlId.length > 20 ? 'ids' : ''}>
+            <code>{message.controlId}</code>
+          </td>
+          <td>{[message.sendingApplication, message.sendingFacility].filter(Boolean).join(' / ')}</td>
+          <td class="ids">
+            <a href={`${keyPath}/${message.clientId}`}>{message.keyName}</a>{' '}
+            <small class="quiet">{message.source.toUpperCase()}</small>
+          </td>
+          <td class="number">{message.tookMs === null ? '' : duration(message.tookMs)}</td>
+          <td>
+            <Became message={message} />
+          </td>
+        </Row>
+      ))}
+    </Table>
+  );
+};
+
+const Elsewhere = ({ count, href }: { count: number; href: string }) =>
+  count === 0 ? <>none</> : <a href={href}>{count >= MAX_ELSEWHERE ? `${MAX_ELSEWHERE} or more` : count}</a>;
+
+/** What was compared with what, and what else there is. */
+const NothingFound = ({ list: { elsewhere }, query, path }: { list: Listed; query: Query; path: string }) => {
+  const patient = query['patient'] ?? '';
+  const text = query['q'] ?? '';
+  const looked = patient || text;
+  const isNarrowed = Object.entries(query).some(([name, value]) => !['patient', 'q'].includes(name) && value !== '');
+  const since = query['from'] ?? '';
+  const elsewhereAddress = (change: Query) => addressOf(path, {}, change);
+  return (
+    <div class="empty">
+      <p>
+        No message{' '}
+        {since === '' ? null : (
+          <>
+            since <When at={since} />{' '}
+          </>
+        )}
+        {(query['range'] ?? '') === ''
+          ? ''
+          : `of ${RANGES.find(({ range }) => range === query['range'])?.title.toLowerCase()} `}
+        {patient === '' ? '' : `names a patient by “${patient}”`}
+        {patient !== '' && text !== '' ? ', and ' : ''}
+        {text === '' ? '' : `has “${text}” in its control id or sender`}
+        {looked === '' ? 'fits' : ''}
+        {isNarrowed && looked !== '' ? ' and fits the other filters' : ''}.
+      </p>
+      {patient === '' ? null : (
+        <p>
+          Numbers were compared whole, in PID-3, PID-2, PID-4, MRG-1 and MRG-4, whatever their case, blanks, hyphens and
+          leading zeros; names by the beginning of each word, in PID-5, PID-9 and MRG-7, whatever their accents.
+          Messages whose bytes are kept no longer are not found so.
+        </p>
+      )}
+      {elsewhere === null || looked === '' ? null : (
+        <ul class="plain">
+          {patient !== '' && !isNarrowed ? null : (
+            <li>
+              Of any time and outcome, with it as a number:{' '}
+              <Elsewhere count={elsewhere.numbers} href={elsewhereAddress({ patient: looked })} />; with a name that
+              begins so: <Elsewhere count={elsewhere.names} href={elsewhereAddress({ patient: looked })} />
+            </li>
+          )}
+          <li>
+            Control ids that contain it:{' '}
+            <Elsewhere count={elsewhere.control_ids} href={elsewhereAddress({ q: looked })} />
+          </li>
+        </ul>
+      )}
+    </div>
+  );
+};
+
+const Pages = ({ list: { previous, next }, path, query }: { list: Listed; path: string; query: Query }) => {
+  const to = (change: Query) => addressOf(path, query, change);
+  if (previous === null && next === null) return null;
+  return (
+    <p class="pager">
+      {previous === null ? null : (
+        <a href={to({ newer: previous })} rel="prev">
+          Newer
+        </a>
+      )}{' '}
+      {next === null ? null : (
+        <a href={to({ cursor: next })} rel="next">
+          Older
+        </a>
+      )}
+    </p>
+  );
+};
+
+/** The newest are kept up to date; who looks for a patient looks once, since each look is on record. */
+const Live = ({ isLive, children }: PropsWithChildren<{ isLive: boolean }>) =>
+  isLive ? (
+    <Refreshed id="messages" seconds={15}>
+      {children}
+    </Refreshed>
+  ) : (
+    <section>{children}</section>
+  );
+
+export const MessageList = ({ list, query, path, keyPath }: MessageListProps) => (
+  <>
+    <Filters {...{ query, path }} keys={list?.keys ?? []} />
     {(query['unnamed'] ?? '') === '' ? null : (
       <p>
         Only those that have the name <code>{query['unnamed']?.slice(query['unnamed'].indexOf(':') + 1)}</code> without
         a URI. <a href={path}>Show all</a>
       </p>
     )}
-    {list.items.length === 0 ? (
-      <Empty>No message was found.</Empty>
+    {list === null ? (
+      <Empty>“From” is after “To”: nothing can lie between them.</Empty>
+    ) : list.items.length === 0 ? (
+      <NothingFound {...{ list, query, path }} />
     ) : (
-      <Table label="Messages" head={['Received', 'Type', 'Control id', 'Sender', 'API key', 'By', 'Outcome']}>
-        {list.items.map((message) => (
-          <Row>
-            <th scope="row">
-              <a href={`${path}/${message.message_id}`}>
-                <When at={message.received_at} />
-              </a>
-            </th>
-            <td>{message.message_type || <span class="quiet">unreadable</span>}</td>
-            <td>
-              <code>{message.control_id}</code>
-            </td>
-            <td>{[message.sending_application, message.sending_facility].filter(Boolean).join(' / ')}</td>
-            <td>{message.key_name}</td>
-            <td>{message.source}</td>
-            <td>
-              <Outcome outcome={message.outcome} />
-            </td>
-          </Row>
-        ))}
-      </Table>
+      <Live isLive={list.isFirst && (query['patient'] ?? '') === ''}>
+        <p class="count">
+          {list.count === null ? null : <strong>{counted(list.count, list.isMore)}</strong>}{' '}
+          <span class="quiet">
+            as a file: <a href={addressOf(`${path}/file/csv`, query, {})}>CSV</a>{' '}
+            <a href={addressOf(`${path}/file/ndjson`, query, {})}>NDJSON</a>
+          </span>
+        </p>
+        <Found {...{ list, query, path, keyPath }} />
+        <Pages {...{ list, query, path }} />
+      </Live>
     )}
-    <Pager path={path} query={query} next={list.next} />
   </>
 );

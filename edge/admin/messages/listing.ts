@@ -15,6 +15,8 @@ import {
   type ListedRow,
   type MessageFilter,
   type MessagePlace,
+  sendingKeys,
+  type SendingKeyRow,
 } from '../../store/message-search.ts';
 import { fromCursor, INSTANT_PART, toCursor, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
@@ -73,8 +75,12 @@ export interface MessageList {
   /** Of the first page: how many were found, `MAX_COUNTED` at most, and whether they are more. */
   readonly count: number | null;
   readonly isMore: boolean;
+  /** It is the page of the newest. */
+  readonly isFirst: boolean;
   /** What else there is where a patient or a text was asked for; null where neither was. */
   readonly elsewhere: ElsewhereRow | null;
+  /** Of which messages can be asked for. */
+  readonly keys: readonly SendingKeyRow[];
 }
 
 /** Whether nothing can lie between the two. */
@@ -102,9 +108,10 @@ export async function findMessages(
   const filter = filterOf(given);
   const place = placeOf(cursor, newer);
   const isSearch = filter.patient !== null || filter.text !== '';
-  const [rows, [elsewhere]] = await inSite(database, site).batch([
+  const [rows, [elsewhere], keys] = await inSite(database, site).batch([
     listMessages(site, filter, place, limit),
     messagesElsewhere(site, filter.patient ?? readPatientText(filter.text) ?? null, given.patient || given.q),
+    sendingKeys(site),
     ...(filter.patient === null ? [] : [addAudit(site, asker, { action: 'search', searched: namesOf(given) })]),
   ] as const);
   const isMore = rows.length > limit;
@@ -119,7 +126,9 @@ export async function findMessages(
     previous: place === null || (place.side === 'newer' && !isMore) ? null : at(first),
     count: place === null ? Math.min(total, MAX_COUNTED) : null,
     isMore: total > MAX_COUNTED,
+    isFirst: place === null,
     elsewhere: isSearch ? (elsewhere ?? null) : null,
+    keys,
   };
 }
 

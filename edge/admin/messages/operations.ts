@@ -11,6 +11,7 @@ import {
   readStoredMessage,
   resourcesOfMessage,
 } from '../../store/admin-message.ts';
+import { messagesAround } from '../../store/message-around.ts';
 import { viewListedMessage, viewMessageDetail } from './view.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import { findMessages, messageQuery } from './listing.ts';
@@ -36,18 +37,31 @@ const messageItem = z.object({
   outcome,
 });
 
-export const segmentItem = z.object({
-  id: text,
-  name: text.nullable(),
-  fields: z.array(z.object({ path: text.meta({ description: '`PID-5`' }), name: text.nullable(), value: text })),
-});
-
 export const ackErrorItem = z.looseObject({
   code: text.meta({ description: 'Table 0357' }),
   severity: text,
   message: text,
   at: text.optional().meta({ description: 'ERR-2' }),
   reason: text.optional().meta({ description: 'ERR-5' }),
+});
+
+const findings = z.array(ackErrorItem.partial()).meta({ description: 'What is wrong with it.' });
+
+export const segmentItem = z.object({
+  id: text,
+  name: text.nullable(),
+  fields: z.array(
+    z.object({
+      path: text.meta({ description: '`PID-5`' }),
+      name: text.nullable(),
+      value: text.meta({ description: 'As it was sent.' }),
+      repetitions: z
+        .array(z.array(z.object({ number: z.number().int(), name: text.nullable(), value: text })))
+        .meta({ description: 'Each repetition by its components; none where it is a single value.' }),
+      findings,
+    }),
+  ),
+  findings,
 });
 
 const listedItem = messageItem.extend({
@@ -76,6 +90,7 @@ const attemptItem = z.object({
   comment: text.nullable().meta({ description: 'Why, in their words.' }),
   requestId: text,
   outcome,
+  tookMs: z.number().int().nullable(),
   ack: text.nullable(),
   errors: z.array(ackErrorItem),
 });
@@ -94,7 +109,33 @@ const messageDetail = messageItem.extend({
     .int()
     .meta({ description: 'How often it was processed, those that are not kept among them.' }),
   attempts: z.array(attemptItem).meta({ description: 'The first ten, and the newest hundred, in order.' }),
-  resources: z.array(z.object({ reference: text, version: z.number().int(), currentVersion: z.number().int() })),
+  resources: z
+    .array(
+      z.object({
+        reference: text,
+        version: z.number().int().meta({ description: 'That it made.' }),
+        currentVersion: z.number().int(),
+        change: z.enum(['created', 'changed', 'unchanged']),
+        isLong: z.boolean().meta({ description: 'Too long to be compared here.' }),
+        elements: z.array(z.object({ element: text, before: text.nullable(), after: text.nullable() })),
+      }),
+    )
+    .meta({ description: 'What it made or changed, with the difference to the version before, element by element.' }),
+  around: z
+    .array(
+      z.object({
+        of: z.enum(['patient', 'order', 'control-id']),
+        side: z.enum(['previous', 'next', 'other']),
+        messageId: z.uuid(),
+        receivedAt: z.iso.datetime(),
+        messageType: text,
+        controlId: text,
+        outcome,
+      }),
+    )
+    .meta({
+      description: 'The messages before and after it of the same patient and order, and others of its control id.',
+    }),
 });
 
 /** A sentence of who asks for a replay; it is shown with the attempt. */
@@ -129,14 +170,15 @@ const replayAnswer = z.object({
 export async function findMessage(database: Database, site: string, messageId: string) {
   const missing = () => new Fault('not-found', 'no such message');
   if (!isUuid(messageId)) throw missing();
-  const [[row], resources, attempts] = await inSite(database, site).batch([
+  const [[row], resources, attempts, around] = await inSite(database, site).batch([
     readStoredMessage(site, messageId),
     resourcesOfMessage(site, messageId),
     attemptsOfMessage(site, messageId),
+    messagesAround(site, messageId),
     noteMessageViewed(site, messageId),
   ]);
   if (row === undefined) throw missing();
-  return viewMessageDetail(row, resources, attempts);
+  return viewMessageDetail(row, resources, attempts, around);
 }
 
 export function messageOperations(workbench: Workbench): Operation[] {
@@ -160,7 +202,7 @@ export function messageOperations(workbench: Workbench): Operation[] {
       method: 'get',
       path: '/messages/{id}',
       permission: 'site.messages.read',
-      summary: 'One message: its segments, the resources it made, its ACK and errors',
+      summary: 'One message: its segments, what it changed, its ACK and errors, and the messages around it',
       answer: messageDetail,
       handle: async ({ actor, database, param }) => ({ body: await findMessage(database, actor.site, param('id')) }),
     }),

@@ -1,30 +1,9 @@
-/** One HL7 message: what became of it, its errors, its segments, the resources it made and its ACK. */
-import type { AttemptView, MessageDetail, MessageError } from './view.ts';
-import type { SegmentView } from './segments.ts';
-import { Badge, Code, Empty, Fact, Outcome, Row, Table, When } from '../web/ui.tsx';
-
-export const Segments = ({ segments }: { segments: readonly SegmentView[] }) => (
-  <div class="segments">
-    {segments.map(({ id, name, fields }, at) => (
-      <details open={at < 4}>
-        <summary>
-          <code>{id}</code> {name ?? <span class="quiet">not in the table of segments</span>}
-        </summary>
-        <Table label={`Segment ${at + 1}, ${id}`} head={['Field', 'Name', 'Value']}>
-          {fields.map((field) => (
-            <Row>
-              <th scope="row">
-                <code>{field.path}</code>
-              </th>
-              <td>{field.name ?? ''}</td>
-              <td class="value">{field.value}</td>
-            </Row>
-          ))}
-        </Table>
-      </details>
-    ))}
-  </div>
-);
+/** One HL7 message: what became of it, what is wrong with it, what it changed, its segments and its ACK, and what is around it. */
+import type { AroundView, AttemptView, ChangeView, MessageDetail } from './view.ts';
+import { Differences } from './differences.tsx';
+import { Path } from './path.tsx';
+import type { ComponentView, FieldView, Finding, SegmentView } from './segments.ts';
+import { Badge, Code, Copyable, Empty, Fact, Outcome, Row, Table, When } from '../web/ui.tsx';
 
 const SEVERITIES: Readonly<Record<string, { tone: 'bad' | 'warn' | 'plain'; word: string }>> = {
   E: { tone: 'bad', word: 'error' },
@@ -32,23 +11,124 @@ const SEVERITIES: Readonly<Record<string, { tone: 'bad' | 'warn' | 'plain'; word
   I: { tone: 'plain', word: 'information' },
 };
 
-export const AckErrors = ({ errors }: { errors: readonly MessageError[] }) => (
-  <Table label="Errors and warnings" head={['Severity', 'Where', 'Code', 'What']}>
-    {errors.map(({ severity, at, code, message }) => (
+const Severity = ({ severity = '' }: { severity: string | undefined }) => (
+  <Badge tone={SEVERITIES[severity]?.tone ?? 'plain'}>{SEVERITIES[severity]?.word ?? severity}</Badge>
+);
+
+/** What was refused for first, then what was warned of. */
+const inOrder = (errors: readonly Finding[]): Finding[] =>
+  errors.toSorted((one, other) => 'EWI'.indexOf(one.severity ?? '') - 'EWI'.indexOf(other.severity ?? ''));
+
+export const AckErrors = ({ errors }: { errors: readonly Finding[] }) => (
+  <Table label="Errors and warnings" head={['Severity', 'Where', 'Code', 'Reason', 'What']}>
+    {inOrder(errors).map(({ severity, at, code, reason, message }) => (
       <Row>
         <td>
-          <Badge tone={SEVERITIES[severity ?? '']?.tone ?? 'plain'}>
-            {SEVERITIES[severity ?? '']?.word ?? severity}
-          </Badge>
+          <Severity severity={severity} />
         </td>
-        <td>
-          <code>{at ?? ''}</code>
-        </td>
+        <td>{at === undefined ? '' : <Path at={at} />}</td>
         <td>{code}</td>
+        <td class="ids">
+          <code>{reason ?? ''}</code>
+        </td>
         <td>{message}</td>
       </Row>
     ))}
   </Table>
+);
+
+/** What is wrong, beside where it is wrong. */
+const Wrong = ({ findings }: { findings: readonly Finding[] }) =>
+  findings.length === 0 ? null : (
+    <ul class="plain wrong">
+      {findings.map(({ severity, message }) => (
+        <li>
+          <Severity severity={severity} /> {message}
+        </li>
+      ))}
+    </ul>
+  );
+
+/** What a page shows of a value: documents are long. */
+const MAX_SHOWN = 2000;
+const shortened = (value: string): string =>
+  value.length <= MAX_SHOWN
+    ? value
+    : `${value.slice(0, MAX_SHOWN)} … (${value.length.toLocaleString('en')} characters)`;
+
+const Components = ({ components }: { components: readonly ComponentView[] }) => (
+  <dl class="components">
+    {components.map(({ number, name, value }) => (
+      <div>
+        <dt>
+          {number} {name ?? ''}
+        </dt>
+        <dd>{shortened(value)}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+const Value = ({ field: { value, repetitions, findings } }: { field: FieldView }) => (
+  <>
+    {value === '' ? <span class="quiet">not sent</span> : <code class="sent">{shortened(value)}</code>}
+    {repetitions.length > 1 ? (
+      <ol class="repetitions">
+        {repetitions.map((components) => (
+          <li>
+            <Components components={components} />
+          </li>
+        ))}
+      </ol>
+    ) : (
+      repetitions.map((components) => <Components components={components} />)
+    )}
+    <Wrong findings={findings} />
+  </>
+);
+
+const toneOf = (findings: readonly Finding[]): string => {
+  const [worst] = findings.map(({ severity }) => severity ?? '').sort();
+  return worst === 'E' ? 'faulty bad' : worst === 'W' ? 'faulty warn' : '';
+};
+
+export const Segments = ({ segments }: { segments: readonly SegmentView[] }) => (
+  <div class="segments">
+    {segments.map(({ id, name, fields, findings }, at) => {
+      const all = [...findings, ...fields.flatMap((field) => field.findings)];
+      const serious = all.filter(({ severity }) => severity !== 'I');
+      return (
+        <details open={at < 4 || serious.length > 0}>
+          <summary>
+            <code>{id}</code> {name ?? <span class="quiet">not in the table of segments</span>}{' '}
+            {serious.length === 0 ? null : (
+              <Badge tone={serious.some(({ severity }) => severity === 'E') ? 'bad' : 'warn'}>
+                {serious.length === 1 ? '1 finding' : `${serious.length} findings`}
+              </Badge>
+            )}
+          </summary>
+          <Wrong findings={findings} />
+          {fields.length === 0 ? (
+            <p class="quiet">It has no fields.</p>
+          ) : (
+            <Table label={`Segment ${at + 1}, ${id}`} head={['Field', 'Name', 'Value']}>
+              {fields.map((field) => (
+                <Row>
+                  <th scope="row">
+                    <code>{field.path}</code>
+                  </th>
+                  <td>{field.name ?? ''}</td>
+                  <td class={`value ${toneOf(field.findings)}`}>
+                    <Value field={field} />
+                  </td>
+                </Row>
+              ))}
+            </Table>
+          )}
+        </details>
+      );
+    })}
+  </div>
 );
 
 const REASONS = {
@@ -60,8 +140,8 @@ const REASONS = {
 } as const;
 
 const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
-  <Table label="Attempts" head={['Attempt', 'When', 'Why', 'Outcome', 'Errors and warnings']}>
-    {attempts.map(({ number, at, why, actor, comment, outcome, errors }) => (
+  <Table label="Attempts" head={['Attempt', 'When', 'Why', 'Took', 'Outcome', 'Errors and warnings']}>
+    {attempts.map(({ number, at, why, actor, comment, tookMs, outcome, errors }) => (
       <Row>
         <th scope="row">{number}</th>
         <td>
@@ -72,6 +152,7 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
           {actor === null ? '' : ` by ${actor}`}
           {comment === null ? null : <q class="quiet">{comment}</q>}
         </td>
+        <td class="number">{tookMs === null ? '' : `${tookMs} ms`}</td>
         <td>
           <Outcome outcome={outcome} />
         </td>
@@ -81,57 +162,188 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
   </Table>
 );
 
+const AROUND = [
+  { of: 'patient', side: 'previous', label: 'Before it, of the same patient' },
+  { of: 'patient', side: 'next', label: 'After it, of the same patient' },
+  { of: 'order', side: 'previous', label: 'Before it, of the same order' },
+  { of: 'order', side: 'next', label: 'After it, of the same order' },
+  { of: 'control-id', side: 'other', label: 'Also with this control id' },
+] as const;
+
+const Around = ({ around, path }: { around: readonly AroundView[]; path: string }) => (
+  <dl class="facts around">
+    {AROUND.flatMap(({ of, side, label }) =>
+      around
+        .filter((each) => each.of === of && each.side === side)
+        .map(({ messageId, messageType, receivedAt, outcome }) => (
+          <Fact name={label}>
+            <a href={`${path}/${messageId}`} rel={side === 'previous' ? 'prev' : side === 'next' ? 'next' : undefined}>
+              {messageType || 'unreadable'}, <When at={receivedAt} />
+            </a>{' '}
+            <Outcome outcome={outcome} />
+          </Fact>
+        )),
+    )}
+  </dl>
+);
+
+const versionText = ({ version, currentVersion }: ChangeView): string =>
+  currentVersion === version
+    ? `version ${version}, the current one`
+    : `version ${version}; the current one is ${currentVersion}`;
+
+/** Resources by what the message did to them, each a link. */
+const Changes = ({ changes, path }: { changes: readonly ChangeView[]; path: string }) => (
+  <div class="changes">
+    {changes.map((each, at) => {
+      const { reference, version, change, isLong, elements } = each;
+      return (
+        <details open={at < 3 && change !== 'created'}>
+          <summary>
+            <code>{reference}</code>{' '}
+            <Badge tone={change === 'unchanged' ? 'plain' : 'good'}>{change === 'created' ? 'made' : change}</Badge>{' '}
+            <small class="quiet">{versionText(each)}</small>
+          </summary>
+          <p>
+            <a href={`${path}/resources/${reference}?version=${version}`}>Look at what it made</a>
+            {each.currentVersion === version ? null : (
+              <>
+                {' '}
+                or <a href={`${path}/resources/${reference}`}>at what it is now</a>
+              </>
+            )}
+          </p>
+          {isLong ? (
+            <p class="quiet">It is too long to be compared here.</p>
+          ) : (
+            <Differences
+              label={`What it changed in ${reference}`}
+              resources={[{ reference, change, elements }]}
+              isDone
+            />
+          )}
+        </details>
+      );
+    })}
+  </div>
+);
+
 interface MessagePageProps {
   readonly message: MessageDetail;
   readonly path: string;
   readonly keyPath: string;
   readonly mayReplay: boolean;
+  /** The text as it was sent, in the place of the table. */
+  readonly isRaw: boolean;
 }
 
-export const MessagePage = ({ message, path, keyPath, mayReplay }: MessagePageProps) => (
-  <>
-    {mayReplay && !message.isForgotten ? (
-      <p class="actions">
-        <a class="button" href={`${path}/${message.messageId}/replay`}>
-          Replay …
-        </a>
-        <span class="quiet">Shows first what it would change.</span>
-      </p>
-    ) : null}
-    <dl class="facts">
-      <Fact name="Outcome">
-        <Outcome outcome={message.outcome} />
-      </Fact>
-      <Fact name="Received">
-        <When at={message.receivedAt} /> by {message.source} from <code>{message.sourceAddress}</code>
-        {message.tlsSubject === null ? (
-          ''
+const firstTook = (attempts: readonly AttemptView[]): string => {
+  const took = attempts.find(({ number }) => number === 1)?.tookMs;
+  return took === undefined || took === null ? '' : `, answered in ${took} ms`;
+};
+
+export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: MessagePageProps) => {
+  const own = `${path}/${message.messageId}`;
+  const warnings = message.errors.filter(({ severity }) => severity === 'W').length;
+  const tab = (view: string, title: string, isOn: boolean) => (
+    <a href={`${own}?view=${view}#segments`} aria-current={isOn ? 'page' : undefined}>
+      {title}
+    </a>
+  );
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="Outcome">
+          <Outcome outcome={message.outcome} />{' '}
+          {warnings === 0 ? null : <Badge tone="warn">{warnings === 1 ? '1 warning' : `${warnings} warnings`}</Badge>}
+        </Fact>
+        <Fact name="Received">
+          <When at={message.receivedAt} /> by {message.source} from <code>{message.sourceAddress}</code>
+          {message.tlsSubject === null ? (
+            ''
+          ) : (
+            <>
+              {' '}
+              with the certificate of <code>{message.tlsSubject}</code>
+            </>
+          )}
+          {firstTook(message.attempts)}
+        </Fact>
+        <Fact name="Type">{message.messageType || <span class="quiet">unreadable</span>}</Fact>
+        <Fact name="Control id">
+          {message.controlId === '' ? (
+            <span class="quiet">none</span>
+          ) : (
+            <Copyable text={message.controlId} label="the control id" />
+          )}
+        </Fact>
+        <Fact name="Sender">{[message.sendingApplication, message.sendingFacility].filter(Boolean).join(' / ')}</Fact>
+        <Fact name="API key">
+          <a href={`${keyPath}/${message.clientId}`}>{message.keyName}</a>
+        </Fact>
+        <Fact name="Request">
+          <code>{message.requestId}</code>
+        </Fact>
+        {mayReplay && !message.isForgotten ? (
+          <Fact name="Again">
+            <a class="button secondary small" href={`${own}/replay`}>
+              Replay …
+            </a>{' '}
+            <span class="quiet">Shows first what it would change.</span>
+          </Fact>
+        ) : null}
+      </dl>
+      {message.errors.length === 0 ? null : (
+        <section aria-labelledby="errors">
+          <h2 id="errors">Errors and warnings</h2>
+          <AckErrors errors={message.errors} />
+        </section>
+      )}
+      {message.around.length === 0 ? null : (
+        <section aria-labelledby="around">
+          <h2 id="around">Around it</h2>
+          <Around around={message.around} path={path} />
+        </section>
+      )}
+      <section aria-labelledby="resources">
+        <h2 id="resources">What it changed</h2>
+        {message.resources.length === 0 ? (
+          <Empty>It made or changed no resource.</Empty>
         ) : (
-          <>
-            {' '}
-            with the certificate of <code>{message.tlsSubject}</code>
-          </>
+          <Changes changes={message.resources} path={path} />
         )}
-      </Fact>
-      <Fact name="Type">{message.messageType}</Fact>
-      <Fact name="Control id">
-        <code>{message.controlId}</code>
-      </Fact>
-      <Fact name="Sender">{[message.sendingApplication, message.sendingFacility].filter(Boolean).join(' / ')}</Fact>
-      <Fact name="API key">
-        <a href={`${keyPath}/${message.clientId}`}>{message.clientId}</a>
-      </Fact>
-      <Fact name="Request">
-        <code>{message.requestId}</code>
-      </Fact>
-    </dl>
-    {message.errors.length === 0 ? null : (
-      <section aria-labelledby="errors">
-        <h2 id="errors">Errors and warnings</h2>
-        <AckErrors errors={message.errors} />
       </section>
-    )}
-    {message.attempts.length < 2 ? null : (
+      <section aria-labelledby="segments">
+        <div class="heading">
+          <h2 id="segments">The message</h2>
+          {message.isForgotten ? null : (
+            <nav class="tabs" aria-label="How the message is shown">
+              {tab('parsed', 'Parsed', !isRaw)}
+              {tab('raw', 'As it was sent', isRaw)}
+            </nav>
+          )}
+        </div>
+        {message.problem === null ? null : (
+          <p>
+            <Badge tone="bad">{message.problem}</Badge>
+          </p>
+        )}
+        {isRaw || message.segments.length === 0 ? (
+          message.text === '' ? null : (
+            <Code text={message.text} label="The message" copy />
+          )
+        ) : (
+          <Segments segments={message.segments} />
+        )}
+      </section>
+      <section aria-labelledby="ack">
+        <h2 id="ack">ACK</h2>
+        {message.ack === null ? (
+          <Empty>{message.isForgotten ? 'It is kept no longer.' : 'The sender asked for none.'}</Empty>
+        ) : (
+          <Code text={message.ack} label="The ACK" copy />
+        )}
+      </section>
       <section aria-labelledby="attempts">
         <h2 id="attempts">Attempts</h2>
         <p class="quiet">
@@ -142,45 +354,6 @@ export const MessagePage = ({ message, path, keyPath, mayReplay }: MessagePagePr
         </p>
         <Attempts attempts={message.attempts} />
       </section>
-    )}
-    <section aria-labelledby="resources">
-      <h2 id="resources">Resources</h2>
-      {message.resources.length === 0 ? (
-        <Empty>It made or changed none.</Empty>
-      ) : (
-        <Table label="Resources" head={['Resource', 'Version it made', 'Version now']}>
-          {message.resources.map(({ reference, version, currentVersion }) => (
-            <Row>
-              <th scope="row">
-                <code>{reference}</code>
-              </th>
-              <td>{version}</td>
-              <td>{currentVersion}</td>
-            </Row>
-          ))}
-        </Table>
-      )}
-    </section>
-    <section aria-labelledby="segments">
-      <h2 id="segments">Segments</h2>
-      {message.problem === null ? null : (
-        <p>
-          <Badge tone="bad">{message.problem}</Badge>
-        </p>
-      )}
-      <Segments segments={message.segments} />
-      <details>
-        <summary>The message as it was sent</summary>
-        <Code text={message.text} label="The message" copy />
-      </details>
-    </section>
-    <section aria-labelledby="ack">
-      <h2 id="ack">ACK</h2>
-      {message.ack === null ? (
-        <Empty>{message.isForgotten ? 'It is kept no longer.' : 'The sender asked for none.'}</Empty>
-      ) : (
-        <Code text={message.ack} label="The ACK" />
-      )}
-    </section>
-  </>
-);
+    </>
+  );
+};

@@ -1,24 +1,8 @@
 /** What a replay would change, before it is done; what newer data contradict needs a step of its own. */
-import type { ReplayPreviewResult, ResourceDifferenceResult } from '../workbench/workbench.ts';
-import { Badge, Empty, Outcome, Row, Table } from '../web/ui.tsx';
+import type { ReplayPreviewResult } from '../workbench/workbench.ts';
+import { Empty, Outcome } from '../web/ui.tsx';
+import { Differences } from './differences.tsx';
 import { AckErrors } from './page.tsx';
-
-const Differences = ({ label, resources }: { label: string; resources: readonly ResourceDifferenceResult[] }) => (
-  <Table label={label} head={['Resource', 'Element', 'Now', 'Then']}>
-    {resources.flatMap(({ reference, change, elements }) =>
-      elements.map(({ element, before, after }) => (
-        <Row>
-          <th scope="row">
-            <code>{reference}</code> {change === 'created' ? <Badge tone="plain">new</Badge> : null}
-          </th>
-          <td>{element}</td>
-          <td class="value">{before ?? <span class="quiet">nothing</span>}</td>
-          <td class="value">{after ?? <span class="quiet">nothing</span>}</td>
-        </Row>
-      )),
-    )}
-  </Table>
-);
 
 /** Why it is replayed: kept with the attempt. */
 export const CommentField = () => (
@@ -31,6 +15,7 @@ export const CommentField = () => (
 export const ReplayPage = ({ preview, path }: { preview: ReplayPreviewResult; path: string }) => {
   const { outcome, findings, changes, merges, stale } = preview;
   const changed = changes.filter(({ change }) => change !== 'unchanged');
+  const isIdle = changed.length === 0 && merges.length === 0;
   return (
     <>
       <p class="lead">
@@ -45,13 +30,13 @@ export const ReplayPage = ({ preview, path }: { preview: ReplayPreviewResult; pa
           </p>
         ))}
         {changed.length === 0 ? (
-          <Empty>No resource.</Empty>
+          <Empty>No resource: it would be one more attempt, with this outcome.</Empty>
         ) : (
           <Differences label="What would change" resources={changed} />
         )}
-        <form class="actions" method="post" action={`${path}/replay`}>
+        <form class="actions replay" method="post" action={`${path}/replay`}>
           <CommentField />
-          <button name="apply" value="newest">
+          <button name="apply" value="newest" class={isIdle ? 'secondary' : ''}>
             Apply
           </button>
           <a href={path}>Back to the message</a>
@@ -65,7 +50,7 @@ export const ReplayPage = ({ preview, path }: { preview: ReplayPreviewResult; pa
             be put back to what this message says.
           </p>
           <Differences label="What newer data contradict" resources={stale} />
-          <form class="actions" method="post" action={`${path}/replay`}>
+          <form class="actions replay" method="post" action={`${path}/replay`}>
             <CommentField />
             <button name="apply" value="everything" class="secondary">
               Apply although newer data exist

@@ -3,9 +3,10 @@ import { z } from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
+import { pagedStream } from '../../http/paged-stream.ts';
 import type { Surface } from '../../http/surface.ts';
 import { parse } from '../api/parse.ts';
-import { findMessages, messageQuery } from './listing.ts';
+import { exportMessages, findMessages, isBackwards, messageFilter, messageQuery } from './listing.ts';
 import { findMessage, replayComment } from './operations.ts';
 import type { Console } from '../web/console.ts';
 import { authorOf, requirePermission } from '../staff/permissions.ts';
@@ -13,12 +14,22 @@ import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { instantMeant } from '../web/wall-clock.ts';
+import { FILE_TYPES, fileOf } from './file.ts';
 import { MessageList } from './list.tsx';
 import { MessagePage } from './page.tsx';
 import { ReplayPage } from './replay.tsx';
+import { findResource, ResourcePage, resourceQuery } from './resource.tsx';
 import { Notice } from '../web/ui.tsx';
 
 const { path: PLACE } = PLACES.messages;
+const fileType = z.enum(['csv', 'ndjson']);
+
+/** What a form of the page says, with its times as instants. */
+const asked = (query: Record<string, string>, timeZone: string): Record<string, string> => ({
+  ...query,
+  from: instantMeant(query['from'], timeZone),
+  to: instantMeant(query['to'], timeZone),
+});
 const replayForm = z.object({ comment: replayComment });
 
 export function addMessagePages(app: Surface, { deps, workbench, access }: Console): void {
@@ -27,13 +38,44 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
 
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.messages.read');
-    const query = c.req.query();
-    const { timeZone } = session;
-    const asked = { ...query, from: instantMeant(query['from'], timeZone), to: instantMeant(query['to'], timeZone) };
-    const list = await findMessages(session, readQuery(messageQuery, asked));
+    const query = asked(c.req.query(), session.timeZone);
+    const keyPath = linkTo(config, PLACES.keys.path);
+    const parsed = readQuery(messageQuery, query);
+    const list = isBackwards(parsed) ? null : await findMessages(session, parsed);
     const page = (
       <Page title="Messages" config={config} session={session} place={PLACE}>
-        <MessageList {...{ list, query, path }} />
+        <MessageList {...{ list, query, path, keyPath }} />
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.get(`${PLACE}/file/:type`, async (c) => {
+    const session = await access.page(c, 'site.messages.read');
+    const type = fileType.safeParse(c.req.param('type')).data;
+    if (type === undefined) throw new Fault('not-found', 'there is nothing at this address');
+    const filter = readQuery(messageFilter, asked(c.req.query(), session.timeZone));
+    const pages = fileOf(type, exportMessages(session, filter));
+    // Whatever is wrong is answered, and who asked is on record, before anything is sent.
+    const { value: first = new Uint8Array() } = await pages.next();
+    return new Response(pagedStream(first, pages), {
+      headers: {
+        'Content-Type': FILE_TYPES[type],
+        'Content-Disposition': `attachment; filename="messages.${type}"`,
+        'Cache-Control': 'no-store',
+        'X-Content-Type-Options': 'nosniff',
+      },
+    });
+  });
+
+  app.get(`${PLACE}/resources/:type/:id`, async (c) => {
+    const session = await access.page(c, 'site.messages.read');
+    const { type, id } = c.req.param();
+    const { version } = readQuery(resourceQuery, c.req.query());
+    const resource = await findResource(session.database, session.actor.site, type, id, version);
+    const page = (
+      <Page title={`${type}/${id}`} config={config} session={session} place={PLACE} trail={[PLACES.messages]}>
+        <ResourcePage {...{ resource, path }} />
       </Page>
     );
     return respond(config, page);
@@ -43,12 +85,19 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     const session = await access.page(c, 'site.messages.read');
     const message = await findMessage(session.database, session.actor.site, c.req.param('id'));
     const page = (
-      <Page title={`Message ${message.controlId}`} config={config} session={session} place={PLACE}>
+      <Page
+        title={`Message ${message.controlId}`}
+        config={config}
+        session={session}
+        place={PLACE}
+        trail={[PLACES.messages]}
+      >
         {c.req.query('replayed') === undefined ? null : (
           <Notice tone="good">The message was replayed. What is shown is its new outcome.</Notice>
         )}
         <MessagePage
           {...{ message, path }}
+          isRaw={c.req.query('view') === 'raw'}
           keyPath={linkTo(config, PLACES.keys.path)}
           mayReplay={session.actor.permissions.has('site.messages.replay')}
         />
@@ -63,7 +112,13 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     requirePermission(session.actor, 'site.messages.read');
     const preview = await workbench.previewReplay(session.database, session.actor.site, id, c.get('requestId'));
     const page = (
-      <Page title="What a replay would change" config={config} session={session} place={PLACE}>
+      <Page
+        title="What a replay would change"
+        config={config}
+        session={session}
+        place={PLACE}
+        trail={[PLACES.messages]}
+      >
         <ReplayPage preview={preview} path={`${path}/${id}`} />
       </Page>
     );

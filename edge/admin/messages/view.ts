@@ -1,8 +1,11 @@
 /** Messages as the JSON API and the pages show them. */
+import { isJsonObject, type JsonObject, parseJson } from '../../../shared/json.ts';
 import { decodeBase64 } from './base64.ts';
 import type { AttemptRow, MessageDetailRow, MessageResourceRow } from '../../store/admin-message.ts';
 import type { ListedRow, MessageRow } from '../../store/message-search.ts';
-import { viewAck, viewMessage } from './segments.ts';
+import type { AroundRow } from '../../store/message-around.ts';
+import { differences, type ResourceDifference } from '../../store/resource-differences.ts';
+import { type Finding, viewAck, viewMessage } from './segments.ts';
 
 export function viewMessageRow(row: MessageRow) {
   return {
@@ -31,24 +34,15 @@ export interface NamedPatient {
 
 /** A message in the log: also how long its first answer took, and what was wrong with it. */
 export function viewListedMessage(row: ListedRow) {
-  const finding: MessageError | null = row.finding === null ? null : JSON.parse(row.finding);
+  const finding: Finding | null = row.finding === null ? null : JSON.parse(row.finding);
   const named: NamedPatient[] | null = row.named === null ? null : JSON.parse(row.named);
   return { ...viewMessageRow(row), tookMs: row.took_ms, warnings: row.warnings, finding, named };
 }
 export type ListedMessage = ReturnType<typeof viewListedMessage>;
 
-/** One error of the ACK: ERR-3, ERR-4, ERR-8, ERR-2. */
-export interface MessageError {
-  readonly code?: string;
-  readonly severity?: string;
-  readonly message?: string;
-  readonly at?: string;
-  /** ERR-5. */
-  readonly reason?: string;
-}
-
-function viewAttempt({ number, at, why, actor, comment, request_id: requestId, outcome, ack, errors }: AttemptRow) {
-  const found: MessageError[] = JSON.parse(errors);
+function viewAttempt(attempt: AttemptRow) {
+  const { number, at, why, actor, comment, request_id: requestId, outcome, took_ms: tookMs, ack, errors } = attempt;
+  const found: Finding[] = JSON.parse(errors);
   return {
     number,
     at,
@@ -57,6 +51,7 @@ function viewAttempt({ number, at, why, actor, comment, request_id: requestId, o
     comment,
     requestId,
     outcome,
+    tookMs,
     ack: viewAck(ack === null ? null : decodeBase64(ack)),
     errors: found,
   };
@@ -71,16 +66,53 @@ const FORGOTTEN: ReturnType<typeof viewMessage> = {
     'The bytes of this message are kept no longer, nor what was answered. The same bytes are still known when they come again.',
 };
 
+const parsed = (type: string, id: string, body: string): JsonObject => {
+  const resource = parseJson(
+    `{"resourceType":${JSON.stringify(type)},"id":${JSON.stringify(id)}${body === '' ? '' : `,${body}`}}`,
+  );
+  return isJsonObject(resource) ? resource : {};
+};
+
+/** What a message made of a resource, or changed in it. */
+function viewChange({
+  type,
+  id,
+  version,
+  current_version: currentVersion,
+  before,
+  after,
+  is_long: isLong,
+}: MessageResourceRow) {
+  const reference = `${type}/${id}`;
+  const known = before === null ? new Map<string, JsonObject>() : new Map([[reference, parsed(type, id, before)]]);
+  const [difference] = after === null ? [] : differences(known, [parsed(type, id, after)]);
+  const change: ResourceDifference['change'] = version === 1 ? 'created' : (difference?.change ?? 'changed');
+  return { reference, version, currentVersion, change, isLong, elements: difference?.elements ?? [] };
+}
+export type ChangeView = ReturnType<typeof viewChange>;
+
+const viewAround = ({ of, side, ...row }: AroundRow) => ({
+  of,
+  side,
+  messageId: row.message_id,
+  receivedAt: row.received_at,
+  messageType: row.message_type,
+  controlId: row.control_id,
+  outcome: row.outcome,
+});
+export type AroundView = ReturnType<typeof viewAround>;
+
 export function viewMessageDetail(
   row: MessageDetailRow,
   resources: readonly MessageResourceRow[],
   attempts: readonly AttemptRow[],
+  around: readonly AroundRow[],
 ) {
-  const errors: MessageError[] = JSON.parse(row.errors);
+  const errors: Finding[] = JSON.parse(row.errors);
   const ack = row.ack === null ? null : decodeBase64(row.ack);
   const isForgotten = row.raw === null;
   const { text, segments, problem } =
-    row.raw === null ? FORGOTTEN : viewMessage(decodeBase64(row.raw), row.default_charset);
+    row.raw === null ? FORGOTTEN : viewMessage(decodeBase64(row.raw), row.default_charset, errors);
   return {
     ...viewMessageRow(row),
     requestId: row.request_id,
@@ -93,11 +125,8 @@ export function viewMessageDetail(
     errors,
     attemptCount: attempts.at(-1)?.number ?? 0,
     attempts: attempts.map(viewAttempt),
-    resources: resources.map(({ type, id, version, current_version: currentVersion }) => ({
-      reference: `${type}/${id}`,
-      version,
-      currentVersion,
-    })),
+    resources: resources.map(viewChange),
+    around: around.map(viewAround),
   };
 }
 export type MessageDetail = ReturnType<typeof viewMessageDetail>;

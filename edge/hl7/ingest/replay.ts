@@ -8,7 +8,7 @@ import { bytesOfHex, storedMessage } from '../../store/hl7.ts';
 import { parseStored } from '../../store/resource.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import { decide, type DecisionInput } from './decide.ts';
-import { byReference, differences, type ResourceDifference } from './differences.ts';
+import { byReference, differences, type ResourceDifference } from '../../store/resource-differences.ts';
 import { decisionInput, takeTurns, type IngestDeps, type Ingested, type IngestRequest } from './ingest.ts';
 import type { Sender } from '../sender/find-sender.ts';
 import { locate } from './locate.ts';

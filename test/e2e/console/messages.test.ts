@@ -75,6 +75,70 @@ test('a message is found, read segment by segment and replayed', async () => {
   await context.close();
 });
 
+test('what came for number 4711 is found in a minute, refused messages too, and leads to what it changed', async () => {
+  const { db, sendMessage, signIn, site, stack } = open();
+  for (const [control, change] of [
+    ['HIS-1', ''],
+    ['HIS-2', 'King^Ada'],
+    ['HIS-3', '00000000'],
+  ] as const) {
+    const sent = admission(control, '004711');
+    const text =
+      change === ''
+        ? sent
+        : control === 'HIS-2'
+          ? sent.replace('Lovelace^Ada', change)
+          : sent.replace('19701231', change);
+    expect((await sendMessage(text)).status).toBe(200);
+  }
+  expect((await sendMessage(admission('HIS-4', '004711').replace('P|2.5.1', 'X|2.5.1'))).status).toBe(422);
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.click('nav >> text=Messages');
+  await page.fill('input[name="patient"]', '4711');
+  await page.click('button:has-text("Show")');
+  await page.waitForSelector('text=4 messages');
+  expect(await page.locator('tbody tr').allTextContents()).toEqual([
+    expect.stringMatching(/004711[^]*HIS-4[^]*AR rejected[^]*unsupported-processing-id/),
+    expect.stringMatching(/HIS-3[^]*AA accepted[^]*1 warning[^]*PID-7/),
+    expect.stringMatching(/HIS-2[^]*AA accepted/),
+    expect.stringMatching(/HIS-1[^]*AA accepted/),
+  ]);
+  await lookAt(page);
+  await page.click('a.chip:has-text("With warnings")');
+  await page.waitForSelector('text=One message');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=CSV')]);
+  const file = await (await download.createReadStream()).toArray();
+  expect(Buffer.concat(file).toString()).toMatch(
+    /^receivedAt,messageType,controlId[^]*ADT\^A04,HIS-3,ADT,EAST[^]*,AA,/,
+  );
+  expect(Buffer.concat(file).toString()).not.toMatch(/4711|Lovelace/);
+  await page.click('tbody th a');
+  // The fault stands in its field.
+  expect(await page.textContent('td.faulty')).toMatch(/00000000[^]*warning/);
+  await page.click('text=Before it, of the same patient >> xpath=.. >> a');
+  await page.waitForSelector('h1:has-text("HIS-2")');
+  expect(await page.textContent('.changes')).toMatch(/name[^]*Lovelace[^]*King/);
+  await page.click('text=As it was sent');
+  expect(await page.textContent('[aria-label="The message"]')).toContain('PID|1||004711^^^EAST^MR||King^Ada');
+  await page.click('text=Look at what it made');
+  expect(await page.textContent('[aria-label="The resource"]')).toContain('"family": "King"');
+  await lookAt(page);
+
+  await page.goto(`${stack.baseUrl}/admin/messages?patient=HIS-1&from=2026-01-01T00:00`);
+  expect(await page.textContent('.empty')).toMatch(
+    /since[^]*names a patient by “HIS-1”[^]*Control ids that contain it: 1/,
+  );
+  await page.goto(`${stack.baseUrl}/admin/messages?from=2026-02-01T00:00&to=2026-01-01T00:00`);
+  expect(await page.textContent('.empty')).toContain('after');
+  const { rows } = await db.client.query<{ action: string; parameters: string[]; patients: string[] }>(
+    `select action, parameters, patients from audit where site_id = $1 and action in ('search', 'read') order by at`,
+    [site],
+  );
+  expect(rows[0]).toMatchObject({ action: 'search', parameters: ['patient'], patients: [expect.any(String)] });
+  expect(rows).toContainEqual({ action: 'read', parameters: [], patients: rows[0]?.patients });
+  await context.close();
+});
+
 test('possible duplicates are looked at and dismissed', async () => {
   const { listDuplicates, signIn, stack } = open();
   await listDuplicates('DUP-1', 'DUP-2');

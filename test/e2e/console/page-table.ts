@@ -7,6 +7,9 @@ import { noteRefusalsSql, refusalOf } from '../../stack/tools/refusal.ts';
 interface Shown {
   readonly clientId: string;
   readonly messageId: string;
+  readonly refusedId: string;
+  /** Whom the message has made. */
+  readonly patientId: string;
 }
 
 export interface PageRow {
@@ -44,6 +47,31 @@ export const PAGES: readonly PageRow[] = [
   { route: '/admin/messages', name: 'messages' },
   { route: '/admin/messages/:id', name: 'message', path: ({ messageId }) => `/admin/messages/${messageId}` },
   {
+    route: '/admin/messages',
+    name: 'messages-found',
+    path: () => '/admin/messages?patient=lovelace&range=24h',
+  },
+  {
+    route: '/admin/messages',
+    name: 'messages-not-found',
+    path: () => '/admin/messages?patient=4711&outcome=errors&reason=PID-3',
+  },
+  {
+    route: '/admin/messages/:id',
+    name: 'message-refused',
+    path: ({ refusedId }) => `/admin/messages/${refusedId}`,
+  },
+  {
+    route: '/admin/messages/:id',
+    name: 'message-raw',
+    path: ({ messageId }) => `/admin/messages/${messageId}?view=raw`,
+  },
+  {
+    route: '/admin/messages/resources/:type/:id',
+    name: 'resource',
+    path: ({ patientId }) => `/admin/messages/resources/Patient/${patientId}`,
+  },
+  {
     route: '/admin/messages/:id/replay',
     name: 'message-replay',
     path: ({ messageId }) => `/admin/messages/${messageId}/replay`,
@@ -72,6 +100,7 @@ export const NO_PAGES: readonly string[] = [
   '/admin/workbench',
   '/admin/audit/events.ndjson',
   '/admin/keys/:clientId/handover/markdown',
+  '/admin/messages/file/:type',
 ];
 
 /** Five weeks of two senders, of which one has been silent for 47 minutes, and a sidecar. */
@@ -146,8 +175,23 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
     [site],
   );
   await fillFeeds(db.client, site);
-  const { rows } = await db.client.query<{ message_id: string }>(
-    `select message_id from hl7_message where control_id = 'E2E-2'`,
+  await sendMessage(
+    admission('E2E-4', 'M-2~M-2b^^^WEST^PI')
+      .replace('Lovelace^Ada', 'Lovelace^Ada^Augusta~King^Ada^^^^^M')
+      .replace('19701231', '1970-12-31'),
   );
-  return { clientId: hl7Key.clientId, messageId: rows[0]?.message_id ?? '' };
+  await sendMessage(admission('E2E-5', '').replace('^^^EAST^MR', ''));
+  const { rows } = await db.client.query<{ of: string; message_id: string; patient_id: string }>(
+    `select m.control_id as of, m.message_id, x.id as patient_id from hl7_message m
+       left join hl7_message_resource x on x.site_id = m.site_id and x.message_id = m.message_id and x.type = 'Patient'
+      where m.site_id = $1`,
+    [site],
+  );
+  const sent = (control: string) => rows.find(({ of }) => of === control);
+  return {
+    clientId: hl7Key.clientId,
+    messageId: sent('E2E-4')?.message_id ?? '',
+    refusedId: sent('E2E-5')?.message_id ?? '',
+    patientId: sent('E2E-4')?.patient_id ?? '',
+  };
 }

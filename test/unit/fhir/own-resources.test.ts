@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { capabilityStatement } from '../../../edge/fhir/capability.ts';
 import { subset } from '../../../edge/fhir/subset.ts';
 import { outcomeOf } from '../../../edge/fhir/outcome.ts';
-import { pretty } from '../../../edge/fhir/pretty.ts';
+import { pretty } from '../../../shared/pretty-json.ts';
 import { SEARCH_PARAMETERS } from '../../../edge/store/search/parameters.ts';
 import { FAULT_STATUS } from '../../../edge/http/fault-status.ts';
 import { Fault, type FaultKind } from '../../../shared/fault.ts';

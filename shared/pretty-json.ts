@@ -1,5 +1,5 @@
 /** `_pretty`: JSON for people (FHIR R4 http, 3.1.0.1.7), numbers digit for digit. */
-import { type Json, JsonNumber, parseJson, printJson } from '../../shared/json.ts';
+import { type Json, JsonNumber, parseJson, printJson } from './json.ts';
 
 function print(value: Json, indent: string): string {
   if (value === null || typeof value !== 'object' || value instanceof JsonNumber) return printJson(value);

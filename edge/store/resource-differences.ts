@@ -1,5 +1,5 @@
-/** What would become of resources, member by member: for people who decide whether a message is replayed. Pure. */
-import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+/** What became, or would become, of resources, member by member: for people who look at what a message did or would do. Pure. */
+import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../shared/json.ts';
 
 export interface ElementDifference {
   /** A member of the resource: `name`. */

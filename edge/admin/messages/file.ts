@@ -1,0 +1,58 @@
+/** What of the log of messages is listed, as a file: what became of them, and nothing of what they say. */
+import type { ListedRow } from '../../store/message-search.ts';
+import { viewListedMessage } from './view.ts';
+
+export const FILE_TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
+export type FileType = keyof typeof FILE_TYPES;
+
+/** What is in a row of it: no findings, which say where, and not where a patient is named, which says by which number. */
+function lineOf(row: ListedRow) {
+  const { finding, named: _, ...message } = viewListedMessage(row);
+  return { ...message, reason: finding?.reason ?? finding?.code ?? null };
+}
+type Line = ReturnType<typeof lineOf>;
+
+const COLUMNS = [
+  'receivedAt',
+  'messageType',
+  'controlId',
+  'sendingApplication',
+  'sendingFacility',
+  'keyName',
+  'clientId',
+  'source',
+  'sourceAddress',
+  'outcome',
+  'reason',
+  'warnings',
+  'tookMs',
+  'messageId',
+] as const satisfies readonly (keyof Line)[];
+
+/** RFC 4180; what a spreadsheet would take for a formula begins with an apostrophe. */
+function cell(value: string | number | null): string {
+  const text = String(value ?? '');
+  const plain = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+const TEXTS: Readonly<Record<FileType, (line: Line) => string>> = {
+  csv: (line) => `${COLUMNS.map((name) => cell(line[name])).join(',')}\r\n`,
+  ndjson: (line) => `${JSON.stringify(line)}\n`,
+};
+
+const encoder = new TextEncoder();
+
+/** Each page of messages as bytes. */
+export async function* fileOf(
+  type: FileType,
+  pages: AsyncGenerator<readonly ListedRow[], undefined>,
+): AsyncGenerator<Uint8Array, undefined> {
+  let head = type === 'csv' ? `${COLUMNS.join(',')}\r\n` : '';
+  for await (const rows of pages) {
+    const lines = rows.map(lineOf).map((line) => TEXTS[type](line));
+    yield encoder.encode([head, ...lines].join(''));
+    head = '';
+  }
+  return undefined;
+}

@@ -1,0 +1,102 @@
+/** A message as people read it: fields by their components, faults in their fields; and the log as a file. */
+import { expect, test } from 'vitest';
+
+import { fileOf } from '../../../edge/admin/messages/file.ts';
+import { viewMessage } from '../../../edge/admin/messages/segments.ts';
+import type { ListedRow } from '../../../edge/store/message-search.ts';
+
+const MESSAGE = [
+  'MSH|^~\\&|LAB|EAST|GW|GW|20261101||ORU^R01|C1|P|2.5.1',
+  'PID|1||4711^3^M10^EAST&1.2.3&ISO^MR~98^^^WEST||Lovelace^Ada\\T\\B||1970',
+  'OBX|1|CWE|K^Potassium^L||high^too high^L',
+  'OBX|2|TX|N^Note^L||one^two',
+  'ZZZ|a^b',
+].join('\r');
+const view = (findings: Parameters<typeof viewMessage>[2] = []) =>
+  viewMessage(new TextEncoder().encode(MESSAGE), null, findings);
+const field = (path: string, segment: number, seen = view()) =>
+  seen.segments[segment]?.fields.find((each) => each.path === path);
+
+test('components have the names of their data type, of OBX-5 those of the type that OBX-2 says', () => {
+  expect(field('PID-3', 1)?.repetitions).toEqual([
+    [
+      { number: 1, name: 'ID Number', value: '4711' },
+      { number: 2, name: 'Check Digit', value: '3' },
+      { number: 3, name: 'Check Digit Scheme', value: 'M10' },
+      { number: 4, name: 'Assigning Authority', value: 'EAST&1.2.3&ISO' },
+      { number: 5, name: 'Identifier Type Code', value: 'MR' },
+    ],
+    [
+      { number: 1, name: 'ID Number', value: '98' },
+      { number: 4, name: 'Assigning Authority', value: 'WEST' },
+    ],
+  ]);
+  expect(field('PID-5', 1)?.repetitions).toEqual([
+    [
+      { number: 1, name: 'Family Name', value: 'Lovelace' },
+      { number: 2, name: 'Given Name', value: 'Ada&B' },
+    ],
+  ]);
+  expect(field('OBX-5', 2)?.repetitions[0]?.[1]).toEqual({ number: 2, name: 'Text', value: 'too high' });
+  // A text is not cut, a segment of nobody's standard is shown as it was sent, and so are the delimiters.
+  for (const [path, segment] of [
+    ['OBX-5', 3],
+    ['ZZZ-1', 4],
+    ['MSH-2', 0],
+    ['PID-7', 1],
+  ] as const) {
+    expect(field(path, segment)?.repetitions, path).toEqual([]);
+  }
+});
+
+test('what is wrong stands in its field, of the right segment, also where nothing was sent', () => {
+  const wrong = { severity: 'E', code: '101', message: 'is missing' };
+  const seen = view([
+    { ...wrong, at: 'OBX^2^3^1^1' },
+    { ...wrong, at: 'PID^1^8' },
+    { ...wrong, at: 'OBX^1' },
+    { ...wrong, at: 'NK1^1^2' },
+  ]);
+  expect(field('OBX-3', 3, seen)?.findings).toMatchObject([wrong]);
+  expect(field('OBX-3', 2, seen)?.findings).toEqual([]);
+  expect(field('PID-8', 1, seen)).toMatchObject({ value: '', findings: [wrong] });
+  expect(seen.segments[2]?.findings).toMatchObject([wrong]);
+});
+
+test('a file says what became of messages, runs nothing in a spreadsheet, and names no patient', async () => {
+  const row: ListedRow = {
+    message_id: 'm',
+    received_at: '2026-11-01T00:00:00.000000Z',
+    source: 'http',
+    source_address: '192.0.2.1',
+    tls_subject: null,
+    client_id: 'svc-1',
+    key_name: 'Lab, "east"',
+    sending_application: '=1+1',
+    sending_facility: '',
+    control_id: '-77',
+    message_type: 'ADT^A08',
+    outcome: 'AE',
+    took_ms: 7,
+    warnings: 0,
+    finding: '{"severity":"E","code":"101","reason":"missing"}',
+    named: '[{"field":"PID-3","value":"4711","authority":""}]',
+    total: 1,
+  };
+  async function* pages() {
+    yield await Promise.resolve([row]);
+    return undefined;
+  }
+  const textOf = async (type: 'csv' | 'ndjson') => {
+    const parts: Uint8Array[] = [];
+    for await (const part of fileOf(type, pages())) parts.push(part);
+    return Buffer.concat(parts).toString();
+  };
+  const [head, line] = (await textOf('csv')).split('\r\n');
+  expect(head).toMatch(/^receivedAt,messageType,controlId,/);
+  expect(line).toBe(
+    `2026-11-01T00:00:00.000000Z,ADT^A08,'-77,'=1+1,,"Lab, ""east""",svc-1,http,192.0.2.1,AE,missing,0,7,m`,
+  );
+  expect(JSON.parse(await textOf('ndjson'))).toMatchObject({ controlId: '-77', reason: 'missing', tookMs: 7 });
+  expect(await textOf('ndjson')).not.toContain('4711');
+});
