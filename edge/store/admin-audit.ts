@@ -1,16 +1,19 @@
 /** The audit as it is searched by people of the site and exported; it is written by audit_add (migrations/functions). */
 import type { Query } from '../deps.ts';
 import type { AuditAction, AuditActor } from './audit.ts';
-import { type Bind, binder, instantOf } from './sql.ts';
+import { type Bind, binder, instantOf, read } from './sql.ts';
 
 export interface AuditFilter {
-  /** Whom it concerned; '' for all, as with the others. */
+  /** Whom it concerned: the id of a Patient; '' for all, as with the others. */
   readonly patient: string;
+  /** Instead of the id: whoever is known by this number. */
+  readonly patientNumber: string;
   /** The API key that asked, or that was changed. */
   readonly clientId: string;
   /** Who: a Client ID, the provider's `sub` of a person, the name of a sidecar or of an operator's account. */
   readonly actor: string;
-  readonly action: AuditAction | '';
+  /** What was done, one of these; none: any. */
+  readonly actions: readonly AuditAction[];
   /** Instants. */
   readonly from: string;
   readonly to: string;
@@ -22,6 +25,8 @@ export interface AuditRow {
   readonly at: string;
   readonly actor_kind: AuditActor['kind'];
   readonly actor: string | null;
+  /** What people call them: the name of a key, or of a person who has signed in; null where neither is known. */
+  readonly called: string | null;
   readonly client_id: string | null;
   readonly address: string | null;
   readonly request_id: string;
@@ -38,10 +43,15 @@ export type AuditOrder = 'newest' | 'oldest';
 
 const COLUMNS = `a.audit_id, ${instantOf('a.at', 'microsecond')} as at, a.actor_kind, a.actor, a.client_id, a.address,
   a.request_id, a.action, a.parts, array(select t || '/' || i from unnest(a.types, a.ids) u(t, i)) as resources,
-  a.patients::text[] as patients, a.parameters`;
+  a.patients::text[] as patients, a.parameters,
+  case a.actor_kind when 'person' then (select p.name from console_person p where p.site_id = a.site_id and p.subject = a.actor)
+    when 'key' then (select k.name from api_key k where k.site_id = a.site_id and k.client_id = a.client_id) end as called`;
 
 /** What a bundle can have done: found in the parts of bundles too. */
 const IN_BUNDLES: readonly string[] = ['read', 'search', 'history', 'create', 'update', 'patch'];
+
+/** SQL: the ids of patients that are known by a number (patient_identity); its `where` follows. */
+const NUMBERED = 'select distinct n.id from patient_identity n';
 
 const actorSql = (actor: string, bind: Bind): string =>
   actor.startsWith('svc-') ? `a.client_id = ${bind(actor)} and a.actor_kind = 'key'` : `a.actor = ${bind(actor)}`;
@@ -54,7 +64,7 @@ const actorSql = (actor: string, bind: Bind): string =>
  */
 export function listAudit(
   site: string,
-  { patient, clientId, actor, action, from, to }: AuditFilter,
+  { patient, patientNumber, clientId, actor, actions, from, to }: AuditFilter,
   order: AuditOrder,
   after: readonly string[] | null,
   limit: number,
@@ -76,19 +86,41 @@ export function listAudit(
   const page = (source: string, condition: string): string =>
     `select a.* from ${source} a where ${where}${condition === '' ? '' : ` and ${condition}`} ${last}`;
 
-  if (patient !== '') {
-    const done = action === '' ? '' : `${bind(action)} = any (a.action || a.parts)`;
+  if (patient !== '' || patientNumber !== '') {
+    const done = actions.length === 0 ? '' : `(a.action || a.parts) && ${bind(actions)}::text[]`;
+    // One number may be of several patients, and each of them is meant.
+    const concerned =
+      patient === ''
+        ? `&& array(${NUMBERED} where n.site_id = ${ofSite} and n.value = ${bind(patientNumber)})`
+        : `@> array[${bind(patient)}::uuid]`;
     // An export names no patients, since it can be of all of them.
     const text = `with concerning as materialized (
-  select * from audit where patients @> array[${bind(patient)}::uuid]
+  select * from audit where patients ${concerned}
   union all select * from audit a where a.site_id = ${ofSite} and a.action = 'export')
 select ${COLUMNS} from (${page('concerning', done)}) a ${last}`;
     return { text, params };
   }
-  if (action === '') return { text: `select ${COLUMNS} from (${page('audit', '')}) a ${last}`, params };
-  const wanted = bind(action);
-  const inBundles = ['batch', 'transaction'].map((bundle) => `a.action = '${bundle}' and ${wanted} = any (a.parts)`);
-  const conditions = [`a.action = ${wanted}`, ...(IN_BUNDLES.includes(action) ? inBundles : [])];
+  if (actions.length === 0) return { text: `select ${COLUMNS} from (${page('audit', '')}) a ${last}`, params };
+  const parts = actions.filter((action) => IN_BUNDLES.includes(action));
+  const inBundles =
+    parts.length === 0
+      ? []
+      : ['batch', 'transaction'].map((bundle) => `a.action = '${bundle}' and a.parts && ${bind(parts)}::text[]`);
+  const conditions = [...actions.map((action) => `a.action = ${bind(action)}`), ...inBundles];
   const pages = conditions.map((condition) => `(${page('audit', condition)})`).join(' union all ');
   return { text: `select ${COLUMNS} from (${pages}) a ${last}`, params };
+}
+
+export interface NumberedRow {
+  readonly id: string;
+}
+
+/** The patients that are known by a number, which are then noted as those whose audit was read. */
+export function patientsNumbered(site: string, number: string): Query<NumberedRow> {
+  return {
+    ...read<NumberedRow>`select x.id from (select distinct n.id from patient_identity n
+       where n.site_id = ${site}::uuid and n.value = ${number} order by n.id limit 100) x
+     where audit_note(array['audit-viewed Patient ' || x.id])`,
+    notes: true,
+  };
 }

@@ -59,10 +59,13 @@ const NOBODYS = [
   'get /alerts',
   'get /alerts/webhook',
   'get /site/changes',
+  'get /people',
+  'get /signing-keys',
   'get /sessions',
   'post /sessions/end',
   'post /sessions/{id}/end',
   'get /usage',
+  'post /api-keys/check-jwks-uri',
   'get /sidecars',
   'get /unnamed-names',
   'get /authority-aliases',
@@ -197,6 +200,18 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
   test('is searched by patient, key, person, action and time, a page at a time', async () => {
     expect((await list(`patient=${patient}`)).map(({ action }) => action)).toContain('message');
     expect(await list(`patient=Patient/${patient}&action=message`)).toHaveLength(1);
+    // By the number that people know: the same rows, whoever else has it too; and it is on record whose they were.
+    const mine = await list(`patient=${patient}&action=changed`);
+    expect((await list('patient=P-1&action=changed')).map(({ id }) => id)).toEqual(mine.map(({ id }) => id));
+    const sent = { actorKind: 'key', called: expect.any(String) };
+    expect(mine.find(({ action }) => action === 'message')).toMatchObject(sent);
+    expect((await list(`patient=${patient}&action=seen`)).map(({ action }) => action)).not.toContain('message');
+    expect(await list('patient=P-unknown&action=changed')).toEqual([]);
+    const { rows: noted } = await db.client.query(
+      `select 1 from audit where action = 'audit-viewed' and patients = array[$1::uuid] and actor_kind = 'person'`,
+      [patient],
+    );
+    expect(noted.length).toBeGreaterThan(3);
     expect((await list(`clientId=${key.clientId}&action=message`))[0]).toMatchObject({ actor: key.clientId });
     expect(await list(`actor=${key.clientId}&action=key-changed`)).toEqual([]);
     expect((await list(`clientId=${key.clientId}&action=key-changed`))[0]?.actorKind).toBe('person');

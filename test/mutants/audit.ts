@@ -8,6 +8,22 @@ const ONLY_DENO = 'on deno.*audit';
 
 export const AUDIT: readonly Mutant[] = [
   {
+    name: 'a number finds the patients of other sites',
+    file: 'edge/store/admin-audit.ts',
+    find: 'where n.site_id = ${ofSite} and n.value',
+    replace: 'where ${ofSite} is not null and n.value',
+    tests: ['test/integration/store/admin-isolation.test.ts'],
+    only: 'the audit of a number',
+  },
+  {
+    name: 'whose audit was read by a number is not on record',
+    file: 'edge/store/admin-audit.ts',
+    find: "where audit_note(array['audit-viewed Patient ' || x.id])",
+    replace: 'where x.id is not null',
+    tests: ['test/contract/admin-audit.test.ts'],
+    only: 'on deno.*is searched',
+  },
+  {
     name: 'a message that is stored has no row',
     file: 'migrations/functions/hl7_take.sql',
     find: '  ignored := audit_add(p_site, m.audit);\n',

@@ -32,14 +32,16 @@ const Subject = ({ alert: { subject, keyName }, keysPath }: Pick<ItemProps, 'ale
 const Item = ({ alert, path, keysPath, mayAct }: ItemProps) => (
   <section class="item" aria-label={`${alert.summary} ${alert.openedAt}`}>
     <p>
-      <strong>{alert.summary}</strong> <Subject {...{ alert, keysPath }} />{' '}
+      <strong>{alert.summary}</strong>
+      {alert.subject === '' ? null : ': '}
+      <Subject {...{ alert, keysPath }} />{' '}
       {alert.resolvedAt === null ? <Badge tone="bad">open</Badge> : <Badge tone="good">resolved</Badge>}{' '}
       {alert.acknowledged === null ? null : <Badge tone="plain">acknowledged</Badge>}{' '}
       {alert.muted === null ? null : <Badge tone="plain">muted</Badge>}
     </p>
     <p>{alert.todo}</p>
     <p class="quiet">
-      Since <When at={alert.openedAt} />
+      Since <When at={alert.openedAt} relative={alert.resolvedAt === null} />
       {alert.times > 1 ? `, the ${alert.times}th time` : ''}
       {alert.resolvedAt === null ? null : (
         <>

@@ -1,17 +1,18 @@
 /** Who saw or changed what. */
-import { AUDIT_ACTIONS } from '../../store/audit.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import type { List } from '../api/cursor.ts';
-import { Empty, Filter, Moment, Pager, Row, Select, Table, When } from '../web/ui.tsx';
+import { isUuid } from '../../../shared/uuid.ts';
+import { Empty, Filter, Moment, Notice, Pager, Row, Select, Table, When } from '../web/ui.tsx';
+import { ACTION_CHOICES, ACTION_WORDS } from './actions.ts';
 import { actorOf } from './view.ts';
 
 interface AuditListProps {
-  readonly list: List<AuditRow>;
+  readonly list: List<AuditRow> & { readonly numbered: readonly string[] };
+  /** Where API keys are, as a link has it; undefined for whoever may not see them. */
+  readonly keysPath: string | undefined;
   readonly query: Readonly<Record<string, string>>;
   readonly path: string;
 }
-
-const ACTIONS = [{ value: '', label: 'any' }, ...AUDIT_ACTIONS.map((action) => ({ value: action, label: action }))];
 
 const KINDS = {
   key: 'API key',
@@ -36,16 +37,61 @@ const References = ({ of }: { of: readonly string[] }) => (
 );
 
 const FIELDS = [
-  { name: 'patient', label: 'Patient (id)', size: 36 },
-  { name: 'clientId', label: 'API key (Client ID)', size: 36 },
+  { name: 'patient', label: 'Patient (number or id)', size: 24 },
   { name: 'actor', label: 'Who', size: 16 },
+  { name: 'clientId', label: 'API key (Client ID)', size: 24 },
 ] as const;
 
-export const AuditList = ({ list, query, path }: AuditListProps) => (
+/** Whom a number means, or that nobody has it. */
+const Meant = ({ query, numbered }: { query: Readonly<Record<string, string>>; numbered: readonly string[] }) => {
+  const asked = query['patient']?.trim() ?? '';
+  if (asked === '' || isUuid(asked.replace(/^Patient\//, '').toLowerCase())) return null;
+  if (numbered.length === 0) {
+    return (
+      <Notice tone="warn">
+        No patient is known by the number {asked}. It must be written as the hospital writes it; what was erased has no
+        number any more, and is found by its id.
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="plain">
+      {numbered.length === 1 ? 'One patient is' : `${numbered.length} patients are`} known by the number {asked}:{' '}
+      {numbered.map((id) => (
+        <>
+          <code>{id}</code>{' '}
+        </>
+      ))}
+    </Notice>
+  );
+};
+
+const Who = ({ row, keysPath }: { row: AuditRow; keysPath: string | undefined }) => {
+  const name = actorOf(row);
+  const isKey = row.actor_kind === 'key' && keysPath !== undefined;
+  return (
+    <>
+      {row.called === null ? null : isKey ? <a href={`${keysPath}/${row.client_id}`}>{row.called}</a> : row.called}{' '}
+      <span class="quiet">{KINDS[row.actor_kind]}</span>
+      <div>
+        <code>{name}</code>
+      </div>
+      {row.actor_kind === 'key' || row.client_id === null ? null : (
+        <div>
+          for <code>{row.client_id}</code>
+        </div>
+      )}
+    </>
+  );
+};
+
+const PART_WORDS = new Map<string, string>(Object.entries(ACTION_WORDS));
+
+export const AuditList = ({ list, query, path, keysPath }: AuditListProps) => (
   <>
-    <p>
-      One row for each request that reached data, written together with it. It names no patient but by id, and of a
-      search only which parameters were given. Looking here is on record too.
+    <p class="lead">
+      Who read this patient, who changed that: one row for each request that reached data, written together with it. It
+      names no patient but by id, and of a search only which parameters were given. Looking here is on record too.
     </p>
     <Filter label="Audit">
       {FIELDS.map(({ name, label, size }) => (
@@ -54,13 +100,14 @@ export const AuditList = ({ list, query, path }: AuditListProps) => (
           <input name={name} value={query[name] ?? ''} size={size} />
         </label>
       ))}
-      <Select name="action" label="Action" value={query['action'] ?? ''} options={ACTIONS} />
+      <Select name="action" label="What was done" value={query['action'] ?? ''} options={ACTION_CHOICES} />
       <Moment name="from" label="From" value={query['from'] ?? ''} />
       <Moment name="to" label="To" value={query['to'] ?? ''} />
     </Filter>
+    <Meant query={query} numbered={list.numbered} />
     <p>
       <a href={`${path}/events.ndjson?${new URLSearchParams(query).toString()}`}>
-        Download as FHIR AuditEvent (NDJSON)
+        Download all of it as FHIR AuditEvent (NDJSON)
       </a>
     </p>
     {list.items.length === 0 ? (
@@ -73,19 +120,15 @@ export const AuditList = ({ list, query, path }: AuditListProps) => (
               <When at={row.at} />
             </th>
             <td class="ids">
-              <code>{actorOf(row)}</code> <span class="quiet">{KINDS[row.actor_kind]}</span>
-              {row.actor_kind === 'key' || row.client_id === null ? null : (
-                <div>
-                  <code>{row.client_id}</code>
-                </div>
-              )}
+              <Who {...{ row, keysPath }} />
             </td>
             <td>{row.address ?? ''}</td>
             <td>
-              {row.action}
-              {row.parts.length + row.parameters.length === 0 ? null : (
-                <div class="quiet">{[...row.parts, ...row.parameters].join(', ')}</div>
+              {ACTION_WORDS[row.action]}
+              {row.parts.length === 0 ? null : (
+                <div class="quiet">{row.parts.map((part) => PART_WORDS.get(part) ?? part).join(', ')}</div>
               )}
+              {row.parameters.length === 0 ? null : <div class="quiet">by {row.parameters.join(', ')}</div>}
             </td>
             <td class="ids">
               <References of={row.resources} />

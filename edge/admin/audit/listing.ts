@@ -1,23 +1,30 @@
 /** The audit of a site, for the JSON API, the page and the download alike. Whoever reads it is in it. */
 import { z } from 'zod';
 
+import { isUuid } from '../../../shared/uuid.ts';
 import type { Database, Query } from '../../deps.ts';
 import { AUDIT_ACTIONS, noteAudit } from '../../store/audit.ts';
-import { type AuditFilter, type AuditRow, listAudit } from '../../store/admin-audit.ts';
+import { type AuditFilter, type AuditRow, listAudit, patientsNumbered } from '../../store/admin-audit.ts';
 import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
+import { ACTION_GROUP_NAMES, actionsOf } from './actions.ts';
 
 const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
+
+/** As long as an identifier may be. */
+const MAX_NUMBER = 200;
 
 export const auditFilter = z.strictObject({
   patient: z
     .string()
-    .regex(/^(?:(?:Patient\/)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/, 'must be the id of a Patient')
+    .max(MAX_NUMBER)
+    .trim()
     .default('')
     .meta({
       description:
-        'Whom it concerned: the id of a Patient, or `Patient/…`. Exports are found too: they may be of anybody.',
+        'Whom it concerned: the id of a Patient, `Patient/…`, or a number that patients are known by, as it is stored. ' +
+        'Exports are found too: they may be of anybody.',
     }),
   clientId: z
     .string()
@@ -28,9 +35,13 @@ export const auditFilter = z.strictObject({
     description: 'Who: a Client ID, the `sub` of a person, the name of a sidecar or of an operator’s account.',
   }),
   action: z
-    .enum(['', ...AUDIT_ACTIONS])
+    .enum(['', ...ACTION_GROUP_NAMES, ...AUDIT_ACTIONS])
     .default('')
-    .meta({ description: 'What was done; bundles of which a part did it are found too.' }),
+    .meta({
+      description:
+        'What was done; bundles of which a part did it are found too. `seen` and `changed` are all actions that show or ' +
+        'change clinical data.',
+    }),
   from: instant,
   to: instant,
 });
@@ -38,10 +49,11 @@ export const auditFilter = z.strictObject({
 export const auditQuery = auditFilter.extend(paging);
 
 /** What the page is about. */
-const filterOf = ({ patient, ...others }: z.infer<typeof auditFilter>): AuditFilter => ({
-  ...others,
-  patient: patient.replace('Patient/', ''),
-});
+function filterOf({ patient, action, ...others }: z.infer<typeof auditFilter>): AuditFilter {
+  const id = patient.replace(/^Patient\//, '').toLowerCase();
+  const isId = isUuid(id);
+  return { ...others, actions: actionsOf(action), patient: isId ? id : '', patientNumber: isId ? '' : patient };
+}
 
 /** That the audit is read, and whose. */
 const noteOf = (site: string, { patient }: AuditFilter): Query[] => [
@@ -49,8 +61,11 @@ const noteOf = (site: string, { patient }: AuditFilter): Query[] => [
   ...(patient === '' ? [] : [noteAudit('audit-viewed', 'Patient', patient)]),
 ];
 
+/** Whose it is, where a number was asked for. */
+const numberedOf = (site: string, { patientNumber }: AuditFilter) => patientsNumbered(site, patientNumber);
+
 /**
- * A page, the newest first.
+ * A page, the newest first; and of a number the ids of the patients that are known by it.
  *
  * @param database that leaves a row of the audit for what is noted
  * @throws Fault `malformed` for a cursor that is not ours
@@ -59,12 +74,16 @@ export async function findAudit(
   database: Database,
   site: string,
   { limit, cursor, ...given }: z.infer<typeof auditQuery>,
-): Promise<List<AuditRow>> {
+): Promise<List<AuditRow> & { readonly numbered: readonly string[] }> {
   const filter = filterOf(given);
   const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
   const query = listAudit(site, filter, 'newest', after, limit + 1);
-  const [rows] = await inSite(database, site).batch([query, ...noteOf(site, filter)] as const);
-  return toList(rows, limit, (row) => [row.at, row.audit_id]);
+  const [rows, numbered] = await inSite(database, site).batch([
+    query,
+    numberedOf(site, filter),
+    ...noteOf(site, filter),
+  ] as const);
+  return { ...toList(rows, limit, (row) => [row.at, row.audit_id]), numbered: numbered.map(({ id }) => id) };
 }
 
 const EXPORT_ROWS = 500;
@@ -78,7 +97,7 @@ export async function* exportAudit(
   const filter = filterOf(given);
   let after: readonly string[] | null = null;
   for (;;) {
-    const noted: readonly Query[] = after === null ? noteOf(site, filter) : [];
+    const noted: readonly Query[] = after === null ? [numberedOf(site, filter), ...noteOf(site, filter)] : [];
     const query = listAudit(site, filter, 'oldest', after, EXPORT_ROWS);
     const [rows]: readonly [AuditRow[], ...unknown[]] = await inSite(database, site).batch([query, ...noted] as const);
     yield rows;

@@ -46,7 +46,11 @@ export function addAuditPages(app: Surface, { deps: { config }, access }: Consol
     );
     const page = (
       <Page title="Audit" config={config} session={session} place={PLACE}>
-        <AuditList {...{ list, query }} path={linkTo(config, PLACE)} />
+        <AuditList
+          {...{ list, query }}
+          path={linkTo(config, PLACE)}
+          keysPath={session.actor.permissions.has('site.api_keys.read') ? linkTo(config, PLACES.keys.path) : undefined}
+        />
       </Page>
     );
     return respond(config, page);

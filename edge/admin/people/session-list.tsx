@@ -13,7 +13,7 @@ interface SessionListProps {
 }
 
 export const SessionList = ({ list, query, path, own }: SessionListProps) => (
-  <section aria-labelledby="sessions">
+  <section aria-labelledby="sessions" class="sessions">
     <h2 id="sessions">Who is signed in</h2>
     <p class="quiet">
       A session ends by signing out, after 30 minutes without a request, after 8 hours in all, when the OpenID provider

@@ -18,6 +18,9 @@ const STATES: Readonly<Record<SigningKeyView['state'], Child>> = {
   'has-signed': <Badge tone="plain">published, has signed</Badge>,
 };
 
+const SignsSince = ({ item: { signsSince, state } }: { item: SigningKeyView }) =>
+  signsSince !== null ? <When at={signsSince} /> : <>{state === 'signs' ? 'a minute or so ago' : 'not yet'}</>;
+
 const Until = ({ item, now }: { item: SigningKeyView; now: number }) => {
   if (item.rotateBy !== null) {
     return (
@@ -26,6 +29,7 @@ const Until = ({ item, now }: { item: SigningKeyView; now: number }) => {
       </>
     );
   }
+  if (item.state === 'signs') return <>rotate it within a year: its kid does not say how old it is</>;
   if (item.state === 'waits') return <>10 minutes after it was published it may sign</>;
   if (item.neededUntil === null) return <>needed for an hour after it has signed last</>;
   if (Date.parse(item.neededUntil) <= now) return <>none of its tokens is good any more: it may be retired</>;
@@ -66,7 +70,9 @@ export function addSigningKeyPage(app: Surface, { deps: { config, now }, access 
               <td>{STATES[item.state]}</td>
               <td>{item.algorithm}</td>
               <td>{item.ageDays === null ? 'not known' : `${item.ageDays} ${item.ageDays === 1 ? 'day' : 'days'}`}</td>
-              <td>{item.signsSince === null ? 'not yet' : <When at={item.signsSince} />}</td>
+              <td>
+                <SignsSince item={item} />
+              </td>
               <td>
                 <Until {...{ item }} now={at} />
               </td>

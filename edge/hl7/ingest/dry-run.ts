@@ -10,7 +10,7 @@ import { wasSent } from '../../store/hl7.ts';
 import { inSite } from '../../store/in-site.ts';
 import { parseStored } from '../../store/resource.ts';
 import { decide } from './decide.ts';
-import { byReference, differences, type ResourceDifference } from './differences.ts';
+import { byReference, differences, type ResourceDifference } from '../../store/resource-differences.ts';
 import { decisionInput } from './ingest.ts';
 import { locate } from './locate.ts';
 import type { Entry } from './store.ts';

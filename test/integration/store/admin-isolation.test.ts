@@ -13,6 +13,7 @@ import { changesOf } from '../../../edge/store/admin-key.ts';
 import { readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
 import { listMessages, type MessageFilter } from '../../../edge/store/message-search.ts';
 import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
+import { listAudit, patientsNumbered } from '../../../edge/store/admin-audit.ts';
 import { acknowledgeAlert, listAlerts, muteAlert, unmuteAlert } from '../../../edge/store/admin-alert.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { endSession, endSessions, listSessions, startSession } from '../../../edge/store/console-session.ts';
@@ -228,4 +229,26 @@ test('sessions, and people who began them: seen and ended in their site only', a
   expect(await mine.deps.database.run(endSessions(mine.site))).toHaveLength(1);
   expect(await people()).toEqual([['ada', 0]]);
   expect(await subjects(theirs.site)).toEqual(['eva', 'eve']);
+});
+
+test('the audit of a number that patients of both sites have', async () => {
+  const filter = { patient: '', clientId: '', actor: '', actions: [], from: '', to: '' };
+  const { rows } = await mine.db.client.query<{ id: string; site_id: string }>(
+    "select id, site_id from resource where type = 'Patient' and site_id = any ($1)",
+    [[mine.site, theirs.site]],
+  );
+  const idsOf = (site: string) => rows.filter(({ site_id }) => site_id === site).map(({ id }) => id);
+  // A row of ours about one of theirs, which only a fault could write, shows whose the number was taken to be.
+  await mine.db.client.query(
+    `insert into audit (site_id, actor_kind, actor, request_id, action, parts, types, ids, patients, parameters)
+       select $1, 'operator', 'x', 'crossed', 'read', '{}', '{}', '{}', array[$2::uuid], '{}'`,
+    [mine.site, idsOf(theirs.site)[0]],
+  );
+  const [found, numbered] = await mine.deps.database.batch([
+    listAudit(mine.site, { ...filter, patientNumber: 'P1' }, 'newest', null, 50),
+    patientsNumbered(mine.site, 'P1'),
+  ] as const);
+  expect(found.length).toBeGreaterThan(0);
+  expect(found.map(({ request_id }) => request_id)).not.toContain('crossed');
+  expect(numbered.map(({ id }) => id)).toEqual(idsOf(mine.site));
 });

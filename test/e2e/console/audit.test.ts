@@ -1,0 +1,43 @@
+/** "Who read this patient?", from the number on the wristband to a name, in a real Chromium. */
+import { expect, test } from 'vitest';
+
+import { getToken } from '../../stack/services/client.ts';
+import { createApiKey } from '../../stack/services/seed.ts';
+import { admission, consoleInBrowser, lookAt } from '../../stack/tools/console-browser.ts';
+
+const open = consoleInBrowser();
+
+test('who read this patient is found by the number, with the name of the system that did', async () => {
+  const { db, sendMessage, signIn, site, stack } = open();
+  expect((await sendMessage(admission('WHO-1', 'W-4711'))).status).toBe(200);
+  const reader = await createApiKey(db.client, { site, name: 'Ward viewer', protocols: ['fhir'] });
+  const token = await getToken(stack.gateway.oauthBaseUrl, reader, { audience: 'svc-fhir' });
+  const headers = { Authorization: `Bearer ${token}` };
+  const found = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/Patient?identifier=W-4711`, { headers });
+  const { entry } = (await found.json()) as { entry: { resource: { id: string } }[] };
+  expect((await fetch(`${stack.gateway.fhirBaseUrl}/fhir/Patient/${entry[0]?.resource.id}`, { headers })).status).toBe(
+    200,
+  );
+
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.goto(`${stack.baseUrl}/admin`);
+  await page.click('nav[aria-label="Console"] >> text=Audit');
+  await page.getByLabel('Patient (number or id)').fill('W-4711');
+  await page.getByLabel('What was done').selectOption('seen, in any way');
+  await page.click('form[role=search] button');
+  await lookAt(page);
+  const rows = await page.locator('tbody tr').allTextContents();
+  expect(rows.some((row) => row.includes('Ward viewer') && row.includes('read'))).toBe(true);
+  expect(rows.some((row) => row.includes('found by a search') && row.includes('by identifier'))).toBe(true);
+  expect(rows.some((row) => row.includes('HL7 message taken'))).toBe(false);
+  expect(await page.textContent('main')).toContain('One patient is known by the number W-4711');
+
+  // Everything of it is one click away, and so is the key.
+  expect(await page.locator('a', { hasText: 'Download all of it' }).getAttribute('href')).toContain('patient=W-4711');
+  await page.locator('tbody a', { hasText: 'Ward viewer' }).first().click();
+  expect(await page.textContent('h1')).toContain('Ward viewer');
+
+  await page.goto(`${stack.baseUrl}/admin/audit?patient=w-4712`);
+  expect(await page.textContent('main')).toContain('No patient is known by the number w-4712');
+  await context.close();
+});
