@@ -97,6 +97,12 @@ describe('traffic', () => {
     expect(figures.find(({ surface }) => surface === 'mllp')).toMatchObject({ answered: 0, p95: null });
   });
 
+  test('adds up the histograms of all steps before it takes a percentile', () => {
+    const quick = [0, 1, 2].map((step) => row(step, { requests: 20, latency: literal(0, 20) }));
+    const slow = row(3, { requests: 3, latency: literal(0, 0, 0, 0, 0, 0, 0, 3) });
+    expect(toTraffic(asked, [...quick, slow], []).figures.at(-1)).toMatchObject({ median: 5, p95: 5 });
+  });
+
   test('is compared by surface with the time before', () => {
     const { figures } = toTraffic(asked, [], [row(0, { requests: 5 }), row(1, { requests: 7, outcome: 'failed' })]);
     expect(figures.find(({ surface }) => surface === 'fhir')?.compared).toMatchObject({
