@@ -208,6 +208,7 @@ test('a read is the same, and is noted only where it is shown', async () => {
       const isShown = shownIf === always || shownIf.version === 1;
       expect(await audits()).toBe(count + Number(isShown));
       if (isShown) expect(await newestAudit()).toEqual(left);
+      if (isShown) expect(left).toMatchObject({ types: [type], patients: [about] });
     }
   }
   const count = await audits();
