@@ -2,7 +2,7 @@
  * The environment, parsed once at the door: every problem is listed at once, and a surface whose base URL is missing is
  * "not configured" rather than an error (edge/README.md, Addresses and configuration).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { es256PrivateJwk } from '../shared/es256-jwk.ts';

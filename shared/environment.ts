@@ -1,5 +1,5 @@
 /** What the gateway's and the sidecar's configuration share: an environment is parsed once, and every problem is named. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { parseRange } from './ip.ts';
 

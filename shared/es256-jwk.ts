@@ -1,5 +1,5 @@
 /** A private key for ES256 as a JWK (RFC 7517 §4, RFC 7518 §6.2): what signs access tokens, and what a sidecar signs with. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Members beside these are dropped. */
 export const es256PrivateJwk = z.object(

@@ -2,7 +2,7 @@
  * What the sidecar and the edge say to each other: one path, the claims the sidecar signs, the limits both keep. The
  * sidecar frames and forwards bytes; everything that needs knowledge of keys, sites or content is decided by the edge.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** `POST`: one raw message in, its ACK out. Any other caller is told 404, as if the path were not there. */
 export const MLLP_MESSAGES_PATH = '/internal/mllp/messages';

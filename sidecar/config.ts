@@ -2,7 +2,7 @@
  * The sidecar's environment, parsed once at the door: every problem is listed at once, and no value is ever repeated,
  * since one of them is a private key.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { type Es256PrivateJwk, es256PrivateJwk } from '../shared/es256-jwk.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { ROOT } from './stack/services/build.ts';
 

@@ -1,5 +1,5 @@
 /** What alerts are decided by, as it was read in one round trip, and what of it is wrong now. Pure. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { madeAt, rotationDue } from '../../shared/oauth/signing-kid.ts';
 import type { AlertFactsRow, AlertKind } from '../store/alert.ts';

@@ -2,7 +2,7 @@
  * The work that posts what is to be told of alerts to the webhook of its site: at least once, signed, with an id that stays
  * the same, and tried again for three days. It says which alert, of what, and where to look: nothing of a patient.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Config } from '../config.ts';
 import { deadline } from '../http/deadline.ts';

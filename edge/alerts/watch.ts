@@ -2,7 +2,7 @@
  * The work that looks for alerts once a minute: one round trip reads of all sites, the staff's OpenID provider is asked
  * for its discovery document, and what was decided is written.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Config } from '../config.ts';
 import { jobKind, type JobKind } from '../jobs/kind.ts';

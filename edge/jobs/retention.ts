@@ -1,5 +1,5 @@
 /** Retention of a site: what its settings say is kept no longer is forgotten, a few rows with each step. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { inSite } from '../store/in-site.ts';
 import { type Forgotten, RETENTION_KIND, retentionStep, sumOf } from '../store/retention.ts';

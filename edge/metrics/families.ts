@@ -2,7 +2,7 @@
  * What /metrics tells, as one table of families. Labels are ids of ours and words of closed lists: no name that somebody
  * typed, nothing of a patient. A sidecar's name is the operator's.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { madeAt } from '../../shared/oauth/signing-kid.ts';
 import { LATENCY_BOUNDS_MS } from '../store/usage.ts';

@@ -3,7 +3,7 @@
  * enabled is not known here: that is asked in the database together with the data (store/api-key.ts).
  */
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { ACCESS_TOKEN_ALGORITHM, type Keyring } from './keyring.ts';
 

@@ -1,5 +1,5 @@
 /** `/admin/api` in the OpenAPI document, made from the very operations that are its routes. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { API_PATH, type Operation } from '../admin/api/operation.ts';
 import { ALWAYS, failuresOf, WITH_BODY, WITH_TOKEN } from './answers.ts';

@@ -1,5 +1,5 @@
 /** The gateway on Deno, as README.md says to run it, with PostgreSQL over TCP. Its limits of requests are above any bench. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { startDenoEdge } from '../stack/services/edge-deno.ts';
 import { freePort } from '../stack/services/free-port.ts';

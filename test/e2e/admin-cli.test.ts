@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { ROOT } from '../stack/services/build.ts';
 import { createApiKey } from '../stack/services/seed.ts';

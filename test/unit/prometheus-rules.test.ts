@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { parser } from '@prometheus-io/lezer-promql';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { type Family, exposition } from '../../edge/metrics/exposition.ts';
 import { familiesOf } from '../../edge/metrics/families.ts';

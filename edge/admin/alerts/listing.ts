@@ -1,5 +1,5 @@
 /** The alerts of a site, and what staff do about one: the same for the console and its JSON API. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';

@@ -1,5 +1,5 @@
 /** Alerts over JSON: what is wrong, and what staff do about it. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { viewList } from '../api/cursor.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';

@@ -1,5 +1,5 @@
 /** Cursors of lists: where the next page begins, opaque to whoever passes them on. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { decodeBase64url, encodeBase64url } from '../../../shared/base64url.ts';

@@ -3,7 +3,7 @@
  * document are both made from these, so that neither can say what the other does not.
  */
 import type { Context } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';

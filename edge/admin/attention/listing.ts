@@ -1,5 +1,5 @@
 /** The list of what to look at, for the JSON API and the page alike, and taking something off it. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';

@@ -1,5 +1,5 @@
 /** What an administrator should look at, over JSON. It shows patients: nothing of it goes to the log. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { viewList } from '../api/cursor.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';

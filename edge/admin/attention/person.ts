@@ -1,5 +1,5 @@
 /** Who a patient is, for people who decide whether two records are one person: what is shown, and what agrees. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { fold } from '../../store/search/fold.ts';
 

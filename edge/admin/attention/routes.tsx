@@ -1,5 +1,5 @@
 /** `/admin/attention`: possible duplicates, and what else messages left for people to look at. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Surface } from '../../http/surface.ts';
 import { ATTENTION_KINDS } from '../../store/attention.ts';

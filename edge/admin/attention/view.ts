@@ -1,5 +1,5 @@
 /** What an administrator should look at, as the JSON API answers it. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { ATTENTION_KINDS } from '../../store/attention.ts';
 import { ATTENTION_STATES, type AttentionRow } from '../../store/admin-attention.ts';

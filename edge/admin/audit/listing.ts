@@ -1,5 +1,5 @@
 /** The audit of a site, for the JSON API, the page and the download alike. Whoever reads it is in it. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Database, Query } from '../../deps.ts';

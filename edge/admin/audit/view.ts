@@ -1,5 +1,5 @@
 /** A row of the audit as the JSON API answers it. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { AUDIT_ACTIONS } from '../../store/audit.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';

@@ -1,5 +1,5 @@
 /** Endpoints and sidecars over JSON. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { ENDPOINT_NAMES } from '../../config.ts';
 import { sidecarsSeen, type SidecarRow } from '../../store/sidecar.ts';

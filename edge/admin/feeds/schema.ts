@@ -1,5 +1,5 @@
 /** Feeds as the JSON API answers them, and the page shows them. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { USAGE_SURFACES } from '../../store/usage.ts';
 import { alertItem } from '../alerts/listing.ts';

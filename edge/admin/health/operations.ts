@@ -1,5 +1,5 @@
 /** The deployment as it sees itself, over JSON. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import type { AdminDeps } from '../web/console.ts';

@@ -1,5 +1,5 @@
 /** The list of API keys, for the JSON API and the page alike. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Database } from '../../deps.ts';
 import { CLIENT_ID_PART, fromCursor, INSTANT_PART, type List, toList } from '../api/cursor.ts';

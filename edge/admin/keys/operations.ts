@@ -1,5 +1,5 @@
 /** API keys over JSON: list, create, read, change, why they were refused, what was changed. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { AFTER_THE_WINDOW } from '../../http/fault-status.ts';

@@ -2,7 +2,7 @@
  * The API key as one table of members. What a member may be, where it is kept, how it is shown, set and told stands here
  * and nowhere else; rules that need several members, the JWKS or the database stand in rules.ts.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { CHARSETS } from '../../../shared/hl7/charset.ts';
 import { type Json, printJson } from '../../../shared/json.ts';

@@ -1,5 +1,5 @@
 /** API keys, and what was found of their public keys, as the JSON API answers them. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { recordAnswer, toMembers } from '../record/member.ts';
 import { KEY_MEMBERS } from './record.ts';

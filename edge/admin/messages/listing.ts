@@ -1,5 +1,5 @@
 /** The log of HL7 messages, for the JSON API, the page and the file of it alike. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';

@@ -1,5 +1,5 @@
 /** HL7 messages over JSON: the log, one message, replay. They hold patient data: nothing of it goes to the log. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';

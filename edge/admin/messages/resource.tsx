@@ -1,5 +1,5 @@
 /** A resource of the site, as an administrator looks at it: a version of it, and the messages that made it. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { printJson } from '../../../shared/json.ts';

@@ -1,5 +1,5 @@
 /** `/admin/messages`: the log of HL7 messages, one of them, and replay. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';

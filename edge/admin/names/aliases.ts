@@ -1,5 +1,5 @@
 /** What messages say that namespaces stand for, and deciding it: for the JSON API and the page alike. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { NEVER_IDENTIFYING } from '../../../shared/hl7/identifier-type.ts';

@@ -1,5 +1,5 @@
 /** Names that messages use, with what the settings say of them by now: for the JSON API and the page alike. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Database } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';

@@ -1,5 +1,5 @@
 /** Giving a name its URI: one more entry in a table of the site's settings, with their rules and their history. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';

@@ -1,5 +1,5 @@
 /** A name as a parameter of an address: `authority:HOSP`. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { nameKey } from '../../store/patient-identity.ts';
 import { isNameKind, type UnnamedName } from '../../store/unnamed-name.ts';

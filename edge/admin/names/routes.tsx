@@ -1,6 +1,6 @@
 /** `/admin/names`: names that messages use and nobody has given a URI, and naming them. */
 import type { Context } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Fault } from '../../../shared/fault.ts';
 import type { Surface } from '../../http/surface.ts';

@@ -1,5 +1,5 @@
 /** Who has signed in to the console of the site, who is there now, and ending their sessions, over JSON. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { inSite } from '../../store/in-site.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';

@@ -1,5 +1,5 @@
 /** Who may come in, who has, and what each permission allows: for the JSON API and the page alike. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Config } from '../../config.ts';
 import { listPeople, type PersonRow } from '../../store/console-person.ts';

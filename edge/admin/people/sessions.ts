@@ -1,5 +1,5 @@
 /** Who is signed in, for the JSON API and the page alike. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';

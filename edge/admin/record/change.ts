@@ -1,6 +1,6 @@
 /** What was changed in a record, from the rows of its history. */
 import type { ChangeRow } from '../../store/change.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { type Members, toMembers } from './member.ts';
 

@@ -2,7 +2,7 @@
  * A record that administrators keep (an API key, a site's settings) as a table of its members. Schemas, columns, what is
  * answered, forms, facts and options of commands are made from the table, so that a member is told once.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Input } from './input.ts';
 

@@ -1,5 +1,5 @@
 /** What members of several records may be: lists, names that the gateway knows, texts without control characters. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { CHARSETS, charsetNamed } from '../../../shared/hl7/charset.ts';
 import { isTimeZone } from '../../../shared/hl7/zone.ts';

@@ -1,5 +1,5 @@
 /** Replays of many messages over JSON: how many a filter means, doing it in the background, how far it is, stopping it. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';

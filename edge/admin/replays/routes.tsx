@@ -1,5 +1,5 @@
 /** `/admin/replays`: replays of many messages. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Surface } from '../../http/surface.ts';
 import { inSite } from '../../store/in-site.ts';

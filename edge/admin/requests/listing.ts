@@ -1,5 +1,5 @@
 /** The log of refused and failed requests, for the JSON API and the page alike. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Database } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';

@@ -1,5 +1,5 @@
 /** Refused and failed requests of one reason, as the JSON API answers them. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { hintFor } from '../../refusals.ts';
 import type { FoundRefusal } from '../../store/admin-refusal.ts';

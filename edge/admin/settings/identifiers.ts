@@ -1,5 +1,5 @@
 /** What of a patient's numbers and birth dates a site knows better than the standard: types, and values that mean nothing. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { NEVER_IDENTIFYING } from '../../../shared/hl7/identifier-type.ts';
 import { list } from '../record/schemas.ts';

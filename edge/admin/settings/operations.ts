@@ -1,5 +1,5 @@
 /** The settings of the caller's site over JSON. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { inSite } from '../../store/in-site.ts';
 import { changesOfSite, type SettingsRow } from '../../store/site.ts';

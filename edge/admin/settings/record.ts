@@ -1,5 +1,5 @@
 /** The settings of a site as one table of members: what holds for all its messages, unless an API key says otherwise. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { CHARSETS } from '../../../shared/hl7/charset.ts';
 import { checkJwksUri } from '../../../shared/oauth/jwks-uri.ts';

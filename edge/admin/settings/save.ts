@@ -2,7 +2,7 @@
  * Saving settings that somebody gives, from a form, the JSON API or the command line: what `changeSite` looks at, and where
  * the webhook leads, which takes the configuration and a look-up. It is looked at again whenever something is posted.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';

@@ -2,7 +2,7 @@
  * Making a site and changing its settings, the same for the console, its JSON API and the command line: parse, write with
  * the history. The second of two administrators who edit one version is told.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { NEVER_IDENTIFYING } from '../../../shared/hl7/identifier-type.ts';

@@ -2,7 +2,7 @@
  * Tables of the site that say which URI a short name stands for, where messages say no more than the name. Sent and
  * answered as a list, in a form and by a command a line each: `HOSP = urn:oid:…`.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const MAX_ENTRIES = 1000;
 /** HD is 227 characters (HL7 v2.5.1 §2.A.33); the name of a coding system is shorter. */

@@ -2,7 +2,7 @@
  * The ring of keys that sign access tokens, as an operator sees it: which one signs and since when, and when each may go.
  * Nothing of a private half leaves this file.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { daysSince, madeAt, rotationDue } from '../../../shared/oauth/signing-kid.ts';
 import type { SigningRing } from '../../config.ts';

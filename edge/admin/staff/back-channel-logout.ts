@@ -4,7 +4,7 @@
  */
 import type { Context } from 'hono';
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isText } from '../../../shared/text.ts';

@@ -1,5 +1,5 @@
 /** What staff may do, by the names their provider puts into the claim `permissions` (edge/README.md, Administration). */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isText } from '../../../shared/text.ts';

@@ -3,7 +3,7 @@
  * for a provider on this very machine, as in the local stack.
  */
 import * as oauth from 'oauth4webapi';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isLoopbackHost } from '../../../shared/ip.ts';

@@ -5,7 +5,7 @@
  */
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Deps } from '../../deps.ts';
 import type { SessionIdentity } from '../../store/console-session.ts';

@@ -1,5 +1,5 @@
 /** The charts over JSON. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { isTimeZone } from '../../../shared/hl7/zone.ts';
 import { inSite } from '../../store/in-site.ts';

@@ -1,5 +1,5 @@
 /** The workbench over JSON: an assertion, a message or a resource is looked at, and nothing is stored or used up. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';

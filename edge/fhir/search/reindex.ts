@@ -2,7 +2,7 @@
  * Reindexing a site: what of its stored resources is searched is taken out anew, so that a parameter that is new to the
  * table can be searched for what was stored before it.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { jobKind } from '../../jobs/kind.ts';
 import { inSite } from '../../store/in-site.ts';

@@ -1,5 +1,5 @@
 /** Many stored messages mapped again, in the order in which they came, a few with each step: what is newer stays. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { AuditBy } from '../../store/audit.ts';
 import { jobKind, type JobKind } from '../../jobs/kind.ts';

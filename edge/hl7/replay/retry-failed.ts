@@ -1,5 +1,5 @@
 /** What a fault of the gateway kept back (`gateway-failed`) is tried again by itself, a few times over the next hours. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { jobKind, type JobKind } from '../../jobs/kind.ts';
 import { inSite } from '../../store/in-site.ts';

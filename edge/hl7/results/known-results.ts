@@ -1,5 +1,5 @@
 /** The results and reports that are known of the patients of a message, with the keys that tell them apart. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';

@@ -1,5 +1,5 @@
 /** What the site and the key say about their messages (edge/README.md, HL7 v2): parsed from the row, with defaults. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { charsetNamed, type Charset } from '../../../shared/hl7/charset.ts';
 import { nameKey } from '../../store/patient-identity.ts';

