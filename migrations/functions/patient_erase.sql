@@ -63,8 +63,11 @@ begin
          and not exists (select from hl7_message_resource x where x.site_id = m.site_id and x.message_id = m.message_id)
          and exists (select from patient_identity i
                       where i.site_id = p_site and i.id = any (patients)
-                        and encode(m.raw, 'escape') ~ ('(PID\|[^|\r\n]*\|[^|\r\n]*|MRG)\|([^|\r\n]*~)?'
-                          || regexp_replace(i.value, '([^[:alnum:]])', '\\\1', 'g') || '([\^~|\r\n]|$)')));
+                        and (exists (select from hl7_message_key k
+                                      where k.site_id = p_site and k.message_id = m.message_id
+                                        and k.key like '#%' and k.value = i.value)
+                          or encode(m.raw, 'escape') ~ ('(PID\|[^|\r\n]*\|[^|\r\n]*|MRG)\|([^|\r\n]*~)?'
+                          || regexp_replace(i.value, '([^[:alnum:]])', '\\\1', 'g') || '([\^~|\r\n]|$)'))));
     perform audit_note(array(select concat_ws(' ', 'patient-erased', 'Hl7Message', m) from unnest(messages) m));
     names := names || array['messages', 'messages that also made resources of others'];
     counts := counts || cardinality(messages)::bigint || (

@@ -96,10 +96,14 @@ test('nothing of a patient is left, and nothing of the others of the site and of
   await site.send(admit('A-3', 'A1', 'Secret^Janet'));
   // Refused, and about nobody that is stored.
   await site.send(`${msh('ADT^A04', 'A-4').replace('|P|2.5.1', '|T|2.5.1')}\n${pid('A1', 'Secret^Jane')}`);
+  // Its number also where patients had it in older versions (PID-4).
+  await site.send(
+    `${msh('ADT^A04', 'A-5').replace('|P|2.5.1', '|T|2.5.1')}\nPID|1||Z9^^^HOSP^MR|A1^^^HOSP|Secret^Jane`,
+  );
   const id = await idOf('A1');
 
   const said = await eraseNow(id);
-  expect(said).toContain('4 messages\n');
+  expect(said).toContain('5 messages\n');
   expect(said).toContain('1 patients');
   const after = await everything();
   const all = JSON.stringify(after);

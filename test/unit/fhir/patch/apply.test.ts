@@ -91,6 +91,14 @@ describe('places', () => {
     }
   });
 
+  test('nothing is added behind the end of an array', () => {
+    for (const path of ['/a/3', '/a/99', '/b/0/x']) {
+      const patch = JSON.stringify([{ op: 'add', path, value: 0 }]);
+      expect(() => patched(DOCUMENT, patch), path).toThrow(expect.objectContaining({ kind: 'invalid' }));
+    }
+    expect(patched('{"a":[1,2]}', '[{"op":"add","path":"/a/2","value":3}]')).toBe('{"a":[1,2,3]}');
+  });
+
   test.each(['a', '/~', '/~2', 'http://x/', '/a'.repeat(65)])('"%s" is refused as no pointer', (path) => {
     const patch = JSON.stringify([{ op: 'remove', path }]);
     expect(() => patched(DOCUMENT, patch)).toThrow(expect.objectContaining({ kind: 'malformed' }));
