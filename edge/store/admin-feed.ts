@@ -41,7 +41,7 @@ export interface FeedRow {
   readonly fault_at: string | null;
 }
 
-/** So many keys are looked at, by name. */
+/** So many keys are looked at, by name; the rows are of one more where there are more. */
 export const MAX_KEYS = 300;
 
 export function feedsNow(site: string, nowMs: number): Query<FeedRow> {
@@ -50,5 +50,5 @@ export function feedsNow(site: string, nowMs: number): Query<FeedRow> {
       hour::int as hour, late_refused::int as late_refused, weeks_hour::text as weeks_hour, days_hour::text as days_hour,
       weeks_gap::text as weeks_gap, days_gap::text as days_gap, least(refusals, 2147483647)::int as refusals,
       fault_reason, fault_code, fault_surface, ${raw(instantOf('fault_at'))} as fault_at
-    from feeds_now(${site}::uuid, to_timestamp(${nowMs}::float8 / 1000), ${MAX_KEYS}::integer)`;
+    from feeds_now(${site}::uuid, to_timestamp(${nowMs}::float8 / 1000), ${MAX_KEYS + 1}::integer)`;
 }

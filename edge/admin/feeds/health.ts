@@ -20,7 +20,7 @@ const counted = (number: number, what: string): string =>
 const were = (number: number): string => (number === 1 ? 'was' : 'were');
 
 export function sentenceOf(
-  { feeds, sidecars }: Pick<Feeds, 'feeds' | 'sidecars'>,
+  { feeds, isCut, sidecars }: Pick<Feeds, 'feeds' | 'isCut' | 'sidecars'>,
   nowMs: number,
 ): { readonly isUsual: boolean; readonly sentence: string } {
   const senders = feeds.flatMap(({ name, senders: ofKey }) => {
@@ -53,9 +53,14 @@ export function sentenceOf(
   if (feeds.length === 0) return { isUsual: true, sentence: 'Nothing is connected yet' };
   if (wrong.length === 0) {
     const isKnown = senders.some(({ sender: { verdict } }) => verdict === 'usual');
-    return { isUsual: true, sentence: isKnown ? 'All feeds are as usual' : 'Nothing is wrong that is known of' };
+    const sentence = isKnown ? 'All feeds are as usual' : 'Nothing is wrong that is known of';
+    return {
+      isUsual: true,
+      sentence: isCut ? `${sentence}, among the first ${feeds.length} API keys by name` : sentence,
+    };
   }
   const told = wrong.slice(0, MAX_TOLD).join('; ');
   const rest = wrong.length > MAX_TOLD ? `; and ${wrong.length - MAX_TOLD} more` : '';
-  return { isUsual: false, sentence: told.charAt(0).toUpperCase() + told.slice(1) + rest };
+  const cut = isCut ? `; only the first ${feeds.length} API keys by name are looked at` : '';
+  return { isUsual: false, sentence: told.charAt(0).toUpperCase() + told.slice(1) + rest + cut };
 }

@@ -49,6 +49,7 @@ const sidecar = z.object({
 export const feedsAnswer = z.object({
   health: z.object({ isUsual: z.boolean(), sentence: z.string() }),
   feeds: z.array(feed),
+  isCut: z.boolean().meta({ description: 'There are more API keys than are looked at here: 300, by name.' }),
   sidecars: z.array(sidecar),
   alerts: z.array(alertItem).meta({ description: 'Those that are open, the newest ten.' }),
 });

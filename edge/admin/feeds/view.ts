@@ -1,7 +1,7 @@
 /** What goes on at a site, key by key, and one sentence for all of it: the same for the console and its JSON API. */
 import type { Database } from '../../deps.ts';
 import { type AlertRow, listAlerts } from '../../store/admin-alert.ts';
-import { type FeedRow, feedsNow } from '../../store/admin-feed.ts';
+import { type FeedRow, feedsNow, MAX_KEYS } from '../../store/admin-feed.ts';
 import { inSite } from '../../store/in-site.ts';
 import { SIDECAR_SILENT_MS, type SidecarRow, sidecarsSeen } from '../../store/sidecar.ts';
 import { viewAlert } from '../alerts/listing.ts';
@@ -46,7 +46,8 @@ export function viewFeeds(
       .filter(({ kind, clear_since: clear }) => kind === 'feed-silent' && clear === null)
       .map(({ subject }) => subject),
   );
-  const feeds = [...Map.groupBy(rows, ({ client_id: clientId }) => clientId).values()].flatMap((ofKey): Feed[] => {
+  const keys = [...Map.groupBy(rows, ({ client_id: clientId }) => clientId).values()];
+  const feeds = keys.slice(0, MAX_KEYS).flatMap((ofKey): Feed[] => {
     const [key] = ofKey;
     if (key === undefined) return [];
     return [
@@ -68,7 +69,8 @@ export function viewFeeds(
     isLate: nowMs - Date.parse(at) > SIDECAR_SILENT_MS,
     clockSeconds,
   }));
-  const told = { feeds, sidecars: seen, alerts: alerts.slice(0, MAX_SHOWN_ALERTS).map(viewAlert) };
+  const isCut = keys.length > MAX_KEYS;
+  const told = { feeds, isCut, sidecars: seen, alerts: alerts.slice(0, MAX_SHOWN_ALERTS).map(viewAlert) };
   return { health: sentenceOf(told, nowMs), ...told };
 }
 

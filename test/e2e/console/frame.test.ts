@@ -93,6 +93,7 @@ test('times are those of the site, exact on hover, and asked for on its clocks',
   const { context, page } = await signIn(stack.oidc.admin);
   const found = async (from: string, to: string): Promise<string | null> => {
     await page.goto(`${stack.baseUrl}/admin/messages`);
+    await page.click('summary:has-text("More filters")');
     await page.fill('input[name="from"]', from);
     await page.fill('input[name="to"]', to);
     await page.click('button:has-text("Show")');

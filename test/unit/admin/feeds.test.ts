@@ -149,6 +149,11 @@ describe('the sentence for all', () => {
       '1 message of S0 was refused; 1 message of S1 was refused; 1 message of S2 was refused; 1 message of S3 was refused; and 5 more',
     ],
     [
+      'more keys than are looked at',
+      Array.from({ length: 301 }, (_, n) => ({ client_id: `svc-${n}`, name: `S${n}` })),
+      'All feeds are as usual, among the first 300 API keys by name',
+    ],
+    [
       'nothing but what is new',
       [{ weeks_hour: null, days_hour: null, weeks_gap: null, days_gap: null }],
       'Nothing is wrong that is known of',
