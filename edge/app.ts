@@ -63,7 +63,9 @@ export function createApp(deps: Deps): App {
     boundsMs: LATENCY_BOUNDS_MS,
     write: (counted) => deps.database.run(noteUsage(counted)),
   });
-  const noteRefusal = createRefusals(deps, (refusals) => deps.database.run(noteRefusals(refusals)));
+  const noteRefusal = createRefusals(deps, deps.config.ADMIN_REFUSALS_SECONDS * 1000, (refusals) =>
+    deps.database.run(noteRefusals(refusals)),
+  );
   const mounts: readonly Mount[] = [
     {
       baseUrl: config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,

@@ -111,6 +111,8 @@ const STAFF = {
   /** Or by groups: their claim, and what each stands for here, `{ "group": { "site": id or list, "permissions": list or "*" } }`. */
   ADMIN_OIDC_GROUPS_CLAIM: z.string().min(1).default('groups'),
   ADMIN_OIDC_GROUPS: jsonText.pipe(groupGrants).optional(),
+  /** How long refused and failed requests are collected before one statement writes them; a Worker may go on for 30 s. */
+  ADMIN_REFUSALS_SECONDS: z.coerce.number().positive().max(25).default(5),
   /** What a sign-in asks the provider for; some give a refresh token only for `offline_access`. */
   ADMIN_OIDC_SCOPE: z
     .string()

@@ -1,6 +1,6 @@
 /**
  * The log of refused and failed requests: those of one reason are added up in memory and written behind the answers, so that
- * a storm of them costs a statement in five seconds and a few rows, and no request waits for it or fails by it. What is
+ * a storm of them costs a statement in some seconds and a few rows, and no request waits for it or fails by it. What is
  * noted are codes, places and sentences of ours, and of a token request what it said of itself: never a token, never what a
  * resource or a message holds.
  */
@@ -57,14 +57,18 @@ function tally() {
   };
 }
 
-/** @returns what notes the refusals of each surface, all of which are written together */
+/**
+ * @param collectMs between writes
+ * @returns what notes the refusals of each surface, all of which are written together
+ */
 export function createRefusals(
   behind: Behind,
+  collectMs: number,
   write: (refusals: readonly Refusal[]) => Promise<unknown>,
 ): (surface: UsageSurface) => NoteRefusal {
   let ofKnown = tally();
   let ofOthers = tally();
-  const wake = writeBehind(behind, FIRST_MS, async () => {
+  const wake = writeBehind(behind, { firstMs: Math.min(FIRST_MS, collectMs), collectMs }, async () => {
     const noted = [...ofKnown.noted(), ...ofOthers.noted()];
     ofKnown = tally();
     ofOthers = tally();

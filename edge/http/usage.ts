@@ -146,7 +146,7 @@ function tally(boundsMs: readonly number[]) {
 /** @returns a counter for each surface, all of which are written together */
 export function createUsage({ boundsMs, write, ...behind }: UsageOptions): (surface: UsageSurface) => CountUse {
   let tallied = tally(boundsMs);
-  const wake = writeBehind(behind, COLLECT_MS, async () => {
+  const wake = writeBehind(behind, { firstMs: COLLECT_MS, collectMs: COLLECT_MS }, async () => {
     const collected = tallied.collected();
     tallied = tally(boundsMs);
     await write(collected);

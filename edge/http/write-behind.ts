@@ -27,18 +27,27 @@ function untilOver(ms: number, ending: AbortSignal | undefined): Promise<void> {
   });
 }
 
+export interface Waits {
+  /** Of what comes after a pause. */
+  readonly firstMs: number;
+  /** Between writes. */
+  readonly collectMs: number;
+}
+
 /**
- * @param firstMs how long the first is waited for that comes after a pause; what comes within COLLECT_MS of a write is written
- *   that long after it
  * @param write what was collected until then; begins a new collection
  * @returns to be called whenever something was added; it neither waits nor throws
  */
-export function writeBehind({ now, background, ending }: Behind, firstMs: number, write: () => Promise<unknown>) {
+export function writeBehind(
+  { now, background, ending }: Behind,
+  { firstMs, collectMs }: Waits,
+  write: () => Promise<unknown>,
+) {
   let collectingSince = -Infinity;
   let writtenAt = -Infinity;
 
   const collect = async (): Promise<void> => {
-    await untilOver(Math.max(firstMs, writtenAt + COLLECT_MS - now()), ending);
+    await untilOver(Math.max(firstMs, writtenAt + collectMs - now()), ending);
     collectingSince = -Infinity;
     writtenAt = now();
     await write();
@@ -46,7 +55,7 @@ export function writeBehind({ now, background, ending }: Behind, firstMs: number
 
   return (): void => {
     // A runtime may end background work with the request that began it; the next one begins again.
-    if (now() - collectingSince < 3 * COLLECT_MS) return;
+    if (now() - collectingSince < 3 * collectMs) return;
     collectingSince = now();
     background(collect());
   };

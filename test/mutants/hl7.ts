@@ -743,7 +743,7 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'each refusal over MLLP is a statement',
     file: 'edge/http/write-behind.ts',
-    find: 'if (now() - collectingSince < 3 * COLLECT_MS) return;',
+    find: 'if (now() - collectingSince < 3 * collectMs) return;',
     replace: '',
     tests: ['test/integration/hl7/keys.test.ts'],
     only: 'one row and one statement',

@@ -67,7 +67,7 @@ test('refusals of one sender without end are one row and one statement', async (
   const works: Promise<unknown>[] = [];
   const written: number[] = [];
   const behind = { now: () => Date.now(), background: (work: Promise<unknown>) => void works.push(work) };
-  const note = createRefusals(behind, (refusals) => {
+  const note = createRefusals(behind, 5_000, (refusals) => {
     written.push(refusals.length);
     return site.deps.database.run(noteRefusals(refusals));
   })('mllp');

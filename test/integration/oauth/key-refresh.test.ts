@@ -50,7 +50,7 @@ async function rotating(first: { open: JWK; closed: JWK }) {
       return Response.json({ keys: host.keys }, { headers });
     },
   });
-  const note = createRefusals(deps, (refusals) => database.run(noteRefusals(refusals)))('token');
+  const note = createRefusals(deps, 5_000, (refusals) => database.run(noteRefusals(refusals)))('token');
   const app = createOauth(deps, createClientKeyring(deps), undefined, note);
   const { clientId } = await createApiKey(db.client, { site: await createSite(db.client), jwksUri: URI });
   const ask = async (privateJwk: JWK): Promise<number> => {

@@ -75,6 +75,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: base,
     // Background work begins when a test says so: a tick of Deno's own would be a round trip more in the middle of a case.
     JOB_TICK_SECONDS: '3600',
+    // Many a case looks at what is noted of one request.
+    ADMIN_REFUSALS_SECONDS: '0.01',
     ...options.env,
   };
   const edgeOptions: EdgeOptions = {

@@ -11,7 +11,7 @@ function start(write: (refusals: readonly Refusal[]) => Promise<unknown> = async
   const written: (readonly Refusal[])[] = [];
   const work: Promise<unknown>[] = [];
   const behind = { now: () => Date.now(), background: (promise: Promise<unknown>) => void work.push(promise) };
-  const surfaceOf = createRefusals(behind, (refusals) => {
+  const surfaceOf = createRefusals(behind, 5_000, (refusals) => {
     written.push(refusals);
     return write(refusals);
   });
