@@ -126,7 +126,8 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     for (const [table, column] of [
       ['alert', 'clear_since'],
       ['alert', 'told_at'],
-      ['refusal', 'at'],
+      ['refusal', 'since'],
+      ['refusal', 'last_at'],
     ]) {
       await db.client.query(`update ${table} set ${column} = ${column} - make_interval(mins => $1)`, [minutes]);
     }

@@ -1030,8 +1030,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'the resources of another site’s message',
     file: 'edge/store/admin-message.ts',
-    find: 'where m.site_id = ${site}::uuid and m.message_id',
-    replace: "where ${site} <> '' and m.message_id",
+    find: 'where x.site_id = ${site}::uuid and x.message_id = ${messageId}::uuid) q',
+    replace: "where ${site} <> '' and x.message_id = ${messageId}::uuid) q",
     tests: ISOLATION,
   },
   {
