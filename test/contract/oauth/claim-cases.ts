@@ -57,7 +57,9 @@ export function claimCases(subject: () => Subject): void {
         client_id: key.clientId,
         surface: 'token',
         source_address: '127.0.0.1',
-        at: expect.any(Date),
+        answer: '401',
+        first_at: expect.any(Date),
+        last_at: expect.any(Date),
       },
     ]);
   });
