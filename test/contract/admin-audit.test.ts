@@ -217,7 +217,8 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     expect((await list(`clientId=${key.clientId}&action=key-changed`))[0]?.actorKind).toBe('person');
     expect(await list(`patient=${randomUUID()}`)).toEqual([]);
     expect(await list('to=2001-01-01T00:00:00Z')).toEqual([]);
-    expect((await api('get', '/audit?patient=x')).status).toBe(400);
+    expect((await api('get', `/audit?patient=${'x'.repeat(201)}`)).status).toBe(400);
+    expect((await api('get', '/audit?action=x')).status).toBe(400);
     const first = await api('get', '/audit?limit=2&to=2100-01-01T00:00:00Z');
     const next = await api('get', `/audit?limit=2&to=2100-01-01T00:00:00Z&cursor=${first.body.next}`);
     const ids = [...first.body.items, ...next.body.items].map(({ id }: Item) => id);

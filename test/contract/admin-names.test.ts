@@ -235,6 +235,6 @@ describe.each(RUNTIMES)('names without a URI on %s', (runtime) => {
     expect(await list('', otherSite)).toEqual({ items: [], next: null });
     expect((await call('/unnamed-names', ['site.settings.update'])).status).toBe(403);
     const foreign = await call('/messages?unnamed=authority:EAST', READ, {}, otherSite);
-    expect(await foreign.json()).toEqual({ items: [], next: null });
+    expect(await foreign.json()).toEqual({ items: [], next: null, previous: null, count: 0, isMore: false });
   });
 });
