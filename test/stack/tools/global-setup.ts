@@ -34,6 +34,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env['NODE_COMPILE_CACHE'] = join(buildFolder, 'compiled');
   return async () => {
     await postgres.stop();
-    await rm(buildFolder, { recursive: true, force: true });
+    await rm(buildFolder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
 }

@@ -65,7 +65,12 @@ describe('a message', () => {
       'MSH-3=A',
       'MSH-5=B',
     ]);
-    expect(segments[1]?.fields.at(-1)).toEqual({ path: 'PID-3', name: 'Patient Identifier List', value: 'X^^^Y~Z' });
+    expect(segments[1]?.fields.at(-1)).toMatchObject({
+      path: 'PID-3',
+      name: 'Patient Identifier List',
+      value: 'X^^^Y~Z',
+      repetitions: [[{ value: 'X' }, { value: 'Y' }], [{ value: 'Z' }]],
+    });
   });
 
   test('is decoded by the key’s set, and one that is none says why', () => {
