@@ -13,8 +13,8 @@ const SHARING = ['test/integration/{admin,hl7,jobs,store,wall}/**/*.test.ts'];
 export default defineConfig({
   test: {
     reporters: ['./test/stack/tools/reporter.ts'],
-    // Two cores: more workers only wait for each other, and each contract file starts two runtimes.
-    maxWorkers: 2,
+    // Two cores, and files that for the most part wait: a third worker uses what these leave.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 20_000,
     projects: [

@@ -32,7 +32,7 @@ interface Feeding {
   readonly clientId: string;
 }
 
-async function start(timeZone: string | undefined = undefined): Promise<Feeding> {
+async function start(timeZone?: string): Promise<Feeding> {
   const site = await createSite(db.client, timeZone === undefined ? {} : { timeZone });
   const { clientId } = await createApiKey(db.client, { site, name: 'LAB', protocols: ['hl7'] });
   return { site, clientId };
@@ -136,7 +136,11 @@ test('a key is its Client ID, whatever it is called; senders of one key are apar
   await sent(other, now, 100);
   await db.client.query(`update api_key set name = 'Laboratory' where client_id = $1`, [feeding.clientId]);
   const rows = await rowsAt(feeding, now);
-  expect(rows.map(({ name, application, accepted }) => [name, application, accepted]).toSorted()).toEqual([
+  expect(
+    rows
+      .map(({ name, application, accepted }) => [name, application, accepted])
+      .toSorted((a, b) => String(a).localeCompare(String(b))),
+  ).toEqual([
     ['Laboratory', 'LAB', 3],
     ['Laboratory', 'RIS', 2],
   ]);

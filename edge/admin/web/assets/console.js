@@ -121,7 +121,7 @@ function keepFresh(id, seconds) {
     isPaused = !isPaused;
     say();
   });
-  const ticking = setInterval(tick, 1000);
+  const ticking = setInterval(() => void tick(), 1000);
   document.addEventListener('visibilitychange', () => void tick());
   say();
 }
