@@ -1,7 +1,9 @@
-/** One small resource of each type, valid as it stands once the patient's id is filled in: what "Try it out" begins with. */
+/** What "Try it out" and the samples begin with, valid as it stands once the caller's own ids are filled in. */
 import type { ResourceType } from '../../shared/resource-type.ts';
 
-const patient = { reference: 'Patient/00000000-0000-0000-0000-000000000000' };
+/** Stands for an id of the caller's. */
+export const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';
+const patient = { reference: `Patient/${SAMPLE_ID}` };
 const coded = (system: string, code: string, display: string) => ({ coding: [{ system, code, display }] });
 const SNOMED = 'http://snomed.info/sct';
 const LOINC = 'http://loinc.org';
@@ -9,6 +11,7 @@ const clinical = (type: string, code: string) => ({
   coding: [{ system: `http://terminology.hl7.org/CodeSystem/${type}`, code }],
 });
 
+/** One small resource of each type. */
 export const EXAMPLES: Readonly<Record<ResourceType, object>> = {
   Patient: {
     resourceType: 'Patient',
@@ -58,4 +61,27 @@ export const EXAMPLES: Readonly<Record<ResourceType, object>> = {
     subject: patient,
     content: [{ attachment: { contentType: 'text/plain', url: 'https://documents.example/1' } }],
   },
+};
+
+/** By type a search that finds its example, by parameters of every set of them: a form, or a condition. */
+export const SEARCHES: Readonly<Record<ResourceType, Readonly<Record<string, string>>>> = {
+  Patient: { identifier: 'MRN-1' },
+  Condition: { patient: SAMPLE_ID, code: '38341003' },
+  AllergyIntolerance: { patient: SAMPLE_ID, code: '91936005' },
+  Observation: { patient: SAMPLE_ID, code: '29463-7' },
+  Procedure: { patient: SAMPLE_ID, code: '80146002' },
+  DiagnosticReport: { patient: SAMPLE_ID, status: 'final' },
+  DocumentReference: { patient: SAMPLE_ID, type: '11488-4' },
+};
+
+const replace = (path: string, value: string) => [{ op: 'replace', path, value }];
+/** By type a JSON Patch of its example. */
+export const PATCHES: Readonly<Record<ResourceType, readonly object[]>> = {
+  Patient: replace('/gender', 'female'),
+  Condition: replace('/clinicalStatus/coding/0/code', 'resolved'),
+  AllergyIntolerance: replace('/clinicalStatus/coding/0/code', 'resolved'),
+  Observation: replace('/status', 'amended'),
+  Procedure: replace('/status', 'stopped'),
+  DiagnosticReport: replace('/status', 'amended'),
+  DocumentReference: replace('/status', 'superseded'),
 };

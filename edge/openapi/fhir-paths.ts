@@ -8,7 +8,7 @@ import { modifiersOf } from '../fhir/search/named-parameter.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { BULK_DATA_PATHS } from './bulk-data-paths.ts';
-import { EXAMPLES } from './fhir-examples.ts';
+import { EXAMPLES, PATCHES, SEARCHES } from './fhir-examples.ts';
 import { publicDocument } from './public-document.ts';
 import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
 import {
@@ -94,6 +94,13 @@ const criteria = (type: ResourceType, searches: SearchSet): Parameter[] =>
     ),
   ]);
 
+/** The criteria of a condition, which needs one: those that find the example have a value. */
+const conditions = (type: ResourceType, searches: SearchSet): Parameter[] =>
+  criteria(type, searches).map((parameter) => {
+    const example = SEARCHES[type][parameter.name];
+    return example === undefined ? parameter : { ...parameter, example };
+  });
+
 const includes = (type: ResourceType, searches: SearchSet): Parameter[] => {
   const known = includesOf(searches, type);
   const told = 'The patients of what is found come with it. Needs `system/Patient.read` too.';
@@ -124,7 +131,9 @@ const form = (type: ResourceType, searches: SearchSet) => {
   const properties = Object.fromEntries(searchParameters(type, searches).map(({ name, schema }) => [name, schema]));
   return {
     required: false,
-    content: { 'application/x-www-form-urlencoded': { schema: { type: 'object', properties } } },
+    content: {
+      'application/x-www-form-urlencoded': { schema: { type: 'object', properties }, example: SEARCHES[type] },
+    },
   };
 };
 
@@ -139,15 +148,12 @@ const patched = (type: ResourceType) => ({
 const NOT_MODIFIED = {
   '304': { description: 'It is the version that you have.', headers: headersOf('X-Request-Id', ...OF_VERSION) },
 };
-const PATCH_BODY = {
+const patchBody = (type: ResourceType) => ({
   required: true,
   content: {
-    [JSON_PATCH]: {
-      schema: { type: 'array', items: { type: 'object' } },
-      example: [{ op: 'replace', path: '/gender', value: 'female' }],
-    },
+    [JSON_PATCH]: { schema: { type: 'array', items: { type: 'object' } }, example: PATCHES[type] },
   },
-};
+});
 const PATCH_REFUSALS = {
   ...writeRefusals('not-found', 'conflict'),
   '415': {
@@ -174,7 +180,7 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType, searches: Sear
   }),
   conditionalUpdate: (type, searches) => ({
     summary: `Update the one ${type} that a search finds, or create it`,
-    parameters: [...criteria(type, searches), PREFER],
+    parameters: [...conditions(type, searches), PREFER],
     requestBody: body(type),
     responses: { ...written(type), ...writeRefusals('not-found') },
   }),
@@ -221,13 +227,13 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType, searches: Sear
   patch: (type) => ({
     summary: `Patch a ${type}`,
     parameters: [ID, IF_MATCH, PREFER],
-    requestBody: PATCH_BODY,
+    requestBody: patchBody(type),
     responses: { ...patched(type), ...PATCH_REFUSALS },
   }),
   conditionalPatch: (type, searches) => ({
     summary: `Patch the one ${type} that a search finds`,
-    parameters: [...criteria(type, searches), IF_MATCH, PREFER],
-    requestBody: PATCH_BODY,
+    parameters: [...conditions(type, searches), IF_MATCH, PREFER],
+    requestBody: patchBody(type),
     responses: { ...patched(type), ...PATCH_REFUSALS },
   }),
   history: (type) => ({

@@ -1,10 +1,9 @@
 /** The samples of an operation, from what the operation itself says of its address, parameters and body. */
 import { codeSamples, type SampledRequest } from './code-samples.ts';
 import { FHIR_JSON } from '../fhir/media-type.ts';
+import { SAMPLE_ID } from './fhir-examples.ts';
 import type { MediaType, Method, OperationObject, Parameter, PathItem, Paths } from './model.ts';
 
-/** Stands for an id of the caller's. */
-export const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';
 const FORM = 'application/x-www-form-urlencoded';
 
 /** What a parameter of the path is in a sample. */
@@ -18,6 +17,13 @@ function bodyOf(mediaType: string, { example }: MediaType): SampledRequest['body
   if (typeof example === 'string') return example;
   if (typeof example !== 'object' || example === null) return undefined;
   return mediaType === FORM ? { form: { ...example } } : { json: example };
+}
+
+/** What FHIR is asked for: the type of the answer that the operation describes first. */
+function accepted({ responses }: OperationObject): string {
+  const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
+  const content = answer !== undefined && 'content' in answer ? answer.content : undefined;
+  return Object.keys(content ?? {})[0] ?? FHIR_JSON;
 }
 
 function sampled(method: Method, path: string, server: string, operation: OperationObject): OperationObject {
@@ -39,7 +45,7 @@ function sampled(method: Method, path: string, server: string, operation: Operat
       method: method.toUpperCase(),
       url: query.length === 0 ? url : `${url}?${new URLSearchParams(query).toString()}`,
       headers: {
-        ...(path.startsWith('/fhir') ? { Accept: FHIR_JSON } : {}),
+        ...(path.startsWith('/fhir') ? { Accept: accepted(operation) } : {}),
         ...(isTyped ? { 'Content-Type': mediaType } : {}),
         ...Object.fromEntries(needed),
       },

@@ -34,9 +34,9 @@ export const REFERENCE: readonly Mutant[] = [
   {
     name: 'docs: a status is told that no contract test meets, and one that it meets is not',
     file: 'edge/openapi/fhir-paths.ts',
-    find: '    parameters: [ID, IF_MATCH, PREFER],\n    requestBody: PATCH_BODY,\n    responses: { ...patched(type), ...PATCH_REFUSALS },',
+    find: '    parameters: [ID, IF_MATCH, PREFER],\n    requestBody: patchBody(type),\n    responses: { ...patched(type), ...PATCH_REFUSALS },',
     replace:
-      "    parameters: [ID, IF_MATCH, PREFER],\n    requestBody: PATCH_BODY,\n    responses: { ...patched(type), ...refusals('conflict') },",
+      "    parameters: [ID, IF_MATCH, PREFER],\n    requestBody: patchBody(type),\n    responses: { ...patched(type), ...refusals('conflict') },",
     tests: ['test/contract/fhir.test.ts'],
     only: 'patch',
   },
