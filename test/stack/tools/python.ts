@@ -10,10 +10,16 @@ const python = (): string => process.env['PYTHON'] ?? 'python3';
 export const NO_PYTHON =
   'no python3 with fhirpy, fhirclient, Authlib and PyJWT: pip install -r test/contract/clients/requirements.txt, or set PYTHON';
 
-/** True where tests of Python's clients are skipped; where PYTHON_CLIENTS is `required` they have to run. */
-export async function isPythonMissing(): Promise<boolean> {
+/**
+ * True where tests of Python's clients are skipped; where PYTHON_CLIENTS is `required` they have to run.
+ *
+ * @param packages what they import
+ */
+export async function isPythonMissing(
+  packages = 'fhirpy, fhirclient, authlib, joserfc, jwt, requests',
+): Promise<boolean> {
   if (process.env['PYTHON_CLIENTS'] === 'required') return false;
-  return promisify(execFile)(python(), ['-c', 'import fhirpy, fhirclient, authlib, joserfc, jwt, requests']).then(
+  return promisify(execFile)(python(), ['-c', `import ${packages}`]).then(
     () => false,
     () => true,
   );

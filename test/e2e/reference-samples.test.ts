@@ -1,0 +1,230 @@
+/**
+ * The samples of the API reference, run as they are served once a reader's own ids are filled in: each is answered with a status
+ * of success that its operation describes, by curl, by Python with requests, and by Node.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { clientAssertion, getToken } from '../stack/services/client.ts';
+import { freePort } from '../stack/services/free-port.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { type Gateway, startGateway } from '../stack/tools/gateway.ts';
+import { isPythonMissing, runPython } from '../stack/tools/python.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: object }>> };
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly 'x-codeSamples': readonly { readonly label: string; readonly source: string }[];
+}
+
+/** A sample with what its reader fills in, and the environment that it takes its token from. */
+interface Program {
+  readonly source: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Runs programs one after the other. @returns of each what it printed */
+type Run = (programs: readonly Program[]) => Promise<readonly string[]>;
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const FHIR_JSON = 'application/fhir+json';
+const PATIENT = 'createPatient';
+
+let db: TestDatabase;
+let gateway: Gateway;
+let folder: string;
+/** In the order in which their samples are run. */
+let operations: readonly (readonly [path: string, operation: Operation])[];
+/** By language, each of a site of its own, so that the languages are run side by side. */
+const programs = new Map<string, readonly Program[]>();
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const port = await freePort();
+  const docs = `http://127.0.0.1:${port}/docs`;
+  gateway = await startGateway({ runtime: 'deno', database: db, port, env: { INTEGRATION_DOCS_URL: docs } });
+  folder = await mkdtemp(join(tmpdir(), 'reference-samples-'));
+  // A sample prints the body alone: curl is told here to print the status before it ends.
+  await writeFile(join(folder, '.curlrc'), 'write-out = "\\n%{http_code}"\n');
+  const served = await fetch(`${docs}/openapi.json`);
+  const { paths } = (await served.json()) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  };
+  operations = Object.entries(paths)
+    .flatMap(([path, item]) =>
+      METHODS.flatMap((method) => (item[method] === undefined ? [] : [[path, item[method]] as const])),
+    )
+    .toSorted(([, one], [, other]) => turnOf(one) - turnOf(other));
+  for (const label of ['curl', 'Python', 'JavaScript']) programs.set(label, await programsOf(label));
+});
+afterAll(async () => {
+  await gateway.kill();
+  await rm(folder, { recursive: true, force: true });
+  await db.drop();
+});
+
+const execute = (command: string, args: readonly string[], env: Program['env'], input = ''): Promise<string> =>
+  new Promise((resolve) => {
+    const child = execFile(command, args, { cwd: folder, env: { ...process.env, ...env } }, (error, stdout, stderr) =>
+      resolve(error === null ? stdout : `${stdout}${stderr}${error.message}`),
+    );
+    child.stdin?.end(input);
+  });
+
+/** The last line is the status, and stands first for all. */
+async function byCurl(programs: readonly Program[]): Promise<readonly string[]> {
+  const printed: string[] = [];
+  for (const { source, env } of programs) {
+    const lines = (await execute('sh', ['-c', source], { ...env, CURL_HOME: folder })).split('\n');
+    printed.push(`${lines.pop()} ${lines.join('\n')}`);
+  }
+  return printed;
+}
+
+const PYTHON = `
+import contextlib, io, json, os, sys
+printed = []
+for program in json.load(sys.stdin):
+    os.environ.update(program["env"])
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            exec(program["source"], {})
+        except Exception as error:
+            print(repr(error))
+    printed.append(out.getvalue())
+json.dump(printed, sys.stdout)
+`;
+const byPython: Run = async (programs) => (await runPython(['-c', PYTHON], programs)) as string[];
+
+/** Each is a module of its own; the number keeps two of the same text apart. */
+const NODE = `
+import { text } from 'node:stream/consumers';
+const { log } = console;
+const printed = [];
+for (const [number, { source, env }] of JSON.parse(await text(process.stdin)).entries()) {
+  Object.assign(process.env, env);
+  const lines = [];
+  console.log = (...words) => lines.push(words.join(' '));
+  const module = encodeURIComponent(source + '\\n// ' + number);
+  await import('data:text/javascript,' + module).catch((error) => lines.push(String(error)));
+  printed.push(lines.join('\\n'));
+}
+log(JSON.stringify(printed));
+`;
+async function byNode(programs: readonly Program[]): Promise<readonly string[]> {
+  const args = ['--input-type=module', '-e', NODE];
+  return JSON.parse(await execute(process.execPath, args, {}, JSON.stringify(programs))) as string[];
+}
+
+const PLACEHOLDER = /(?:([\w$]+)\/)?00000000-0000-0000-0000-000000000000/g;
+/** @param ids by what stands before them in a path; where nothing does it is a patient's */
+const filledIn = (sample: string, ids: ReadonlyMap<string, string>): string =>
+  sample
+    .replaceAll(PLACEHOLDER, (_, before?: string) =>
+      before === undefined ? (ids.get('Patient') ?? '') : `${before}/${ids.get(before)}`,
+    )
+    .replaceAll('{file}', ids.get('{file}') ?? '');
+
+/** What a reader has who has worked with the API: a resource of each type, an export that is complete, and tokens. */
+async function makeReader() {
+  const site = await createSite(db.client);
+  const key = await createApiKey(db.client, { site });
+  const tokens = {
+    fhir: await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' }),
+    hl7: await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' }),
+  };
+  const authorization = `Bearer ${tokens.fhir}`;
+  const ids = new Map<string, string>();
+  const creates = operations.filter(
+    ([path, { operationId }]) => operationId === `create${path.slice('/fhir/'.length)}`,
+  );
+  for (const [path, { operationId, requestBody }] of creates.toSorted(([, one]) =>
+    one.operationId === PATIENT ? -1 : 0,
+  )) {
+    const body = filledIn(JSON.stringify(requestBody?.content[FHIR_JSON]?.example), ids);
+    const headers = { authorization, 'content-type': FHIR_JSON };
+    const created = await fetch(`${gateway.fhirBaseUrl}${path}`, { method: 'POST', headers, body });
+    const { id } = (await created.json()) as { readonly id: string };
+    expect(created.status, operationId).toBe(201);
+    ids.set(path.slice('/fhir/'.length), id);
+  }
+  const kickOff = { headers: { authorization, prefer: 'respond-async' } };
+  const status = (await fetch(`${gateway.fhirBaseUrl}/fhir/$export`, kickOff)).headers.get('content-location') ?? '';
+  const { output } = await until('the export is complete', async () => {
+    const asked = await fetch(status, { headers: { authorization } });
+    return asked.status === 200 && ((await asked.json()) as { readonly output: readonly { readonly url: string }[] });
+  });
+  ids.set('$export', status.split('/').at(-1) ?? '').set('{file}', output[0]?.url.split('/').at(-1) ?? '');
+  return { site, key, tokens, ids };
+}
+type Reader = Awaited<ReturnType<typeof makeReader>>;
+
+/** What a sample takes from the environment. An export counts for its key, and a token that is revoked is of no more use. */
+async function environmentOf({ site, key, tokens }: Reader, path: string, { operationId }: Operation) {
+  const own = /^(?:exportSystem|exportPatients|revoke)/.test(operationId);
+  const client = own ? await createApiKey(db.client, { site }) : key;
+  const fhir = own ? await getToken(gateway.oauthBaseUrl, client, { audience: 'svc-fhir' }) : tokens.fhir;
+  const assertion = path.startsWith('/oauth2/')
+    ? { CLIENT_ASSERTION: await clientAssertion(client, `${gateway.oauthBaseUrl}${path}`) }
+    : {};
+  return { ACCESS_TOKEN: path.startsWith('/hl7/') ? tokens.hl7 : fhir, ...assertion };
+}
+
+/** What makes a second match for a condition comes after the conditions; what ends something, last. */
+const turnOf = ({ operationId }: Operation): number =>
+  ['create', 'cancel'].findIndex((verb) => operationId.startsWith(verb));
+
+async function programsOf(label: string): Promise<readonly Program[]> {
+  const reader = await makeReader();
+  const made: Program[] = [];
+  for (const [path, operation] of operations) {
+    const sample = operation['x-codeSamples'].find((one) => one.label === label)?.source ?? '';
+    made.push({ source: filledIn(sample, reader.ids), env: await environmentOf(reader, path, operation) });
+  }
+  return made;
+}
+
+/** @returns the operations whose sample is not answered as it should be, with what was printed */
+async function wrongOf(label: string, run: Run): Promise<readonly string[]> {
+  const printed = await run(programs.get(label) ?? []);
+  return operations.flatMap(([, { operationId, responses }], n) => {
+    const said = printed[n] ?? '';
+    const status = said.slice(0, 3);
+    const isGood = status.startsWith('2') && status in responses;
+    // $validate and a batch are answered 200 whatever they found.
+    const isRefused = /"severity": ?"(?:error|fatal)"|"status": ?"[45]\d\d/.test(said);
+    return isGood && !isRefused ? [] : [`${operationId}: ${said}`];
+  });
+}
+
+describe.concurrent('the samples of the API reference', () => {
+  test('are of every operation, in three languages', ({ expect: expected }) => {
+    expected(operations.length).toBeGreaterThan(110);
+    const labels = new Set(
+      operations.map(([, operation]) => operation['x-codeSamples'].map((one) => one.label).join()),
+    );
+    expected([...labels]).toEqual(['curl,Python,JavaScript']);
+  });
+
+  test('curl', async ({ expect: expected, skip }) => {
+    skip(!(await execute('curl', ['--version'], {})).startsWith('curl'), 'no curl');
+    expected(await wrongOf('curl', byCurl)).toEqual([]);
+  });
+
+  test('Python', async ({ expect: expected, skip }) => {
+    skip(await isPythonMissing('requests'), 'no python3 with requests: pip install requests, or set PYTHON');
+    expected(await wrongOf('Python', byPython)).toEqual([]);
+  });
+
+  test('JavaScript', async ({ expect: expected }) => {
+    expected(await wrongOf('JavaScript', byNode)).toEqual([]);
+  });
+});
