@@ -936,9 +936,9 @@ export const ADMIN: readonly Mutant[] = [
   },
   {
     name: 'refusals are written before the answer',
-    file: 'edge/http/refusals.ts',
-    find: 'const FIRST_MS = 200;',
-    replace: 'const FIRST_MS = -1e9;',
+    file: 'edge/http/write-behind.ts',
+    find: 'await untilOver(Math.max(firstMs, writtenAt + collectMs - now()), ending);',
+    replace: '',
     tests: ['test/unit/http/refusals.test.ts'],
   },
   {
