@@ -3,6 +3,7 @@
  * a clock or an environment variable.
  */
 import type { Log } from '../shared/log.ts';
+import type { Span } from '../shared/trace-context.ts';
 import type { Config } from './config.ts';
 
 /** A parameter as the driver sends it: arrays and JSON are printed by whoever builds the query. */
@@ -100,6 +101,8 @@ export interface Deps {
   /** Aborted when the program is told to end: what waits for its time to be written is written now. */
   readonly ending?: AbortSignal | undefined;
   readonly log: Log;
+  /** The span that the platform records of the request that is being answered, where it exports any. */
+  readonly exportedSpan?: () => Span | undefined;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** All addresses a host name resolves to, for the check that a JWKS URI does not lead inside. */
   readonly resolveHost: (hostname: string) => Promise<readonly string[]>;

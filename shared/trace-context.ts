@@ -32,12 +32,14 @@ export const beginTrace = (): Span => ({ traceId: randomHex(16), spanId: randomH
  * Our part of the trace that a request belongs to.
  *
  * @param traceparent the header, or undefined; of several the values with commas between, which is none
+ * @param exported the span that the platform itself records and exports for the request: where it is of the same trace, or
+ *   nobody else has begun one, our part is that span
  */
-export function continueTrace(traceparent: string | undefined): Span {
+export function continueTrace(traceparent: string | undefined, exported?: Span): Span {
   const [, version, traceId = '', parentSpanId = '', more] = TRACEPARENT.exec(traceparent?.trim() ?? '') ?? [];
   const isRead = version !== undefined && version !== 'ff' && (version !== '00' || more === undefined);
-  if (!isRead || ZEROS.test(traceId) || ZEROS.test(parentSpanId)) return beginTrace();
-  return { traceId, spanId: randomHex(8), parentSpanId };
+  if (!isRead || ZEROS.test(traceId) || ZEROS.test(parentSpanId)) return exported ?? beginTrace();
+  return { traceId, spanId: exported?.traceId === traceId ? exported.spanId : randomHex(8), parentSpanId };
 }
 
 /** The header for a call that is made within a span; `01`: who is called may record it too (§3.2.2.5.1). */

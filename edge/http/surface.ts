@@ -71,7 +71,7 @@ function addHeaders(c: Context<GatewayEnv>, headers: readonly (readonly [name: s
  * @param countUse counts the requests whose site is known, where this surface has charts
  */
 export function createSurface(
-  deps: Pick<Deps, 'now' | 'log' | 'measured'> & { readonly config: Addresses },
+  deps: Pick<Deps, 'now' | 'log' | 'measured' | 'exportedSpan'> & { readonly config: Addresses },
   name: string,
   baseUrl: string | undefined,
   countUse?: CountUse,
@@ -92,7 +92,7 @@ export function createSurface(
     const given = c.req.header('x-request-id') ?? '';
     const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID();
     c.set('requestId', requestId);
-    const span = continueTrace(c.req.header('traceparent'));
+    const span = continueTrace(c.req.header('traceparent'), deps.exportedSpan?.());
     const { database } = await deps.measured(next);
     addHeaders(c, [
       ['X-Request-Id', requestId],

@@ -3,6 +3,8 @@
  * otherwise. At SIGTERM or SIGINT it takes no new request, answers those that are under way, ends its background work
  * and says good-bye to the database.
  */
+import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+
 import { ConfigError } from '../../shared/environment.ts';
 import { logLine, type Log } from '../../shared/log.ts';
 import { createApp } from '../app.ts';
@@ -32,6 +34,9 @@ const ends = new AbortController();
 /** The peer of each request under way: Deno tells it beside the request, not in it. */
 const peers = new WeakMap<Request, string>();
 
+/** Where Deno exports spans, it would tell whom we ask the trace of who asked us, and the `baggage` that came with it. */
+const ofNoTrace = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work);
+
 /** Neon's over HTTP, any other over TCP. */
 function connect(from: Config): { readonly database: Database; readonly close: () => Promise<void> } {
   const options = { requested: meter.note, log };
@@ -59,8 +64,12 @@ const app = createApp({
   background: underWay.add,
   ending: ends.signal,
   log,
-  fetch: (url, init) => fetch(url, init),
-  fetchAt,
+  exportedSpan: () => {
+    const { traceId, spanId } = trace.getActiveSpan()?.spanContext() ?? {};
+    return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
+  },
+  fetch: (url, init) => ofNoTrace(() => fetch(url, init)),
+  fetchAt: (...asked) => ofNoTrace(() => fetchAt(...asked)),
   resolveHost: async (hostname) => {
     const found = await Promise.allSettled([Deno.resolveDns(hostname, 'A'), Deno.resolveDns(hostname, 'AAAA')]);
     return found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));

@@ -4,13 +4,15 @@
  */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
+import { Agent, createServer, type IncomingHttpHeaders, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
 
 import { prepareDatabase } from '../stack/services/application-login.ts';
 import { makeAuthority } from '../stack/services/certificate.ts';
@@ -52,7 +54,11 @@ afterAll(async () => {
 async function start(database: string, { permissions = [] as readonly string[], env = {} } = {}) {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
-  const surfaces = { INTEGRATION_OAUTH_PUBLIC_BASE_URL: base, INTEGRATION_FHIR_PUBLIC_BASE_URL: base };
+  const surfaces = {
+    INTEGRATION_OAUTH_PUBLIC_BASE_URL: base,
+    INTEGRATION_FHIR_PUBLIC_BASE_URL: base,
+    ...('ADMIN_OIDC_ISSUER' in env ? { ADMIN_PUBLIC_BASE_URL: base } : {}),
+  };
   const edge = await startDenoEdge({
     port,
     env: { ...secrets.env, ...surfaces, DATABASE_URL: database, ...env },
@@ -96,6 +102,62 @@ test('a database of another machine without a word on TLS: the program does not 
   await expect(start('postgres://u:secret@db.example.org/d')).rejects.toThrow(
     /DATABASE_URL must say how the connection is protected: sslmode=/,
   );
+});
+
+const exportedSpans = z
+  .object({
+    resourceSpans: z.array(
+      z.object({ scopeSpans: z.array(z.object({ spans: z.array(z.looseObject({ spanId: z.string() })) })) }),
+    ),
+  })
+  .transform(({ resourceSpans }) =>
+    resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
+  );
+
+test('what Deno exports by OpenTelemetry of a request is the span that its line in the log names, and nobody else is told', async () => {
+  const exported: z.infer<typeof exportedSpans> = [];
+  const others: IncomingHttpHeaders[] = [];
+  /** The collector, and the staff's OpenID provider. */
+  const host = createServer((incoming, outgoing) => {
+    if (incoming.url?.startsWith('/.well-known/') === true) others.push(incoming.headers);
+    void buffer(incoming).then((body) => {
+      if (incoming.url === '/v1/traces') exported.push(...exportedSpans.parse(JSON.parse(String(body))));
+      outgoing.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(host, 'listening');
+  onTestFinished(() => void host.close());
+  const there = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+  const edge = await start(url, {
+    env: {
+      OTEL_DENO: 'true',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_ENDPOINT: there,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      ADMIN_OIDC_ISSUER: there,
+      ADMIN_OIDC_CLIENT_ID: 'console',
+      ADMIN_OIDC_CLIENT_SECRET: 'secret',
+    },
+  });
+  onTestFinished(() => edge.kill());
+  const [traceId, parentSpanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
+  const ofCaller = { traceparent: `00-${traceId}-${parentSpanId}-01`, baggage: 'patient=Doe' };
+  for (const [path, headers, expected] of [
+    ['/fhir/metadata', ofCaller, { traceId, parentSpanId }],
+    ['/fhir/metadata', {}, {}],
+    ['/admin', ofCaller, { traceId, parentSpanId }],
+  ] as const) {
+    const { headers: answered } = await fetch(`${edge.base}${path}`, { headers });
+    const line = await until('the request is logged', () =>
+      edge.logs().find((each) => each.includes('"http.request"') && each.includes(`"${answered.get('x-request-id')}"`)),
+    );
+    const told = JSON.parse(line) as { traceId: string; spanId: string };
+    expect(told).toMatchObject(expected);
+    const span = await until('its span is exported', () => exported.find(({ spanId }) => spanId === told.spanId));
+    expect(span).toMatchObject({ traceId: told.traceId, ...expected });
+  }
+  expect(others).not.toEqual([]);
+  expect(JSON.stringify(others)).not.toMatch(/4bf92f3577b34da6|Doe/);
 });
 
 describe('at its end', () => {

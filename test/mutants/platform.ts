@@ -13,6 +13,21 @@ const FHIR_LIMITS = ['test/contract/fhir-limits.test.ts'];
 const WHOLE = ['test/integration/store/whole.test.ts'];
 export const PLATFORM: readonly Mutant[] = [
   {
+    name: 'the OpenID provider is told the trace and the baggage of who asked us',
+    file: 'edge/platform/deno.ts',
+    find: 'context.with(ROOT_CONTEXT, work)',
+    replace: 'context.with(context.active(), work)',
+    tests: ['test/contract/deno-program.test.ts'],
+    only: 'OpenTelemetry',
+  },
+  {
+    name: 'the log names another span than the platform exports',
+    file: 'shared/trace-context.ts',
+    find: 'return exported ?? beginTrace();',
+    replace: 'return beginTrace();',
+    tests: ['test/unit/shared/trace-context.test.ts'],
+  },
+  {
     name: 'each request of an outage calls a person',
     file: 'edge/http/outage.ts',
     find: 'if (failures !== IN_A_ROW) return;',

@@ -38,6 +38,16 @@ test.each([
   expect([span.traceId === TRACE, span.parentSpanId]).toEqual([false, undefined]);
 });
 
+test('where the platform exports a span of the request, it is that one, and never takes it out of its caller’s trace', () => {
+  const exported = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
+  expect(continueTrace(undefined, exported)).toEqual(exported);
+  const same = { traceId: TRACE, spanId: exported.spanId };
+  expect(continueTrace(`00-${TRACE}-${SPAN}-01`, same)).toEqual({ ...same, parentSpanId: SPAN });
+  const other = continueTrace(`00-${TRACE}-${SPAN}-01`, exported);
+  expect(other).toMatchObject({ traceId: TRACE, parentSpanId: SPAN });
+  expect(other.spanId).not.toBe(exported.spanId);
+});
+
 test('whatever is sent, what comes of it are hexadecimal digits, and nothing throws', () => {
   const near = fc.stringMatching(/^[0-9a-f]{2}-[0-9a-g]{30,34}-[0-9a-f]{14,18}-?[0-9a-f]{0,3}[ -~]{0,5}$/);
   fc.assert(
