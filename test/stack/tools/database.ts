@@ -37,7 +37,11 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   const client = new Client({ connectionString: ownerUrl });
   client.on('error', () => undefined);
   await client.connect();
-  const endpoint = await startDatabaseDoors({ databaseUrl: ownerUrl, ...options });
+  const endpoint = await startDatabaseDoors({
+    databaseUrl: ownerUrl,
+    wireTargetPort: inject('wireTargetPort'),
+    ...options,
+  });
   const drop = async () => {
     await client.end();
     await endpoint.close();

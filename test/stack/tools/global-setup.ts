@@ -8,12 +8,15 @@ import { join } from 'node:path';
 
 import type { TestProject } from 'vitest/node';
 import { prepareDatabase } from '../services/application-login.ts';
+import { type PgBouncer, startPgBouncer } from '../services/pgbouncer.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../services/postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The migrated database that is the template of all others. Nobody may stay connected to it. */
     templateDatabaseUrl: string;
+    /** Where the TCP doors of databases lead: PostgreSQL itself, or the PgBouncer that PGBOUNCER_MODE asks for before it. */
+    wireTargetPort: number;
     /** Where the Worker is built, by the first test that needs it (build.ts). */
     buildFolder: string;
   }
@@ -21,8 +24,14 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await startPostgres({ settings: UNSAFE_BUT_FAST });
+  let pooler: PgBouncer | undefined;
   try {
-    await prepareDatabase(postgres.url);
+    const databaseUrl = await prepareDatabase(postgres.url);
+    const mode = process.env['PGBOUNCER_MODE'];
+    if (mode === 'transaction' || mode === 'session') {
+      pooler = await startPgBouncer({ mode, databaseUrl, connections: 16 });
+      project.provide('wireTargetPort', Number(new URL(pooler.url).port));
+    } else project.provide('wireTargetPort', postgres.port);
   } catch (error) {
     await postgres.stop();
     throw error;
@@ -33,6 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // For the workers and all programs that they start, each of which would compile the same modules anew.
   process.env['NODE_COMPILE_CACHE'] = join(buildFolder, 'compiled');
   return async () => {
+    await pooler?.stop();
     await postgres.stop();
     await rm(buildFolder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
