@@ -122,6 +122,29 @@ export function keyStatements<Row extends object>(columns: readonly (keyof Row &
   };
 }
 
+export interface KeyRefusedRow {
+  /** JSON: positions of the public keys that another API key has; null for none. */
+  readonly taken: string | null;
+  /** JSON: positions of the addresses that are not the site's; null for none. */
+  readonly foreign: string | null;
+}
+
+export interface KeyToBeJudged {
+  readonly thumbprints: readonly string[];
+  /** Allowed IPs of a key for MLLP; empty where they are not to be judged. */
+  readonly allowedIps: readonly string[];
+  readonly application: string | null;
+  readonly facility: string | null;
+  readonly tlsSubject: string | null;
+}
+
+/** What `writeKey` would refuse of a key, all of it. */
+export function keyRefused(site: string, clientId: string, asked: KeyToBeJudged): Query<KeyRefusedRow> {
+  const { thumbprints, allowedIps, application, facility, tlsSubject } = asked;
+  return read<KeyRefusedRow>`select thumbprints_taken(${clientId}, ${thumbprints}::text[])::text as taken,
+      site_addresses_foreign(${site}::uuid, ${allowedIps}::text[], ${application}, ${facility}, ${tlsSubject})::text as foreign`;
+}
+
 /** The changes of a key, the newest first. */
 export function changesOf(site: string, clientId: string, before: number | null, limit: number): Query<ChangeRow> {
   return read<ChangeRow>`select version, ${raw(instantOf('at'))} as at, by,

@@ -58,16 +58,8 @@ begin
           new_key.hl7_sender_facility, new_key.tls_subject)) then
     -- What is the site's stays so until this is written.
     perform site_address_lock(false);
-    select json_agg(x.n - 1 order by x.n) into taken
-      from unnest(new_key.allowed_ips) with ordinality x(range, n)
-     cross join lateral (
-       select coalesce(array_agg(a.network), '{}') as networks from site_address a
-        where a.site_id = p_site
-          and a.application in ('', coalesce(new_key.hl7_sender_application, a.application))
-          and a.facility in ('', coalesce(new_key.hl7_sender_facility, a.facility))
-          and a.tls_subject in ('', coalesce(new_key.tls_subject, a.tls_subject))) own
-     where case when mllp_network(x.range) = '::/0' then own.networks = '{}'
-                else not coalesce(mllp_covered(mllp_network(x.range), own.networks), false) end;
+    taken := site_addresses_foreign(p_site, new_key.allowed_ips, new_key.hl7_sender_application, new_key.hl7_sender_facility,
+      new_key.tls_subject);
     if taken is not null then
       raise exception 'addresses of the key are not the site''s' using errcode = 'GW423', detail = taken::text;
     end if;

@@ -13,9 +13,5 @@ begin
   insert into api_key_thumbprint (thumbprint, site_id, client_id)
     select distinct x, p_site, p_client from unnest(p_owned) x order by x
     on conflict do nothing;
-  return (
-    select json_agg(x.n - 1 order by x.n)
-      from unnest(p_owned || p_foreign) with ordinality x(thumbprint, n)
-      join api_key_thumbprint t on t.thumbprint = x.thumbprint
-     where t.client_id <> p_client);
+  return thumbprints_taken(p_client, p_owned || p_foreign);
 end $$;

@@ -582,8 +582,8 @@ export const SQL: readonly Mutant[] = [
     only: 'lies within several',
   },
   {
-    name: 'api_key_write: a site without addresses has all by a star',
-    file: 'migrations/functions/api_key_write.sql',
+    name: 'site_addresses_foreign: a site without addresses has all by a star',
+    file: 'migrations/functions/site_addresses_foreign.sql',
     find: "then own.networks = '{}'",
     replace: 'then false',
     tests: ['test/integration/store/site-address.test.ts'],

@@ -2,6 +2,8 @@
  * Creating and changing API keys, the same for the console and its JSON API: parse, check the record as a whole, look at
  * its JWKS, write it with its history. The second of two administrators who edit one version is told.
  */
+import * as z from 'zod';
+
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import type { Database, Deps } from '../../deps.ts';
 import type { GuardedFetching } from '../../http/guarded-fetch.ts';
@@ -13,15 +15,17 @@ import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts
 import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from './record.ts';
 import { readPublicKeys } from './public-keys.ts';
 import {
-  checkJwksOf,
   checkTogether,
   type JwksFindings,
+  lookAtKeys,
   MAX_JWKS_CHARACTERS,
+  NOTHING_SEEN,
   refusal,
   type Rules,
   thumbprintsOf,
 } from './rules.ts';
 import { type KeyRow, readKey, writeKey } from './statements.ts';
+import { keyRefused } from '../../store/admin-key.ts';
 import { inSite } from '../../store/in-site.ts';
 import { siteAddresses, type SiteAddressRow } from '../../store/site-address.ts';
 
@@ -105,26 +109,36 @@ async function withJwks(record: Partial<KeyRecord>): Promise<{ record: Partial<K
   return { record, issues: [{ code: 'invalid', message: read.problem, at: 'jwks' }] };
 }
 
-/** Everything that is wrong is found before any of it is told, but for what only the database knows. */
+/** Everything that is wrong is found before any of it is told. */
 async function save(deps: KeyDeps, actor: Actor, saving: Saving): Promise<SavedKey> {
   const { clientId, current, expected } = saving;
   const { record, issues } = await withJwks(saving.record);
   const found = [...saving.issues, ...issues];
-  const rules = rulesOf({ ...current, ...record }, found);
+  const whole = { ...current, ...record };
+  const rules = rulesOf(whole, found);
   // Keys that do not change are not looked at again: disabling must work also when they have become unacceptable.
   const isLooked = current === null || 'jwks' in record || 'jwks_uri' in record;
   const broken = current === null || isRuleTouched(record) ? checkTogether(rules) : [];
   const located = new Set(found.map(({ at }) => at));
-  const before = [...found, ...broken.filter(({ at }) => !located.has(at))];
   // One finding of a field is enough: what could not be read as keys is not looked at as a JWKS.
   const looked = {
     jwksUri: located.has('jwksUri') ? null : rules.jwksUri,
     jwks: located.has('jwks') ? null : rules.jwks,
   };
-  const findings = isLooked ? await checkJwksOf(deps, looked, before) : { keys: [] };
-  if (before.length > 0) throw refusal(before);
+  const { issues: ofKeys, findings } = isLooked ? await lookAtKeys(deps, looked) : NOTHING_SEEN;
+  const wrong = [...found, ...broken.filter(({ at }) => !located.has(at)), ...ofKeys];
 
+  const database = inSite(deps.database, actor.site);
   const { owned, foreign, names } = await thumbprintsOf(findings, rules.jwks !== null);
+  const ofOthers = () =>
+    foundByDatabase(database, actor.site, clientId, {
+      thumbprints: [...owned, ...foreign],
+      names,
+      keysField: rules.jwks === null ? 'jwksUri' : 'jwks',
+      sender: isSenderRead(found) && isSenderTouched(current, record) ? whole : undefined,
+    });
+  if (wrong.length > 0) throw refusal([...wrong, ...(await ofOthers())]);
+
   const write = writeKey({
     site: actor.site,
     clientId,
@@ -134,11 +148,12 @@ async function save(deps: KeyDeps, actor: Actor, saving: Saving): Promise<SavedK
     ownedThumbprints: isLooked ? owned : null,
     foreignThumbprints: foreign,
   });
-  const [[written], [key]] = await inSite(deps.database, actor.site)
+  const [[written], [key]] = await database
     .batch([write, readKey(actor.site, clientId)])
     .catch(async (error: unknown) => {
-      const foreign = await foreignAddresses(deps.database, actor.site, error, rules.allowedIps);
-      throw foreign ?? takenKey(error, rules.jwks === null ? 'jwksUri' : 'jwks', names);
+      if (!(error instanceof Fault) || error.rows === undefined) throw error;
+      const refused = await ofOthers();
+      throw refused.length > 0 ? refusal(refused) : error;
     });
   if (written?.outcome === 'version') throw changedMeanwhile('the key was', written.version);
   if (key === undefined || written?.outcome === 'missing') throw missing(expected);
@@ -147,7 +162,7 @@ async function save(deps: KeyDeps, actor: Actor, saving: Saving): Promise<SavedK
 
 /** What the rules look at. A member that could not be read counts as given, since it has a finding of its own. */
 function rulesOf(whole: Partial<KeyRecord>, found: readonly Issue[]): Rules {
-  const isUnread = (member: string) => found.some(({ at }) => at?.split(/[.[]/)[0] === member);
+  const isUnread = (member: string) => found.some(({ at }) => fieldAt(at) === member);
   return {
     jwksUri: isUnread('jwksUri') ? UNREAD : (whole.jwks_uri ?? null),
     jwks: whole.jwks ?? null,
@@ -164,39 +179,73 @@ const isRuleTouched = (record: Partial<KeyRecord>): boolean => RULE_COLUMNS.some
 
 const missing = (expected: readonly number[] | null) => (expected === null ? noSuchSite() : noSuchKey());
 
-/** The database's conflict, as a finding beside the field: which public key another API key has. */
-function takenKey(error: unknown, field: string, names: readonly string[]): unknown {
-  if (!(error instanceof Fault) || error.kind !== 'conflict' || error.rows === undefined) return error;
-  return refusal(
-    error.rows.map((position) => ({
-      code: 'duplicate',
-      message: `the public key ${names[position] ?? ''} already belongs to another API key: make a key pair for each client`,
-      at: field,
-    })),
-  );
+/** What a key for MLLP says of its senders: columns, and the fields they come from. */
+const SENDER = [
+  ['protocols', 'protocols'],
+  ['allowed_ips', 'allowedIps'],
+  ['hl7_sender_application', 'hl7SenderApplication'],
+  ['hl7_sender_facility', 'hl7SenderFacility'],
+  ['tls_subject', 'tlsSubject'],
+] as const satisfies readonly (readonly [keyof KeyRecord, string])[];
+
+const fieldAt = (at: string | undefined): string | undefined => at?.split(/[.[]/)[0];
+
+/** Whether all of it could be read. */
+const isSenderRead = (found: readonly Issue[]): boolean =>
+  !found.some(({ at }) => SENDER.some(([, field]) => field === fieldAt(at)));
+
+/** As api_key_write.sql says it: what is as it was is not judged again, unless the key is enabled. */
+const isSenderTouched = (current: KeyRow | null, record: Partial<KeyRecord>): boolean =>
+  current === null ||
+  (current.status !== 'active' && record.status === 'active') ||
+  SENDER.some(([column]) => column in record && String(record[column]) !== String(current[column]));
+
+interface AskedOfDatabase {
+  readonly thumbprints: readonly string[];
+  /** What the key at each of these positions calls itself. */
+  readonly names: readonly string[];
+  /** Where they were given. */
+  readonly keysField: 'jwks' | 'jwksUri';
+  /** The key whose addresses are to be judged. */
+  readonly sender: Partial<KeyRecord> | undefined;
 }
 
-/** The database's refusal of addresses that are not the site's, as findings beside the field; undefined for another error. */
-async function foreignAddresses(
+/** What only the database knows, as findings beside the fields: public keys of others, and addresses that are not the site's. */
+async function foundByDatabase(
   database: Database,
   site: string,
-  error: unknown,
-  allowedIps: readonly string[],
-): Promise<Fault | undefined> {
-  if (!(error instanceof Fault) || error.code !== 'foreign-address') return undefined;
-  const own = await inSite(database, site).run(siteAddresses(site));
+  clientId: string,
+  { thumbprints, names, keysField, sender }: AskedOfDatabase,
+): Promise<Issue[]> {
+  const allowedIps = sender?.protocols?.includes('hl7-mllp') === true ? (sender.allowed_ips ?? []) : [];
+  if (thumbprints.length === 0 && allowedIps.length === 0) return [];
+  const asked = {
+    thumbprints,
+    allowedIps,
+    application: sender?.hl7_sender_application ?? null,
+    facility: sender?.hl7_sender_facility ?? null,
+    tlsSubject: sender?.tls_subject ?? null,
+  };
+  const [[refused], own] = await database.batch([keyRefused(site, clientId, asked), siteAddresses(site)]);
   const ranges = own.map(({ range, ...only }) => [range, ...sendersTold(only)].join(' '));
   const known = ranges.length === 0 ? 'none are so far' : `these are: ${ranges.join(', ')}`;
-  return refusal(
-    (error.rows ?? []).map((position) => ({
+  return [
+    ...positionsIn(refused?.taken).map((position) => ({
+      code: 'duplicate',
+      message: `the public key ${names[position] ?? ''} already belongs to another API key: make a key pair for each client`,
+      at: keysField,
+    })),
+    ...positionsIn(refused?.foreign).map((position) => ({
       code: 'invalid',
       message:
         `${allowedIps[position] ?? ''} is not among the source addresses that the operator of the gateway has assigned ` +
         `to this site for such senders (${known}): choose from them, or ask the operator`,
       at: 'allowedIps',
     })),
-  );
+  ];
 }
+
+const positionsIn = (json: string | null | undefined): number[] => z.array(z.number()).parse(JSON.parse(json ?? '[]'));
 
 /** Which senders an assignment is for, where not for all. */
 function sendersTold({ application, facility, tls_subject: subject }: Omit<SiteAddressRow, 'range'>): string[] {

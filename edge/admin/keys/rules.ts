@@ -61,15 +61,16 @@ function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
   return [...problems.map((message) => issue(field, message)), ...dangerous];
 }
 
-/**
- * Looks at what a JWKS URI holds now.
- *
- * @returns what forbids it, and what was found there
- */
-export async function lookAtUri(
-  deps: GuardedFetching,
-  uri: string,
-): Promise<{ issues: Issue[]; findings: JwksFindings }> {
+export interface LookedAt {
+  /** What forbids them. */
+  readonly issues: readonly Issue[];
+  readonly findings: JwksFindings;
+}
+
+export const NOTHING_SEEN: LookedAt = { issues: [], findings: { keys: [] } };
+
+/** Looks at what a JWKS URI holds now. */
+export async function lookAtUri(deps: GuardedFetching, uri: string): Promise<LookedAt> {
   const fetched = await fetchJwks(deps, uri);
   if (!('failed' in fetched)) {
     return { issues: checkKeys('jwksUri', fetched.jwks), findings: { keys: fetched.jwks.keys } };
@@ -80,31 +81,17 @@ export async function lookAtUri(
   return { issues: [], findings: { keys: [], unreachable: reason } };
 }
 
-/**
- * Looks at the keys: the inline JWKS, or what the JWKS URI holds now.
- *
- * @throws Fault `invalid` with every finding of `before` and of the keys
- */
-export async function checkJwksOf(
+/** Looks at the keys: the inline JWKS, or what the JWKS URI holds now. */
+export async function lookAtKeys(
   deps: GuardedFetching,
   { jwksUri, jwks }: Pick<Rules, 'jwksUri' | 'jwks'>,
-  before: readonly Issue[],
-): Promise<JwksFindings> {
-  const issues = [...before];
-  let findings: JwksFindings = { keys: [] };
-  if (jwks !== null && jwks.length > MAX_JWKS_CHARACTERS) {
-    issues.push(issue('jwks', `must have at most ${MAX_JWKS_CHARACTERS} characters`));
-  } else if (jwks !== null) {
-    const checked = readJwks(jwks);
-    issues.push(...checkKeys('jwks', checked));
-    findings = { keys: checked.keys };
-  } else if (jwksUri !== null) {
-    const looked = await lookAtUri(deps, jwksUri);
-    issues.push(...looked.issues);
-    findings = looked.findings;
+): Promise<LookedAt> {
+  if (jwks === null) return jwksUri === null ? NOTHING_SEEN : lookAtUri(deps, jwksUri);
+  if (jwks.length > MAX_JWKS_CHARACTERS) {
+    return { issues: [issue('jwks', `must have at most ${MAX_JWKS_CHARACTERS} characters`)], findings: { keys: [] } };
   }
-  if (issues.length > 0) throw refusal(issues);
-  return findings;
+  const checked = readJwks(jwks);
+  return { issues: checkKeys('jwks', checked), findings: { keys: checked.keys } };
 }
 
 export function refusal(issues: readonly Issue[]): Fault {

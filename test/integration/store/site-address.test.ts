@@ -202,7 +202,7 @@ test('of any two sites’ keys that can be saved no sender fits both', async () 
 });
 
 test('an administrator is told which of the addresses are not his site’s and which are, and of no other site', async () => {
-  await createSite(db.client, { name: 'Neighbour', addresses: ['192.0.2.0/24'] });
+  const neighbour = await createSite(db.client, { name: 'Neighbour', addresses: ['192.0.2.0/24'] });
   const site = await createSite(db.client, { addresses: ['10.0.0.0/8'] });
   await assign(site, { range: '2001:db8::/32', facility: 'EAST' });
   const { publicKey } = await generateKeyPair('ES256', { extractable: true });
@@ -221,4 +221,11 @@ test('an administrator is told which of the addresses are not his site’s and w
       },
     ],
   });
+  // Together with what needs no database to be seen, and what another site has.
+  const theirs = toActor({ sub: 'b', name: 'B', site: neighbour, permissions: Object.keys(PERMISSIONS) });
+  await createKey(deps, theirs, { ...body, protocols: ['fhir'] });
+  const refused = createKey(deps, actor, { ...body, name: '' });
+  await expect(refused).rejects.toMatchObject({ issues: [{ at: 'name' }, { at: 'jwks' }, { at: 'allowedIps' }] });
+  const isRight = createKey(deps, actor, body);
+  await expect(isRight).rejects.toMatchObject({ issues: [{ at: 'jwks', code: 'duplicate' }, { at: 'allowedIps' }] });
 });

@@ -70,6 +70,7 @@ const FOR_THE_OWNER = [
   'refusals_note',
   'retention_ask',
   'retention_step',
+  'thumbprints_taken',
   'thumbprints_write',
   'token_revoke',
   'usage_noted',

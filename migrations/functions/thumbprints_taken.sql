@@ -1,0 +1,12 @@
+-- Which public keys another API key has, of whichever site, hence the owner's rights: a JSON array of the 0-based positions in
+-- p_thumbprints; null for none. Writes nothing.
+create or replace function thumbprints_taken(p_client text, p_thumbprints text[]) returns json
+language sql stable
+security definer
+set search_path = public, pg_temp
+as $$
+  select json_agg(x.n - 1 order by x.n)
+    from unnest(p_thumbprints) with ordinality x(thumbprint, n)
+    join api_key_thumbprint t on t.thumbprint = x.thumbprint
+   where t.client_id <> p_client
+$$;
