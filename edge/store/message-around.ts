@@ -1,5 +1,6 @@
 /** What is around a message: the one before and after it of the same patient and of the same order, and others of its control id. */
 import type { Query } from '../deps.ts';
+import { authoritiesMeant, authoritiesOf, authoritiesStand } from './authorities-meant.ts';
 import { instantOf, raw, read } from './sql.ts';
 
 export interface AroundRow {
@@ -22,7 +23,7 @@ const besidePatient = (side: '<' | '>', order: 'desc' | 'asc'): string => `
     select r.received_at, r.message_id from t cross join numbers n
      cross join lateral (
        select r.received_at, r.message_id from hl7_message_key r
-        where r.site_id = t.site_id and r.key = n.key and (r.authority = '' or n.authority = '' or lower(r.authority) = n.authority)
+        where r.site_id = t.site_id and r.key = n.key and (r.authority = '' or n.authorities = '{}' or ${authoritiesOf('r.authority')} && n.authorities)
           and (r.received_at, r.message_id) ${side} (t.received_at, t.message_id)
         order by r.received_at ${order}, r.message_id ${order} limit 1) r
      order by r.received_at ${order}, r.message_id ${order} limit 1`;
@@ -43,10 +44,11 @@ export function messagesAround(site: string, messageId: string): Query<AroundRow
   return read<AroundRow>`with t as materialized (
   select site_id, message_id, received_at, client_id, sending_application, sending_facility, control_id
     from hl7_message where site_id = ${site}::uuid and message_id = ${messageId}::uuid
-), numbers as materialized (
-  select distinct r.key, lower(r.authority) as authority from t
-    join hl7_message_key r on r.site_id = t.site_id and r.message_id = t.message_id
-   where r.key >= '#' and r.key < '$' limit ${raw(String(MAX_KEYS))}
+), ${raw(authoritiesStand('(select site_id from t)'))}, numbers as materialized (
+  select x.key, ${raw(authoritiesMeant('x.authorities'))} as authorities
+    from (select distinct r.key, ${raw(authoritiesOf('r.authority'))} as authorities from t
+            join hl7_message_key r on r.site_id = t.site_id and r.message_id = t.message_id
+           where r.key >= '#' and r.key < '$' limit ${raw(String(MAX_KEYS))}) x
 ), made as materialized (
   select x.type, x.id from t join hl7_message_resource x on x.site_id = t.site_id and x.message_id = t.message_id
    where x.type in ('DiagnosticReport', 'Observation', 'DocumentReference')

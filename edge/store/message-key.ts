@@ -42,6 +42,9 @@ export const nameWords = (name: string): string[] =>
 /** All words of a name in one text, in which each is found as ` word`. */
 export const wordsText = (words: readonly string[]): string => ` ${words.join(' ')} `;
 
+/** Behind a text: comes after every text that begins with it. */
+export const BEHIND_ALL = '\u{10ffff}';
+
 /** Before the reason of an error or a warning; no number and no word begins so. */
 export const REASON = '!';
 
@@ -49,8 +52,8 @@ export const REASON = '!';
 export interface PatientText {
   /** As a number; null where it can be none. */
   readonly number: string | null;
-  /** Who gave the number out, folded, where that was typed too (`4711^^^EAST`). */
-  readonly authority: string | null;
+  /** Who gave the number out, by namespace or universal id, where that was typed too (`4711^^^EAST&1.2.3`). */
+  readonly authorities: readonly string[];
   /** As words of one name, each perhaps only the beginning of one. */
   readonly words: readonly string[];
 }
@@ -58,12 +61,14 @@ export interface PatientText {
 /** Takes a number, a number with its authority as a CX writes it, or names in any order; undefined where nothing can be compared. */
 export function readPatientText(text: string): PatientText | undefined {
   const [number = '', , , authority = ''] = text.split('^');
-  const [named] = authoritiesIn(authority);
-  const found = { number: numberKey(number) ?? null, authority: named ?? null, words: nameWords(text) };
+  const authorities = authoritiesIn(authority);
+  // The fourth component of a name is its suffix: an authority stands beside something with a digit.
+  const isNumber = authorities.length > 0 && /\p{N}/u.test(number);
+  const found = { number: numberKey(number) ?? null, authorities, words: isNumber ? [] : nameWords(text) };
   return found.number === null && found.words.length === 0 ? undefined : found;
 }
 
-/** Namespace and universal id of an HD, as they are compared. */
+/** Namespace and universal id of an HD, as they are compared (authorities-meant.ts). */
 const authoritiesIn = (authority: string): string[] =>
   authority
     .split('&')
@@ -71,6 +76,6 @@ const authoritiesIn = (authority: string): string[] =>
       part
         .trim()
         .toLowerCase()
-        .replace(/^urn:oid:/, ''),
+        .replace(/^urn:(?:oid|uuid):/, ''),
     )
     .filter((part) => part !== '');

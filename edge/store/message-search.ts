@@ -3,7 +3,8 @@
  * have (a patient, a reason, a control id) leads, and is read in the order of the page, so that a page costs what it shows.
  */
 import type { Query } from '../deps.ts';
-import { type PatientText, REASON, wordsText } from './message-key.ts';
+import { authoritiesMeant, authoritiesOf, authoritiesStand } from './authorities-meant.ts';
+import { BEHIND_ALL, type PatientText, REASON, wordsText } from './message-key.ts';
 import { containing } from './search/like.ts';
 import { type Bind, binder, instantOf } from './sql.ts';
 import type { UnnamedName } from './unnamed-name.ts';
@@ -31,6 +32,19 @@ export interface MessageFilter {
   /** Only those that have it without a URI. */
   readonly unnamed?: UnnamedName | undefined;
 }
+
+/** Asks for nothing in particular. */
+export const ANY_MESSAGE: MessageFilter = {
+  patient: null,
+  text: '',
+  reason: '',
+  type: '',
+  outcome: '',
+  clientId: '',
+  range: '',
+  from: '',
+  to: '',
+};
 
 /** Where a page is: the newest, or next to a message that was shown. */
 export interface MessagePlace {
@@ -166,7 +180,7 @@ function candidatesOf(selection: Selection): Candidates {
   if (text !== '') return ofText(selection);
   return {
     before: '',
-    candidates: page(selection, 'hl7_message', [...conditions(selection, 'm'), ...window(selection, 'm')]),
+    candidates: page(selection, 'hl7_message', [...conditions(selection), ...window(selection, 'm')]),
   };
 }
 
@@ -214,28 +228,28 @@ const OUTCOMES: Readonly<Record<(typeof MESSAGE_OUTCOMES)[number], readonly stri
 type Lead = 'patient' | 'reason' | 'text';
 
 /** SQL over `m`: what is asked for of the message itself. @param lead what is asked for already */
-function conditions({ filter, site, bind }: Selection, alias: 'm', lead?: Lead): string[] {
+function conditions({ filter, site, bind }: Selection, lead?: Lead): string[] {
   const { type, outcome, clientId, text, reason, unnamed } = filter;
   return [
-    `${alias}.site_id = ${site}`,
-    ...(type === '' ? [] : [`starts_with(${alias}.message_type, upper(${bind(type)}))`]),
+    `m.site_id = ${site}`,
+    ...(type === '' ? [] : [`starts_with(m.message_type, upper(${bind(type)}))`]),
     ...(outcome === '' ? [] : OUTCOMES[outcome]),
-    ...(clientId === '' ? [] : [`${alias}.client_id = ${bind(clientId)}`]),
+    ...(clientId === '' ? [] : [`m.client_id = ${bind(clientId)}`]),
     ...(text === '' || lead === 'text'
       ? []
       : [
-          `strpos(lower(concat_ws(' ', ${alias}.control_id, ${alias}.sending_application, ${alias}.sending_facility)), lower(${bind(text)})) > 0`,
+          `strpos(lower(concat_ws(' ', m.control_id, m.sending_application, m.sending_facility)), lower(${bind(text)})) > 0`,
         ]),
     ...((reason === '' && outcome !== 'warnings') || lead === 'reason'
       ? []
       : [
-          `exists (select from hl7_message_key r where r.site_id = ${alias}.site_id and r.message_id = ${alias}.message_id and ${reasonOf(filter, bind)})`,
+          `exists (select from hl7_message_key r where r.site_id = m.site_id and r.message_id = m.message_id and ${reasonOf(filter, bind)})`,
         ]),
     // Added only where a name is asked for, so that the plan is made for it.
     ...(unnamed === undefined
       ? []
       : [
-          `${alias}.message_id in (select u.message_id from unnamed_name u
+          `m.message_id in (select u.message_id from unnamed_name u
              where u.site_id = ${site} and u.kind = ${bind(unnamed.kind)} and u.name = ${bind(unnamed.name)})`,
         ]),
   ];
@@ -255,7 +269,7 @@ function reasonOf({ reason, outcome }: MessageFilter, bind: Bind): string {
 
 /** SQL: of each key of `keys`, the newest messages that have it. @param row of `r`, beside its key */
 function byKeys(selection: Selection, keys: string, row: readonly string[], lead: Lead): string {
-  const [, ...ofMessage] = conditions(selection, 'm', lead);
+  const [, ...ofMessage] = conditions(selection, lead);
   const joined = ofMessage.length === 0 ? '' : `\n       ${messageOf(selection.site, 'r', ofMessage)}`;
   return `select distinct n.received_at, n.message_id from ${keys} w
    cross join lateral (
@@ -280,38 +294,34 @@ function ofReason(selection: Selection): Candidates {
   return { before, candidates: byKeys(selection, 'reasons', [reasonOf(filter, bind)], 'reason') };
 }
 
-/** Behind every text that begins with another. */
-const LAST = '\u{10ffff}';
-
 /**
  * By a number, and by a name of which each word is the beginning of one that was typed: the rarest of them leads, the others
  * must stand in the same name.
  */
-function ofPatient(selection: Selection, { number, authority, words }: PatientText): Candidates {
+function ofPatient(selection: Selection, { number, authorities, words }: PatientText): Candidates {
   const { site, bind } = selection;
   const asNumber: string[] = [];
   const asName: string[] = [];
   let before = '';
   if (number !== null) {
     const key = bind(number);
-    // Whose a number is, its sender may have left open.
-    const row =
-      authority === null
-        ? []
-        : [
-            `(r.authority = '' or ${bind(authority)} = any (string_to_array(replace(lower(r.authority), 'urn:oid:', ''), '&')))`,
-          ];
-    asNumber.push(`r.key = ${key}`, ...row);
+    asNumber.push(`r.key = ${key}`);
     before += `numbers as (select ${key}::text as key), `;
+    if (authorities.length > 0) {
+      // Whose a number is, its sender may have left open.
+      asNumber.push(`(r.authority = '' or ${authoritiesOf('r.authority')} && (select authorities from meant))`);
+      const typed = `${bind([...authorities])}::text[]`;
+      before += `${authoritiesStand(site)}, meant as materialized (select ${authoritiesMeant(typed)} as authorities), `;
+    }
   }
   if (words.length > 0) {
     const each = bind([...words]);
     asName.push(...words.map((word) => `r.value like ${bind(containing(wordsText([word]).trimEnd()))}`));
     before += `word as materialized (
   select w as key from unnest(${each}::text[]) w
-   order by (select count(*) from (select from hl7_message_key r where r.site_id = ${site} and r.key >= w and r.key < w || '${LAST}'
+   order by (select count(*) from (select from hl7_message_key r where r.site_id = ${site} and r.key >= w and r.key < w || '${BEHIND_ALL}'
               limit ${MAX_COUNTED}) x) limit 1
-), ${keysBetween('names', site, '(select key from word)', `(select key || '${LAST}' from word)`)}, `;
+), ${keysBetween('names', site, '(select key from word)', `(select key || '${BEHIND_ALL}' from word)`)}, `;
   }
   const candidates = [
     ...(asNumber.length === 0 ? [] : [`(${byKeys(selection, 'numbers', asNumber.slice(1), 'patient')})`]),
@@ -331,7 +341,7 @@ function ofPatient(selection: Selection, { number, authority, words }: PatientTe
 function ofText(selection: Selection): Candidates {
   const { site, bind, filter } = selection;
   const text = bind(filter.text);
-  const rest = [...conditions(selection, 'm', 'text'), ...window(selection, 'm')];
+  const rest = [...conditions(selection, 'text'), ...window(selection, 'm')];
   const before = `senders as (
   (select m.client_id, m.sending_application, m.sending_facility, 1 as n from hl7_message m where m.site_id = ${site}
     order by m.client_id, m.sending_application, m.sending_facility limit 1)

@@ -1,6 +1,6 @@
 /** What else there is for what was looked for among messages: where nothing was found, that says what to look for instead. */
 import type { Query } from '../deps.ts';
-import type { PatientText } from './message-key.ts';
+import { BEHIND_ALL, type PatientText } from './message-key.ts';
 import { containing } from './search/like.ts';
 import { binder } from './sql.ts';
 
@@ -32,8 +32,7 @@ export function messagesElsewhere(site: string, patient: PatientText | null, tex
   const number = patient?.number ?? null;
   const [word] = patient?.words ?? [];
   const numbers = number === null ? '0' : keys(() => `r.key = ${bind(number)}`);
-  const names =
-    word === undefined ? '0' : keys(() => `r.key >= ${bind(word)} and r.key < ${bind(`${word}\u{10ffff}`)}`);
+  const names = word === undefined ? '0' : keys(() => `r.key >= ${bind(word)} and r.key < ${bind(word + BEHIND_ALL)}`);
   const controlIds =
     text === ''
       ? '0'

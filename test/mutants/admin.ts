@@ -9,6 +9,7 @@ const TRANSPORT = ['test/contract/transport.test.ts'];
 const SESSIONS = ['test/contract/admin-sessions.test.ts'];
 const SITE = ['test/contract/admin-site.test.ts'];
 const SIGN_IN = ['test/contract/admin-sign-in.test.ts'];
+const MESSAGE_KEYS = ['test/integration/hl7/message-keys.test.ts'];
 const ISOLATION = ['test/integration/store/admin-isolation.test.ts'];
 const RIGHTS = ['test/unit/admin/rights.test.ts'];
 const ATTENTION = ['test/contract/admin-attention.test.ts'];
@@ -134,8 +135,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'the first key of a JWKS is said to have signed',
     file: 'edge/oauth/assertion/signing.ts',
-    find: 'keys.find(({ jwk }) => jwk === signer)?.kid',
-    replace: 'keys[0]?.kid',
+    find: 'kid: signer.kid',
+    replace: 'kid: keys[0]?.kid',
     tests: KEYS,
     only: 'on deno.*with which public key',
   },
@@ -149,8 +150,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'the private key is told when the rest is right',
     file: 'edge/admin/keys/keys.ts',
-    find: 'const findings = isLooked ? await',
-    replace: 'if (before.length > 0) throw refusal(before);\n  const findings = isLooked ? await',
+    find: '  const { issues: ofKeys, findings } = isLooked',
+    replace: '  if (found.length > 0) throw refusal(found);\n  const { issues: ofKeys, findings } = isLooked',
     tests: KEYS,
     only: 'on deno.*all that is wrong at once',
   },
@@ -876,8 +877,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'a dangerous key inline',
     file: 'edge/admin/keys/rules.ts',
-    find: "issues.push(...checkKeys('jwks', checked));",
-    replace: "issues.push(...checked.problems.map((message) => issue('jwks', message)));",
+    find: "issues: checkKeys('jwks', checked)",
+    replace: "issues: checked.problems.map((message) => issue('jwks', message))",
     tests: RULES,
   },
   {
@@ -1014,10 +1015,34 @@ export const ADMIN: readonly Mutant[] = [
     tests: ISOLATION,
   },
   {
+    name: 'a number of a URI is not found by the name that the site gives it',
+    file: 'edge/store/authorities-meant.ts',
+    find: 'select name, uri from named\n   union',
+    replace: 'select name, uri from named where false\n   union',
+    tests: MESSAGE_KEYS,
+    only: 'whatever its authority is called',
+  },
+  {
+    name: 'a URI that was rejected still finds the name',
+    file: 'edge/store/authorities-meant.ts',
+    find: " and a.state in ('taught', 'confirmed')",
+    replace: '',
+    tests: MESSAGE_KEYS,
+    only: 'whatever its authority is called',
+  },
+  {
+    name: 'addresses of others are told when the rest is right',
+    file: 'edge/admin/keys/keys.ts',
+    find: 'throw refusal([...wrong, ...(await ofOthers())]);',
+    replace: 'throw refusal(wrong);',
+    tests: ['test/integration/store/site-address.test.ts'],
+    only: 'an administrator is told',
+  },
+  {
     name: 'the messages of every site',
     file: 'edge/store/message-search.ts',
-    find: '    `${alias}.site_id = ${site}`,\n',
-    replace: '    `${site} is not null`,\n',
+    find: '    `m.site_id = ${site}`,\n    ...(type',
+    replace: '    `${site} is not null`,\n    ...(type',
     tests: ISOLATION,
   },
   {

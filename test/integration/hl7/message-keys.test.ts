@@ -2,24 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
+import { messagesAround } from '../../../edge/store/message-around.ts';
 import { readPatientText } from '../../../edge/store/message-key.ts';
-import { listMessages, type ListedRow, type MessageFilter } from '../../../edge/store/message-search.ts';
+import { ANY_MESSAGE, listMessages, type ListedRow, type MessageFilter } from '../../../edge/store/message-search.ts';
 import { messagesElsewhere } from '../../../edge/store/messages-elsewhere.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { ADA, createHl7Site, type Hl7Site } from './site.ts';
-
-const ANY: MessageFilter = {
-  patient: null,
-  text: '',
-  reason: '',
-  type: '',
-  outcome: '',
-  clientId: '',
-  range: '',
-  from: '',
-  to: '',
-};
 
 let db: TestDatabase;
 let site: Hl7Site;
@@ -33,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 const list = (filter: Partial<MessageFilter>, at = site, limit = 20): Promise<ListedRow[]> =>
-  at.database.run(listMessages(at.site, { ...ANY, ...filter }, null, limit));
+  at.database.run(listMessages(at.site, { ...ANY_MESSAGE, ...filter }, null, limit));
 const controls = async (filter: Partial<MessageFilter>, at = site): Promise<string[]> =>
   (await list(filter, at)).map(({ control_id: id }) => id);
 const of = (patient: string, at = site): Promise<string[]> =>
@@ -70,6 +59,42 @@ describe('a number', () => {
       [{ field: 'PID-3', value: '555', authority: 'WEST' }],
       [{ field: 'PID-3', value: '555', authority: 'EAST&1.2.3' }],
     ]);
+  });
+
+  test('is found by whatever its authority is called, as the settings or else the messages of a key say', async () => {
+    const told = (names: object) =>
+      db.client.query('update site set assigning_authorities = $2 where site_id = $1', [site.site, names]);
+    await told({ Main: 'urn:oid:1.9.1', OLD: 'urn:oid:1.9.1', WEB: 'https://hospital.example/numbers' });
+    await site.send(adt('A1', '900^^^MAIN^MR'));
+    await site.send(adt('A2', '900^^^&1.9.1&ISO^MR'));
+    await site.send(adt('A3', '900^^^old^MR'));
+    await site.send(adt('A4', '900^^^&1.9.2&ISO^MR', 'Roe^Rita'));
+    await site.send(adt('A5', '900^^^WEB^MR', 'Poe^Pia'));
+    for (const authority of ['main', 'OLD', '1.9.1', 'urn:oid:1.9.1', '&1.9.1&ISO', 'elsewhere&1.9.1'])
+      expect(await of(`900^^^${authority}`), authority).toEqual(['A3', 'A2', 'A1']);
+    expect(await of('900^^^1.9.2')).toEqual(['A4']);
+    expect(await of('900^^^https://hospital.example/numbers')).toEqual(['A5']);
+    const [, second] = await list({ patient: readPatientText('900^^^main') ?? null });
+    const around = await site.database.run(messagesAround(site.site, second?.message_id ?? ''));
+    expect(around.filter((row) => row.of === 'patient').map((row) => row.control_id)).toEqual(['A1', 'A3']);
+
+    await site.send(adt('K1', '901^^^KIN&1.9.5&ISO^MR'));
+    await site.send(adt('K2', '901^^^KIN^MR'));
+    await site.send(adt('K3', '901^^^&1.9.5&ISO^MR'));
+    expect(await of('901^^^1.9.5')).toEqual(['K3', 'K2', 'K1']);
+    const state = (to: string) =>
+      db.client.query(`update authority_alias set state = $2 where site_id = $1 and namespace = 'KIN'`, [
+        site.site,
+        to,
+      ]);
+    await state('rejected');
+    expect(await of('901^^^1.9.5')).toEqual(['K3', 'K1']);
+    await state('taught');
+    // What the settings say of a name goes before what messages taught.
+    await told({ KIN: 'urn:oid:1.9.6' });
+    expect(await of('901^^^1.9.5')).toEqual(['K3', 'K1']);
+    expect(await of('901^^^1.9.6')).toEqual(['K2', 'K1']);
+    await told({});
   });
 
   test('is found in every field that says who is meant, of each patient of a message', async () => {
@@ -134,7 +159,7 @@ test('filters narrow each other, and pages lead on and back', async () => {
   ]);
   const than = [rows[1]?.received_at ?? '', rows[1]?.message_id ?? ''];
   const next = async (side: 'older' | 'newer', from: readonly string[]) =>
-    (await site.database.run(listMessages(site.site, { ...ANY, patient }, { side, than: from }, 2))).map(
+    (await site.database.run(listMessages(site.site, { ...ANY_MESSAGE, patient }, { side, than: from }, 2))).map(
       (row) => row.control_id,
     );
   expect(await next('older', than)).toEqual(['PAGE-2', 'PAGE-1', 'PAGE-0']);

@@ -11,7 +11,7 @@ import { ATTENTION_KINDS } from '../../../edge/store/attention.ts';
 import { dismissAttention, listAttention } from '../../../edge/store/admin-attention.ts';
 import { changesOf } from '../../../edge/store/admin-key.ts';
 import { readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
-import { listMessages, type MessageFilter } from '../../../edge/store/message-search.ts';
+import { ANY_MESSAGE, listMessages } from '../../../edge/store/message-search.ts';
 import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
 import { listAudit, patientsNumbered } from '../../../edge/store/admin-audit.ts';
 import { acknowledgeAlert, listAlerts, muteAlert, unmuteAlert } from '../../../edge/store/admin-alert.ts';
@@ -55,17 +55,6 @@ beforeAll(async () => {
 afterAll(() => mine?.db.drop());
 
 const ANY_KEY = { text: '', status: '', protocol: '' };
-const ANY_MESSAGE: MessageFilter = {
-  patient: null,
-  text: '',
-  reason: '',
-  type: '',
-  outcome: '',
-  clientId: '',
-  range: '',
-  from: '',
-  to: '',
-};
 
 test('keys and their changes', async () => {
   const [keys, read, changes, own] = await mine.deps.database.batch([

@@ -9,7 +9,6 @@ import type { Token } from '../../../edge/store/search/kind.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { fold, spellNames } from '../../../edge/store/search/fold.ts';
 import type { Query } from '../../../edge/deps.ts';
-import { parameter } from '../../../edge/platform/parameter.ts';
 import { everythingPage } from '../../../edge/store/everything.ts';
 import { typeHistoryPage } from '../../../edge/store/type-history.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
@@ -18,6 +17,7 @@ import { searchPage } from '../../../edge/store/search/search.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { populate, withoutGuards } from '../../contract/fhir/population.ts';
+import { explain, planFor, planKept } from '../../stack/tools/plan.ts';
 import { sized } from '../../stack/tools/size.ts';
 
 // At full size, which takes minutes, the same is seen at a million patients and among a thousand sites.
@@ -61,59 +61,8 @@ afterAll(async () => {
   await db.drop();
 });
 
-interface Plan {
-  readonly 'Node Type': string;
-  readonly 'Index Name'?: string;
-  readonly 'Relation Name'?: string;
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly Plan[];
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-
-type Explained = { 'QUERY PLAN': [{ Plan: Plan }] };
-
-/** The plan that is made for these values. */
-const planFor = ({ text, params }: Query) =>
-  application.query<Explained>(`explain (analyze, buffers, format json) ${text}`, [...params]);
-
-/** The plan that a connection keeps for all values, once it has prepared the statement. */
-async function planKept({ text, params }: Query) {
-  await application.query('set plan_cache_mode = force_generic_plan');
-  await application.query(`prepare kept as ${text}`);
-  const values = params.map((param) => {
-    const value = parameter(param);
-    return value === null ? 'null' : application.escapeLiteral(value);
-  });
-  const call = values.length === 0 ? 'kept' : `kept(${values.join(', ')})`;
-  const plan = await application.query<Explained>(`explain (analyze, buffers, format json) execute ${call}`);
-  await application.query('deallocate kept; reset plan_cache_mode');
-  return plan;
-}
-
 /** The plans that a statement may get. */
 const plansOf = ({ planAnew }: Query) => (planAnew === true ? [planFor] : [planFor, planKept]);
-
-async function explain(site: string, query: Query, planned: typeof planFor) {
-  await application.query(`select set_config('gateway.site', $1, false)`, [site]);
-  const { rows } = await planned(query);
-  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-  if (plan === undefined) throw new Error('no plan');
-  const nodes = nodesOf(plan);
-  return {
-    indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
-    whole: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
-    // The most rows that one node looked at.
-    rows: Math.max(
-      ...nodes.map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']),
-    ),
-    pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
-  };
-}
 
 const BY_ID: Sort = { by: 'id', descending: false };
 const token = (param: string, ...any: Token[]): Criterion => ({ kind: 'token', param, any });
@@ -342,7 +291,7 @@ describe.each<[string, () => string]>([
       const selection = { site: site(), type, criteria: criteria(site()), sort, after: null, limit: 50 };
       const query = searchPage(selection);
       for (const planned of plansOf(query)) {
-        const { indexes, whole, pages, rows } = await explain(site(), query, planned);
+        const { indexes, whole, pages, rows } = await explain(application, site(), query, planned);
         expect(whole).toEqual([]);
         // Until the statistics know a site, all of a range may be read for a page of it.
         const isUnknownRange = site() === unknown && /date=[gl][te]/.test(label);
@@ -360,7 +309,7 @@ describe.each<[string, () => string]>([
   for (const [label, query, needed] of PAGES) {
     test(label, async () => {
       for (const planned of plansOf(query(site()))) {
-        const { indexes, whole, pages, rows } = await explain(site(), query(site()), planned);
+        const { indexes, whole, pages, rows } = await explain(application, site(), query(site()), planned);
         expect(whole).toEqual([]);
         expect(pages).toBeLessThan(MAX_PAGES);
         expect(rows).toBeLessThan(MAX_ROWS);

@@ -1,0 +1,35 @@
+/**
+ * SQL that compares who gave a number out (CX.4): a name and a URI are one where the site's settings say so, or else what
+ * messages of a key taught, unless an administrator rejected it. What is compared is in small letters, an OID or UUID without
+ * `urn:oid:` and `urn:uuid:` before it.
+ */
+
+/** SQL: such a text, as it is compared. */
+const folded = (text: string): string => `replace(replace(lower(trim(${text})), 'urn:oid:', ''), 'urn:uuid:', '')`;
+
+/** SQL: namespace and universal id of an authority as `hl7_message_key` holds it, those that are there. @param text SQL */
+export const authoritiesOf = (text: string): string => `array_remove(string_to_array(${folded(text)}, '&'), '')`;
+
+/** A common table expression that `authoritiesMeant` needs: which name stands for which URI. @param site SQL */
+export const authoritiesStand = (site: string): string => `named as materialized (
+  select ${folded('e.key')} as name, ${folded('e.value')} as uri
+    from site s cross join lateral jsonb_each_text(s.assigning_authorities) e where s.site_id = ${site}
+), stands as materialized (
+  select name, uri from named
+   union
+  select ${folded('a.namespace')}, ${folded('a.uri')} from authority_alias a
+   where a.site_id = ${site} and a.state in ('taught', 'confirmed')
+     and not exists (select from named n where n.name = ${folded('a.namespace')})
+)`;
+
+/**
+ * SQL: these authorities and all that mean the same, as an array.
+ *
+ * @param authorities SQL of an array, as `authoritiesOf` makes it
+ */
+export const authoritiesMeant = (authorities: string): string => `array(
+  select unnest(${authorities})
+   union select meaning.uri from stands meaning where meaning.name = any (${authorities})
+   union select other.name from stands other
+          where other.uri = any (${authorities})
+             or other.uri in (select meaning.uri from stands meaning where meaning.name = any (${authorities})))`;

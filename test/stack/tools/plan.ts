@@ -1,0 +1,58 @@
+/** What PostgreSQL does for a statement of a site: which indexes it asks, which tables it reads from end to end, how much it looks at. */
+import type { Client } from 'pg';
+
+import type { Query } from '../../../edge/deps.ts';
+import { parameter } from '../../../edge/platform/parameter.ts';
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Relation Name'?: string;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+type Explained = { 'QUERY PLAN': [{ Plan: PlanNode }] };
+
+/** The plan that is made for these values. */
+export const planFor = (client: Client, { text, params }: Query) =>
+  client.query<Explained>(`explain (analyze, buffers, format json) ${text}`, params.map(parameter));
+
+/** The plan that a connection keeps for all values, once it has prepared the statement. */
+export async function planKept(client: Client, { text, params }: Query) {
+  await client.query('set plan_cache_mode = force_generic_plan');
+  await client.query(`prepare kept as ${text}`);
+  const values = params.map((param) => {
+    const value = parameter(param);
+    return value === null ? 'null' : client.escapeLiteral(value);
+  });
+  const call = values.length === 0 ? 'kept' : `kept(${values.join(', ')})`;
+  const plan = await client.query<Explained>(`explain (analyze, buffers, format json) execute ${call}`);
+  await client.query('deallocate kept; reset plan_cache_mode');
+  return plan;
+}
+
+/** @param client of the application, so that policies count; it stays in the site */
+export async function explain(client: Client, site: string, query: Query, planned: typeof planFor = planFor) {
+  await client.query(`select set_config('gateway.site', $1, false)`, [site]);
+  const { rows } = await planned(client, query);
+  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+  if (plan === undefined) throw new Error('no plan');
+  const nodes = nodesOf(plan);
+  return {
+    indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
+    /** Tables that are read from end to end. */
+    whole: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
+    /** The most rows that one node looked at. */
+    rows: Math.max(
+      ...nodes.map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']),
+    ),
+    pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
+  };
+}
