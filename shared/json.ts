@@ -182,6 +182,16 @@ export function parseJson(text: string, maxDepth: number = MAX_JSON_DEPTH): Json
   return value;
 }
 
+/** As `parseJson`; undefined for a text that is no JSON. */
+export function jsonIn(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
 /** True for a JSON object: not null, not an array, not a kept number. */
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);

@@ -10,6 +10,7 @@ import {
 } from '../../../shared/oauth/algorithms.ts';
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import type { Config } from '../../config.ts';
+import { mllpProgram } from './mllp-program.ts';
 import type { KeyRow } from './statements.ts';
 
 export interface Example {
@@ -184,23 +185,8 @@ function mllp(key: KeyRow, config: Config): Example[] {
   const sender = msh
     .replace('SENDER', key.hl7_sender_application ?? 'SENDER')
     .replace('FACILITY', key.hl7_sender_facility ?? 'FACILITY');
-  const lines = [sender, ...rest].map((line) => `    ${JSON.stringify(line)},`).join('\n');
-  const text = `# Needs nothing but Python. The address it runs from must be among the Allowed IPs.
-import socket
-
-message = "\\r".join([
-${lines}
-]) + "\\r"
-with socket.create_connection(("${host}", ${port})) as connection:
-    connection.sendall(b"\\x0b" + message.encode() + b"\\x1c\\r")
-    answer = b""
-    while not answer.endswith(b"\\x1c\\r"):
-        received = connection.recv(65536)
-        if not received:
-            break
-        answer += received
-print(answer.strip(b"\\x0b\\x1c\\r").decode().replace("\\r", "\\n"))
-`;
+  const program = mllpProgram(host, port, [sender, ...rest]);
+  const text = `# Needs nothing but Python. The address it runs from must be among the Allowed IPs.\n${program}`;
   return [{ title: 'Python: a message over MLLP', text }];
 }
 

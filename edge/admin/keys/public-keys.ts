@@ -4,8 +4,7 @@
  */
 import { calculateJwkThumbprint } from 'jose';
 
-import { Fault } from '../../../shared/fault.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson, printJson } from '../../../shared/json.ts';
+import { isJsonObject, jsonIn, type JsonObject, printJson } from '../../../shared/json.ts';
 import { checkJwks, publicMembersOf } from '../../../shared/oauth/jwks.ts';
 import { isPem, readPem } from './pem.ts';
 
@@ -20,15 +19,6 @@ async function named(jwk: JsonObject): Promise<JsonObject> {
 const jwksOf = async (keys: readonly JsonObject[]): Promise<ReadPublicKeys> => ({
   jwks: printJson({ keys: await Promise.all(keys.map(named)) }),
 });
-
-function parsed(text: string): Json | undefined {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
-  }
-}
 
 /** What begins otherwise than every format that is taken, and what to do. */
 const OTHERS: readonly (readonly [RegExp, string])[] = [
@@ -51,7 +41,7 @@ export async function readPublicKeys(text: string): Promise<ReadPublicKeys> {
     const read = readPem(text);
     return 'problem' in read ? read : jwksOf(read.jwks.map((jwk) => ({ ...jwk, use: 'sig' })));
   }
-  const json = parsed(text);
+  const json = jsonIn(text);
   if (isJsonObject(json) && json['keys'] === undefined && json['kty'] !== undefined) return jwksOf([json]);
   if (json !== undefined) return { jwks: printJson(json) };
   const problem = OTHERS.find(([pattern]) => pattern.test(text))?.[1];

@@ -2,8 +2,7 @@
  * What of a field that was not accepted is shown again: as it was typed, but never a private key, wherever it was pasted. A
  * JWKS with private members comes back with its public half; what cannot be told from a private key does not come back.
  */
-import { Fault } from '../../../shared/fault.ts';
-import { isJsonObject, type Json, parseJson, printJson } from '../../../shared/json.ts';
+import { isJsonObject, type Json, jsonIn, printJson } from '../../../shared/json.ts';
 import { publicMembersOf } from '../../../shared/oauth/jwks.ts';
 import type { FieldTexts } from '../record/texts.ts';
 
@@ -21,15 +20,6 @@ const isSecret = (text: string): boolean => PEM.test(text) || ANY_MEMBER.test(te
 /** True of a text for people that a private key was pasted into. */
 export const holdsPrivateKey = (text: string): boolean => PEM.test(text) || LONG_MEMBER.test(text);
 
-function parsed(text: string): Json | undefined {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
-  }
-}
-
 const WORDS = ['kid', 'use', 'alg'] as const;
 
 /** The members of a JWK that are public, and no other. */
@@ -41,7 +31,7 @@ const publicHalf = (jwk: Json): Json => {
 
 /** @param text of the field for public keys */
 export function publicKeysAgain(text: string): string {
-  const json = parsed(text);
+  const json = jsonIn(text);
   if (json === undefined) {
     const isPublicPem = /BEGIN (?:[A-Z0-9]+ )?(?:PUBLIC KEY|CERTIFICATE)/.test(text);
     return isSecret(text) || (BARE.test(text) && !isPublicPem) ? '' : text;

@@ -20,15 +20,15 @@ async function importKey(jwk: JsonObject, algorithm: AssertionAlgorithm): Promis
 }
 
 /** The first of the keys that has signed `text`; each is tried in turn. */
-export async function signerOf(
+export async function signerOf<Key extends { readonly jwk: JsonObject }>(
   text: string,
   algorithm: AssertionAlgorithm,
-  keys: readonly JsonObject[],
-): Promise<JsonObject | undefined> {
-  for (const jwk of keys) {
+  keys: readonly Key[],
+): Promise<Key | undefined> {
+  for (const key of keys) {
     try {
-      await compactVerify(text, await importKey(jwk, algorithm), { algorithms: [algorithm] });
-      return jwk;
+      await compactVerify(text, await importKey(key.jwk, algorithm), { algorithms: [algorithm] });
+      return key;
     } catch (error) {
       if (!(error instanceof errors.JOSEError) && !(error instanceof DOMException)) throw error;
     }
@@ -38,5 +38,5 @@ export async function signerOf(
 
 /** Does the work of a check that fails. */
 export async function checkAgainstDecoy(text: string, algorithm: AssertionAlgorithm): Promise<void> {
-  await signerOf(text, algorithm, [decoyKey(algorithm)]);
+  await signerOf(text, algorithm, [{ jwk: decoyKey(algorithm) }]);
 }

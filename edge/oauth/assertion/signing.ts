@@ -26,9 +26,8 @@ async function signingWith(
   const chosen = chooseKeys(header, algorithm, found.jwks.keys);
   if ('reason' in chosen) return { isSigned: false, failed: 'fit', refusal: chosen };
   const { keys } = chosen;
-  const jwks = keys.map(({ jwk }) => jwk);
-  const signer = await signerOf(text, algorithm, jwks);
-  if (signer !== undefined) return { isSigned: true, kid: keys.find(({ jwk }) => jwk === signer)?.kid };
+  const signer = await signerOf(text, algorithm, keys);
+  if (signer !== undefined) return { isSigned: true, kid: signer.kid };
   const which = keys.length > 1 ? `any of the ${keys.length} keys that fit` : `the key ${quote(keys[0]?.kid)}`;
   const reason = `the signature does not verify with ${which}: was it made with the matching private key?`;
   return { isSigned: false, failed: 'signature', refusal: { code: 'signature', reason } };

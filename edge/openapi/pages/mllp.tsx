@@ -1,6 +1,7 @@
 /** HL7 over MLLP, for whoever connects a sender: address, frame, answers, time limits, and when to send again. */
 import { ERROR_CODES, applicationCodeFor } from '../../../shared/hl7/error-code.ts';
 import { MLLP_DEFAULTS } from '../../../shared/mllp-contract.ts';
+import { mllpProgram } from '../../admin/keys/mllp-program.ts';
 import { Code, Row, Table } from '../../admin/web/ui.tsx';
 import { referencePath, type Site, TextPage } from './frame.tsx';
 
@@ -18,22 +19,12 @@ const ACKS = [
 
 const minutes = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`);
 
-const EXAMPLE = `import socket
-
-message = "\\r".join([
-    "MSH|^~\\\\&|LAB|NORTH|GATEWAY|GATEWAY|20260101120000+0000||ADT^A04^ADT_A01|1|P|2.5.1",
-    "EVN|A04|20260101120000+0000",
-    "PID|1||12345^^^NORTH^MR||Doe^Jane||19700101|F",
-]) + "\\r"
-with socket.create_connection((HOST, PORT)) as connection:
-    connection.sendall(b"\\x0b" + message.encode() + b"\\x1c\\r")
-    answer = b""
-    while not answer.endswith(b"\\x1c\\r"):
-        received = connection.recv(65536)
-        if not received:
-            break
-        answer += received
-print(answer.strip(b"\\x0b\\x1c\\r").decode().replace("\\r", "\\n"))`;
+/** As a sender that nobody has; MSH-3 and MSH-4 are what the API key says. */
+const SEGMENTS = [
+  'MSH|^~\\&|LAB|NORTH|GATEWAY|GATEWAY|20260101120000+0000||ADT^A04^ADT_A01|1|P|2.5.1',
+  'EVN|A04|20260101120000+0000',
+  'PID|1||12345^^^NORTH^MR||Doe^Jane||19700101|F',
+];
 
 export const MllpPage = ({ site }: { site: Site }) => {
   const {
@@ -42,10 +33,7 @@ export const MllpPage = ({ site }: { site: Site }) => {
     HL7_MAX_MESSAGE_BYTES: max,
   } = site.config;
   const isThere = host !== undefined && port !== undefined;
-  const program = EXAMPLE.replace(
-    '(HOST, PORT)',
-    isThere ? `("${host}", ${port})` : `("mllp.example.org", ${MLLP_DEFAULTS.port})`,
-  );
+  const [sendTo, sendAt] = isThere ? [host, port] : ['mllp.example.org', MLLP_DEFAULTS.port];
   return (
     <TextPage site={site} page="mllp" heading="HL7 over MLLP">
       <p class="lead">
@@ -75,7 +63,7 @@ export const MllpPage = ({ site }: { site: Site }) => {
           messages; more messages may be sent before the first answer. A message has {Math.round(max / 1024)} KiB at
           most. A batch (FHS, BHS) is taken over HTTP only.
         </p>
-        <Code text={program} label="A message over MLLP in Python" />
+        <Code text={mllpProgram(sendTo, sendAt, SEGMENTS).trimEnd()} label="A message over MLLP in Python" />
       </section>
       <section aria-labelledby="ack">
         <h2 id="ack">Acknowledgement</h2>

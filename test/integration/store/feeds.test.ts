@@ -3,13 +3,13 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { viewFeeds } from '../../../edge/admin/feeds/view.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { type FeedRow, feedsNow } from '../../../edge/store/admin-feed.ts';
+import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
 import { type KeyCount, noteUsage } from '../../../edge/store/usage.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { refusalOf } from '../../stack/tools/refusal.ts';
 import { sized } from '../../stack/tools/size.ts';
 
@@ -18,12 +18,11 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 let db: TestDatabase;
-let database: ReturnType<typeof neonDatabase>;
+let database: Database;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  // The owner sees the rows of every site: what then is of one site is so by the statement's own condition.
-  database = neonDatabase({ DATABASE_URL: db.ownerUrl, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  database = ownerDatabase(db);
 });
 afterAll(() => db.drop());
 

@@ -16,7 +16,7 @@ import { currentVersion, historyPage, readResource, readVersion } from '../../..
 import type { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
 
 let db: TestDatabase;
@@ -118,7 +118,7 @@ describe('resource_write', () => {
     expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: 'r3' }] }])).toEqual([]);
     const other = await createSite(db.client);
     // By the statement itself too: no policy holds for the owner.
-    const owner = neonDatabase({ DATABASE_URL: db.ownerUrl, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+    const owner = ownerDatabase(db);
     for (const asked of [inSite(gateway, other), owner]) {
       const written = asked.run(writeResources(other, [toWrite(observation(id), newId(), 'create')]));
       expect(await failure(written)).toMatchObject({ kind: 'invalid' });

@@ -1,21 +1,20 @@
 /** What the token service keeps in the database, through the real driver: revocations, claims of a jti. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { neonDatabase } from '../../../edge/platform/neon.ts';
+import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { findClient } from '../../../edge/store/client.ts';
 import { claimJti, isTokenLive, revokeToken } from '../../../edge/store/token.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 
 let db: TestDatabase;
-let database: ReturnType<typeof neonDatabase>;
+let database: Database;
 let site: string;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  // The owner sees the rows of every site: what then is of one site is so by the statement's own condition.
-  database = neonDatabase({ DATABASE_URL: db.ownerUrl, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  database = ownerDatabase(db);
   site = await createSite(db.client);
 });
 afterAll(() => db.drop());

@@ -3,22 +3,21 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { ANY_REFUSAL, findRefusals, type RefusalFilter } from '../../../edge/store/admin-refusal.ts';
+import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { noteRefusals, type Refusal } from '../../../edge/store/refusal.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { refusalOf } from '../../stack/tools/refusal.ts';
 
 let db: TestDatabase;
-let database: ReturnType<typeof neonDatabase>;
+let database: Database;
 let site: string;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  // The owner sees the rows of every site: what then is of one site is so by the statement's own condition.
-  database = neonDatabase({ DATABASE_URL: db.ownerUrl, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  database = ownerDatabase(db);
   site = await createSite(db.client);
 });
 afterAll(() => db.drop());

@@ -5,11 +5,11 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { REINDEX, reindexJob } from '../../../edge/fhir/search/reindex.ts';
+import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { INDEX_FINGERPRINT } from '../../../edge/store/search/parameters.ts';
 import type { JobDeps } from '../../../edge/jobs/kind.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { addJob, findJob } from '../../../edge/store/job.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
@@ -18,19 +18,18 @@ import { searchCount } from '../../../edge/store/search/search.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
 
 let db: TestDatabase;
-let database: ReturnType<typeof neonDatabase>;
+let database: Database;
 let deps: JobDeps;
 let site: string;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  // The owner sees the rows of every site: what then is of one site is so by the statement's own condition.
-  database = neonDatabase({ DATABASE_URL: db.ownerUrl, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  database = ownerDatabase(db);
   deps = { database, now: () => Date.now(), log: () => undefined };
 });
 afterAll(() => db.drop());

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { searchRequest } from '../../../edge/fhir/search/request.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
+import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { toPage } from '../../../edge/store/page.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
@@ -14,15 +14,14 @@ import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { sized } from '../../stack/tools/size.ts';
 
 let db: TestDatabase;
-let database: ReturnType<typeof neonDatabase>;
+let database: Database;
 beforeAll(async () => {
   db = await createTestDatabase();
-  // The owner sees the rows of every site: what then is of one site is so by the statement's own condition.
-  database = neonDatabase({ DATABASE_URL: db.ownerUrl, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  database = ownerDatabase(db);
 });
 afterAll(() => db.drop());
 

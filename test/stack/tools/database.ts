@@ -5,6 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
+
+import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { asApplication } from '../services/application-login.ts';
 import { type DatabaseDoors, startDatabaseDoors } from '../services/database-doors.ts';
 import type { NeonEndpointOptions } from '../services/neon-endpoint.ts';
@@ -49,6 +51,10 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   };
   return { url: asApplication(ownerUrl), ownerUrl, name, endpoint, client, drop };
 }
+
+/** The driver as the owner, who sees the rows of every site: what then is of one site is so by a statement's own condition. */
+export const ownerDatabase = ({ ownerUrl, endpoint }: TestDatabase) =>
+  neonDatabase({ DATABASE_URL: ownerUrl, DATABASE_FETCH_ENDPOINT: endpoint.url });
 
 async function administer(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url });
