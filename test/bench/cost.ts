@@ -5,7 +5,7 @@
  */
 import { Client } from 'pg';
 
-import { cpuMicros } from './cpu.ts';
+import { cpuMicros, cpuMicrosOf } from './cpu.ts';
 import { startGatewayStack } from './gateway-stack.ts';
 import type { Call } from './load.ts';
 
@@ -40,15 +40,13 @@ async function sizesOf(client: Client): Promise<Sizes> {
   return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
 }
 
-const microsOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + cpuMicros(pid), 0);
-
 /** @throws when one is not answered as it should be: then nothing is known of what was stored */
-async function askAll(baseUrl: string, expected: number, next: () => Call): Promise<void> {
+async function askAll(baseUrl: string, expected: number, next: () => Call | Promise<Call>): Promise<void> {
   let left = OPERATIONS;
   const worker = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      const { path, method = 'GET', headers = {}, body } = next();
+      const { path, method = 'GET', headers = {}, body } = await next();
       const response = await fetch(`${baseUrl}${path}`, {
         method,
         headers,
@@ -67,10 +65,11 @@ export async function bench(): Promise<Row[]> {
   await client.connect();
   try {
     const rows: Row[] = [];
-    for (const [what, expected, next] of operations) {
+    for (const { what, expected, next, prepare } of operations) {
+      await prepare?.();
       const before = await sizesOf(client);
       const workerBefore = cpuMicros(gateway.pid);
-      const databaseBefore = microsOf(databasePids());
+      const databaseBefore = cpuMicrosOf(databasePids());
       await askAll(gateway.url, expected, next);
       const after = await sizesOf(client);
       const grown = (tables: RegExp): number =>
@@ -83,7 +82,7 @@ export async function bench(): Promise<Row[]> {
       rows.push({
         what,
         'CPU µs of workerd': Math.round((cpuMicros(gateway.pid) - workerBefore) / OPERATIONS),
-        'CPU µs of PostgreSQL': Math.round((microsOf(databasePids()) - databaseBefore) / OPERATIONS),
+        'CPU µs of PostgreSQL': Math.round((cpuMicrosOf(databasePids()) - databaseBefore) / OPERATIONS),
         'bytes stored': grown(/./),
         'of the audit': grown(GROUPS['of the audit']),
         'of messages': grown(GROUPS['of messages']),

@@ -6,16 +6,18 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 
 import { prepareDatabase } from '../stack/services/application-login.ts';
-import { type NeonEndpoint, startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
 import { postmasterPid } from '../stack/services/postgres-cluster.ts';
 import { type Postgres, startPostgres } from '../stack/services/postgres.ts';
 import { makeSecrets, type Secrets } from '../stack/services/secrets.ts';
 import { createSite } from '../stack/services/seed.ts';
+import { childrenOf } from './cpu.ts';
+import { type BenchEndpoint, startEndpoint } from './endpoint.ts';
 
 export interface BenchDatabase {
   readonly postgres: Postgres;
-  readonly postmaster: number;
-  readonly endpoint: NeonEndpoint;
+  /** PostgreSQL's processes at a moment. */
+  readonly pids: () => readonly number[];
+  readonly endpoint: BenchEndpoint;
   /** The application's connection string. */
   readonly applicationUrl: string;
   /** The owner's connection. */
@@ -30,15 +32,16 @@ export interface BenchDatabase {
 export async function startBenchDatabase(): Promise<BenchDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-pg-'));
   const postgres = await startPostgres({ dataDir: folder });
-  const endpoint = await startNeonEndpoint({ databaseUrl: postgres.url });
+  const endpoint = await startEndpoint(postgres.url);
   const applicationUrl = await prepareDatabase(postgres.url);
   const client = new Client({ connectionString: postgres.url });
   await client.connect();
   const secrets = await makeSecrets();
   const overNeon = { DATABASE_URL: applicationUrl, DATABASE_FETCH_ENDPOINT: endpoint.url };
+  const postmaster = await postmasterPid(join(folder, 'cluster'));
   return {
     postgres,
-    postmaster: await postmasterPid(join(folder, 'cluster')),
+    pids: () => [...childrenOf(postmaster), postmaster],
     endpoint,
     applicationUrl,
     client,
@@ -53,7 +56,7 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
     }),
     async stop() {
       await client.end();
-      await endpoint.close();
+      await endpoint.stop();
       await postgres.stop();
       await rm(folder, { recursive: true, force: true });
     },

@@ -7,6 +7,8 @@ import { freePort } from '../stack/services/free-port.ts';
 export interface ServedDeno {
   readonly url: string;
   readonly pid: number;
+  /** What its log says so far: how many requests it has answered, and how many of the database's these took. */
+  logged(): { readonly answers: number; readonly databaseRequests: number };
   stop(): Promise<void>;
 }
 
@@ -23,7 +25,15 @@ export async function serveDeno(env: (url: string) => Record<string, string>): P
     adminPerAddress: FAR_ABOVE,
     perKey: FAR_ABOVE,
   };
-  const edge = await startDenoEdge({ port, env: env(url), rateLimits: limits });
+  const logged = { answers: 0, databaseRequests: 0 };
+  const log = (text: string): void => {
+    const [, requests] = /"databaseRequests":(\d+)/.exec(text) ?? [];
+    if (requests === undefined) return;
+    logged.answers += 1;
+    logged.databaseRequests += Number(requests);
+  };
+  const edge = await startDenoEdge({ port, env: env(url), rateLimits: limits, log });
   const line = edge.logs().find((text) => text.includes('"listening"'));
-  return { url, pid: listening.parse(JSON.parse(line ?? '{}')).pid, stop: () => edge.stop() };
+  const { pid } = listening.parse(JSON.parse(line ?? '{}'));
+  return { url, pid, logged: () => ({ ...logged }), stop: () => edge.stop() };
 }

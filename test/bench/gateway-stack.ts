@@ -12,31 +12,40 @@ import { MLLP_CONTENT_TYPE, MLLP_MESSAGES_PATH } from '../../shared/mllp-contrac
 import { createSigner, sha256Of } from '../../sidecar/token.ts';
 import { ASSERTION_TYPE, clientAssertion, getToken } from '../stack/services/client.ts';
 import { createApiKey } from '../stack/services/seed.ts';
-import { childrenOf } from './cpu.ts';
-import { startBenchDatabase } from './database.ts';
+import { type BenchDatabase, startBenchDatabase } from './database.ts';
 import { serveDeno } from './deno.ts';
-import { serveLimits, type Limits } from './limits.ts';
+import type { BareRequest } from './limits.ts';
 import { startLine } from './line.ts';
-import type { Call } from './load.ts';
+import type { Call, Watched } from './load.ts';
 import { serveWorker, type ServedWorker } from './workerd.ts';
 
 const PATIENTS = 20_000;
-/** More than any run asks for, so that no assertion is used twice. */
-const ASSERTIONS = 16_000;
+/** More than are asked for in a spell of seconds: their signing is no part of what is measured. */
+const ASSERTIONS = 2_000;
+/** Not longer than the five minutes that an assertion may be valid. */
+const ASSERTION_SECONDS = 290;
 
-/** What is asked, the status that it is answered with, and each request. */
-export type Operation = readonly [what: string, expected: number, next: () => Call];
+/** What is asked. */
+export interface Operation {
+  readonly what: string;
+  /** The status that it is answered with. */
+  readonly expected: number;
+  readonly next: () => Call | Promise<Call>;
+  /** Makes what takes time to make, for some seconds of `next`. */
+  readonly prepare?: () => Promise<void>;
+}
 
 export interface GatewayStack {
   readonly gateway: Pick<ServedWorker, 'url' | 'pid'>;
-  /** What workerd could do at most. */
-  readonly limits: Limits;
-  /** A read, of which `limits.bareUrl` does the least that a Worker has to. */
-  readonly bareRead: () => Call;
+  readonly operations: readonly Operation[];
+  /** The least that a Worker has to do for a read of the same Patient, and such a read's headers. */
+  readonly bare: BareRequest;
+  readonly bareHeaders: Readonly<Record<string, string>>;
+  readonly databaseUrl: string;
   /** PostgreSQL's processes at a moment. */
   readonly databasePids: () => readonly number[];
-  readonly databaseUrl: string;
-  readonly operations: readonly Operation[];
+  /** Every process of the stack, and the database requests. */
+  readonly watched: Required<Watched>;
   readonly stop: () => Promise<void>;
 }
 
@@ -78,38 +87,26 @@ export interface GatewayStackOptions {
 
 export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOptions): Promise<GatewayStack> {
   const database = await startBenchDatabase();
-  const { postgres, postmaster, endpoint, client, site, secrets } = database;
-  const line = await startLine(runtime === 'Deno' ? postgres.port : endpoint.port, delayMs);
+  const { postgres, endpoint, client, site, secrets } = database;
+  const door = runtime === 'Deno' ? postgres.port : endpoint.port;
+  const line = delayMs === 0 ? undefined : await startLine(door, delayMs);
   const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
   await createApiKey(client, { site, protocols: ['hl7-mllp'], allowedIps: [ADDRESS] });
   const patient = await fillPatients(client, site, PATIENTS);
-  const address = new URL(database.applicationUrl);
-  if (runtime === 'Deno') address.port = String(line.port);
-  const overNeon = { DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${line.port}/sql` };
-  const door = { DATABASE_URL: address.href, ...(runtime === 'Deno' ? {} : overNeon) };
-  const env = (url: string): Record<string, string> => database.env(url, door);
-  const gateway = runtime === 'Deno' ? await serveDeno(env) : await serveWorker(env);
+  const served = await serve(runtime, database, line?.port ?? door);
+  const { gateway } = served;
   const { keys } = JSON.parse(secrets.env.TOKEN_SIGNING_KEYS) as { readonly keys: readonly object[] };
-  const limits = await serveLimits({
-    key: JSON.stringify(keys[0]),
-    issuer: gateway.url,
-    endpointUrl: endpoint.url,
-    databaseUrl: postgres.url,
-    query: 'select body from resource where site_id = $1::uuid and type = $2 and id = $3::uuid',
-    params: [site, 'Patient', patient],
-  });
   const stop = async (): Promise<void> => {
-    await gateway.stop();
-    await limits.stop();
-    await line.close();
+    await served.stop();
+    await line?.close();
     await database.stop();
   };
 
-  const assertions = await Promise.all(
-    Array.from({ length: ASSERTIONS }, () =>
-      clientAssertion(key, `${gateway.url}/oauth2/token`, { claims: { exp: Math.floor(Date.now() / 1000) + 290 } }),
-    ),
-  );
+  const newAssertion = (): Promise<string> =>
+    clientAssertion(key, `${gateway.url}/oauth2/token`, {
+      claims: { exp: Math.floor(Date.now() / 1000) + ASSERTION_SECONDS },
+    });
+  let assertions: string[] = [];
   const fhir = { Authorization: `Bearer ${await getToken(gateway.url, key, { audience: 'svc-fhir' })}` };
   const hl7 = { Authorization: `Bearer ${await getToken(gateway.url, key, { audience: 'svc-hl7-http' })}` };
   const signToken = createSigner('bench', es256PrivateJwk.parse(secrets.sidecarPrivateKey));
@@ -131,52 +128,124 @@ export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOp
   let n = 0;
   const known = (): string => `KNOWN-${n % KNOWN_PATIENTS}`;
   const operations: Operation[] = [
-    [
-      'token (ES256 assertion, jti claimed)',
-      200,
-      () => ({
-        method: 'POST',
-        path: '/oauth2/token',
-        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams({
+    {
+      what: 'token (ES256, jti claimed)',
+      expected: 200,
+      async next() {
+        const form = new URLSearchParams({
           grant_type: 'client_credentials',
           scope: 'system/Patient.read',
           client_assertion_type: ASSERTION_TYPE,
-          client_assertion: assertions.pop() ?? '',
-        }).toString(),
-      }),
-    ],
-    ['Patient read', 200, () => ({ path: `/fhir/Patient/${patient}`, headers: fhir })],
-    [
-      'Patient search by identifier',
-      200,
-      () => ({ path: `/fhir/Patient?identifier=B-${(n++ % PATIENTS) + 1}`, headers: fhir }),
-    ],
-    ['Patient search by name', 200, () => ({ path: '/fhir/Patient?name=c4ca42', headers: fhir })],
-    [
-      'Observation create',
-      201,
-      () => ({
+          client_assertion: assertions.pop() ?? (await newAssertion()),
+        });
+        const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+        return { method: 'POST', path: '/oauth2/token', headers, body: form.toString() };
+      },
+      async prepare() {
+        assertions = await Promise.all(Array.from({ length: ASSERTIONS }, newAssertion));
+      },
+    },
+    { what: 'Patient read', expected: 200, next: () => ({ path: `/fhir/Patient/${patient}`, headers: fhir }) },
+    {
+      what: 'Patient search by identifier',
+      expected: 200,
+      next: () => ({ path: `/fhir/Patient?identifier=B-${(n++ % PATIENTS) + 1}`, headers: fhir }),
+    },
+    {
+      what: 'Patient search by name',
+      expected: 200,
+      next: () => ({ path: '/fhir/Patient?name=c4ca42', headers: fhir }),
+    },
+    {
+      what: 'Observation create',
+      expected: 201,
+      next: () => ({
         method: 'POST',
         path: '/fhir/Observation',
         headers: { ...fhir, 'Content-Type': 'application/fhir+json' },
         body: `{"resourceType":"Observation","status":"final","code":{"coding":[{"system":"http://loinc.org","code":"29463-7"}]},"subject":{"reference":"Patient/${patient}"},"valueQuantity":{"value":71.50,"unit":"kg"}}`,
       }),
-    ],
-    ['HL7 ADT over HTTP, a new patient each', 200, () => overHttp(adt(`BENCH-${n++}`, `NEW-${n}`))],
-    ['HL7 ADT over HTTP, patients seen before', 200, () => overHttp(adt(`BENCH-${n++}`, known()))],
-    ['HL7 ORU over HTTP, patients seen before', 200, () => overHttp(oru(`BENCH-${n++}`, known()))],
-    ['HL7 ADT of a sidecar, a new patient each', 200, () => overMllp(adt(`BENCH-${n++}`, `NEW-${n}`))],
-    ['HL7 ADT of a sidecar, patients seen before', 200, () => overMllp(adt(`BENCH-${n++}`, known()))],
+    },
+    {
+      what: 'HL7 ADT, a new patient each',
+      expected: 200,
+      next: () => overHttp(adt(`BENCH-${n++}`, `NEW-${n}`)),
+    },
+    {
+      what: 'HL7 ADT, patients seen before',
+      expected: 200,
+      next: () => overHttp(adt(`BENCH-${n++}`, known())),
+    },
+    {
+      what: 'HL7 ORU, patients seen before',
+      expected: 200,
+      next: () => overHttp(oru(`BENCH-${n++}`, known())),
+    },
+    {
+      what: 'sidecar ADT, a new patient each',
+      expected: 200,
+      next: () => overMllp(adt(`BENCH-${n++}`, `NEW-${n}`)),
+    },
+    {
+      what: 'sidecar ADT, patients seen before',
+      expected: 200,
+      next: () => overMllp(adt(`BENCH-${n++}`, known())),
+    },
   ];
 
   return {
     gateway,
-    limits,
-    bareRead: () => ({ path: '/', headers: fhir }),
-    databaseUrl: postgres.url,
-    databasePids: () => [postmaster, ...childrenOf(postmaster)],
     operations,
+    bare: {
+      key: JSON.stringify(keys[0]),
+      issuer: gateway.url,
+      endpointUrl: endpoint.url,
+      databaseUrl: postgres.url,
+      query: 'select body from resource where site_id = $1::uuid and type = $2 and id = $3::uuid',
+      params: [site, 'Patient', patient],
+    },
+    bareHeaders: fhir,
+    databaseUrl: postgres.url,
+    databasePids: database.pids,
+    watched: {
+      cpu: {
+        gateway: () => [gateway.pid],
+        ...(runtime === 'Deno' ? {} : { endpoint: () => [endpoint.pid] }),
+        postgres: database.pids,
+      },
+      count: served.count,
+    },
     stop,
   };
+}
+
+/** A gateway that is asked, and its requests to the database counted. */
+interface Served {
+  readonly gateway: Pick<ServedWorker, 'url' | 'pid'>;
+  readonly count: Required<Watched>['count'];
+  readonly stop: () => Promise<void>;
+}
+
+/** @param port where the way to the database begins */
+async function serve(runtime: GatewayStackOptions['runtime'], database: BenchDatabase, port: number): Promise<Served> {
+  const address = new URL(database.applicationUrl);
+  if (runtime === 'Deno') {
+    address.port = String(port);
+    const gateway = await serveDeno((url) => database.env(url, { DATABASE_URL: address.href }));
+    const count: Served['count'] = async () => {
+      const before = gateway.logged();
+      return async () => {
+        const after = gateway.logged();
+        return (after.databaseRequests - before.databaseRequests) / (after.answers - before.answers);
+      };
+    };
+    return { gateway, count, stop: () => gateway.stop() };
+  }
+  const door = { DATABASE_URL: address.href, DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${port}/sql` };
+  const gateway = await serveWorker((url) => database.env(url, door));
+  const count: Served['count'] = async () => {
+    const before = await database.endpoint.requests();
+    return async (answers) => ((await database.endpoint.requests()) - before) / answers;
+  };
+  return { gateway, count, stop: () => gateway.stop() };
 }

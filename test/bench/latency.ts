@@ -4,7 +4,7 @@
  * twice as much as the line's went twice.
  */
 import { startGatewayStack } from './gateway-stack.ts';
-import { measure } from './load.ts';
+import { measureHttp } from './load.ts';
 
 export interface Row {
   readonly what: string;
@@ -22,8 +22,9 @@ export async function bench(): Promise<Row[]> {
   for (const delayMs of DELAYS_MS) {
     const { gateway, operations, stop } = await startGatewayStack({ runtime: 'workerd', delayMs });
     try {
-      for (const [what, expected, next] of operations) {
-        const { perSecond, p50Ms, p95Ms, failed } = await measure(gateway.url, 1, expected, next);
+      for (const { what, expected, next, prepare } of operations) {
+        await prepare?.();
+        const { perSecond, p50Ms, p95Ms, failed } = await measureHttp(gateway.url, expected, next, { connections: 1 });
         rows.push({
           what,
           'line ms': delayMs,

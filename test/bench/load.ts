@@ -1,7 +1,9 @@
 /** A load generator of bounded length: so many connections, each asking again as soon as it was answered. */
 import { Agent, request } from 'node:http';
+import { availableParallelism } from 'node:os';
+import process from 'node:process';
 
-import { cpuMicros } from './cpu.ts';
+import { cpuMicrosOf, machineMicros } from './cpu.ts';
 
 export interface Call {
   readonly method?: string;
@@ -10,21 +12,108 @@ export interface Call {
   readonly body?: string | Buffer;
 }
 
+/** Who is asked, and how. */
+export interface Asked<T> {
+  /** Makes each question: what must be unique (a jti, a control id) is made there, before the clock starts. */
+  readonly next: () => T | Promise<T>;
+  /** @returns whether it was answered as it should be */
+  readonly send: (question: T) => Promise<boolean>;
+}
+
 export interface Measured {
+  /** Answers in the time that was measured. */
+  readonly answers: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
-  /** Answers whose status was not the expected one: a rate with failures is no rate. */
+  /** Answers that were not the expected ones: a rate with failures is no rate. */
   readonly failed: number;
-  /** CPU microseconds a request of each group of watched processes. */
-  readonly cpuMicros: readonly number[];
+  /** CPU microseconds a request of each group of watched processes, and of the load generator itself. */
+  readonly cpuMicros: Readonly<Record<string, number>>;
+  /** Database requests of an operation, where somebody counts them. */
+  readonly databaseRequests?: number;
+  /** What the load generator took of its one core: near 1 it was itself the limit. */
+  readonly generatorBusy: number;
+  /** What processes that are not watched took of the machine. */
+  readonly othersBusy: number;
+}
+
+export interface Watched {
+  /** Groups of processes, as they are at a moment. */
+  readonly cpu?: Readonly<Record<string, () => readonly number[]>>;
+  /** Begins to count database requests. @returns how many each of so many answers took */
+  readonly count?: () => Promise<(answers: number) => Promise<number>>;
+}
+
+export interface Spell {
+  readonly connections: number;
+  readonly warmUpMs?: number;
+  readonly measureMs?: number;
 }
 
 const WARM_UP_MS = 1_000;
 const MEASURE_MS = 4_000;
 
-function send(agent: Agent, baseUrl: string, call: Call): Promise<number> {
+/** CPU of this process, which is the load generator, so far. */
+function ownMicros(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+export async function measure<T>(
+  { next, send }: Asked<T>,
+  { connections, warmUpMs = WARM_UP_MS, measureMs = MEASURE_MS }: Spell,
+  { cpu = {}, count }: Watched = {},
+): Promise<Measured> {
+  const times: number[] = [];
+  let failed = 0;
+  const phase = (ms: number, isCounted: boolean): Promise<void[]> => {
+    const end = performance.now() + ms;
+    const run = async (): Promise<void> => {
+      while (performance.now() < end) {
+        const question = await next();
+        const started = performance.now();
+        const isRight = await send(question);
+        if (isCounted) times.push(performance.now() - started);
+        if (!isRight) failed += 1;
+      }
+    };
+    return Promise.all(Array.from({ length: connections }, run));
+  };
+  const groups = Object.entries(cpu);
+  const spentNow = (): number[] => [...groups.map(([, pids]) => cpuMicrosOf(pids())), ownMicros(), machineMicros()];
+
+  await phase(warmUpMs, false);
+  const counted = await count?.();
+  const before = spentNow();
+  const started = performance.now();
+  await phase(measureMs, true);
+  const seconds = (performance.now() - started) / 1000;
+  const spent = spentNow().map((micros, at) => micros - (before[at] ?? 0));
+  const [machine = 0, own = 0] = spent.toReversed();
+  const ofWatched = spent.slice(0, -1).reduce((sum, micros) => sum + micros, 0);
+
+  const answers = times.length;
+  times.sort((a, b) => a - b);
+  const quantile = (q: number): number => times[Math.min(answers - 1, Math.floor(answers * q))] ?? 0;
+  return {
+    answers,
+    perSecond: answers / seconds,
+    p50Ms: quantile(0.5),
+    p95Ms: quantile(0.95),
+    p99Ms: quantile(0.99),
+    failed,
+    cpuMicros: Object.fromEntries(
+      [...groups.map(([name]) => name), 'load'].map((name, at) => [name, (spent[at] ?? 0) / answers]),
+    ),
+    ...(counted === undefined ? {} : { databaseRequests: await counted(answers) }),
+    generatorBusy: own / 1e6 / seconds,
+    othersBusy: Math.max(0, machine - ofWatched) / 1e6 / seconds / availableParallelism(),
+  };
+}
+
+function sendCall(agent: Agent, baseUrl: string, call: Call): Promise<number> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
       new URL(call.path, baseUrl),
@@ -40,51 +129,22 @@ function send(agent: Agent, baseUrl: string, call: Call): Promise<number> {
   });
 }
 
-/**
- * @param next makes each request: what must be unique (a jti, a control id) is made there, before the clock starts
- * @param watched groups of processes whose CPU time is counted, as they are at a moment
- */
-export async function measure(
+/** Asks over HTTP. @param expected the status of an answer that is right */
+export async function measureHttp(
   baseUrl: string,
-  connections: number,
   expected: number,
   next: () => Call | Promise<Call>,
-  watched: readonly (() => readonly number[])[] = [],
+  spell: Spell,
+  watched: Watched = {},
 ): Promise<Measured> {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  const times: number[] = [];
-  let failed = 0;
-  const run = async (untilMs: number, record: boolean): Promise<void> => {
-    while (performance.now() < untilMs) {
-      const call = await next();
-      const started = performance.now();
-      const status = await send(agent, baseUrl, call);
-      if (record) times.push(performance.now() - started);
-      if (status !== expected) failed += 1;
-    }
-  };
-  const phase = (ms: number, record: boolean): Promise<void[]> => {
-    const end = performance.now() + ms;
-    return Promise.all(Array.from({ length: connections }, () => run(end, record)));
-  };
-
-  await phase(WARM_UP_MS, false);
-  const cpu = (): number[] => watched.map((pids) => pids().reduce((sum, pid) => sum + cpuMicros(pid), 0));
-  const cpuBefore = cpu();
-  const started = performance.now();
-  await phase(MEASURE_MS, true);
-  const seconds = (performance.now() - started) / 1000;
-  const spent = cpu().map((micros, group) => (micros - (cpuBefore[group] ?? 0)) / times.length);
-  agent.destroy();
-
-  times.sort((a, b) => a - b);
-  const quantile = (q: number): number => times[Math.min(times.length - 1, Math.floor(times.length * q))] ?? 0;
-  return {
-    perSecond: times.length / seconds,
-    p50Ms: quantile(0.5),
-    p95Ms: quantile(0.95),
-    p99Ms: quantile(0.99),
-    failed,
-    cpuMicros: spent,
-  };
+  const agent = new Agent({ keepAlive: true, maxSockets: spell.connections });
+  try {
+    return await measure(
+      { next, send: async (call) => (await sendCall(agent, baseUrl, call)) === expected },
+      spell,
+      watched,
+    );
+  } finally {
+    agent.destroy();
+  }
 }

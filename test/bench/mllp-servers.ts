@@ -10,6 +10,7 @@ import { Hl7Server } from '@medplum/hl7';
 
 import { createMllpDecoder, encodeMllpFrame } from '../../shared/hl7/mllp.ts';
 import { MLLP_CONNECTION_HEADER, MLLP_CONTENT_TYPE, MLLP_RANGES_PATH } from '../../shared/mllp-contract.ts';
+import { serveForked } from './forked.ts';
 
 export type ServerName = 'bare' | 'framing' | 'medplum' | 'edge';
 
@@ -76,6 +77,5 @@ const STARTERS: Readonly<Record<ServerName, () => Promise<number>>> = {
 
 if (import.meta.main) {
   const start = STARTERS[process.argv[2] as ServerName];
-  process.send?.({ port: await start() });
-  process.once('disconnect', () => process.exit());
+  serveForked(await start());
 }

@@ -2,16 +2,13 @@
  * What an MLLP message costs the sidecar, beside a bare server, our framing alone and `@medplum/hl7`'s server; and the
  * whole way from a socket to a committed row, beside what the database commits. One run, one machine: ratios count.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-
 import { Pool } from 'pg';
 
 import { makeSecrets } from '../stack/services/secrets.ts';
 import { createApiKey } from '../stack/services/seed.ts';
 import { startSidecar } from '../stack/services/sidecar.ts';
 import { startBenchDatabase } from './database.ts';
+import { type Forked, startForked } from './forked.ts';
 import { measureMllp, type MllpMeasured } from './mllp-load.ts';
 import type { ServerName } from './mllp-servers.ts';
 import { serveWorker } from './workerd.ts';
@@ -65,30 +62,15 @@ const row = (what: string, connections: number, m: MllpMeasured): Row => ({
   failed: m.failed,
 });
 
-interface Started {
-  readonly port: number;
-  readonly pid: number;
-  stop(): Promise<void>;
-}
-
-async function startServer(name: ServerName): Promise<Started> {
-  const child = fork(join(import.meta.dirname, 'mllp-servers.ts'), [name]);
-  const ended = once(child, 'exit');
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  const stop = async (): Promise<void> => {
-    child.kill();
-    await ended;
-  };
-  return { port, pid: child.pid ?? 0, stop };
-}
+const server = (name: ServerName): Promise<Forked> => startForked('mllp-servers.ts', name);
 
 async function besideOthers(): Promise<Row[]> {
   const { sidecarPrivateKey: privateKey } = await makeSecrets();
-  const edge = await startServer('edge');
-  const servers: [string, Started][] = [
-    ['limit: bare Node, finds FS CR', await startServer('bare')],
-    ['our framing alone', await startServer('framing')],
-    ['@medplum/hl7 server', await startServer('medplum')],
+  const edge = await server('edge');
+  const servers: [string, Pick<Forked, 'port' | 'pid' | 'stop'>][] = [
+    ['limit: bare Node, finds FS CR', await server('bare')],
+    ['our framing alone', await server('framing')],
+    ['@medplum/hl7 server', await server('medplum')],
     [
       'sidecar: frame, sign, forward, answer',
       await startSidecar({ edgeUrl: `http://127.0.0.1:${edge.port}`, privateKey, env: UNPACED }),
@@ -103,7 +85,7 @@ async function besideOthers(): Promise<Row[]> {
     }
     return rows;
   } finally {
-    for (const [, server] of servers) await server.stop();
+    for (const [, started] of servers) await started.stop();
     await edge.stop();
   }
 }

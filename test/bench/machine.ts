@@ -1,0 +1,46 @@
+/** Where and of what a run was made. */
+import { execFile } from 'node:child_process';
+import { cpus, release, totalmem } from 'node:os';
+import process from 'node:process';
+import { promisify } from 'node:util';
+
+import { Client } from 'pg';
+import type * as z from 'zod';
+
+import { ROOT } from '../stack/services/build.ts';
+import type { machine } from './report/run.ts';
+
+const run = promisify(execFile);
+const GIGABYTE = 1024 ** 3;
+
+export function thisMachine(): z.infer<typeof machine> {
+  const cores = cpus();
+  const memoryGb = Math.round(totalmem() / GIGABYTE);
+  return { processor: cores[0]?.model ?? '', cores: cores.length, memoryGb, kernel: release() };
+}
+
+/** The programs that were measured. @param databaseUrl of the PostgreSQL among them */
+export async function versionsOf(databaseUrl: string): Promise<Record<string, string>> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ server_version: string }>('show server_version');
+  await client.end();
+  const said = async (program: string): Promise<string> => {
+    const { stdout } = await run(`${ROOT}node_modules/.bin/${program}`, ['--version']);
+    return /\d{4}-\d\d-\d\d|\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? stdout.trim();
+  };
+  return {
+    Node: process.versions.node,
+    workerd: await said('workerd'),
+    Deno: await said('deno'),
+    PostgreSQL: rows[0]?.server_version ?? '',
+  };
+}
+
+/** The commit that is checked out, undefined where something is changed. @param but a file that may be changed */
+export async function checkedOut(but: string): Promise<string | undefined> {
+  const git = async (...args: readonly string[]): Promise<string> =>
+    (await run('git', args, { cwd: ROOT })).stdout.trim();
+  const changed = await git('status', '--porcelain', '--', '.', `:(exclude)${but}`);
+  return changed === '' ? git('rev-parse', '--short=12', 'HEAD') : undefined;
+}
