@@ -106,6 +106,24 @@ test('makes a site and a key, lists, disables and enables it, and keeps who did 
   expect(again.stderr).toMatch(/jwks: the public key "a.json" already belongs to another API key/);
 });
 
+test('tells source addresses of the first site and of a second one apart', async () => {
+  const of = (range: string, site: string) => ['--site', site, '--range', range];
+  const address = (...args: string[]) => admin('site', 'address', ...args);
+  await admin('site', 'create', '--name', 'First');
+  const [all] = json(await address('list'));
+  expect(all).toMatchObject({ range: '*' });
+  const { site: second } = json(await admin('site', 'create', '--name', 'Second'));
+  const first = all?.site ?? '';
+  expect(json(await address('add', ...of('10.1.0.0/16', first)))).toHaveLength(2);
+  expect((await address('add', ...of('10.9.0.5', second))).code).toBe(1);
+  expect(json(await address('remove', ...of('*', first)))).toMatchObject([{ site: first, range: '10.1.0.0/16' }]);
+  expect(json(await address('add', ...of('10.9.0.5', second), '--sender-facility', 'EAST'))).toMatchObject([
+    { site: second, range: '10.9.0.5', senderFacility: 'EAST' },
+  ]);
+  expect(json(await address('list', '--site', second))).toHaveLength(1);
+  expect((await address('list', 'more')).code).toBe(1);
+});
+
 test('changes the settings of a site and what a key says otherwise, and clears them again', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'East', '--processing-ids', 'P,T'));
   const of = ['--site', site];

@@ -27,8 +27,8 @@ export const SHARED: readonly Mutant[] = [
   {
     name: 'our span is the caller’s',
     file: 'shared/trace-context.ts',
-    find: 'spanId: randomHex(8), parentSpanId };',
-    replace: 'spanId: parentSpanId, parentSpanId };',
+    find: ': randomHex(8), parentSpanId };',
+    replace: ': parentSpanId, parentSpanId };',
     tests: TRACE,
   },
   {

@@ -294,12 +294,19 @@ function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The command whose name the words begin with, of two words or three, and what stands behind it. */
+function meantBy(words: readonly string[]): { name: string; command: Command; operands: readonly string[] } {
+  for (const count of [3, 2]) {
+    const name = words.slice(0, count).join(' ');
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (command !== undefined) return { name, command, operands: words.slice(count) };
+  }
+  throw new UsageError(words.length === 0 ? 'what shall be done?' : `there is no ${words.slice(0, 3).join(' ')}`);
+}
+
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
-  const name = positionals.slice(0, 2).join(' ');
-  const operands = positionals.slice(2);
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined) throw new UsageError(name === '' ? 'what shall be done?' : `there is no ${name}`);
+  const { name, command, operands } = meantBy(positionals);
   if (operands.length !== (command.operands ?? 0)) throw new UsageError(`${name} ${command.usage.join(' ')}`);
   const foreign = Object.keys(values).find((option) => !command.options.includes(option));
   if (foreign !== undefined) throw new UsageError(`${name} has no option --${foreign}`);

@@ -69,7 +69,10 @@ const randomSecret = (): string => randomBytes(32).toString('base64url');
 
 const newSecret = (): Made => ({
   output: randomSecret(),
-  notes: ['next: store this as the secret GATEWAY_SECRET; another one goes behind it first (README.md, Rotate)'],
+  notes: [
+    'next: use it as a password, as METRICS_TOKEN or as GATEWAY_SECRET; another GATEWAY_SECRET goes behind the one there is',
+    '      first (README.md, Rotate)',
+  ],
 });
 
 interface SecretFile {
