@@ -101,10 +101,16 @@ const withoutFinalSlash = (url: string): string => url.replace(/\/+$/, '');
  * OpenID Connect Discovery 1.0 §4. An issuer may end in a slash, with which its tokens name it and without which its
  * document is found; as configured here it has none, so the provider's own spelling counts, and that alone.
  *
- * @throws Fault `unavailable` where the document is of another issuer
+ * @throws Fault `unavailable` where there is no document, or one of another issuer
  */
 async function discover(configured: string, http: HttpOptions): Promise<oauth.AuthorizationServer> {
   const response = await oauth.discoveryRequest(new URL(configured), { ...http, algorithm: 'oidc' });
+  if (!response.ok) {
+    throw new Fault(
+      'unavailable',
+      `the OpenID provider answers ${response.status} where its discovery document should be`,
+    );
+  }
   const { data } = published.safeParse(await response.clone().json());
   if (data !== undefined && withoutFinalSlash(data.issuer) !== configured) {
     throw new Fault('unavailable', 'the OpenID provider is another one: its issuer is not ADMIN_OIDC_ISSUER');

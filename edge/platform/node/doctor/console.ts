@@ -23,7 +23,7 @@ async function provider(base: URL): Promise<Finding[]> {
       : bad(
           'OpenID provider',
           `it answers ${answered.status} to a sign-in`,
-          `register the redirect URI ${redirect} there`,
+          answered.status < 500 ? `register the redirect URI ${redirect} there` : 'look at the provider and its status',
         ),
     redirect === expected
       ? good('redirect URI', redirect)
