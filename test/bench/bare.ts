@@ -65,11 +65,14 @@ async function insertsOfNewest(client: Client): Promise<{ readonly inserts: Inse
 }
 
 /**
- * @param words that are another with each run, as a control id is: unique in the database
+ * @param words that are another with each run, as a control id is: unique in the database; so has to be a new patient's number
  * @returns the statements of a run, each time with new ids and words
  */
 export async function bareWrites(client: Client, words: readonly string[]): Promise<() => readonly Bare[]> {
   const { inserts, ids } = await insertsOfNewest(client);
+  const numbers = inserts.find(({ table }) => table === 'patient_identity')?.rows ?? [];
+  if (numbers.some((row) => !row.some((text) => words.some((word) => text?.includes(word)))))
+    throw new Error('the copied request makes a patient: copies of it would be patients with one number');
   return () => {
     const made = new Map(ids.map((id) => [id, randomUUID() as string]));
     const run = randomUUID().slice(0, 12);

@@ -25,6 +25,8 @@ import { adt, fillPatients, oru } from './gateway-stack.ts';
 const PATIENTS = 10_000;
 /** Of the patient whose are looked for, made over each way. */
 const OBSERVATIONS = 20;
+/** Fewer than there are requests before anything is counted: each has come before. */
+const KNOWN_PATIENTS = 10;
 const ROOT_URL = 'http://gateway.bench';
 
 export interface Operation {
@@ -118,7 +120,7 @@ function operationsOf({ site, observed, patient, tokens }: Subjects): Operation[
     },
     {
       what: 'ORU with two results, patient seen before',
-      request: (n) => message(oru(`CONTROL-${n}`, `SEEN-${n % 20}`)),
+      request: (n) => message(oru(`CONTROL-${n}`, `SEEN-${n % KNOWN_PATIENTS}`)),
       words: ['CONTROL'],
     },
   ];
