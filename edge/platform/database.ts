@@ -102,7 +102,8 @@ function toFault(error: unknown, failure: Failure | undefined, saysItReads: bool
   if (failure === undefined) return error;
   const { state, message, detail } = failure;
   // Every transaction asks for one of them: migrations go first, and until they have, nothing is served.
-  const missing = state === '42883' ? /\b(?:limit_time|fhir_(?:read|find|write))\b/.exec(message)?.[0] : undefined;
+  const missing =
+    state === '42883' ? /\b(?:limit_time|fhir_(?:read|find|write)|hl7_write)\b/.exec(message)?.[0] : undefined;
   if (missing !== undefined)
     return new Fault('unavailable', `the database does not have the function ${missing}`, { cause: error });
   if (state === '') return new Fault('unavailable', 'the database cannot be reached', { cause: error });

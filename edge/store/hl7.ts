@@ -1,10 +1,10 @@
 /**
- * HL7 messages in the database (`hl7_known` and `hl7_take` in migrations/functions): what a message finds, and the message
+ * HL7 messages in the database (`hl7_known`, `hl7_take` and `hl7_write` in migrations/functions): what a message finds, and the message
  * with all its effects. The statements of an API key that sends messages are here too.
  */
 import type { AckError } from '../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
-import type { Query } from '../deps.ts';
+import type { Param, Query } from '../deps.ts';
 import type { NewAttention } from './attention.ts';
 import { type AuditAction, type auditEntry, auditLine } from './audit.ts';
 import type { ResultRow } from './hl7-result.ts';
@@ -276,27 +276,76 @@ export interface TakenRow {
   readonly ack: string | null;
 }
 
-/**
- * Stores a message and its effects, or nothing. What follows in the batch asks for the rest by what became of it.
- *
- * @param states of the rows that `matchesOf` found; `retry` comes back when they, or what the message rests on, have passed
- */
-export function takeMessage(
-  site: string,
-  message: NewMessage,
-  raw: Uint8Array,
-  ack: Uint8Array | null,
-  lookup: LookupKeys,
-  states: readonly string[],
-  effects: MessageEffects,
-): Query<TakenRow> {
+/** A message with all that it is stored by. */
+export interface Taking {
+  readonly site: string;
+  readonly message: NewMessage;
+  readonly raw: Uint8Array;
+  readonly ack: Uint8Array | null;
+  readonly lookup: LookupKeys;
+  /** Of the rows that `matchesOf` found; `retry` comes back when they, or what the message rests on, have passed. */
+  readonly states: readonly string[];
+  readonly effects: MessageEffects;
+}
+
+/** The arguments of `hl7_take`. */
+function takeParams({ site, message, raw, ack, lookup, states, effects }: Taking): Param[] {
   const { writes: resources, results, identities, merges, orders, moved, aliases, attention, unnamed } = effects;
-  const [values = [], types = [], keys = []] = lookupParams(lookup);
-  const query = sql<TakenRow>`select s.outcome, s.decided, encode(s.ack, 'hex') as ack,
-      set_config('gateway.message', s.outcome, true) as told
-    from hl7_take(${site}::uuid, ${JSON.stringify(message)}::json, ${raw}::bytea, ${ack}::bytea, ${values}::text[],
-      ${types}::text[], ${keys}::text[], ${states}::text[], ${JSON.stringify({ resources, results, identities, merges, orders, moved, aliases, attention, unnamed })}::json) s`;
-  return message.why === 'received' ? { ...query, once: true } : query;
+  const made = { resources, results, identities, merges, orders, moved, aliases, attention, unnamed };
+  return [site, JSON.stringify(message), raw, ack, ...lookupParams(lookup), states, JSON.stringify(made)];
+}
+
+const onceWhereReceived = ({ message }: Taking): { readonly once?: true } =>
+  message.why === 'received' ? { once: true } : {};
+
+/** Stores a message and its effects, or nothing. What follows in the batch asks for the rest by what became of it. */
+export const takeMessage = (taking: Taking): Query<TakenRow> => ({
+  text: `select s.outcome, s.decided, encode(s.ack, 'hex') as ack, set_config('gateway.message', s.outcome, true) as told
+    from hl7_take($1::uuid, $2::json, $3::bytea, $4::bytea, $5::text[], $6::text[], $7::text[], $8::text[], $9::json) s`,
+  params: takeParams(taking),
+  ...onceWhereReceived(taking),
+});
+
+/** What became of a message, with what there is where that is something else than what it was decided by. */
+export interface WrittenMessageRow extends TakenRow {
+  /** JSON lists; null where there are none, or nobody asked. */
+  readonly candidates: string | null;
+  readonly senders: string | null;
+  readonly matches: string | null;
+}
+
+/** What is found of a message's sender and of whom it is about. */
+export interface FoundRows {
+  readonly candidates: readonly CandidateRow[];
+  readonly senders: readonly { readonly sender: string }[];
+  readonly matches: readonly MatchRow[];
+}
+
+/**
+ * As `takeMessage` behind its door, and what there is where it was not taken, in one statement.
+ *
+ * @param opening as `p_opening` of hl7_write
+ * @param isLearnt what the look-up finds is told of a message that was stored, too
+ */
+export const writeMessage = (
+  opening: readonly string[],
+  taking: Taking,
+  isLearnt: boolean,
+): Query<WrittenMessageRow> => ({
+  text: 'select * from hl7_write($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)',
+  params: [opening, ...takeParams(taking), isLearnt],
+  whole: true,
+  ...onceWhereReceived(taking),
+});
+
+/** The lists of a row of `writeMessage`, which are what the function made. */
+export function foundRowsOf({ candidates, senders, matches }: WrittenMessageRow): FoundRows {
+  const listOf = (text: string | null): unknown => (text === null ? [] : JSON.parse(text));
+  return {
+    candidates: listOf(candidates) as CandidateRow[],
+    senders: (listOf(senders) as string[]).map((sender) => ({ sender })),
+    matches: listOf(matches) as MatchRow[],
+  };
 }
 
 export interface StoredMessageRow {

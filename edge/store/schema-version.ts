@@ -59,6 +59,7 @@ export const FUNCTIONS: readonly string[] = [
   'hl7_settings_state',
   'hl7_take',
   'hl7_value_text',
+  'hl7_write',
   'job_add',
   'job_advance',
   'job_claim',

@@ -268,6 +268,22 @@ export const PLATFORM: readonly Mutant[] = [
     tests: WHOLE,
   },
   {
+    name: 'a message of one statement is stored when its time has passed',
+    file: 'migrations/functions/hl7_write.sql',
+    find: '  ignored := limit_time(p_deadline, p_lock_ms, p_work_ms);\n',
+    replace: '',
+    tests: ['test/integration/hl7/round-trips.test.ts'],
+    only: 'a message that waited beyond its time',
+  },
+  {
+    name: 'a message of one statement lets anybody in',
+    file: 'migrations/functions/hl7_write.sql',
+    find: 'ignored := assert_caller(p_opening[1]::uuid, p_opening[2], p_opening[3]);',
+    replace: "ignored := set_config('gateway.site', p_opening[1], true);",
+    tests: ['test/integration/hl7/round-trips.test.ts'],
+    only: 'refused at once',
+  },
+  {
     name: 'a request of one statement lets anybody in',
     file: 'migrations/functions/request_begin.sql',
     find: 'ignored text := assert_caller(p_site, p_client, p_jti);',

@@ -138,7 +138,10 @@ async function decideAndStore(
   const input = decisionInput(deps, located, entry, request);
   const storeAs = (decision: Decision) => {
     const elapsedMs = Math.round(deps.now() - beganMs);
-    return store(database, { ...request, elapsedMs }, located, decision, entry, guesses !== undefined);
+    return store(database, { ...request, elapsedMs }, located, decision, entry, {
+      isGuess,
+      isLearnt: guesses !== undefined,
+    });
   };
   const fail = (error: unknown) => {
     deps.log({ level: 'error', event: 'bug', surface: 'hl7', requestId: request.requestId, error });

@@ -9,15 +9,21 @@ import type { Database } from '../../deps.ts';
 import {
   bytesOfHex,
   FAILED,
+  foundRowsOf,
   matchesOf,
   sendersOf,
   statesOf,
   takeMessage,
+  writeMessage,
   type AttemptReason,
+  type FoundRows,
+  type MessageIdentity,
   type NewMessage,
+  type TakenRow,
+  type Taking,
 } from '../../store/hl7.ts';
 import { type AuditBy, auditEntry } from '../../store/audit.ts';
-import { senderFrom, siteOf, throughDoor, type FoundSender, type Sender } from '../sender/find-sender.ts';
+import { senderFrom, siteOf, throughDoor, type Door, type FoundSender, type Sender } from '../sender/find-sender.ts';
 import type { NoKey } from '../sender/select-key.ts';
 import type { StoredMessage } from '../guess/guesses.ts';
 import type { Decision } from './decide.ts';
@@ -76,14 +82,17 @@ const MAX_TYPE_LENGTH = 64;
 /** For the administrator; the ACK lists fewer. */
 const MAX_KEPT_FINDINGS = 1000;
 
-/** @param isLearnt what there is then is asked for too */
+/**
+ * @param isGuess nothing was looked up for it: it writes and finds by key, and is of bounded size, as a whole request has to be
+ * @param isLearnt what there is then is asked for too
+ */
 export async function store(
   database: Database,
   { sender, bytes, source, requestId, elapsedMs }: StoreRequest,
   located: Located,
   { outcome, findings, effects, ack }: Decision,
   { messageId, why, actor, comment, jobId }: Entry,
-  isLearnt: boolean,
+  { isGuess, isLearnt }: { readonly isGuess: boolean; readonly isLearnt: boolean },
 ): Promise<Stored | Passed> {
   const { reading, identity, settings, sendersState, isControlIdReused, matches, door } = located;
   const { messageType, triggerEvent } = reading.header;
@@ -116,26 +125,65 @@ export async function store(
       },
     ),
   };
-  const answer = await unlessPassed(() =>
-    throughDoor(database, door, [
-      takeMessage(settings.site, message, bytes, ack, reading.lookup, statesOf(matches), effects),
-      sendersOf(door.choice, identity, ['retry']),
-      matchesOf(siteOf(door), reading.lookup, isLearnt ? ['retry', 'stored'] : ['retry']),
-    ]),
+  const taking = {
+    site: settings.site,
+    message,
+    raw: bytes,
+    ack,
+    lookup: reading.lookup,
+    states: statesOf(matches),
+    effects,
+  };
+  const taken = await unlessPassed(() =>
+    isGuess && door.words !== null
+      ? takeWhole(database, door.words, taking, isLearnt)
+      : takeInSteps(database, door, taking, identity, isLearnt),
   );
-  if (answer === undefined) return { status: 'passed', found: undefined };
-  const { candidates, results } = answer;
-  const [[row], senders, rows] = results;
+  if (taken === undefined) return { status: 'passed', found: undefined };
+  const { row, found: rows } = taken;
   if (row === undefined || row.outcome === 'retry' || row.decided === null) {
-    const found = await senderFrom(database, door, messageOf(located), { candidates, senders, matches: rows });
-    return { status: 'passed', found };
+    return { status: 'passed', found: await senderFrom(database, door, messageOf(located), rows) };
   }
   const left =
-    isLearnt && row.outcome === 'stored' ? { found: located, message: messageOf(located), effects, rows } : undefined;
+    isLearnt && row.outcome === 'stored'
+      ? { found: located, message: messageOf(located), effects, rows: rows.matches }
+      : undefined;
   const isStored = row.outcome === 'stored';
   const refusedFor = isStored ? findings.filter(({ severity }) => severity === 'E') : [];
   const told = row.ack === null ? null : bytesOfHex(row.ack);
   return { status: row.outcome, outcome: row.decided, ack: told, refusedFor, left };
+}
+
+/** What became of it, and what there is. */
+interface Taken {
+  readonly row: TakenRow | undefined;
+  readonly found: FoundRows;
+}
+
+async function takeWhole(
+  database: Database,
+  words: readonly string[],
+  taking: Taking,
+  isLearnt: boolean,
+): Promise<Taken> {
+  const [row] = await database.run(writeMessage(words, taking, isLearnt));
+  return { row, found: row === undefined ? { candidates: [], senders: [], matches: [] } : foundRowsOf(row) };
+}
+
+async function takeInSteps(
+  database: Database,
+  door: Door,
+  taking: Taking,
+  identity: MessageIdentity,
+  isLearnt: boolean,
+): Promise<Taken> {
+  const { candidates, results } = await throughDoor(database, door, [
+    takeMessage(taking),
+    sendersOf(door.choice, identity, ['retry']),
+    matchesOf(siteOf(door), taking.lookup, isLearnt ? ['retry', 'stored'] : ['retry']),
+  ]);
+  const [[row], senders, matches] = results;
+  return { row, found: { candidates, senders, matches } };
 }
 
 /** Who has the message processed (edge/README.md, Audit). */

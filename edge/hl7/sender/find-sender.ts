@@ -18,6 +18,7 @@ import {
   senderIn,
   sendersOf,
   shownMatchesOf,
+  type FoundRows,
   type LookupKeys,
   type MatchRow,
   type MessageIdentity,
@@ -65,15 +66,24 @@ export interface Seen {
   readonly accepted: { readonly ack: Uint8Array | null } | undefined;
 }
 
+/** The same as an argument of `writeMessage`; null for whoever names a key, whose messages are never guessed. */
+type Words = readonly string[];
+
 /**
  * How a batch about a message begins, with whom it may be of. By name: the check of an access token, or which site it is.
  * By address: the keys that it may be of; so each batch sees whether the one that was chosen still is the one.
  */
 export type Door =
-  | { readonly kind: 'name'; readonly opening: Query; readonly choice: Exclude<SenderChoice, typeof CANDIDATES> }
+  | {
+      readonly kind: 'name';
+      readonly opening: Query;
+      readonly words: Words | null;
+      readonly choice: Exclude<SenderChoice, typeof CANDIDATES>;
+    }
   | {
       readonly kind: 'address';
       readonly opening: Query<CandidateRow>;
+      readonly words: Words;
       readonly choice: typeof CANDIDATES;
       readonly peer: MllpPeer;
     };
@@ -103,23 +113,20 @@ export interface SoughtMessage {
   readonly lookup: LookupKeys;
 }
 
-/** What a batch brought that asked for `sendersOf` and `matchesOf` behind a door. */
-export interface SenderAnswer {
-  /** None behind a door by name. */
-  readonly candidates: readonly CandidateRow[];
-  readonly senders: readonly { readonly sender: string }[];
-  readonly matches: readonly MatchRow[];
-}
-
 /** @param header of the message as it is read by UTF-8, where nothing else is known */
 export function doorOf(sender: Sender, { header, identity }: Pick<SoughtMessage, 'header' | 'identity'>): Door {
-  if (sender.kind === 'key') return doorByName(enterSite(sender.site), sender);
-  if (sender.kind === 'caller') return doorByName(assertCaller(sender.caller), sender.caller);
+  if (sender.kind === 'key') return doorByName(enterSite(sender.site), null, sender);
+  if (sender.kind === 'caller') {
+    const { site, clientId, tokenId } = sender.caller;
+    return doorByName(assertCaller(sender.caller), [site, clientId, tokenId], sender.caller);
+  }
   const { address, tlsSubject = '' } = sender;
   const { sendingApplication = '', sendingFacility = '' } = header;
+  const words = [plainAddress(address), identity.application, identity.facility, tlsSubject] as const;
   return {
     kind: 'address',
-    opening: mllpSenders(plainAddress(address), identity.application, identity.facility, tlsSubject),
+    opening: mllpSenders(...words),
+    words,
     choice: CANDIDATES,
     peer: { address, sendingApplication, sendingFacility, tlsSubject },
   };
@@ -127,10 +134,12 @@ export function doorOf(sender: Sender, { header, identity }: Pick<SoughtMessage,
 
 const doorByName = (
   opening: Query,
+  words: Words | null,
   { site, clientId }: { readonly site: string; readonly clientId: string },
 ): Door => ({
   kind: 'name',
   opening,
+  words,
   choice: { site, clientId },
 });
 
@@ -181,7 +190,7 @@ export async function senderFrom(
   database: Database,
   door: Door,
   message: SoughtMessage,
-  { candidates, senders, matches }: SenderAnswer,
+  { candidates, senders, matches }: FoundRows,
 ): Promise<FoundSender | NoKey> {
   const rows = senders.map(senderIn);
   if (door.kind === 'name') {
@@ -194,7 +203,7 @@ export async function senderFrom(
   const row = rows.find((candidate) => candidate.client_id === clientId);
   if (row !== undefined) return foundSender(row, matches, door);
   // Keys of several sites may be meant, or PostgreSQL reads a range otherwise than we do: ask again, by name.
-  return findBehind(database, doorByName(enterSite(site), selected.key), message, null);
+  return findBehind(database, doorByName(enterSite(site), null, selected.key), message, null);
 }
 
 const DELETED: NoKey = { refused: 'no-key', reason: 'there is no such API key', explainTo: [] };

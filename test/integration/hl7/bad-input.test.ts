@@ -236,17 +236,17 @@ describe('bad input', () => {
     await other.send(`${msh('ADT^A01')}\nPID|1||I1^^^HOSP^MR||Doe^Jane`);
     const [patient] = await other.resources('Patient');
     let calls = 0;
+    const called = async (): Promise<void> => {
+      calls += 1;
+      if (calls !== at) return;
+      const { id: _id, version: _version, ...content } = patient ?? {};
+      const changed = { resourceType: 'Patient', ...content, birthDate: '1970-01-01' };
+      await other.database.run(writeResources(other.site, [toWrite(changed, patient?.id ?? '', 'update')]));
+    };
+    const { database } = other.deps;
     const interleaved: Hl7Site['deps']['database'] = {
-      ...other.deps.database,
-      async batch(queries) {
-        calls += 1;
-        if (calls === at) {
-          const { id: _id, version: _version, ...content } = patient ?? {};
-          const changed = { resourceType: 'Patient', ...content, birthDate: '1970-01-01' };
-          await other.database.run(writeResources(other.site, [toWrite(changed, patient?.id ?? '', 'update')]));
-        }
-        return other.deps.database.batch(queries);
-      },
+      run: (query) => called().then(() => database.run(query)),
+      batch: (queries) => called().then(() => database.batch(queries)),
     };
     const sent = await ingest(
       { ...other.deps, database: interleaved, ...by },

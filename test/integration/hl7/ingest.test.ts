@@ -154,14 +154,14 @@ describe('a message that the gateway fails to process', () => {
     'but one that the database is not there for, by what %s, is not stored at all, nor answered',
     async (_, at, by) => {
       const { database } = site.deps;
-      let batches = 0;
+      let calls = 0;
+      const called = async (): Promise<void> => {
+        calls += 1;
+        if (calls === at) throw new Fault('unavailable', 'the database cannot be reached');
+      };
       const away: typeof database = {
-        ...database,
-        async batch(queries) {
-          batches += 1;
-          if (batches === at) throw new Fault('unavailable', 'the database cannot be reached');
-          return database.batch(queries);
-        },
+        run: (query) => called().then(() => database.run(query)),
+        batch: (queries) => called().then(() => database.batch(queries)),
       };
       const message = `${msh('ADT^A01', `away-${at}`)}\n${pid('P23')}`;
       await expect(site.send(message, { database: away, ...by })).rejects.toMatchObject({ kind: 'unavailable' });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGuesses } from '../../../edge/hl7/guess/guesses.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import type { Sender } from '../../../edge/hl7/sender/find-sender.ts';
+import { withLimits } from '../../../edge/store/time-limits.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
@@ -211,6 +212,20 @@ describe('over MLLP', () => {
     expect(await forward(adt('B1', 'Janet'), one)).toEqual([named.clientId, 2]);
     expect(await forward(adt('B1', 'Joan'), one)).toEqual([named.clientId, 1]);
   });
+});
+
+test('a message that waited beyond its time is not stored', async () => {
+  const one = isolate();
+  await trips(adt('T0'), one);
+  const stored = (await site.messages()).length;
+  await db.client.query('begin');
+  await db.client.query('select lock_keys($1, $2)', [site.site, ['Patient|T1']]);
+  const database = withLimits(site.deps.database, { answerMs: 8_000, workMs: 300, lockMs: 5_000 });
+  const sending = site.send(adt('T1'), { ...one, database });
+  const waited = db.client.query('select pg_sleep(0.5)').then(() => db.client.query('commit'));
+  await expect(sending).rejects.toMatchObject({ kind: 'unavailable' });
+  await waited;
+  expect(await site.messages()).toHaveLength(stored);
 });
 
 describe('refused at once, whatever is believed', () => {

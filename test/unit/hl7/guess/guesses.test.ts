@@ -35,6 +35,7 @@ const lookup = { identifierValues: ['1'], keys: [] };
 const door: Door = {
   kind: 'name',
   opening: { text: raw('select').raw, params: [] },
+  words: null,
   choice: { site: SETTINGS.site, clientId: SETTINGS.clientId },
 };
 
