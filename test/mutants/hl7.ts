@@ -7,6 +7,7 @@ const NUMBERS = ['test/unit/hl7/identity/numbers.test.ts'];
 const CHARTS = ['test/integration/hl7/identity.test.ts'];
 const SELECT = ['test/unit/hl7/select-key.test.ts'];
 const OBSERVATION = ['test/unit/hl7/map-observation.test.ts'];
+const CLINICAL = ['test/unit/hl7/map-clinical.test.ts'];
 const INGEST = ['test/integration/hl7/ingest.test.ts'];
 const BAD_INPUT = ['test/integration/hl7/bad-input.test.ts'];
 const JUDGEMENT = ['test/unit/hl7/judgement.test.ts'];
@@ -110,7 +111,7 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'value: a text loses the unit that came beside it',
     file: 'edge/hl7/segments/obx-value.ts',
-    find: '.map((found) => withUnit(found, unitText));',
+    find: '.map((found) => withUnit(found, unit));',
     replace: ';',
     tests: OBSERVATION,
   },
@@ -258,8 +259,64 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'identity: an old number that somebody else has got is the survivor’s',
     file: 'edge/hl7/identity/resolve.ts',
-    find: 'patient: fit !== undefined && oldChart !== undefined ? oldChart : patient,',
+    find: 'patient: oldChart !== undefined && contradicts(patient, request) ? oldChart : patient,',
     replace: 'patient,',
+    tests: RESOLVE,
+  },
+  {
+    name: 'merge: of several MRG only the first is done',
+    file: 'edge/hl7/message/outline.ts',
+    find: '...mrgs.map((each): PatientOutline => ({ pid, more, mrg: each, timing, statements: [] })),',
+    replace: '',
+    tests: ['test/unit/hl7/charts-meet.test.ts'],
+  },
+  {
+    name: 'value: of a power of ten the end is the unit',
+    file: 'edge/hl7/mapping/datatypes/quantity.ts',
+    find: '  if (part !== undefined && power !== undefined) {',
+    replace: "  if (part !== undefined && power === '') {",
+    tests: OBSERVATION,
+  },
+  {
+    name: 'allergy: a code of another system takes its place',
+    file: 'edge/hl7/segments/al1-iam.ts',
+    find: '...(system === undefined ? [] : [nameKey(system)])',
+    replace: '',
+    tests: CLINICAL,
+  },
+  {
+    name: 'document: a number of another sender takes its place',
+    file: 'edge/hl7/mapping/key.ts',
+    find: 'namespace ?? (universalId === undefined ? sender : undefined)',
+    replace: 'namespace',
+    tests: CLINICAL,
+  },
+  {
+    name: 'note: what is not mapped is not named',
+    file: 'edge/hl7/message/structure-findings.ts',
+    find: "if (!isNote(segment) || isNote(members[at - 1]) || behind === 'OBX') continue;",
+    replace: 'if (at >= 0) continue;',
+    tests: OBSERVATION,
+  },
+  {
+    name: 'identity: a result of the husband is filed with the wife',
+    file: 'edge/hl7/identity/person.ts',
+    find: "differences.length > 2 ? 'contradicts'",
+    replace: "differences.length > 3 ? 'contradicts'",
+    tests: PERSON,
+  },
+  {
+    name: 'identity: nobody is told of another whole name',
+    file: 'edge/hl7/identity/person.ts',
+    find: "differences.length === 2 ? 'doubtful'",
+    replace: "differences.length === 5 ? 'doubtful'",
+    tests: PERSON,
+  },
+  {
+    name: 'identity: who was renamed is refused',
+    file: 'edge/hl7/identity/resolve.ts',
+    find: "found === 'contradicts' && (check",
+    replace: '(check',
     tests: RESOLVE,
   },
   {

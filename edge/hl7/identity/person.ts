@@ -63,19 +63,46 @@ export function agree(sent: Person, chart: Person, placeholders: ReadonlySet<str
 }
 
 /**
- * Whether a message cannot be about the person of a chart: against every name and birth date that the chart has had.
- * Absent and placeholder values contradict nothing.
+ * How well a message fits the person of a chart: against every name and birth date that the chart has had. It cannot be
+ * about that person (`contradicts`) where the birth dates are a generation apart, birth date and family name differ, or
+ * three of family name, first given name, sex and birth date: husband and wife, brother and sister. Where two of them
+ * differ people should look at it (`doubtful`). Absent and placeholder values differ from nothing.
  */
-export function contradict(sent: Person, chart: ChartPerson, placeholders: ReadonlySet<string>): boolean {
+export function fit(
+  sent: Person,
+  chart: ChartPerson,
+  placeholders: ReadonlySet<string>,
+): 'fits' | 'doubtful' | 'contradicts' {
   const sentDate = knownDate(sent.birthDate, placeholders);
   const dates = [chart.birthDate, ...chart.pastBirthDates].flatMap((date) => knownDate(date, placeholders) ?? []);
-  if (sentDate === undefined || dates.length === 0 || dates.includes(sentDate)) return false;
-  if (dates.every((date) => yearsBetween(date, sentDate) > MAX_PLAUSIBLE_CORRECTION_YEARS)) return true;
-  const sentNames = sent.names.filter(hasFamily);
-  const names = [...chart.names, ...chart.pastNames].filter(hasFamily);
-  if (sentNames.length === 0 || names.length === 0) return false;
-  return !sentNames.some((a) => names.some((b) => isSameFamily(a, b)));
+  const isOtherDate = sentDate !== undefined && dates.length > 0 && !dates.includes(sentDate);
+  if (isOtherDate && dates.every((date) => yearsBetween(date, sentDate) > MAX_PLAUSIBLE_CORRECTION_YEARS))
+    return 'contradicts';
+  const names = [...chart.names, ...chart.pastNames];
+  const isOtherFamily = isNoneOf(sent.names.filter(hasFamily), names.filter(hasFamily), isSameFamily);
+  if (isOtherDate && isOtherFamily) return 'contradicts';
+  const isOtherGiven = isNoneOf(sent.names, names, mayHaveSameGiven);
+  const differences = [isOtherDate, isOtherFamily, isOtherGiven, differ(bornAs(sent), bornAs(chart))].filter(Boolean);
+  return differences.length > 2 ? 'contradicts' : differences.length === 2 ? 'doubtful' : 'fits';
 }
+
+/** Of what either does not say nothing is different. */
+const isNoneOf = (
+  sent: readonly PersonName[],
+  names: readonly PersonName[],
+  isSame: (a: PersonName, b: PersonName) => boolean,
+): boolean => sent.length > 0 && names.length > 0 && !sent.some((a) => names.some((b) => isSame(a, b)));
+
+/** A short form or an initial is the same name; what is only text, and what newborns are called, may be any. */
+function mayHaveSameGiven(a: PersonName, b: PersonName): boolean {
+  const [given, other] = [known(a.given), known(b.given)];
+  if (given === undefined || other === undefined || isNewborn(a) || isNewborn(b)) return true;
+  const [left, right] = [letters(given), letters(other)];
+  return left.startsWith(right) || right.startsWith(left) || words(given).some((word) => words(other).includes(word));
+}
+
+/** What is neither of the two says nothing of which of them it was. */
+const bornAs = ({ sex }: Person): string | undefined => (sex === 'male' || sex === 'female' ? sex : undefined);
 
 /**
  * Whether a name is that of somebody else than the chart's person: another family name, or another first given name. What

@@ -7,7 +7,7 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import { isBareName, nameOfDomain } from '../../store/patient-identity.ts';
 import type { IdentityCheck } from '../../store/sender-choice.ts';
 import { aliasKey, type Domain, type Taught } from './domain.ts';
-import { agree, contradict, type ChartPerson, type Person } from './person.ts';
+import { agree, fit, type ChartPerson, type Person } from './person.ts';
 
 /** A number of PID-3 or MRG-1. */
 export interface SentNumber {
@@ -196,16 +196,16 @@ function found(
 ): Resolution {
   const { findings = [], duplicates = [], moved = [], proposed = [] } = extra;
   const oldChart = oldChartOf(patient, through, request);
-  const fit = fitOf(patient, leading, request);
-  if (fit?.severity === 'E') return { kind: 'refused', findings: [...findings, fit], duplicates: [] };
+  const differs = differenceFrom(patient, leading, request);
+  if (differs?.severity === 'E') return { kind: 'refused', findings: [...findings, differs], duplicates: [] };
   const foreign = foreignNumbers(patient, leading, request);
   const copied = [...foreign].filter(([{ isAlternate }]) => isAlternate !== true);
   const several = copied.map(([{ at }]) => identifiersOfSeveral(at));
   return {
     kind: 'known',
-    patient: fit !== undefined && oldChart !== undefined ? oldChart : patient,
+    patient: oldChart !== undefined && contradicts(patient, request) ? oldChart : patient,
     oldChart,
-    findings: [...findings, ...several, ...(fit === undefined ? [] : [fit])],
+    findings: [...findings, ...several, ...(differs === undefined ? [] : [differs])],
     duplicates: [
       ...new Set([...duplicates, ...copied.flatMap(([, owners]) => owners), ...moved.map((number) => number.patient)]),
     ],
@@ -252,12 +252,16 @@ function foreignNumbers(
   return new Map(found);
 }
 
-/** The person must fit (a finding), or does (undefined). */
-function fitOf(chart: string, leading: SentNumber, request: ResolveRequest): AckError | undefined {
-  if (!contradicts(chart, request)) return undefined;
+/** The person must fit (a finding), or does (undefined). People are renamed: who only may be somebody else is never refused. */
+function differenceFrom(chart: string, leading: SentNumber, request: ResolveRequest): AckError | undefined {
   const { check, isAdmission } = request;
-  const isRefused = check === 'refuse' || (check === 'refuse-results' && !isAdmission);
-  const message = 'name and birth date of the message are not those of the patient with this number';
+  const found = fitOf(chart, request);
+  if (found === 'fits') return undefined;
+  const isRefused = found === 'contradicts' && (check === 'refuse' || (check === 'refuse-results' && !isAdmission));
+  const message =
+    found === 'contradicts'
+      ? 'the person of the message is not the patient with this number: name, birth date or sex are others'
+      : 'two of family name, given name, birth date and sex are not those of the patient with this number';
   return finding(isRefused ? 'E' : 'W', leading.at, message, 'patient-differs');
 }
 
@@ -310,10 +314,12 @@ function agrees(chart: string, { charts, person, placeholderDates }: ResolveRequ
   return of !== undefined && agree(person, of.person, placeholderDates);
 }
 
-function contradicts(chart: string, { charts, person, placeholderDates }: ResolveRequest): boolean {
+function fitOf(chart: string, { charts, person, placeholderDates }: ResolveRequest): ReturnType<typeof fit> {
   const of = charts.get(chart);
-  return of !== undefined && contradict(person, of.person, placeholderDates);
+  return of === undefined ? 'fits' : fit(person, of.person, placeholderDates);
 }
+
+const contradicts = (chart: string, request: ResolveRequest): boolean => fitOf(chart, request) === 'contradicts';
 
 const identifiersOfSeveral = (at: string): AckError =>
   finding('W', at, "this number is another patient's: it was not copied", 'identifiers-of-several');

@@ -183,7 +183,7 @@ describe('patients', () => {
   test('a result fills what nobody has said of its patient, and warns of nothing', async () => {
     await site.send(adt('R-B3', '202601010800', '||Doe^Jane'));
     const sent: Sent = await site.send(
-      oru('B3', { time: '202601020800', status: 'F', value: '1' }).replace('Doe^Jane', 'Other^Name||19800229'),
+      oru('B3', { time: '202601020800', status: 'F', value: '1' }).replace('Doe^Jane', 'Other^Jane||19800229'),
     );
     expect(sent.errors).toEqual([]);
     expect(await one('Patient', 'R-B3')).toMatchObject({ name: [{ family: 'Doe' }], birthDate: '1980-02-29' });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { agree, contradict, type ChartPerson, type Person } from '../../../../edge/hl7/identity/person.ts';
+import { agree, fit, type ChartPerson, type Person } from '../../../../edge/hl7/identity/person.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 const name = (family?: string, given?: string, text?: string) => ({ family, given, text });
@@ -76,19 +76,41 @@ describe('agree', () => {
   });
 });
 
-describe('contradict', () => {
+describe('fit', () => {
+  const CONTRADICTS = 'contradicts';
   test.each([
-    ['another name and birth date', person('Jones', 'Bob', '1985-06-07'), ANN, true],
-    ['a married name', person('Jones', 'Ann', '1980-02-03'), ANN, false],
-    ['a corrected birth date', person('Smith', 'Ann', '1981-03-02'), ANN, false],
-    ['father and son', person('Smith', 'Ann', '1950-02-03'), ANN, true],
-    ['no birth date sent', person('Jones', 'Bob'), ANN, false],
-    ['no name sent', person(undefined, undefined, '1985-06-07'), ANN, false],
-    ['no name sent, and a birth date of another generation', person(undefined, undefined, '2015-06-07'), ANN, true],
-    ['the chart knows nothing', ANN, person(undefined, undefined), false],
-    ['an emergency admission: unknown, 1900', person('UNKNOWN', 'TRAUMA', '1900-01-01'), ANN, false],
+    ['another name and birth date', person('Jones', 'Bob', '1985-06-07'), ANN, CONTRADICTS],
+    ['a married name', person('Jones', 'Ann', '1980-02-03'), ANN, 'fits'],
+    ['a corrected birth date', person('Smith', 'Ann', '1981-03-02'), ANN, 'fits'],
+    ['father and son', person('Smith', 'Ann', '1950-02-03'), ANN, CONTRADICTS],
+    ['no birth date sent', person('Jones', undefined), ANN, 'fits'],
+    ['no name sent', person(undefined, undefined, '1985-06-07'), ANN, 'fits'],
+    [
+      'no name sent, and a birth date of another generation',
+      person(undefined, undefined, '2015-06-07'),
+      ANN,
+      CONTRADICTS,
+    ],
+    ['the chart knows nothing', ANN, person(undefined, undefined), 'fits'],
+    ['an emergency admission: unknown, 1900', person('UNKNOWN', 'TRAUMA', '1900-01-01'), ANN, 'fits'],
+    ['another whole name', person('Jones', 'Bob', '1980-02-03', 'female'), ANN, 'doubtful'],
+    ['another whole name, and nothing else said', person('Jones', 'Bob'), ANN, 'doubtful'],
+    ['another whole name and sex', person('Jones', 'Bob', '1980-02-03', 'male'), ANN, CONTRADICTS],
+    ['another whole name and a sex that is neither', person('Jones', 'Bob', '1980-02-03', 'other'), ANN, 'doubtful'],
+    ['husband and wife', person('Smith', 'Bob', '1978-06-07', 'male'), ANN, CONTRADICTS],
+    ['sisters', person('Smith', 'Eve', '1978-06-07', 'female'), ANN, 'doubtful'],
+    ['twins of one sex, or a nickname', person('Smith', 'Eve', '1980-02-03', 'female'), ANN, 'fits'],
+    ['twins, brother and sister', person('Smith', 'Bob', '1980-02-03', 'male'), ANN, 'doubtful'],
+    ['a new name and an initial', person('Jones', 'A', '1980-02-03', 'female'), ANN, 'fits'],
+    ['a new name and one given name more', person('Jones', 'Mary Ann', '1980-02-03', 'female'), ANN, 'fits'],
+    [
+      'a newborn that gets its names',
+      person('Jones', 'Eve', '1980-02-03', 'female'),
+      person('Smith', 'Baby Girl', '1980-02-03', 'male'),
+      'doubtful',
+    ],
   ])('%s', (_what, sent, stored, expected) => {
-    expect(contradict(sent, chart(stored), NONE)).toBe(expected);
+    expect(fit(sent, chart(stored), NONE)).toBe(expected);
   });
 
   test('what the chart once said counts: a late result of before the wedding, or of before the correction', () => {
@@ -96,6 +118,8 @@ describe('contradict', () => {
       pastNames: [name('Smith', 'Ann')],
       pastBirthDates: ['1980-02-03'],
     });
-    expect(contradict(ANN, renamed, NONE)).toBe(false);
+    expect(fit(ANN, renamed, NONE)).toBe('fits');
+    const formerly = chart(person('Jones', 'Bob', '1980-02-03', 'female'), { pastNames: [name('Smith', 'Ann')] });
+    expect(fit(ANN, formerly, NONE)).toBe('fits');
   });
 });

@@ -276,6 +276,18 @@ describe('the person must fit', () => {
     expect(reasons(judged)).toEqual([reason]);
   });
 
+  test('who only may be somebody else is told and never refused', () => {
+    const renamed = { ...ANN, names: BOB.names };
+    for (const isAdmission of [true, false]) {
+      const judged = resolve({ ...differs, person: renamed, isAdmission, check: 'refuse' });
+      expect(judged).toMatchObject({ kind: 'known', patient: 'a' });
+      expect(reasons(judged)).toEqual(['W patient-differs']);
+    }
+    const merged = charts({ old: ANN, new: ANN }, { old: 'new' });
+    const late = resolve({ ...differs, person: renamed, known: [known('old', '1')], charts: merged });
+    expect(late).toMatchObject({ patient: 'new', oldChart: 'old' });
+  });
+
   test('of an old number, with the survivor, which has what the chart that was merged away said', () => {
     const old: Partial<ResolveRequest> = { known: [known('old', '1')], isAdmission: false };
     const survivor = { ...ANN, pastNames: BOB.names, pastBirthDates: ['1960-05-06'] };
