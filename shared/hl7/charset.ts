@@ -104,6 +104,10 @@ export function decodeText(bytes: Uint8Array, charset: Charset): string | undefi
   }
 }
 
+/** Whether bytes are UTF-8 and not ASCII alone. */
+export const isUtf8BeyondAscii = (bytes: Uint8Array): boolean =>
+  bytes.some((byte) => byte > 0x7f) && decodeFatally(bytes, 'utf-8') !== undefined;
+
 function decodeFatally(bytes: Uint8Array, charset: Charset): string | undefined {
   try {
     let decoder = decoders.get(charset);

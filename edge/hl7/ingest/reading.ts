@@ -4,12 +4,13 @@
  */
 import { Fault } from '../../../shared/fault.ts';
 import { errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
-import type { Charset } from '../../../shared/hl7/charset.ts';
+import { isUtf8BeyondAscii, type Charset } from '../../../shared/hl7/charset.ts';
 import { readHeader, salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import { readMessage, type Message } from '../../../shared/hl7/message.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
 import { ruleOf, type EventRule } from '../message/events.ts';
 import { headerFindings } from '../message/header-findings.ts';
+import { senderName } from '../results/order-number.ts';
 import { offsetOf } from '../../../shared/hl7/time.ts';
 import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
 
@@ -37,9 +38,24 @@ export function readBytes(bytes: Uint8Array, charset: Charset): Reading {
   const { messageType = '', triggerEvent = '', versionId = '' } = header;
   const rule = ruleOf(messageType, triggerEvent);
   if (findings.length > 0 || rule === undefined) return { ...UNREAD, header, message, findings };
-  const outline = outlineOf(message, { messageType, versionId, rule });
+  const sender = senderName(header.sendingApplication, header.sendingFacility);
+  const outline = outlineOf(message, { messageType, versionId, rule, sender });
   const lookup = lookupOf(outline, rule, offsetOf(header.dateTime));
-  return { header, message, rule, outline, lookup, findings: outline.findings };
+  return {
+    header,
+    message,
+    rule,
+    outline,
+    lookup,
+    findings: [...doubtfulCharset(bytes, message), ...outline.findings],
+  };
+}
+
+/** Names would be stored in other letters: `Müller` as `MÃ¼ller`. Text of a set of one byte a letter is never UTF-8 by chance. */
+function doubtfulCharset(bytes: Uint8Array, { charset }: Message): AckError[] {
+  if (!/^(?:iso-8859|windows)-/.test(charset) || !isUtf8BeyondAscii(bytes)) return [];
+  const message = `the message was read as ${charset}, but its bytes are UTF-8: letters beyond ASCII are probably others`;
+  return [{ code: '102', severity: 'W', at: 'MSH^1^18', message, reason: 'charset-doubtful' }];
 }
 
 const UNREAD = { message: undefined, outline: undefined, rule: undefined, lookup: NOTHING } as const;

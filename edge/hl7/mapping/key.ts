@@ -18,6 +18,12 @@ export const entityKey = (part: Part | undefined): readonly (string | undefined)
   textOf(part, 3),
 ];
 
+/** The same where numbers without an authority are the sender's own: `1001` of two systems is two things. */
+export function numberKey(part: Part | undefined, sender: string): readonly (string | undefined)[] {
+  const [number, namespace, universalId] = entityKey(part);
+  return [number, namespace ?? (universalId === undefined ? sender : undefined), universalId];
+}
+
 /** CWE: code and coding system, else the text. */
 export const conceptKey = (part: Part | undefined): readonly (string | undefined)[] => {
   const code = codeOf(part);

@@ -14,27 +14,29 @@ import { document, documentKey, type DocumentSource, type ParentDocument } from 
 import type { DocumentAction } from './events.ts';
 import { groupsOf } from './segment-groups.ts';
 import type { Statement } from './statement.ts';
-import { misplaced, missing, type Report } from './structure-findings.ts';
+import { misplaced, missing, reportOtherNotes, type Report } from './structure-findings.ts';
 
 /**
  * One DocumentReference for each TXA.
  *
  * @param recorded EVN-2
+ * @param sender whose numbers are that name no authority
  */
 export function documents(
   members: readonly Segment[],
   action: DocumentAction,
   recorded: string | undefined,
+  sender: string,
   report: Report,
 ): Statement[] {
   const groups = groupsOf(members, ['TXA']).filter(({ head }) => head !== undefined);
   if (groups.length === 0) report(missing('TXA^1', 'a document message needs a TXA segment'));
-  for (const segment of groupsOf(members, ['TXA']).find(({ head }) => head === undefined)?.members ?? []) {
-    if (segment.id === 'OBX') report(misplaced(segment, 'a TXA'));
-  }
+  const before = groupsOf(members, ['TXA']).find(({ head }) => head === undefined)?.members ?? [];
+  for (const segment of before) if (segment.id === 'OBX') report(misplaced(segment, 'a TXA'));
+  reportOtherNotes(before, [], report);
   return groups.flatMap(({ head: txa, members: following }): Statement[] => {
     if (txa === undefined) return [];
-    const key = documentKey(txa, 12);
+    const key = documentKey(txa, 12, sender);
     if (key === undefined) {
       report(missing(`${locate(txa, 12)}^1^1`, 'TXA-12 (unique document number) is required'));
       return [];
@@ -44,7 +46,8 @@ export function documents(
       obx: following.filter(({ id }) => id === 'OBX'),
       notes: following.filter(({ id }) => id === 'NTE'),
     };
-    return [statementOf(key, source, action, recorded)];
+    const named = action === 'append' || action === 'replace' ? documentKey(txa, 13, sender) : undefined;
+    return [statementOf(key, named === key ? undefined : named, source, action, recorded)];
   });
 }
 
@@ -59,15 +62,15 @@ const REPLACES = 'replaces';
 export const replacedKey = (key: string): string | undefined =>
   key.startsWith(REPLACES) ? key.slice(REPLACES.length) : undefined;
 
+/** @param parentKey of the document that it is added to, or takes the place of */
 function statementOf(
   key: string,
+  parentKey: string | undefined,
   source: DocumentSource,
   action: DocumentAction,
   recorded: string | undefined,
 ): Statement {
   const { txa } = source;
-  const named = action === 'append' || action === 'replace' ? documentKey(txa, 13) : undefined;
-  const parentKey = named === key ? undefined : named;
   const isCancelled = action === 'cancel';
   return {
     type: 'DocumentReference',

@@ -42,6 +42,8 @@ export interface MessageKind {
   /** MSH-12.1. */
   readonly versionId: string;
   readonly rule: EventRule;
+  /** MSH-3 and MSH-4: whose the numbers of documents, diagnoses and their like are that name no authority. */
+  readonly sender: string;
 }
 
 type StatementsOf = (
@@ -55,19 +57,23 @@ type StatementsOf = (
 const STATEMENTS: ReadonlyMap<string, StatementsOf> = new Map<string, StatementsOf>([
   [
     'ADT',
-    (members, _kind, recorded, report) => [
+    (members, { sender }, recorded, report) => [
       ...admission(members, recorded, report),
-      ...singleSegments(members, recorded, report),
+      ...singleSegments(members, recorded, sender, report),
     ],
   ],
   [
     'ORU',
-    (members, { versionId }, recorded, report) => [
+    (members, { versionId, sender }, recorded, report) => [
       ...results(members, hasPatientResults(versionId), recorded, report),
-      ...singleSegments(members, recorded, report),
+      ...singleSegments(members, recorded, sender, report),
     ],
   ],
-  ['MDM', (members, { rule }, recorded, report) => documents(members, rule.document ?? 'store', recorded, report)],
+  [
+    'MDM',
+    (members, { rule, sender }, recorded, report) =>
+      documents(members, rule.document ?? 'store', recorded, sender, report),
+  ],
 ]);
 
 /** Reads a message whose header was accepted. */
@@ -95,20 +101,18 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
     if (pid === undefined) return [];
     const isExternal = rule.isExternal === true;
     requireIdentifier(pid, isExternal ? [3, 2] : [3], report);
-    const mrg = members.find(({ id }) => id === 'MRG');
+    const [mrg, ...mrgs] = members.filter(({ id }) => id === 'MRG');
     if (rule.patient === 'merge' || rule.patient === 'renumber') {
       if (mrg === undefined) report(missing('MRG^1', 'a merge needs an MRG segment after each PID'));
-      else requireIdentifier(mrg, isExternal ? [1, 4] : [1], report);
+      for (const each of [mrg ?? [], mrgs].flat()) requireIdentifier(each, isExternal ? [1, 4] : [1], report);
     }
     const more = members.filter(({ id }) => isOfPatient(id));
+    const timing = timed(recorded);
+    const statements = STATEMENTS.get(messageType)?.(members, kind, recorded, report) ?? [];
+    // Several MRG behind one PID (A45; some do so in A40) are as many merges into its patient.
     return [
-      {
-        pid,
-        more,
-        mrg,
-        timing: timed(recorded),
-        statements: STATEMENTS.get(messageType)?.(members, kind, recorded, report) ?? [],
-      },
+      { pid, more, mrg, timing, statements },
+      ...mrgs.map((each): PatientOutline => ({ pid, more, mrg: each, timing, statements: [] })),
     ];
   });
   const usable = patients.map((patient) => ({ ...patient, statements: withUsableKeys(patient.statements, report) }));

@@ -11,12 +11,21 @@ import type { Report } from './structure-findings.ts';
 
 const BY_NAME: ReadonlyMap<string, ResourceSegment> = new Map(RESOURCE_SEGMENTS.map((rule) => [rule.name, rule]));
 
-/** @param recorded EVN-2 */
-export function singleSegments(members: readonly Segment[], recorded: string | undefined, report: Report): Statement[] {
+/**
+ * @param recorded EVN-2
+ * @param sender whose numbers are that name no authority
+ */
+export function singleSegments(
+  members: readonly Segment[],
+  recorded: string | undefined,
+  sender: string,
+  report: Report,
+): Statement[] {
   return members.flatMap((segment): Statement[] => {
     const rule = BY_NAME.get(segment.id);
     if (rule === undefined) return [];
-    if (rule.requiresOneOf.some((field) => hasConcept(segment, field))) return [statementOf(segment, rule, recorded)];
+    if (rule.requiresOneOf.some((field) => hasConcept(segment, field)))
+      return [statementOf(segment, rule, recorded, sender)];
     const [field] = rule.requiresOneOf;
     const message = `${segment.id}-${field} is empty: the segment says nothing and was not mapped`;
     report({ code: '101', severity: 'W', at: locate(segment, field), message, reason: 'required-field-missing' });
@@ -24,11 +33,11 @@ export function singleSegments(members: readonly Segment[], recorded: string | u
   });
 }
 
-function statementOf(segment: Segment, rule: ResourceSegment, recorded: string | undefined): Statement {
+function statementOf(segment: Segment, rule: ResourceSegment, recorded: string | undefined, sender: string): Statement {
   const { type, key, subject = 'subject', scope, whole, fields } = rule;
   return {
     type,
-    key: key(segment),
+    key: key(segment, sender),
     segment,
     timing: timed(recorded),
     subject,

@@ -77,7 +77,11 @@ export function ownAuthority(
   return (
     authorityOf(key, key, named) ?? {
       uri: null,
-      name: JSON.stringify([application, facility].map((name) => nameKey(name ?? ''))),
+      name: senderName(application, facility),
     }
   );
 }
+
+/** A sender by MSH-3 and MSH-4, in any case. */
+export const senderName = (application: string | undefined, facility: string | undefined): string =>
+  JSON.stringify([application, facility].map((name) => nameKey(name ?? '')));

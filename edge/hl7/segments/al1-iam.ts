@@ -4,6 +4,7 @@
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { repetitions } from '../../../shared/hl7/value.ts';
+import { nameKey } from '../../store/patient-identity.ts';
 import { noteUnknownCode, type MapContext } from '../mapping/context.ts';
 import { codeOf, concept, conceptOf, mappedConcept, sentAs, textOfConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
@@ -11,7 +12,7 @@ import { fieldText, first, isValued, textOf } from '../mapping/datatypes/text.ts
 import { dateTime } from '../mapping/datatypes/time.ts';
 import { displayName } from '../mapping/datatypes/xpn.ts';
 import { byDefault, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
-import { conceptKey, entityKey, join } from '../mapping/key.ts';
+import { conceptKey, join, numberKey } from '../mapping/key.ts';
 import type { ConceptMap } from '../mapping/tables/concept-map.ts';
 import {
   ALLERGEN_CATEGORY,
@@ -174,12 +175,12 @@ function statusOf(segment: Segment, context: MapContext): Contribution[] {
   return saysOf(status);
 }
 
-/** IAM-7, else the allergen: AL1 and IAM of one allergen are one allergy. */
-function key(segment: Segment): string {
+/** IAM-7, else the allergen, a code of a system: AL1 and IAM of one allergen are one allergy. */
+function key(segment: Segment, sender: string): string {
   const id = segment.id === 'IAM' ? first(segment, 7) : undefined;
-  if (textOf(id, 1) !== undefined) return join('id', ...entityKey(id));
-  const code = codeOf(first(segment, 3));
-  return join(...(code === undefined ? conceptKey(first(segment, 3)) : [code]));
+  if (textOf(id, 1) !== undefined) return join('id', ...numberKey(id, sender));
+  const [allergen, system] = conceptKey(first(segment, 3));
+  return join(allergen, ...(system === undefined ? [] : [nameKey(system)]));
 }
 
 const ALLERGY = {

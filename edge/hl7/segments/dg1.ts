@@ -9,7 +9,7 @@ import { entity, practitioner } from '../mapping/datatypes/party.ts';
 import { fieldText, first, isValued, members, textOf } from '../mapping/datatypes/text.ts';
 import { dateTime } from '../mapping/datatypes/time.ts';
 import { byDefault, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
-import { conceptKey, entityKey, join } from '../mapping/key.ts';
+import { conceptKey, join, numberKey } from '../mapping/key.ts';
 import { actionOf } from './action-code.ts';
 import type { ResourceSegment } from './rule.ts';
 
@@ -108,9 +108,9 @@ function statusOf(segment: Segment, context: MapContext): Contribution[] {
 }
 
 /** DG1-20, else code and date. */
-function key(segment: Segment): string {
+function key(segment: Segment, sender: string): string {
   const id = first(segment, 20);
-  if (textOf(id, 1) !== undefined) return join('id', ...entityKey(id));
+  if (textOf(id, 1) !== undefined) return join('id', ...numberKey(id, sender));
   return join(...conceptKey(first(segment, 3)), rawAt(segment, 4), rawAt(segment, 5)?.slice(0, 8));
 }
 

@@ -31,8 +31,8 @@ export interface ResourceSegment extends SegmentFields {
   readonly scope: `system/${ResourceType}.write`;
   /** Coded fields of which one must name something; the first is the one that is missed. */
   readonly requiresOneOf: readonly [number, ...number[]];
-  /** Which resource of the patient it is (`mapping/key.ts`). */
-  readonly key: (segment: Segment) => string;
+  /** Which resource of the patient it is (`mapping/key.ts`); `sender` as of `numberKey`. */
+  readonly key: (segment: Segment, sender: string) => string;
   /** What it says as a whole, before its fields: status and category. */
   readonly whole: (segment: Segment, context: MapContext) => readonly Contribution[];
 }

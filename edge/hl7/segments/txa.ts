@@ -10,7 +10,7 @@ import { practitioner } from '../mapping/datatypes/party.ts';
 import { fieldText, first, isValued, textOf, wholeText } from '../mapping/datatypes/text.ts';
 import { instant } from '../mapping/datatypes/time.ts';
 import { byDefault, contributionsOf, fixed, type Contribution, type FieldMap } from '../mapping/field-map.ts';
-import { entityKey, join } from '../mapping/key.ts';
+import { join, numberKey } from '../mapping/key.ts';
 import { DOCUMENT_CONFIDENTIALITY } from '../mapping/tables/concept-maps.ts';
 import { COMPLETION_STATUS, DOCUMENT_STATUS } from '../mapping/tables/status.ts';
 import { commentText } from './nte.ts';
@@ -135,10 +135,14 @@ function contents(source: DocumentSource, context: MapContext): JsonObject[] {
   return [...attached, ...(text === '' ? [] : [plainText(text)]), ...comments.map(plainText)];
 }
 
-/** TXA-12, or TXA-13 for the document it belongs to. */
-export function documentKey(txa: Segment, field: 12 | 13): string | undefined {
+/**
+ * TXA-12, or TXA-13 for the document it belongs to.
+ *
+ * @param sender whose a number is that names no authority
+ */
+export function documentKey(txa: Segment, field: 12 | 13, sender: string): string | undefined {
   const id = first(txa, field);
-  return textOf(id, 1) === undefined ? undefined : join(...entityKey(id));
+  return textOf(id, 1) === undefined ? undefined : join(...numberKey(id, sender));
 }
 
 /** The segments of one DocumentReference. */

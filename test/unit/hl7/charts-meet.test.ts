@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { chartsMeet } from '../../../edge/hl7/ingest/charts-meet.ts';
 import { createDrafts, type Found } from '../../../edge/hl7/mapping/drafts.ts';
 import { keyOf } from '../../../edge/hl7/mapping/key.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
+import { createWorld } from './world.ts';
 
 const id = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const [FROM, TO, THIRD] = [id(1), id(2), id(3)];
@@ -47,4 +49,17 @@ test('of several that are merged into one, the second meets what the first broug
     { from: THIRD, to: TO },
   ];
   expect(changed([allergy(10, FROM, FROM), allergy(11, THIRD, THIRD)], merges)).toEqual([id(10), id(11)]);
+});
+
+test('a PID with several MRG: each is merged', () => {
+  const world = createWorld();
+  const pid = (number: string) => `PID|1||${number}^^^HOSP^MR||Smith^Ann||19800203|F`;
+  for (const number of ['A1', 'B1', 'C1']) world.send(`${msh('ADT^A04')}\n${pid(number)}`);
+  expect(world.send(`${msh('ADT^A40')}\n${pid('A1')}\nMRG|B1^^^HOSP^MR\nMRG|C1^^^HOSP^MR`)).toEqual([]);
+  expect(world.state().match(/replaced-by/g)).toHaveLength(2);
+  expect(() => world.send(`${msh('ADT^A40')}\n${pid('A1')}\nMRG|B1^^^HOSP^MR\nMRG|`)).toThrow('E 101 MRG^2^1^1^1');
+  expect(world.send(`${msh('ADT^A45')}\n${pid('A1')}\nMRG|X1^^^HOSP^MR\nMRG|Y1^^^HOSP^MR`)).toEqual([
+    'W 205 MRG^1 not-moved',
+    'W 205 MRG^2 not-moved',
+  ]);
 });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { mapped, pid, segment } from './mapped.ts';
+import { createWorld } from './world.ts';
 
 const adt = (line: string) => mapped('ADT^A01', [pid(), line]);
 
@@ -51,6 +52,27 @@ describe('allergies', () => {
   test('AL1 and IAM of one allergen are one allergy', () => {
     const result = mapped('ADT^A01', [pid(), 'AL1|1|DA|PEN^Penicillin^L|MI', 'IAM|1|DA|PEN^Penicillin^L']);
     expect(result.resources.filter(({ resourceType }) => resourceType === 'AllergyIntolerance')).toHaveLength(1);
+  });
+
+  test('a code of two systems is two allergies', () => {
+    const result = mapped('ADT^A01', [pid(), 'AL1|1|DA|1^Penicillin^99A', 'AL1|2|DA|1^Latex^99B', 'AL1|3|DA|1^L^99b']);
+    expect(result.resources.filter(({ resourceType }) => resourceType === 'AllergyIntolerance')).toHaveLength(2);
+  });
+});
+
+describe('numbers without an authority are the sender’s own', () => {
+  test.each<[string, string, string, number]>([
+    ['MDM^T02', 'TXA|1|R|TX|||||||||1001\nOBX|1|TX|t^T^L||text', 'DocumentReference', 2],
+    ['MDM^T02', 'TXA|1|R|TX|||||||||1001^DOCS\nOBX|1|TX|t^T^L||text', 'DocumentReference', 1],
+    ['ADT^A08', `DG1|1||I10^H^I10${'|'.repeat(17)}1`, 'Condition', 2],
+    ['ADT^A08', `PR1|1||P1^P^L${'|'.repeat(16)}1`, 'Procedure', 2],
+    ['ADT^A08', 'IAM|1|DA|PEN^P^L||||1', 'AllergyIntolerance', 2],
+  ])('%s %s', (type, lines, resourceType, expected) => {
+    const world = createWorld();
+    const from = (sender: string, id: string) =>
+      `MSH|^~\\&|${sender}|HOSP|G|S|20260102030405||${type}|${id}|P|2.5.1\n${pid()}\n${lines}`;
+    for (const [at, sender] of ['RIS', 'PATH', 'ris'].entries()) world.send(from(sender, `C${at}`));
+    expect(world.state().match(new RegExp(`^${resourceType} `, 'gm'))).toHaveLength(expected);
   });
 });
 

@@ -72,6 +72,7 @@ describe('names', () => {
       },
     ],
     ['a maiden name', 'Doe^Jane^^^^^M', { use: 'maiden' }],
+    ['a code in other letters', 'Doe^Jane^^^^^m', { use: 'maiden' }],
     ['a type that FHIR has no use for', 'Doe^Jane^^^^^C', { family: 'Doe' }],
     [
       'family parts',
@@ -111,6 +112,7 @@ describe('contact points', () => {
     [13, '555-1^PRN^PH', { system: 'phone', value: '555-1', use: 'home' }],
     [13, '555-1', { system: 'phone', value: '555-1', use: 'home' }],
     [14, '555-1', { system: 'phone', value: '555-1', use: 'work' }],
+    [14, '555-1^prn^ph', { system: 'phone', value: '555-1', use: 'home' }],
     [13, '^^CP^^43^664^1234567', { system: 'phone', value: '+43 664 1234567', use: 'mobile' }],
     [13, '^PRN^PH^^^201^5551212^99', { value: '201 5551212 X99', use: 'home' }],
     [13, '^NET^Internet^a@b.example', { system: 'email', value: 'a@b.example' }],
@@ -139,6 +141,7 @@ describe('addresses', () => {
     [{ 11: '1 Main St&Main St&1' }, { line: ['1 Main St', 'Main St', '1'] }],
     [{ 11: '1 Main^^Wien^^^^M' }, { type: 'postal' }],
     [{ 11: '1 Main^^Wien^^^^BA' }, { use: 'old' }],
+    [{ 11: '1 Main^^Wien^^^^ba' }, { use: 'old' }],
     [
       { 11: '1 Main^^Wien', 12: 'County' },
       { city: 'Wien', district: 'County' },
@@ -287,4 +290,12 @@ describe('race and ethnicity', () => {
     expect(result.findings).toEqual(['I 0 PID^1^10', 'I 0 PID^1^22']);
     expect(result.resource('Patient')).not.toHaveProperty('extension');
   });
+});
+
+test('letters that are probably others, since MSH-18 says another set than the bytes are of', () => {
+  const findings = (name: string, set: string) =>
+    mapped('ADT^A08', [pid({ 5: name })], { header: { 18: set } }).findings;
+  for (const set of ['8859/1', '8859/15']) expect(findings('Müller', set)).toEqual(['W 102 MSH^1^18']);
+  expect(findings('Muller', '8859/1')).toEqual([]);
+  expect(findings('Müller', 'UNICODE UTF-8')).toEqual([]);
 });

@@ -19,7 +19,7 @@ export function address(part: Part, context: MapContext): JsonObject | undefined
   const line = [textOf(street, 1), textOf(street, 2), textOf(street, 3), textOf(part, 2), textOf(part, 19)].filter(
     (text) => text !== undefined,
   );
-  const kind = code(textOf(part, 7));
+  const kind = code(textOf(part, 7))?.toUpperCase();
   const city = textOf(part, 3);
   const district = textOfConcept(componentOf(part, 9));
   const state = textOf(part, 4);

@@ -96,6 +96,6 @@ function humanName(part: Part, context: MapContext): JsonObject | undefined {
   });
   if (name === undefined || (name.text === undefined && familyParts.length === 0)) return undefined;
   noteUnknownUse(part, 7, 'table 0200', NAME_TYPES, context);
-  const use = NAME_TYPE.codes.get(textOf(part, 7) ?? '')?.code;
+  const use = NAME_TYPE.codes.get(textOf(part, 7)?.toUpperCase() ?? '')?.code;
   return use === undefined ? name : { use, ...name };
 }

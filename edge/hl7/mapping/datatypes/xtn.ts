@@ -35,7 +35,7 @@ const NUMBER_PARTS: readonly (readonly [component: number, url: string])[] = [
  * @param fallbackUse where XTN.2 says nothing: `home` for PID-13, `work` for PID-14 (`PID[Patient]` 22 and 24)
  */
 export function contactPoint(part: Part, context: MapContext, fallbackUse?: string): JsonObject | undefined {
-  const useCode = code(textOf(part, 2));
+  const useCode = code(textOf(part, 2))?.toUpperCase();
   const equipmentCode = code(textOf(part, 3));
   const equipment = EQUIPMENT.get(equipmentCode?.toUpperCase() ?? '');
   const isEmail = equipment?.system === 'email' || (equipmentCode === undefined && looksLikeEmail(part, useCode));
