@@ -36,7 +36,7 @@ const FORMATTING: ReadonlyMap<string, (count?: number) => string> = new Map<stri
 ]);
 
 // Two digits: `\.sk999999999\` must not become a gigabyte.
-const FORMATTING_COMMAND = /^\.([a-z]{2})([+-]?)([0-9]{0,2})$/;
+const FORMATTING_COMMAND = /^\.([a-z]{2})([+-]?)([0-9]{0,2})$/i;
 const HEXADECIMAL = /^X((?:[0-9A-Fa-f]{2})+)$/;
 const CHARSET_SWITCH = /^(?:C[0-9A-Fa-f]{4}|M[0-9A-Fa-f]{4}(?:[0-9A-Fa-f]{2})?)$/;
 // Tab, line feed and carriage return are text; the other control characters are not, and NUL cannot be stored.
@@ -81,7 +81,7 @@ function meaningOf(sequence: string, { delimiters, charset }: Syntax): string | 
   const command = FORMATTING_COMMAND.exec(sequence);
   if (command !== null) {
     const [, name = '', sign, digits = ''] = command;
-    return FORMATTING.get(name)?.(digits === '' ? undefined : sign === '-' ? 0 : Number(digits));
+    return FORMATTING.get(name.toLowerCase())?.(digits === '' ? undefined : sign === '-' ? 0 : Number(digits));
   }
 
   const data = HEXADECIMAL.exec(sequence)?.[1];

@@ -11,7 +11,9 @@ export function linkPatients(a: Draft, b: Draft, drafts: Drafts): void {
   drafts.apply(b, [link('seealso', a)], ADDED);
 }
 
-export function unlinkPatients(a: Draft, b: Draft, drafts: Drafts): void {
+/** @returns whether they were linked: a merge is no link that could be taken away */
+export function unlinkPatients(a: Draft, b: Draft, drafts: Drafts): boolean {
+  let wereLinked = false;
   for (const [from, to] of [
     [a, b],
     [b, a],
@@ -19,8 +21,11 @@ export function unlinkPatients(a: Draft, b: Draft, drafts: Drafts): void {
     const links = itemsOf(from.content['link']);
     const kept = links.filter(({ type, other }) => type !== 'seealso' || !isTo(other, to));
     const { link: _link, ...others } = from.content;
-    if (kept.length < links.length) drafts.rewrite(from, kept.length === 0 ? others : { ...others, link: [...kept] });
+    if (kept.length === links.length) continue;
+    drafts.rewrite(from, kept.length === 0 ? others : { ...others, link: [...kept] });
+    wereLinked = true;
   }
+  return wereLinked;
 }
 
 const isTo = (other: Json | undefined, patient: Draft): boolean =>

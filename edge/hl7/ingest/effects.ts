@@ -108,7 +108,7 @@ export function effectsOf(request: MapRequest): Effects {
   for (const other of others) {
     if (first === undefined) break;
     if (rule.patient === 'link') linkPatients(first, other, drafts);
-    if (rule.patient === 'unlink') unlinkPatients(first, other, drafts);
+    if (rule.patient === 'unlink' && !unlinkPatients(first, other, drafts)) noteNotLinked(context);
   }
   const merges = mapped.flatMap((each) => each.merges);
   chartsMeet(merges, drafts);
@@ -156,6 +156,11 @@ function ofVisit({ type, content }: Draft, visit: JsonObject | undefined): Contr
   if (type !== 'DocumentReference') return [fixed('encounter', visit, 'PV1-19')];
   const stored = isJsonObject(content['context']) ? content['context'] : {};
   return [fixed('context', { ...stored, encounter: [visit] }, 'PV1-19')];
+}
+
+function noteNotLinked(context: MapContext): void {
+  const message = 'the patients are not linked: nothing was changed, and what was merged stays so';
+  note(context, 'W', '204', 'PID^2', message, 'not-linked');
 }
 
 function noteSkipped({ segment }: Statement, scope: string, context: MapContext): void {

@@ -20,7 +20,7 @@ import type { Timing } from '../order/clock.ts';
 import { standingOf } from '../order/standing.ts';
 import { groupsOf, type SegmentGroup } from './segment-groups.ts';
 import type { Statement } from './statement.ts';
-import { misplaced, missing, type Report } from './structure-findings.ts';
+import { misplaced, missing, reportOtherNotes, type Report } from './structure-findings.ts';
 
 /**
  * Segments after OBR belong to it, an ORC to the OBR after it.
@@ -48,12 +48,15 @@ export function results(
       statements.push(...admission(following, recorded, report));
     } else if (order === undefined) {
       for (const segment of following) if (segment.id === 'OBX') report(misplaced(segment, 'an OBR'));
+      reportOtherNotes(following, [], report);
     } else {
       if (!hasConcept(order.obr, 4))
         report(missing(locate(order.obr, 4), 'OBR-4 (universal service identifier) is required'));
       const observations = observationsOf(following, { order, orders, recorded: undefined }, report);
-      const firstObx = following.findIndex(({ id }) => id === 'OBX');
-      const notes = following.filter(({ id }, at) => id === 'NTE' && (firstObx < 0 || at < firstObx));
+      // An ORC, and the notes behind it, are of the next order.
+      const others = following.findIndex(({ id }) => id === 'OBX' || id === 'ORC');
+      const notes = following.filter(({ id }, at) => id === 'NTE' && (others < 0 || at < others));
+      reportOtherNotes(following, notes, report);
       const specimens = following.filter(({ id }) => id === 'SPM');
       const source = { ...order, notes, specimens };
       statements.push(...observations, reportOf(source, reportKey(order.obr, order.numbers), observations, orders));
@@ -107,6 +110,7 @@ function reportOf(
  * @param recorded EVN-2
  */
 export function admission(members: readonly Segment[], recorded: string | undefined, report: Report): Statement[] {
+  reportOtherNotes(members, [], report);
   return observationsOf(members, { order: undefined, orders: [], recorded }, report);
 }
 

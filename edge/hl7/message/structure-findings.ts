@@ -22,6 +22,23 @@ export const misplaced = (segment: Segment, after: string): AckError => ({
   reason: 'segment-sequence',
 });
 
+/**
+ * One finding for each run of NTE that stand behind what no notes are kept of: a patient, an order, a specimen.
+ *
+ * @param mapped those that are kept, beside the ones behind an OBX
+ */
+export function reportOtherNotes(members: readonly Segment[], mapped: readonly Segment[], report: Report): void {
+  const kept = new Set(mapped);
+  const isNote = (segment: Segment | undefined): boolean => segment?.id === 'NTE' && !kept.has(segment);
+  let behind = '';
+  for (const [at, segment] of members.entries()) {
+    if (segment.id !== 'NTE') behind = segment.id;
+    if (!isNote(segment) || isNote(members[at - 1]) || behind === 'OBX') continue;
+    const message = `this note of ${isSegmentId(behind) ? behind : 'the patient'} is kept with the message and not mapped`;
+    report({ code: '0', severity: 'I', at: locate(segment), message, reason: 'segment-not-mapped' });
+  }
+}
+
 /** One finding for each kind of segment that is stored with the message and mapped to nothing. */
 export function reportUnmapped(message: Message, report: Report): void {
   const seen = new Set<string>();

@@ -9,13 +9,14 @@ import { locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts
 import { printJson, type JsonObject } from '../../../shared/json.ts';
 import { attempt, type MapContext, note, quietly } from '../mapping/context.ts';
 import { encapsulated, pointer } from '../mapping/datatypes/attachment.ts';
-import { codeableConcept, textOfConcept } from '../mapping/datatypes/cwe.ts';
+import { codeableConcept } from '../mapping/datatypes/cwe.ts';
 import {
   decimal,
   numericRange,
   structuredNumeric,
   structuredText,
   unitOf,
+  unitText,
   writtenNumber,
 } from '../mapping/datatypes/quantity.ts';
 import { code, fieldText, first, textOf, wholeText } from '../mapping/datatypes/text.ts';
@@ -113,7 +114,9 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     'DR',
     (part, context) => {
       const valuePeriod = dateRange(part, quietly(context));
-      return valuePeriod === undefined ? undefined : { value: { valuePeriod } };
+      // Half of what was sent would be another period.
+      const sent = [1, 2].filter((end) => textOf(part, end) !== undefined);
+      return sent.length === Object.keys(valuePeriod ?? {}).length ? value(valuePeriod && { valuePeriod }) : undefined;
     },
   ],
   [
@@ -154,8 +157,8 @@ export function observedValues(segment: Segment, context: MapContext): ObservedV
   const type = valueType(segment) ?? 'ST';
   const parts = repetitions(segment, 5).filter((part) => part.raw !== '' && part.raw !== '""');
   const unitPart = first(segment, 6);
-  const unitText = textOfConcept(unitPart);
-  const valueContext: ValueContext = { ...context, unit: unitOf(unitPart, context), unitText };
+  const unit = unitText(unitPart);
+  const valueContext: ValueContext = { ...context, unit: unitOf(unitPart, context), unitText: unit };
   const reader = READERS.get(type);
   if (reader === undefined && parts[0] !== undefined) {
     const message = 'OBX-2 is not a value type of table 0125 that is mapped: OBX-5 is kept as text';
@@ -164,12 +167,12 @@ export function observedValues(segment: Segment, context: MapContext): ObservedV
   if (TEXT_TYPES.has(type)) {
     const lines = observedText(segment);
     const found = measured(lines, valueContext.unit) ?? string(lines);
-    return found === undefined ? [] : [withUnit(found, unitText)];
+    return found === undefined ? [] : [withUnit(found, unit)];
   }
   return parts
     .map((part) => observed(part, type, reader ?? textOrNumber, valueContext))
     .filter((found) => found !== undefined)
-    .map((found) => withUnit(found, unitText));
+    .map((found) => withUnit(found, unit));
 }
 
 /** OBX-5 of a TX or FT: its repetitions are lines. */

@@ -390,7 +390,7 @@ export function identityCases(subject: () => ChartSubject): void {
     });
 
     test('A24 links both ways, A37 takes it back', async () => {
-      const { adt, pid, ann } = story();
+      const { adt, merge, pid, ann } = story();
       await subject().send(adt('{X}^^^ONE^MR'));
       await subject().send(adt('{Y}^^^ONE^MR'));
       const both = (event: string) => `${msh(`ADT^${event}`)}\n${pid('{X}^^^ONE^MR')}\n${pid('{Y}^^^ONE^MR')}`;
@@ -400,8 +400,12 @@ export function identityCases(subject: () => ChartSubject): void {
         [{ other: { reference: `Patient/${b?.id}` }, type: 'seealso' }],
         [{ other: { reference: `Patient/${a?.id}` }, type: 'seealso' }],
       ]);
-      await subject().send(both('A37'));
+      expect((await subject().send(both('A37'))).errors).toEqual([]);
       expect((await subject().patients(ann)).map(({ content }) => content['link'])).toEqual([undefined, undefined]);
+
+      // A merge is not taken back by it, and whoever means to is told so.
+      await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^ONE^MR'));
+      expect((await subject().send(both('A37'))).errors).toEqual(['W 205 PID^2^3^1^1', 'W 204 PID^2']);
     });
 
     test.each(['A43', 'A44', 'A45'])('%s: what is not moved is told', async (event) => {

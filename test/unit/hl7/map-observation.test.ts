@@ -57,6 +57,8 @@ describe('values by type', () => {
     ['DT', '20260231'],
     ['TM', '2560'],
     ['DR', 'x^y'],
+    ['DR', '20260102^20260101'],
+    ['DR', '20260101^y'],
     ['ED', '^AP^PDF^Base64^?'],
     ['XX', 'whatever'],
   ])('%s %s does not fit its type: text with a warning', (type, value) => {
@@ -124,6 +126,19 @@ describe('values by type', () => {
       expect(oru({ 2: 'ST', 5: '5.6' }).resource('Observation')).toMatchObject({ valueString: '5.6' });
       expect(oru({ 2: 'ST', 5: '<5' }).resource('Observation')).toMatchObject({ valueString: '<5' });
       expect(oru({ 2: 'NM', 5: '<5' }).resource('Observation')).toMatchObject({ valueQuantity: { comparator: '<' } });
+    });
+
+    test.each([
+      ['NM', '10^3/uL'],
+      ['NM', 'x10^9/L^^L'],
+      ['ST', '10^-3'],
+    ])('%s: a power of ten whose ^ was not escaped, %s, is no other unit', (type, obx6) => {
+      const result = valued(type, '5.60', obx6);
+      expect(result.json('Observation')).toContain(
+        `"valueQuantity":{"value":5.60,"unit":"${obx6.replace('^^L', '')}"}`,
+      );
+      expect(result.findings).toEqual(['W 102 OBX^1^6^1']);
+      expect(oru({ 2: 'ST', 5: '1:8', 6: obx6 }).json('Observation')).toContain(`1:8 ${obx6.replace('^^L', '')}`);
     });
 
     test('a text that has it already says it once', () => {
@@ -314,6 +329,31 @@ test('notes belong to what they follow', () => {
   expect(result.resource('Observation')).toMatchObject({ note: [{ text: 'of the result\nline two' }] });
   expect(result.resources[2]).not.toHaveProperty('note');
   expect(result.json('DiagnosticReport')).toContain('"valueAnnotation":{"text":"of the report"}');
+});
+
+test('a note of what none are kept of is named', () => {
+  const result = mapped('ORU^R01', [
+    pid(),
+    'NTE|1||of the patient',
+    'NTE|2||and more',
+    OBR,
+    'ORC|RE',
+    'NTE|1||of the next order',
+    OBR.replace('F1', 'F2'),
+    'NTE|1||of the report',
+    'OBX|1|ST|a^A^L||x||||||F',
+    'SPM|1',
+    'NTE|1||of the specimen',
+  ]);
+  expect(result.findings).toEqual(['I 0 NTE^1', 'I 0 NTE^3', 'I 0 NTE^5']);
+  const [first, second] = result.resources.filter(({ resourceType }) => resourceType === 'DiagnosticReport');
+  expect(first).not.toHaveProperty('extension');
+  expect(second).toMatchObject({ extension: [{ valueAnnotation: { text: 'of the report' } }] });
+  expect(mapped('ADT^A08', [pid(), 'NTE|1||x', 'AL1|1|DA|PEN^P^L', 'NTE|1||y']).findings).toEqual([
+    'I 0 NTE^1',
+    'I 0 NTE^2',
+  ]);
+  expect(mapped('MDM^T01', [pid(), 'NTE|1||x', 'TXA|1|R|TX|||||||||D1']).findings).toContain('I 0 NTE^1');
 });
 
 test('lines of one text are one observation; other repetitions are their own', () => {

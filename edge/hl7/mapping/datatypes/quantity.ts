@@ -2,10 +2,11 @@
  * NM, SN and NR as Quantity, Ratio and Range (v2-to-FHIR `NM[Quantity]`, `SN[Quantity]`, `SN[Ratio]`, `SN[Range]`,
  * `NR[Range]`), with the unit of OBX-6 (`CWE[Quantity]`). Numbers keep their digits: `1.50` stays `1.50`.
  */
-import type { Part } from '../../../../shared/hl7/value.ts';
+import { locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import { JsonNumber, type Json, type JsonObject } from '../../../../shared/json.ts';
-import type { MapContext } from '../context.ts';
+import { note, type MapContext } from '../context.ts';
 import { codingSystem } from '../tables/coding-systems.ts';
+import { textOfConcept } from './cwe.ts';
 import { code, members, textOf } from './text.ts';
 
 /** HL7 v2.5.1 §2.A.47 allows what JSON does not: a sign `+`, leading zeros, a point without digits on one side. */
@@ -26,8 +27,25 @@ export function decimal(text: string): number | JsonNumber | undefined {
   return String(value) === source ? value : new JsonNumber(source);
 }
 
+/** `10^3/uL`, `x10^9/L`: a power of ten of which the sender forgot to escape the `^`. Its end alone would be another unit. */
+function powerOfTen(part: Part | undefined): string | undefined {
+  const [base, rest] = [textOf(part, 1), textOf(part, 2)];
+  return base !== undefined && rest !== undefined && /^[x×*]?\s*10$/i.test(base) && /^[+-]?\d{1,2}\b/.test(rest)
+    ? `${base}^${rest}`
+    : undefined;
+}
+
+/** A unit as a person reads it. */
+export const unitText = (part: Part | undefined): string | undefined => powerOfTen(part) ?? textOfConcept(part);
+
 /** `unit`, `system` and `code` of a Quantity from OBX-6: rows 3 to 6 of `CWE[Quantity]`. */
 export function unitOf(part: Part | undefined, context: MapContext): JsonObject {
+  const power = powerOfTen(part);
+  if (part !== undefined && power !== undefined) {
+    const message = 'a ^ in a unit has to be escaped (\\S\\): it was read as a power of ten';
+    note(context, 'W', '102', locatePart(part), message, 'unescaped-unit');
+    return { unit: power };
+  }
   const value = code(textOf(part, 1));
   const system = value === undefined ? undefined : codingSystem([textOf(part, 3), textOf(part, 14)], context);
   return {
