@@ -225,6 +225,9 @@ const OUTCOMES: Readonly<Record<(typeof MESSAGE_OUTCOMES)[number], readonly stri
   warnings: [`m.outcome = 'AA'`],
 };
 
+/** SQL: as the index of what a key has sent says it, which is for nobody else (migrations/0040_look_ups.sql). */
+const OF_KEY = `m.client_id <> ''`;
+
 type Lead = 'patient' | 'reason' | 'text';
 
 /** SQL over `m`: what is asked for of the message itself. @param lead what is asked for already */
@@ -234,7 +237,7 @@ function conditions({ filter, site, bind }: Selection, lead?: Lead): string[] {
     `m.site_id = ${site}`,
     ...(type === '' ? [] : [`starts_with(m.message_type, upper(${bind(type)}))`]),
     ...(outcome === '' ? [] : OUTCOMES[outcome]),
-    ...(clientId === '' ? [] : [`m.client_id = ${bind(clientId)}`]),
+    ...(clientId === '' ? [] : [`m.client_id = ${bind(clientId)}`, OF_KEY]),
     ...(text === '' || lead === 'text'
       ? []
       : [
@@ -361,7 +364,7 @@ function ofText(selection: Selection): Candidates {
   const bySender = page(selection, 'hl7_message', [
     ...rest,
     // Not so that an index could be asked for all three: what a key has sent is in order, and nearly all of one sender.
-    'm.client_id = s.client_id and m.sending_application is not distinct from s.sending_application',
+    `m.client_id = s.client_id and ${OF_KEY} and m.sending_application is not distinct from s.sending_application`,
     'm.sending_facility is not distinct from s.sending_facility',
   ]);
   return {

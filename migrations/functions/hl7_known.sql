@@ -12,7 +12,8 @@
 -- long ago, is still all that is found. The order of rows means nothing.
 -- PL/pgSQL keeps the plans, and what a message does not speak of is not looked for: to plan, and even to begin, one
 -- statement for all costs more than the look-ups. The laterals with a limit are look-ups by key, one at a time: no
--- estimate can make scans of them.
+-- estimate can make scans of them. What they look for is made before them, behind an offset: a policy lets no condition
+-- that computes something into an index (README.md, Rights).
 -- Settings: migrations/README.md, "Plans".
 -- Of each value a hundred patients are found, first those that have it in one of its own domains, as far as they are said:
 -- p_types[i] is Patient, and p_keys[i] is JSON, [value, domain, …].
@@ -109,10 +110,11 @@ begin
     for role, key, type, id, version, last_updated, meta, body, contributions, asked, written in
       select 'identity', i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, f.contributions, k.n, r.written
         from unnest(patients) p (id)
-       cross join unnest(p_types, p_keys) with ordinality as k(type, key, n)
        cross join lateral (
-         select x.* from hl7_identity x
-          where x.site_id = p_site and x.type = k.type and x.key = k.key || '@' || p.id::text limit 1) i
+         select t.type, t.key || '@' || p.id::text as key, t.n
+           from unnest(p_types, p_keys) with ordinality as t(type, key, n) offset 0) k
+       cross join lateral (
+         select x.* from hl7_identity x where x.site_id = p_site and x.type = k.type and x.key = k.key limit 1) i
        cross join lateral (
          select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r
         left join lateral (
@@ -126,7 +128,7 @@ begin
          select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
                 t.key::json ->> 3 as first, t.key::json ->> 4 as last, t.n
            from unnest(p_types, p_keys) with ordinality as t(type, key, n)
-          where t.type in ('Observation', 'DiagnosticReport')) k
+          where t.type in ('Observation', 'DiagnosticReport') offset 0) k
        cross join lateral (
          (select x.* from hl7_result x
            where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler

@@ -4,11 +4,11 @@
  */
 import type { Client } from 'pg';
 
-const GIVEN =
+export const GIVEN =
   'anna maria peter james john mary robert linda michael susan william karen david nancy richard lisa joseph betty ' +
   'thomas helen charles sandra daniel donna matthew carol anthony ruth mark sharon paul michelle steven laura andrew ' +
   'sarah kenneth kimberly george deborah joshua jessica kevin shirley brian cynthia edward angela ronald melissa';
-const SYLLABLES =
+export const SYLLABLES =
   'mac ber son al ton ri ven gar do mil ler o ka ma ra he in schu sta nov ak bel lo fer nan des ric hard wil li am ' +
   'gon za lez tor res pe kov ski fitz ger ald brad shaw';
 
@@ -77,22 +77,4 @@ const STATEMENTS: readonly string[] = [
 /** @param site must exist */
 export async function populate(client: Pick<Client, 'query'>, site: string, patients: number): Promise<void> {
   for (const statement of STATEMENTS) await client.query(statement, [site, patients]);
-}
-
-/** Loading is what takes the time: foreign keys and the index of names are taken away; the index comes back at the end. */
-export async function withoutGuards(client: Client, load: () => Promise<void>): Promise<void> {
-  const { rows: keys } = await client.query<{ drop: string }>(
-    `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop
-       from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`,
-  );
-  for (const { drop } of keys) await client.query(drop);
-  const { rows: indexes } = await client.query<{ name: string; definition: string }>(
-    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
-       from pg_index join pg_class on pg_class.oid = indexrelid join pg_am on pg_am.oid = relam
-      where relnamespace = 'public'::regnamespace and amname = 'gin'`,
-  );
-  for (const { name } of indexes) await client.query(`drop index ${name}`);
-  await load();
-  for (const { definition } of indexes) await client.query(definition);
-  await client.query('vacuum analyze');
 }

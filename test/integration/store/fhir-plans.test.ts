@@ -16,9 +16,10 @@ import type { Sort } from '../../../edge/store/search/page-ids.ts';
 import { searchPage } from '../../../edge/store/search/search.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { populate, withoutGuards } from '../../contract/fhir/population.ts';
+import { populate } from '../../contract/fhir/population.ts';
 import { explain, planFor, planKept } from '../../stack/tools/plan.ts';
 import { sized } from '../../stack/tools/size.ts';
+import { withoutGuards } from '../../stack/tools/without-guards.ts';
 
 // At full size, which takes minutes, the same is seen at a million patients and among a thousand sites.
 const PATIENTS = sized(100_000, 1_000_000);

@@ -10,11 +10,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPatientText } from '../../../edge/store/message-key.ts';
 import { ANY_MESSAGE, listMessages, type MessageFilter } from '../../../edge/store/message-search.ts';
 import { messagesElsewhere } from '../../../edge/store/messages-elsewhere.ts';
-import { withoutGuards } from '../../contract/fhir/population.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { explain } from '../../stack/tools/plan.ts';
 import { sized } from '../../stack/tools/size.ts';
+import { withoutGuards } from '../../stack/tools/without-guards.ts';
 
 const MESSAGES = sized(50_000, 1_000_000);
 const SMALL_SITES = sized(50, 500);

@@ -1,0 +1,150 @@
+/**
+ * What each message and each question about one patient looks up is found by an index with all that is asked, behind policies
+ * too: by the pages that are read, among a great many rows of one sender, of one patient and of the audit.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { parameter } from '../../../edge/platform/parameter.ts';
+import type { Query } from '../../../edge/deps.ts';
+import { type AuditFilter, listAudit } from '../../../edge/store/admin-audit.ts';
+import { sendersOf } from '../../../edge/store/hl7.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { idAt } from '../../stack/tools/id-at.ts';
+import { explain } from '../../stack/tools/plan.ts';
+import { withoutGuards } from '../../stack/tools/without-guards.ts';
+
+const MANY = 5_000;
+const SITES = 100;
+
+let db: TestDatabase;
+let application: Client;
+let site: string;
+let clientId: string;
+const patient = idAt(1);
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  application = new Client({ connectionString: db.url });
+  await application.connect();
+  const { client } = db;
+  site = await createSite(client);
+  ({ clientId } = await createApiKey(client, { site, protocols: ['hl7'] }));
+  await withoutGuards(client, async () => {
+    // One sender has nearly all messages, and each of a hundred others a few: that is what makes one row look likely.
+    await client.query(
+      `insert into hl7_message (site_id, message_id, client_id, source, source_address, request_id, sending_application,
+          sending_facility, control_id, sha256, message_type, raw, outcome)
+       select case when n <= $3 then $1 else md5((n % $4)::text)::uuid end, gen_random_uuid(),
+          case when n <= $3 then $2 else 'svc-' || md5((n % $4)::text)::uuid end, 'http', '192.0.2.1', 'r', 'ADT', 'EAST', 'MSG' || n,
+          md5(n::text), 'ADT^A08', ''::bytea, 'AA'
+         from generate_series(1, $3::int + 3 * $4::int) n`,
+      [site, clientId, MANY, SITES],
+    );
+    await client.query(
+      `insert into patient_identity (site_id, value, domain, id, number_type, led, is_assumed, is_taught)
+       select $1, 'MRN' || n, '', case n when 1 then $2 else gen_random_uuid() end, 'MR', true, false, true from generate_series(1, 1000) n`,
+      [site, patient],
+    );
+    await client.query(
+      `insert into hl7_result (site_id, type, id, patient_id, what, filler, placer, at, place, numbers)
+       select case when n <= $3 then $1 else md5((n % $4)::text)::uuid end, 'Observation', gen_random_uuid(),
+          case when n <= $3 then $2 else md5((n / 10)::text)::uuid end, '["' || n % 200 || '","LN",""]', 'F' || n, 'P' || n,
+          '2026-01-01T00:00Z', 1, '{}' from generate_series(1, 3 * $3::int) n`,
+      [site, patient, MANY, SITES],
+    );
+    await client.query(
+      `insert into hl7_identity (site_id, type, key, id)
+       select $1, 'DocumentReference', 'key' || n || '@' || gen_random_uuid(), gen_random_uuid() from generate_series(1, $2::int) n`,
+      [site, MANY],
+    );
+    await client.query(
+      `insert into audit (site_id, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters)
+       select case when n % 2 = 0 then $1 else gen_random_uuid() end, 'key', $2, 'r', 'transaction',
+          array['create', case when n % 1000 = 0 then 'update' else 'read' end], '{}', '{}', array[case n when 4 then $4 else gen_random_uuid() end], '{}'
+         from generate_series(1, 4 * $3::int) n`,
+      [site, clientId, MANY, patient],
+    );
+  });
+}, 120_000);
+afterAll(async () => {
+  await application.end();
+  await db.drop();
+});
+
+/** How many pages of 8 kB are read, and how many rows come. */
+async function cost(query: Query): Promise<{ readonly pages: number; readonly rows: number }> {
+  const { pages } = await explain(application, site, query);
+  const { rows } = await application.query(query.text, query.params.map(parameter));
+  return { pages, rows: rows.length };
+}
+/** The plan is made and kept by the second time. */
+async function costAgain(query: Query) {
+  await cost(query);
+  return cost(query);
+}
+
+const known = (types: readonly string[], keys: readonly string[]): Query => ({
+  text: 'select * from hl7_known($1::uuid, $2::text[], $3::text[], $4::text[])',
+  params: [site, ['MRN1'], types, keys],
+});
+const result = (filler: string, placer: string): string =>
+  JSON.stringify(['["7","LN",""]', filler, placer, '2026-01-01T00:00Z', '2026-01-01T00:00Z']);
+
+const MAX_PAGES = 100;
+
+describe('a message', () => {
+  test('is looked for among those of its sender', async () => {
+    const identity = { application: 'ADT', facility: 'EAST', controlId: 'NEW', sha256: 'new' };
+    expect((await costAgain(sendersOf({ site, clientId }, identity))).pages).toBeLessThan(MAX_PAGES);
+  });
+
+  test('finds its patient', async () => {
+    expect(await costAgain(known([], []))).toMatchObject({ rows: 1 });
+  });
+
+  test('finds a result of a patient with a great many by either number', async () => {
+    for (const key of [result('F7', ''), result('new', 'P7')]) {
+      const { pages } = await costAgain(known(['Observation'], [key]));
+      expect(pages).toBeLessThan(MAX_PAGES);
+    }
+  });
+
+  test('finds a document by its key', async () => {
+    const { pages } = await costAgain(known(['DocumentReference'], ['key7']));
+    expect(pages).toBeLessThan(MAX_PAGES);
+  });
+});
+
+describe('the audit', () => {
+  const ANY: AuditFilter = { patient: '', patientNumber: '', clientId: '', actor: '', actions: [], from: '', to: '' };
+  const list = (filter: Partial<AuditFilter>): Query => listAudit(site, { ...ANY, ...filter }, 'newest', null, 51);
+
+  test('of a patient', async () => {
+    const { pages, rows } = await costAgain(list({ patient }));
+    expect(rows).toBe(1);
+    expect(pages).toBeLessThan(MAX_PAGES);
+  });
+
+  test('of whoever has a number', async () => {
+    const { pages, rows } = await costAgain(list({ patientNumber: 'MRN1' }));
+    expect(rows).toBe(1);
+    expect(pages).toBeLessThan(MAX_PAGES);
+  });
+
+  test('of what few bundles, and of what none have done', async () => {
+    const few = await costAgain(list({ actions: ['update'] }));
+    expect(few.rows).toBe((4 * MANY) / 1000);
+    expect(few.pages).toBeLessThan(MAX_PAGES);
+    const none = await costAgain(list({ actions: ['history'] }));
+    expect(none).toMatchObject({ rows: 0 });
+    expect(none.pages).toBeLessThan(MAX_PAGES);
+  });
+
+  test("of a neighbour's patient is not found", async () => {
+    expect((await cost(list({ patient: randomUUID() }))).rows).toBe(0);
+  });
+});
