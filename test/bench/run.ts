@@ -9,10 +9,10 @@ import { runProgram, UsageError } from '../../edge/platform/node/program.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { measureGateway } from './gateway.ts';
 import { checkedOut } from './machine.ts';
-import { compare, comparisonText } from './report/compare.ts';
+import { checkRun } from './report/compare.ts';
 import { HISTORY, keep, readHistory } from './report/history.ts';
 import { keptOf } from './report/kept.ts';
-import { type Run, run as runOf } from './report/run.ts';
+import { failuresOf, type Run, run as runOf } from './report/run.ts';
 import { reportOf } from './report/table.ts';
 
 /** Git ignores it. */
@@ -76,19 +76,14 @@ async function runChain(options: ChainOptions): Promise<void> {
   }
   process.stdout.write(reportOf(run));
 
-  const failed = run.rows.some(({ rounds }) => rounds.some((round) => round.failed > 0));
   if (options.check) {
-    const before = (await readHistory()).at(-1);
-    if (before === undefined) throw new Error(`nothing is kept in ${HISTORY} with which to compare`);
-    const now = keptOf(run, run.commit ?? '');
-    const comparison = compare(before, now);
-    if (comparison.compared === 0) throw new Error('nothing that was kept was measured');
-    process.stdout.write(`\n${comparisonText(before, now, comparison)}`);
-    if (comparison.slower.length > 0 || failed) process.exitCode = 1;
+    const { text, isWorse } = checkRun(run, await readHistory());
+    process.stdout.write(`\n${text}`);
+    if (isWorse) process.exitCode = 1;
   }
   if (options.keep) {
     if (run.commit === undefined) throw new Error(NOT_A_COMMIT);
-    if (failed) throw new Error('a run with failures is not kept');
+    if (failuresOf(run) > 0) throw new Error('a run with failures is not kept');
     await keep(keptOf(run, run.commit));
     process.stdout.write(`\nkept in ${HISTORY} as ${run.commit}\n`);
   }

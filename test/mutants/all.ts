@@ -2,6 +2,7 @@
 import { ADMIN } from './admin.ts';
 import { ALERTS } from './alerts.ts';
 import { AUDIT } from './audit.ts';
+import { BENCH } from './bench.ts';
 import { BULK } from './bulk.ts';
 import { COST } from './cost.ts';
 import { FHIR } from './fhir.ts';
@@ -37,6 +38,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   oauth: OAUTH,
   admin: ADMIN,
   audit: AUDIT,
+  bench: BENCH,
   bulk: BULK,
   cost: COST,
   metrics: METRICS,

@@ -1,11 +1,13 @@
 /**
- * What got slower between two commits by more than the noise. The noise is what either run's own rounds say of it: how far
- * they lie apart, of both runs together as errors that know nothing of each other (the root of the sum of squares). No
- * percentage is fixed: a quiet machine shows smaller slowdowns than a busy one.
+ * What got slower between two commits by more than the noise. The noise is what the rounds of both runs say of it: how far
+ * they lie apart, of both together as errors that know nothing of each other (the root of the sum of squares), and since five
+ * rounds may lie close together by chance, at least what is usual for that figure in the middle over all rows. No percentage
+ * is fixed: a quiet machine shows smaller slowdowns than a busy one.
  */
 import { median } from '../rounds.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from './figures.ts';
-import type { Kept, KeptFigure } from './kept.ts';
+import { type Kept, type KeptFigure, keptOf } from './kept.ts';
+import { failuresOf, type Run } from './run.ts';
 
 export interface Change {
   readonly row: string;
@@ -28,21 +30,28 @@ export interface Comparison {
   readonly onlyNow: readonly string[];
 }
 
-const spread = ([, low, high]: KeptFigure): number => high - low;
+/** How far the rounds lie apart, as a share of the median. */
+const spread = ([middle, low, high]: KeptFigure): number => (middle === 0 ? 0 : (high - low) / middle);
 
 export function compare(before: Kept, now: Kept): Comparison {
   const pairs = Object.entries(before.rows).flatMap(([row, figures]) =>
     FIGURE_NAMES.flatMap((figure) => {
-      const [one, other] = [figures[figure], now.rows[row]?.[figure]];
-      return one === undefined || other === undefined ? [] : [{ row, figure, before: one, now: other }];
+      const [was, is] = [figures[figure], now.rows[row]?.[figure]];
+      if (was === undefined || is === undefined) return [];
+      const worse = FIGURES[figure].isBetter === 'higher' ? was[0] / is[0] : is[0] / was[0];
+      const change: Change = { row, figure, before: was, now: is, worse };
+      return [{ change, noise: Math.hypot(spread(was), spread(is)) }];
     }),
   );
-  const changes = pairs.map((pair) => {
-    const [was, is] = [pair.before[0], pair.now[0]];
-    const noise = Math.hypot(spread(pair.before), spread(pair.now));
-    const isHigherBetter = FIGURES[pair.figure].isBetter === 'higher';
-    const change: Change = { ...pair, worse: isHigherBetter ? was / is : is / was };
-    return { change, noise: noise / was, isBeyondNoise: Math.abs(is - was) > noise };
+  const usual = new Map(
+    FIGURE_NAMES.map((figure) => [
+      figure,
+      median(pairs.filter(({ change }) => change.figure === figure).map(({ noise }) => noise)),
+    ]),
+  );
+  const changes = pairs.map(({ change, noise: own }) => {
+    const noise = Math.max(own, usual.get(change.figure) ?? 0);
+    return { change, noise, isBeyondNoise: Math.abs(change.now[0] / change.before[0] - 1) > noise };
   });
   const beyond = changes.filter(({ isBeyondNoise }) => isBeyondNoise).map(({ change }) => change);
   const only = (one: Kept, other: Kept): string[] => Object.keys(one.rows).filter((row) => !(row in other.rows));
@@ -59,7 +68,7 @@ export function compare(before: Kept, now: Kept): Comparison {
 const ranged = ([middle, low, high]: KeptFigure): string => `${middle} (${low} to ${high})`;
 
 /** The comparison as text, the worst first. */
-export function comparisonText(before: Kept, now: Kept, comparison: Comparison): string {
+function textOf(before: Kept, now: Kept, comparison: Comparison): string {
   const { slower, faster, compared, noise, onlyBefore, onlyNow } = comparison;
   const told = (changes: readonly Change[]): string[] =>
     changes
@@ -80,4 +89,19 @@ export function comparisonText(before: Kept, now: Kept, comparison: Comparison):
       : ['SLOWER or dearer by more than the noise', ...told(slower)]),
     '',
   ].join('\n');
+}
+
+/**
+ * A run beside what was kept last.
+ *
+ * @returns what to say, and whether anything is worse, or failed
+ * @throws where there is nothing to compare
+ */
+export function checkRun(run: Run, history: readonly Kept[]): { readonly text: string; readonly isWorse: boolean } {
+  const before = history.at(-1);
+  if (before === undefined) throw new Error('nothing is kept yet with which to compare');
+  const now = keptOf(run, run.commit ?? '');
+  const comparison = compare(before, now);
+  if (comparison.compared === 0) throw new Error(`nothing that was kept of ${before.commit} was measured`);
+  return { text: textOf(before, now, comparison), isWorse: comparison.slower.length > 0 || failuresOf(run) > 0 };
 }

@@ -56,3 +56,7 @@ export function limitOf({ rows }: Run, limit: keyof typeof LIMITS, connections: 
   if (found === undefined) throw new Error(`the run has no ${LIMITS[limit]} with ${connections} connections`);
   return found;
 }
+
+/** How many answers were not the expected ones. */
+export const failuresOf = ({ rows }: Pick<Run, 'rows'>): number =>
+  rows.reduce((sum, { rounds }) => sum + rounds.reduce((of, { failed }) => of + failed, 0), 0);

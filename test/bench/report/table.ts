@@ -1,7 +1,7 @@
 /** A run as text: a table for each number of connections, the targets, and what makes its figures doubtful. */
 import { median, ratios } from '../rounds.ts';
 import { cpu, type Figure, rates } from './figures.ts';
-import { limitOf, type Row, type Run } from './run.ts';
+import { failuresOf, limitOf, type Row, type Run } from './run.ts';
 import { targetsOf } from './targets.ts';
 import { GENERATOR_IS_LIMIT, warningsOf } from './warnings.ts';
 
@@ -74,7 +74,7 @@ const COLUMNS: readonly Column[] = [
   {
     heads: ['', 'failed'],
     width: 7,
-    value: ({ rounds }) => String(rounds.reduce((sum, { failed }) => sum + failed, 0)),
+    value: (row) => String(failuresOf({ rows: [row] })),
   },
 ];
 

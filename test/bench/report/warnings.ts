@@ -1,7 +1,7 @@
 /** What makes the figures of a run doubtful: a machine that was not the same all the time, or was not the gateway's alone. */
 import { median } from '../rounds.ts';
 import { rates } from './figures.ts';
-import { LIMITS, nameOf, type Run } from './run.ts';
+import { failuresOf, LIMITS, nameOf, type Run } from './run.ts';
 
 /** A limit's best round gives so many times what its worst one does: the machine was not the same all the time. */
 const DRIFT = 1.25;
@@ -33,7 +33,7 @@ export function warningsOf({ rows }: Run): string[] {
       `other processes took ${percent(median(others))} of the machine, at times ${percent(Math.max(...others))}`,
     );
   for (const row of rows) {
-    const failed = row.rounds.reduce((sum, round) => sum + round.failed, 0);
+    const failed = failuresOf({ rows: [row] });
     if (failed > 0) warnings.push(`${nameOf(row)}: ${failed} answers were not the expected ones, its rate is none`);
   }
   return warnings;

@@ -1,0 +1,129 @@
+/** What the bench calls slower: not what is noise, and all that is more. */
+import { expect, test } from 'vitest';
+
+import { checkRun, compare } from '../../bench/report/compare.ts';
+import { historyText } from '../../bench/report/history.ts';
+import { kept, keptOf } from '../../bench/report/kept.ts';
+import { madeRun, type Made, OPERATIONS, randomOf } from './made-run.ts';
+
+const PAIRS = 100;
+const READ = 'Patient read';
+const READ_ROW = 'workerd: Patient read, 16 connections';
+
+type Changed = Omit<Made, 'random'>;
+
+/** How a run of `now` compares with one of `before`, so many times. */
+function pairs(before: Changed, now: Changed) {
+  const random = randomOf(42);
+  return Array.from({ length: PAIRS }, () =>
+    compare(keptOf(madeRun({ ...before, random }), 'before'), keptOf(madeRun({ ...now, random }), 'now')),
+  );
+}
+
+/** In how many of the pairs the read's figure is told as slower. */
+const seen = (comparisons: ReturnType<typeof pairs>, figure: string): number =>
+  comparisons.filter(({ slower }) => slower.some((change) => change.row === READ_ROW && change.figure === figure))
+    .length;
+
+const once = (before: Changed, now: Changed) => pairs(before, now)[0];
+
+test('figures that are only noise are no change, whatever the machine does meanwhile', () => {
+  for (const noise of [0.01, 0.05, 0.1]) {
+    const comparisons = pairs({ noise, drift: 2 }, { noise, drift: 2 });
+    expect(comparisons[0]?.compared).toBe(OPERATIONS.length * 5);
+    expect(comparisons.flatMap(({ slower, faster }) => [...slower, ...faster])).toEqual([]);
+  }
+});
+
+test('a fifth more is seen where the noise is small, of the rate and of the CPU of each process', () => {
+  const noise = 0.02;
+  const usual = { noise, drift: 2 };
+  for (const [cost, figure] of [
+    [{ time: 1.2 }, 'ofHello'],
+    [{ gateway: 1.2 }, 'gatewayCpu'],
+    [{ endpoint: 1.2 }, 'endpointCpu'],
+    [{ postgres: 1.2 }, 'postgresCpu'],
+  ] as const) {
+    const comparisons = pairs(usual, { ...usual, costs: { [READ]: cost } });
+    expect(seen(comparisons, figure)).toBeGreaterThan(0.95 * PAIRS);
+    const others = comparisons.flatMap(({ slower }) => slower.filter((change) => change.figure !== figure));
+    expect(others).toEqual([]);
+  }
+});
+
+test('the noise of either run hides what is smaller than it', () => {
+  const slow = { costs: { [READ]: { time: 1.2 } } };
+  expect(seen(pairs({ noise: 0.15 }, { noise: 0.005, ...slow }), 'ofHello')).toBeLessThan(0.1 * PAIRS);
+  expect(seen(pairs({ noise: 0.005 }, { noise: 0.15, ...slow }), 'ofHello')).toBeLessThan(0.1 * PAIRS);
+});
+
+test('one more request to the database is always seen', () => {
+  const comparisons = pairs({ noise: 0.2 }, { noise: 0.2, costs: { [READ]: { databaseRequests: 2 } } });
+  expect(seen(comparisons, 'databaseRequests')).toBe(PAIRS);
+});
+
+test('what got faster is told, and is not slower', () => {
+  const comparison = once({}, { costs: { [READ]: { time: 0.5, postgres: 0.5 } } });
+  expect(comparison?.slower).toEqual([]);
+  expect(comparison?.faster.map(({ figure, worse }) => [figure, worse])).toEqual([
+    ['ofHello', 0.5],
+    ['postgresCpu', expect.closeTo(0.5, 3)],
+  ]);
+});
+
+test('an operation that only one of them has is told, and no slowdown', () => {
+  const comparison = once({ operations: [READ, 'gone'] }, { operations: [READ, 'new'] });
+  expect(comparison).toMatchObject({
+    onlyBefore: ['workerd: gone, 16 connections'],
+    onlyNow: ['workerd: new, 16 connections'],
+    slower: [],
+    compared: 5,
+  });
+});
+
+const history = (made: Changed = {}) => [keptOf(madeRun({ ...made, random: randomOf(7) }), 'older')];
+
+test('a run is checked against what was kept last', () => {
+  const slow = madeRun({ random: randomOf(7), costs: { [READ]: { time: 1.5, gateway: 3 } } });
+  const [usual] = history();
+  const [slowly] = [keptOf(slow, 'slow')];
+  if (usual === undefined) throw new Error('none');
+  const { text, isWorse } = checkRun(slow, [slowly, usual]);
+  expect(isWorse).toBe(true);
+  // The worst first.
+  expect(text).toMatch(
+    /SLOWER.*\n.*Patient read.*gateway's CPU.*3\.00 times worse\n.*Patient read.*hello.*1\.50 times worse\n$/,
+  );
+  expect(checkRun(slow, [usual, slowly])).toMatchObject({ isWorse: false });
+  expect(checkRun(slow, [usual, slowly]).text).toContain('nothing is slower');
+});
+
+test('a run with failures is worse than any', () => {
+  const run = madeRun({ random: randomOf(7) });
+  expect(checkRun(run, history()).isWorse).toBe(false);
+  const [round] = run.rows.at(-1)?.rounds ?? [];
+  if (round !== undefined) round.failed = 1;
+  expect(checkRun(run, history()).isWorse).toBe(true);
+});
+
+test('with nothing to compare with, nothing is told to be well', () => {
+  const run = madeRun({ random: randomOf(7) });
+  expect(() => checkRun(run, [])).toThrow('nothing is kept');
+  expect(() => checkRun(run, history({ operations: ['gone'] }))).toThrow('nothing that was kept of older');
+});
+
+test('what was kept on another machine is said to be', () => {
+  const run = madeRun({ random: randomOf(7) });
+  run.machine = { ...run.machine, processor: 'another processor' };
+  expect(checkRun(run, history()).text).toContain('another machine');
+});
+
+test('the history is small, a figure a line, and read as it was written', () => {
+  const entries = history({ noise: 0.1 });
+  const text = historyText(entries);
+  expect(JSON.parse(text)).toEqual(entries);
+  expect(kept.parse(entries[0])).toEqual(entries[0]);
+  expect(text).toMatch(/^ +"ofHello": \[0\.\d{1,6}, 0\.\d{1,6}, 0\.\d{1,6}\],$/m);
+  expect(text.split('\n').length).toBeLessThan(20 + OPERATIONS.length * 7);
+  expect(text).not.toContain('perSecond');
+});
