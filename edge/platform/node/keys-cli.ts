@@ -27,7 +27,7 @@ const USAGE = `usage: npm run -s keys -- new              > ring.json
        npm run -s keys -- sidecar            > sidecar.env
        npm run -s keys -- secret             > secret.txt
        npm run -s keys -- client FOLDER      makes FOLDER/private.pem and FOLDER/jwks.json
-       npm run -s keys -- deployment FOLDER  makes all secrets of a new deployment: FOLDER/edge.json, FOLDER/sidecar.env
+       npm run -s keys -- deployment FOLDER  makes all secrets of a new deployment: edge.json, edge.env and sidecar.env in FOLDER
 
 \`deployment\` takes DATABASE_URL and ADMIN_OIDC_CLIENT_SECRET from the environment where they are set. What is there already
 is never written over.
@@ -84,19 +84,30 @@ interface SecretFile {
 /** Where a command is called from: npm runs scripts in the repository, whoever calls from wherever. */
 const folderOf = (given: string): string => resolve(process.env['INIT_CWD'] ?? '', given);
 
-/** Files that are there already stay: nothing is written where one is. */
+/** Files that are there already stay: nothing is written where one is. Where the folder is made here, Git leaves it out. */
 async function writeNew(folder: string, files: readonly SecretFile[]): Promise<string> {
   const paths = files.map(({ name }) => join(folder, name));
   const present = paths.find((path) => existsSync(path));
   if (present !== undefined) throw new Error(`${present} is there already: nothing was changed`);
-  await mkdir(folder, { recursive: true });
+  const made = await mkdir(folder, { recursive: true });
+  if (made !== undefined) await writeFile(join(folder, '.gitignore'), '*\n');
   for (const { name, text: content, mode } of files) await writeFile(join(folder, name), content, { mode, flag: 'wx' });
   return paths.join('\n');
 }
 
+/** Lines of an environment file as a shell, `deno run --env-file` and systemd read them alike. */
+function environmentFile(variables: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(variables).map(([name, value]) => {
+    if (/['\n]/.test(value))
+      throw new Error(`${name} has a ' or a line's end in it, which no environment file can hold`);
+    return `${name}='${value}'\n`;
+  });
+  return lines.join('');
+}
+
 /**
- * All secrets of a deployment at once: those of the edge in one file that Wrangler takes, with the connection string and the
- * OpenID provider's secret where the environment has them, and the sidecar's own.
+ * All secrets of a deployment at once: those of the edge in a file that Wrangler takes and in one for Deno, with the connection
+ * string and the OpenID provider's secret where the environment has them, and the sidecar's own.
  */
 async function newDeployment(given = ''): Promise<Made> {
   if (given === '') throw new Error('name a folder for the files: npm run -s keys -- deployment FOLDER');
@@ -113,6 +124,7 @@ async function newDeployment(given = ''): Promise<Made> {
   };
   const output = await writeNew(folderOf(given), [
     { name: 'edge.json', text: `${JSON.stringify(edge, null, 2)}\n`, mode: 0o600 },
+    { name: 'edge.env', text: environmentFile(edge), mode: 0o600 },
     // Without quotes, which `docker run --env-file` would keep; systemd's EnvironmentFile takes either.
     { name: 'sidecar.env', text: `SIDECAR_PRIVATE_KEY=${ownKey}\n`, mode: 0o600 },
   ]);
@@ -120,9 +132,10 @@ async function newDeployment(given = ''): Promise<Made> {
   return {
     output,
     notes: [
-      ...(lacking.length === 0 ? [] : [`not in edge.json, since the environment has none: ${lacking.join(', ')}`]),
+      ...(lacking.length === 0 ? [] : [`left out, since the environment has none: ${lacking.join(', ')}`]),
       `next: npx wrangler deploy --secrets-file ${join(given, 'edge.json')}`,
-      '      then keep both files where your other secrets are, and nowhere else; sidecar.env is the sidecar’s environment',
+      '      (edge.env is the same for Deno, sidecar.env the sidecar’s environment);',
+      '      then keep the files where your other secrets are, and nowhere else',
     ],
   };
 }
@@ -156,7 +169,9 @@ async function readRing(): Promise<SigningRing> {
     return signingRing.parse(JSON.parse(given));
   } catch {
     // What was read is secret: it is not shown.
-    throw new Error('the input is not a ring of signing keys, as `new` makes it');
+    throw new Error(
+      'the input is not a ring of signing keys: it is the value of TOKEN_SIGNING_KEYS (README.md, Rotate the signing keys)',
+    );
   }
 }
 

@@ -99,7 +99,7 @@ test('all secrets of a deployment: what Wrangler uploads is what the edge takes,
       encoding: 'utf8',
       env: { ...process.env, INIT_CWD: folder, ...env },
     });
-  const made = make({ DATABASE_URL: 'postgres://gateway_edge@db.example/gateway' });
+  const made = make({ DATABASE_URL: 'postgres://gateway_edge:a$b#c@db.example/gateway' });
   expect(made.status).toBe(0);
   expect(made.stderr).toContain('the environment has none: ADMIN_OIDC_CLIENT_SECRET');
   expect(made.stderr).toContain('npx wrangler deploy --secrets-file production/edge.json');
@@ -111,10 +111,17 @@ test('all secrets of a deployment: what Wrangler uploads is what the edge takes,
   const [, ownKey] = /^SIDECAR_PRIVATE_KEY=(.*)$/.exec(line) ?? [];
   const sidecar = readSidecarConfig({ EDGE_URL: 'https://edge.example', SIDECAR_PRIVATE_KEY: ownKey });
   expect(config.MLLP_SIDECAR_KEYS?.keys[0]?.kid).toBe(sidecar.privateKey.kid);
-  for (const name of ['edge.json', 'sidecar.env']) {
+  // As a shell reads it.
+  const shell = 'set -a; . ./edge.env; exec "$0" -p "JSON.stringify(process.env)"';
+  const { stdout } = spawnSync('/bin/sh', ['-c', shell, process.execPath], { cwd: `${folder}/production`, env: {} });
+  expect(JSON.parse(stdout.toString())).toMatchObject(secrets);
+  expect(await readFile(`${folder}/production/.gitignore`, 'utf8')).toBe('*\n');
+  for (const name of ['edge.json', 'edge.env', 'sidecar.env']) {
     expect((await stat(`${folder}/production/${name}`)).mode & 0o777).toBe(0o600);
   }
 
+  const quoted = make({ ADMIN_OIDC_CLIENT_SECRET: "a'b", INIT_CWD: `${folder}/other` });
+  expect([quoted.status, quoted.stderr]).toEqual([1, expect.stringContaining('ADMIN_OIDC_CLIENT_SECRET has a ')]);
   const again = make({});
   expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('edge.json is there already')]);
   expect(JSON.parse(await readFile(`${folder}/production/edge.json`, 'utf8'))).toEqual(secrets);
