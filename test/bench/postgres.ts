@@ -2,10 +2,10 @@
  * PostgreSQL's own time for each operation, as a ratio to bare prepared statements that read and write the same rows, the
  * audit's among them (bare.ts). The three take turns, so that a busy machine is busy for all.
  */
-import { readFileSync } from 'node:fs';
-
 import { bareWrites, runBare } from './bare.ts';
+import { cpuMicros } from './cpu.ts';
 import { startPostgresStack } from './postgres-stack.ts';
+import { inRounds, median, ratios } from './rounds.ts';
 
 const ROUNDS = 5;
 /** Of each operation in a round. */
@@ -20,19 +20,6 @@ export interface Row {
   readonly 'TCP µs': number;
   readonly 'HTTP / bare': string;
   readonly 'TCP / bare': string;
-}
-
-/** CPU time of a process so far in microseconds, to the nanosecond (Linux: the first field of /proc/[pid]/schedstat). */
-const cpuOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000;
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
-/** Of one operation, each round's microseconds. */
-interface Figures {
-  readonly bare: number[];
-  readonly http: number[];
-  readonly tcp: number[];
 }
 
 export async function bench(): Promise<Row[]> {
@@ -52,9 +39,9 @@ export async function bench(): Promise<Row[]> {
     // As autovacuum does within a minute.
     await owner.query('analyze');
 
-    const figures = operations.map((): Figures => ({ bare: [], http: [], tcp: [] }));
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      for (const [index, operation] of operations.entries()) {
+    const rounds = await inRounds(
+      ROUNDS,
+      operations.map((operation, index) => async () => {
         const each = [bare[index], () => http.ask(operation, (n += 1)), () => tcp.ask(operation, (n += 1))];
         // In turns one by one: between two requests PostgreSQL's caches cool for all of them alike.
         const inTurns = async (times: number): Promise<void> => {
@@ -62,27 +49,25 @@ export async function bench(): Promise<Row[]> {
         };
         await inTurns(WARM_UP);
         const pids = [await ownerPid(), await http.pid(), await tcp.pid()];
-        const before = pids.map(cpuOf);
+        const before = pids.map(cpuMicros);
         await inTurns(TIMES);
-        const [floor = 0, overHttp = 0, overTcp = 0] = pids.map((pid, at) => (cpuOf(pid) - (before[at] ?? 0)) / TIMES);
-        // The first round is there to be warm.
-        if (round === 0) continue;
-        figures[index]?.bare.push(floor);
-        figures[index]?.http.push(overHttp);
-        figures[index]?.tcp.push(overTcp);
-      }
-    }
+        const spent = pids.map((pid, at) => (cpuMicros(pid) - (before[at] ?? 0)) / TIMES);
+        const [floor = 0, overHttp = 0, overTcp = 0] = spent;
+        return { floor, overHttp, overTcp };
+      }),
+    );
     return operations.map(({ what }, index) => {
-      const { bare: floor, http: overHttp, tcp: overTcp } = figures[index] ?? { bare: [], http: [], tcp: [] };
-      const ratio = (values: readonly number[]): string =>
-        median(values.map((value, round) => value / (floor[round] ?? Number.NaN))).toFixed(2);
+      const figures = rounds[index] ?? [];
+      const floor = figures.map((figure) => figure.floor);
+      const overHttp = figures.map((figure) => figure.overHttp);
+      const overTcp = figures.map((figure) => figure.overTcp);
       return {
         what,
         'bare µs': Math.round(median(floor)),
         'HTTP µs': Math.round(median(overHttp)),
         'TCP µs': Math.round(median(overTcp)),
-        'HTTP / bare': ratio(overHttp),
-        'TCP / bare': ratio(overTcp),
+        'HTTP / bare': median(ratios(overHttp, floor)).toFixed(2),
+        'TCP / bare': median(ratios(overTcp, floor)).toFixed(2),
       };
     });
   } finally {
