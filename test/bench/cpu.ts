@@ -7,15 +7,18 @@ const TICK_MICROS = 10_000;
 const ticks = (fields: readonly (string | undefined)[]): number =>
   fields.reduce((sum, field) => sum + Number(field), 0) * TICK_MICROS;
 
+/** Of /proc/[pid]/stat from field 3 on: the name before it may have spaces and brackets. */
+const fieldsOf = (pid: number): string[] =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+
 /**
  * User and system time so far, microseconds, with that of children that have ended. To the nanosecond where a process has one
  * thread, as each of PostgreSQL has; of more threads some may have ended, and only the ticks tell of those.
  */
 export function cpuMicros(pid: number): number {
-  // From field 3 on: the name before it may have spaces and brackets.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
+  const fields = fieldsOf(pid);
   const ofChildren = ticks(fields.slice(13, 15));
   if (fields[17] !== '1') return ofChildren + ticks(fields.slice(11, 13));
   return ofChildren + Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000;
@@ -45,6 +48,9 @@ export function childrenOf(pid: number): number[] {
     .filter((text) => text !== '')
     .map(Number);
 }
+
+/** The process that has started it: of one of PostgreSQL's connections the postmaster. */
+export const parentOf = (pid: number): number => Number(fieldsOf(pid)[1]);
 
 /** What the whole machine has worked so far, microseconds, and what other systems on the same hardware took from it. */
 export function machineMicros(): number {

@@ -1,16 +1,11 @@
 /** What a measurement of the whole chain rests on: a PostgreSQL of its own that loses nothing, migrated, a Neon endpoint, a site. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { Client } from 'pg';
 
 import { prepareDatabase } from '../stack/services/application-login.ts';
-import { postmasterPid } from '../stack/services/postgres-cluster.ts';
 import { type Postgres, startPostgres } from '../stack/services/postgres.ts';
 import { makeSecrets, type Secrets } from '../stack/services/secrets.ts';
 import { createSite } from '../stack/services/seed.ts';
-import { childrenOf } from './cpu.ts';
+import { childrenOf, parentOf } from './cpu.ts';
 import { type BenchEndpoint, startEndpoint } from './endpoint.ts';
 
 export interface BenchDatabase {
@@ -30,15 +25,15 @@ export interface BenchDatabase {
 }
 
 export async function startBenchDatabase(): Promise<BenchDatabase> {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-pg-'));
-  const postgres = await startPostgres({ dataDir: folder });
+  const postgres = await startPostgres();
   const endpoint = await startEndpoint(postgres.url);
   const applicationUrl = await prepareDatabase(postgres.url);
   const client = new Client({ connectionString: postgres.url });
   await client.connect();
   const secrets = await makeSecrets();
   const overNeon = { DATABASE_URL: applicationUrl, DATABASE_FETCH_ENDPOINT: endpoint.url };
-  const postmaster = await postmasterPid(join(folder, 'cluster'));
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const postmaster = parentOf(rows[0]?.pid ?? 0);
   return {
     postgres,
     pids: () => [...childrenOf(postmaster), postmaster],
@@ -58,7 +53,6 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
       await client.end();
       await endpoint.stop();
       await postgres.stop();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

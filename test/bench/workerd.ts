@@ -1,8 +1,8 @@
 /**
  * The gateway's Worker under `workerd serve` with a configuration of our own: what production runs, without Wrangler's
  * or Miniflare's proxies in front. Rate limits allow everything, by a binding in the isolate itself as the platform's own is,
- * so that no request pays for a call of another Worker (asking it takes 0.1 µs); V8's young generation is larger than workerd's default, which
- * halves the tail.
+ * so that no request pays for a call of another Worker (to ask it takes 0.1 µs); V8's young generation is larger than
+ * workerd's default, which halves the tail.
  */
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

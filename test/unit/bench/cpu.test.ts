@@ -1,0 +1,23 @@
+/** CPU time as the bench reads it of other processes, beside what a process says of itself. */
+import process from 'node:process';
+
+import { expect, test } from 'vitest';
+
+import { cpuMicros, cpuMicrosOf, machineMicros, parentOf } from '../../bench/cpu.ts';
+
+const TICKS_MICROS = 40_000;
+/** No process has it (proc(5), pid_max). */
+const NOBODY = 2 ** 22 + 1;
+
+test('the CPU time of a process is what it says of itself, and some of the machine’s', () => {
+  const { user, system } = process.cpuUsage();
+  const seen = cpuMicros(process.pid);
+  expect(seen).toBeGreaterThan(user + system - TICKS_MICROS);
+  expect(seen).toBeLessThan(machineMicros());
+  expect(parentOf(process.pid)).toBe(process.ppid);
+});
+
+test('a process that has just ended is left to its parent', () => {
+  expect(cpuMicrosOf([NOBODY])).toBe(0);
+  expect(() => cpuMicros(NOBODY)).toThrow('ENOENT');
+});
