@@ -7,6 +7,7 @@ import type { AcknowledgmentCode } from './ack-mode.ts';
 import { encodingCharacters } from './delimiters.ts';
 import { encodeLossy } from './encode.ts';
 import { ERROR_CODES, isErrorCode, type ErrorCode } from './error-code.ts';
+import { type ErrorReason, isErrorReason } from './error-reason.ts';
 import type { Syntax } from './escapes.ts';
 import type { Header } from './header.ts';
 import { rawAt } from './value.ts';
@@ -24,7 +25,7 @@ export interface AckError {
   /** ERR-2, `PID^1^5^1^2`. */
   readonly at?: string;
   /** ERR-5: our own stable code. */
-  readonly reason?: string;
+  readonly reason?: ErrorReason;
   /** ERR-7: what our support needs, such as a request id. */
   readonly diagnostics?: string;
 }
@@ -82,7 +83,7 @@ export function buildAck({ header, code, errors = [], ackControlId, at }: AckReq
  * issue with a code that is not of table 0357, is 207.
  */
 export function errorsOfFault(fault: Fault, severity: Severity = 'E'): AckError[] {
-  const reason = fault.code === undefined ? {} : { reason: fault.code };
+  const reason = fault.code !== undefined && isErrorReason(fault.code) ? { reason: fault.code } : {};
   if (fault.issues.length === 0) return [{ code: '207', severity, message: fault.message, ...reason }];
   return fault.issues.map(({ code, message, at }) => ({
     code: isErrorCode(code) ? code : '207',

@@ -3,6 +3,7 @@
  * one. It does not decide what is an error; it only names it (HL7 v2.5.1 §2.15.5.3, ERR-3).
  */
 import { Fault, type FaultKind } from '../fault.ts';
+import type { ErrorReason } from './error-reason.ts';
 
 /** Code to the display text of the table. */
 export const ERROR_CODES = {
@@ -55,7 +56,7 @@ export function hl7Fault(
   code: ErrorCode,
   at: string,
   message: string,
-  reason: string,
+  reason: ErrorReason,
   kind: FaultKind = 'invalid',
 ): Fault {
   return new Fault(kind, message, { code: reason, issues: [{ code, message, at }] });

@@ -3,6 +3,7 @@
  * name (HL7 v2.5.1 §3.4.9). A merge that cannot be done is refused: the sender would take it for done.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
+import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { PersonName } from '../../store/patient-identity.ts';
 import { agree, isOtherName } from './person.ts';
 import { holdersOf, sameValueElsewhere, type ResolveRequest, type SentNumber } from './resolve.ts';
@@ -119,7 +120,13 @@ function unresolved(at: string, candidates: readonly string[]): Losers {
   return { kind: 'refused', findings: [finding('E', '204', at, message, 'merge-unresolved')], candidates };
 }
 
-const finding = (severity: 'E' | 'W', code: '204' | '205', at: string, message: string, reason: string): AckError => ({
+const finding = (
+  severity: 'E' | 'W',
+  code: '204' | '205',
+  at: string,
+  message: string,
+  reason: ErrorReason,
+): AckError => ({
   code,
   severity,
   at,

@@ -4,6 +4,7 @@
  * message never puts two people into one chart, and never splits one person where it can be told (edge/README.md, HL7 v2).
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
+import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { isBareName, nameOfDomain } from '../../store/patient-identity.ts';
 import type { IdentityCheck } from '../../store/sender-choice.ts';
 import { aliasKey, type Domain, type Taught } from './domain.ts';
@@ -96,7 +97,7 @@ export type Resolution =
       readonly duplicates: readonly string[];
     };
 
-const finding = (severity: 'E' | 'W', at: string, message: string, reason: string): AckError => ({
+const finding = (severity: 'E' | 'W', at: string, message: string, reason: ErrorReason): AckError => ({
   code: '205',
   severity,
   at,

@@ -3,6 +3,7 @@ import { Fault } from '../../../shared/fault.ts';
 import type { AckError, Severity } from '../../../shared/hl7/ack.ts';
 import { errorsOfFault } from '../../../shared/hl7/ack.ts';
 import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
+import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, locatePart, type Part } from '../../../shared/hl7/value.ts';
 import type { Authorities } from '../identity/domain.ts';
@@ -44,7 +45,7 @@ export function note(
   code: ErrorCode,
   at: string,
   message: string,
-  reason: string,
+  reason: ErrorReason,
 ): void {
   context.report({ severity, code, at, message, reason });
 }

@@ -3,6 +3,7 @@
  * or held. Far above any real message; what exceeds it is refused for good, and holds up nobody else.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
+import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
 
@@ -24,7 +25,7 @@ const NUMBERS: ReadonlyMap<string, readonly number[]> = new Map([
 /** Names, addresses and telephones of PID. */
 const LISTS = [[5, 9], [11], [13, 14]];
 
-const refused = (at: string, message: string, reason: string): AckError => ({
+const refused = (at: string, message: string, reason: ErrorReason): AckError => ({
   code: '207',
   severity: 'E',
   at,

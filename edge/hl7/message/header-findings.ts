@@ -1,6 +1,7 @@
 /** What the header alone refuses: envelope, required fields, type, event, version, processing id (HL7 v2.5.1 §2.15.9). */
 import { errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
 import { isErrorCode, type ErrorCode } from '../../../shared/hl7/error-code.ts';
+import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { missingHeaderFields, type Header } from '../../../shared/hl7/header.ts';
 import type { Message } from '../../../shared/hl7/message.ts';
 import { envelopeFault } from './envelope.ts';
@@ -23,7 +24,7 @@ function missingFields(header: Header): AckError[] {
   }));
 }
 
-const refused = (code: ErrorCode, at: string, message: string, reason: string): AckError => ({
+const refused = (code: ErrorCode, at: string, message: string, reason: ErrorReason): AckError => ({
   code,
   severity: 'E',
   at,

@@ -1,5 +1,6 @@
 /** HL7 over MLLP, for whoever connects a sender: address, frame, answers, time limits, and when to send again. */
 import { ERROR_CODES, applicationCodeFor } from '../../../shared/hl7/error-code.ts';
+import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import { MLLP_DEFAULTS } from '../../../shared/mllp-contract.ts';
 import { mllpProgram } from '../../admin/keys/mllp-program.ts';
 import { Code, Row, Table } from '../../admin/web/ui.tsx';
@@ -80,8 +81,8 @@ export const MllpPage = ({ site }: { site: Site }) => {
         </Table>
         <p>
           MSA-2 is your MSH-10. Each ERR has the place (ERR-2), a code of table 0357 (ERR-3), the severity E, W or I
-          (ERR-4), the gateway’s own stable code (ERR-5), the request id (ERR-7) and a sentence without patient data
-          (ERR-8). Senders of versions before 2.5 get the ERR of their version.
+          (ERR-4), the gateway’s own stable code (<a href="#reasons">ERR-5</a>), the request id (ERR-7) and a sentence
+          without patient data (ERR-8). Senders of versions before 2.5 get the ERR of their version.
         </p>
       </section>
       <section aria-labelledby="errors">
@@ -102,6 +103,23 @@ export const MllpPage = ({ site }: { site: Site }) => {
         <p>
           Warnings (W) and information (I) have the same codes and make no error of an <code>AA</code>.
         </p>
+      </section>
+      <section aria-labelledby="reasons">
+        <h2 id="reasons">ERR-5, the gateway’s own codes</h2>
+        <p>
+          Finer than table 0357, and the same for ever: a program may go by them. The sentence of ERR-8 is for people.
+          An error, a warning or an information can have the same code, as the API key is set.
+        </p>
+        <Table label="ERR-5" head={['Code', 'What it means']}>
+          {Object.entries(ERROR_REASONS).map(([reason, means]) => (
+            <Row>
+              <th scope="row" id={`reason-${reason}`}>
+                <code>{reason}</code>
+              </th>
+              <td>{means}</td>
+            </Row>
+          ))}
+        </Table>
       </section>
       <section aria-labelledby="time">
         <h2 id="time">Time limits</h2>

@@ -22,7 +22,7 @@ const missing: AckError = {
   severity: 'E',
   at: 'PID^1^3^1^4',
   message: 'PID-3 is required',
-  reason: 'no-identifier',
+  reason: 'no-identifying-number',
   diagnostics: 'request 7',
 };
 const skipped: AckError = { code: '103', severity: 'W', at: 'PID^1^8', message: 'a | was not mapped' };
@@ -41,7 +41,7 @@ describe('buildAck', () => {
     expect(lines(buildAck({ header, code: 'AE', errors: [skipped, missing], ackControlId, at }).text).slice(1)).toEqual(
       [
         'MSA|AE|ID\\T\\1|PID-3 is required',
-        'ERR||PID^1^3^1^4|101^Required field missing^HL70357|E|no-identifier^^L||request 7|PID-3 is required',
+        'ERR||PID^1^3^1^4|101^Required field missing^HL70357|E|no-identifying-number^^L||request 7|PID-3 is required',
         'ERR||PID^1^8|103^Table value not found^HL70357|W||||a \\F\\ was not mapped',
         '',
       ],
@@ -59,7 +59,7 @@ describe('buildAck', () => {
     expect(lines(buildAck({ header: own, code: 'AE', errors: [missing], ackControlId: 'A*1', at }).text)).toEqual([
       'MSH*:~!%#*R*RF*S:1*F*20260102030405.678+0000**ACK:A01:ACK*A!F!1*P*2.5.1',
       'MSA*AE*ID*PID-3 is required',
-      'ERR**PID:1:3:1:4*101:Required field missing:HL70357*E*no-identifier::L**request 7*PID-3 is required',
+      'ERR**PID:1:3:1:4*101:Required field missing:HL70357*E*no-identifying-number::L**request 7*PID-3 is required',
       '',
     ]);
   });
