@@ -4,36 +4,19 @@
  */
 import * as z from 'zod';
 
+import { ALERT_WORDS } from '../alert-words.ts';
 import type { Config } from '../config.ts';
 import { deadline } from '../http/deadline.ts';
 import { guardedFetch, type GuardedFetching } from '../http/guarded-fetch.ts';
 import { webhookHeaders } from '../http/webhook-signature.ts';
 import { jobKind, type JobKind } from '../jobs/kind.ts';
-import {
-  ALERT_NOTICES_KIND,
-  type AlertKind,
-  type NoticeRow,
-  noticesDue,
-  noticesTried,
-  type Tried,
-} from '../store/alert.ts';
+import { ALERT_NOTICES_KIND, type NoticeRow, noticesDue, noticesTried, type Tried } from '../store/alert.ts';
 
 const DEADLINE_MS = 5_000;
 /** In one step, which must end well within its lease; Workers send six at a time. */
 const MAX_NOTICES = 24;
 const MAX_OF_SITE = 6;
 const PAUSE_SECONDS = 20;
-
-/** What is wrong, in a sentence of ours. */
-export const ALERT_SENTENCES: Readonly<Record<AlertKind, string>> = {
-  'feed-silent': 'an API key has sent no HL7 message for longer than it should',
-  'error-rate': 'too many requests are refused or fail',
-  'sidecar-silent': 'an MLLP sidecar has not called for five minutes',
-  'provider-away': 'the OpenID provider of the staff does not answer, so nobody can sign in to the console',
-  'signing-key-old': 'the key that signs access tokens is older than a year',
-  'jwks-uri-failing': 'the JWKS URI of an API key cannot be used, so its client gets no token',
-  'replay-needed': 'a fault of the gateway keeps messages from being processed',
-};
 
 /** What is posted, as Standard Webhooks has it. */
 export function noticeBody(row: NoticeRow, consoleUrl: string | undefined): string {
@@ -45,7 +28,7 @@ export function noticeBody(row: NoticeRow, consoleUrl: string | undefined): stri
       site: row.site_id,
       kind: row.kind,
       subject: row.subject,
-      summary: ALERT_SENTENCES[row.kind],
+      summary: ALERT_WORDS[row.kind].title,
       openedAt: row.opened_at,
       resolvedAt: row.told === 'resolved' ? row.resolved_at : null,
       times: row.times,

@@ -1,7 +1,7 @@
 /** What needs people, above everything else of a page: nothing where somebody is at all of it. */
+import { ALERT_WORDS } from '../../alert-words.ts';
 import type { OpenAlertRow } from '../../store/admin-alert.ts';
 import { Notice, When } from '../web/ui.tsx';
-import { KIND_WORDS } from './kinds.ts';
 
 interface AlertBannerProps {
   /** What `openAlerts` (edge/store/admin-alert.ts) found, the newest first. */
@@ -23,7 +23,7 @@ export const AlertBanner = ({ alerts, path }: AlertBannerProps) => {
       <ul>
         {alerts.map(({ kind, subject, key_name: name, opened_at: at }) => (
           <li>
-            {KIND_WORDS[kind].title}
+            {ALERT_WORDS[kind].title}
             {subject === '' ? null : (
               <>
                 {': '}

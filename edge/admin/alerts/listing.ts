@@ -1,6 +1,7 @@
 /** The alerts of a site, and what staff do about one: the same for the console and its JSON API. */
 import * as z from 'zod';
 
+import { ALERT_WORDS } from '../../alert-words.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Config } from '../../config.ts';
@@ -21,7 +22,6 @@ import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
 import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
-import { KIND_WORDS } from './kinds.ts';
 
 export const alertQuery = z.strictObject({ ...paging, state: z.enum(ALERT_STATES).default('open') });
 
@@ -62,8 +62,8 @@ export const viewAlert = (row: AlertRow): AlertView => ({
   kind: row.kind,
   subject: row.subject,
   keyName: row.key_name,
-  summary: KIND_WORDS[row.kind].title,
-  todo: KIND_WORDS[row.kind].todo,
+  summary: ALERT_WORDS[row.kind].title,
+  todo: ALERT_WORDS[row.kind].todo,
   openedAt: row.opened_at,
   resolvedAt: row.resolved_at,
   clearSince: row.clear_since,

@@ -1,12 +1,13 @@
-/** Each kind of alert in words: what is wrong, and what to do about it (edge/README.md, Alerts). */
-import type { AlertKind } from '../../store/alert.ts';
+/** Each kind of alert in words, for the console and for whoever its webhook tells: what is wrong, and what to do about it (edge/README.md, Alerts). */
+import type { AlertKind } from './store/alert.ts';
 
 interface Words {
+  /** A sentence of ours, without a name of a key, a person or a patient. */
   readonly title: string;
   readonly todo: string;
 }
 
-export const KIND_WORDS: Readonly<Record<AlertKind, Words>> = {
+export const ALERT_WORDS: Readonly<Record<AlertKind, Words>> = {
   'feed-silent': {
     title: 'A feed is silent',
     todo: 'Ask the sender. It ends with the next message; the hours in which this key is watched are set with it.',
