@@ -51,6 +51,15 @@ export const MLLP_ACCEPT_LENGTH_HEADER = 'mllp-accept-length';
 /** Response header: what the sidecar does with the connection after it wrote the ACK, `keep` or `close`. */
 export const MLLP_CONNECTION_HEADER = 'mllp-connection';
 
+/** What a sidecar says of itself when it asks for the ranges. */
+export const sidecarState = z.object({
+  /** Of its release. */
+  version: z.string().max(64),
+  /** That are open over MLLP. */
+  connections: z.number().int().nonnegative().max(1_000_000),
+});
+export type SidecarState = z.infer<typeof sidecarState>;
+
 /**
  * The claims of the sidecar's JWT, whose audience is compared as its signature is verified. `src` is the peer's address as the listener saw it (after PROXY protocol, if any),
  * `tls` the subject of the peer's certificate, `sha256` the base64url SHA-256 of the request body (empty body for GET).
@@ -64,6 +73,8 @@ export const sidecarClaims = z.object({
   src: z.string().max(64),
   tls: z.string().max(1024).optional(),
   sha256: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+  // It changes no answer, so no version of the contract is made for it: who says nothing, or what is not understood, is served alike.
+  state: sidecarState.optional().catch(undefined),
 });
 export type SidecarClaims = z.infer<typeof sidecarClaims>;
 

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { LogEntry } from '../shared/log.ts';
-import { allowedRanges, MLLP_RANGES_PATH } from '../shared/mllp-contract.ts';
+import { allowedRanges, MLLP_RANGES_PATH, type SidecarState } from '../shared/mllp-contract.ts';
 import { rangeSet, type RangeSet } from './range-set.ts';
 import { type EdgeClient, isNotRecognised } from './edge-request.ts';
 import { beginExchange } from './exchange.ts';
@@ -31,7 +31,13 @@ const NOT_RECOGNISED =
   'the clocks must agree, and EDGE_URL must be the edge)';
 const NOBODY = { address: '' };
 
-export function createAllowedRanges(edge: EdgeClient, metrics: Metrics, log: SidecarLog): AllowedRanges {
+/** @param stateNow what the edge is told of this sidecar each time that it is asked */
+export function createAllowedRanges(
+  edge: EdgeClient,
+  stateNow: () => SidecarState,
+  metrics: Metrics,
+  log: SidecarLog,
+): AllowedRanges {
   let known: { readonly set: RangeSet; readonly expiresAt: number } | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   let problem: string | undefined = 'the edge was not asked yet';
@@ -51,8 +57,14 @@ export function createAllowedRanges(edge: EdgeClient, metrics: Metrics, log: Sid
     askedAt = performance.now();
     const exchange = beginExchange();
     try {
-      const call = { exchange, method: 'GET', path: MLLP_RANGES_PATH, peer: NOBODY, timeoutMs: TIMEOUT_MS } as const;
-      const reply = await edge.ask(call);
+      const about = { peer: NOBODY, state: stateNow() };
+      const reply = await edge.ask({
+        exchange,
+        method: 'GET',
+        path: MLLP_RANGES_PATH,
+        ...about,
+        timeoutMs: TIMEOUT_MS,
+      });
       const { status } = reply;
       if (isNotRecognised(reply)) {
         found(NOT_RECOGNISED, {

@@ -6,6 +6,8 @@ export interface ConnectionLimits {
   enter(): RefusalReason | Leave;
   /** The same for the address, once it is known (PROXY protocol). */
   enterAs(address: string): RefusalReason | Leave;
+  /** How many are open. */
+  open(): number;
 }
 
 /** A second call does nothing. */
@@ -40,6 +42,7 @@ export function createConnectionLimits(maxima: ConnectionMaxima, metrics: Metric
         else byAddress.set(address, left);
       });
     },
+    open: () => open,
   };
 }
 

@@ -2,7 +2,12 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
-import { MLLP_CONTENT_TYPE, MLLP_CONTRACT_HEADER, MLLP_CONTRACT_VERSION } from '../shared/mllp-contract.ts';
+import {
+  MLLP_CONTENT_TYPE,
+  MLLP_CONTRACT_HEADER,
+  MLLP_CONTRACT_VERSION,
+  type SidecarState,
+} from '../shared/mllp-contract.ts';
 import { traceparentOf } from '../shared/trace-context.ts';
 import type { Exchange } from './exchange.ts';
 import { sha256Of, type PeerIdentity, type SignToken } from './token.ts';
@@ -22,6 +27,8 @@ export interface EdgeCall {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly peer: PeerIdentity;
+  /** What is told of this sidecar. */
+  readonly state?: SidecarState;
   readonly body?: Uint8Array;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -58,9 +65,9 @@ export function createEdgeClient(baseUrl: string, signToken: SignToken, maxSocke
 
   const askOver = (connections: typeof agent | false, call: EdgeCall): Promise<EdgeReply> =>
     new Promise((resolve, reject) => {
-      const { exchange, method, path, peer, body = EMPTY, timeoutMs, signal } = call;
+      const { exchange, method, path, peer, state, body = EMPTY, timeoutMs, signal } = call;
       const headers = {
-        Authorization: `Bearer ${signToken(peer, sha256Of(body))}`,
+        Authorization: `Bearer ${signToken(peer, sha256Of(body), state)}`,
         'X-Request-Id': exchange.requestId,
         traceparent: traceparentOf(exchange),
         [MLLP_CONTRACT_HEADER]: MLLP_CONTRACT_VERSION,

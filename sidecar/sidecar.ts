@@ -15,6 +15,7 @@ import { createMetrics } from './metrics.ts';
 import { createTlsAcceptor } from './tls.ts';
 import { createSigner } from './token.ts';
 import { createUnfinishedFrames } from './unfinished-frames.ts';
+import { VERSION } from './version.ts';
 
 export interface Sidecar {
   readonly port: number;
@@ -32,7 +33,12 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
   // One more socket than messages under way, for the ranges.
   const edge = createEdgeClient(config.edgeUrl, createSigner(config.name, config.privateKey), config.concurrency + 1);
   const limits = createConnectionLimits(config, metrics);
-  const allowedRanges = createAllowedRanges(edge, metrics, log);
+  const allowedRanges = createAllowedRanges(
+    edge,
+    () => ({ version: VERSION, connections: limits.open() }),
+    metrics,
+    log,
+  );
   const balancers = rangeSet(config.proxyProtocolFrom);
   let isStopping = false;
 

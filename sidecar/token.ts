@@ -11,6 +11,7 @@ import {
   SIDECAR_TOKEN_MAX_LIFETIME_SECONDS,
   SIDECAR_TOKEN_TYPE,
   type SidecarClaims,
+  type SidecarState,
 } from '../shared/mllp-contract.ts';
 
 /** What the listener saw of a peer. */
@@ -21,8 +22,8 @@ export interface PeerIdentity {
   readonly tlsSubject?: string | undefined;
 }
 
-/** @returns a compact JWS over the peer and `sha256` (base64url, of the request's body) */
-export type SignToken = (peer: PeerIdentity, sha256: string) => string;
+/** @returns a compact JWS over the peer, `sha256` (base64url, of the request's body) and what the sidecar says of itself */
+export type SignToken = (peer: PeerIdentity, sha256: string, state?: SidecarState) => string;
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
@@ -35,7 +36,7 @@ export function createSigner(name: string, jwk: Es256PrivateJwk): SignToken {
   const key = createPrivateKey({ key: { kty, crv, x, y, d }, format: 'jwk' });
   const header = base64url({ alg: SIDECAR_TOKEN_ALGORITHM, typ: SIDECAR_TOKEN_TYPE, kid });
 
-  return ({ address, tlsSubject }, sha256) => {
+  return ({ address, tlsSubject }, sha256, state) => {
     const iat = Math.floor(Date.now() / 1000);
     const claims: SidecarClaims = {
       iss: name,
@@ -46,6 +47,7 @@ export function createSigner(name: string, jwk: Es256PrivateJwk): SignToken {
       src: address,
       ...(tlsSubject === undefined ? {} : { tls: tlsSubject }),
       sha256,
+      ...(state === undefined ? {} : { state }),
     };
     const signed = `${header}.${base64url(claims)}`;
     // JWS wants r and s side by side (RFC 7518 §3.4), not DER.

@@ -6,7 +6,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Number of the newest numbered file in `migrations/`. */
-export const SCHEMA_VERSION = 40;
+export const SCHEMA_VERSION = 41;
 
 /** The files of `migrations/functions/`. Their arguments and rows never change, so a name says enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -102,7 +102,7 @@ export const FUNCTIONS: readonly string[] = [
   'search_lag',
   'search_require',
   'search_zone',
-  'sidecar_called',
+  'sidecar_heard',
   'sidecar_turned_away',
   'site_address_add',
   'site_address_lock',

@@ -125,9 +125,13 @@ test('a sidecar with a wrong clock is told by its name; what a stranger may have
     /^bad sidecar ward: it is not let in: its clock is 3\d\d\d s ahead$/m.test(await told()),
   );
   // It was set since, nearly.
-  await db.client.query("insert into sidecar_seen (issuer, clock_seconds) values ('ward', 20)");
+  await db.client.query(
+    `insert into sidecar_seen (issuer, clock_seconds, version, connections, told_at) values ('ward', 20, '1.2.3', 12, now())`,
+  );
   await db.client.query("update sidecar_refused set at = now() - interval '1 minute' where reason = 'clock'");
-  expect(await told()).toMatch(/^bad sidecar ward: called within a minute; its clock is 20 s behind$/m);
+  expect(await told()).toMatch(
+    /^bad sidecar ward: called within a minute; its clock is 20 s behind; version 1.2.3, 12 connections open$/m,
+  );
   await db.client.query("delete from sidecar_refused where reason = 'clock'");
   await db.client.query("update sidecar_seen set last_seen = now() - interval '6 minutes' where issuer = 'ward'");
   expect(await told()).toMatch(/^bad sidecar ward: silent for 6 minutes$/m);

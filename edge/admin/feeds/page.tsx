@@ -154,7 +154,7 @@ const OpenAlerts = ({ alerts, path }: { alerts: Feeds['alerts']; path: string })
 
 const Sidecars = ({ sidecars }: Pick<Feeds, 'sidecars'>) => (
   <ul class="feeds">
-    {sidecars.map(({ issuer, lastSeenAt, isLate, clockSeconds }) => (
+    {sidecars.map(({ issuer, lastSeenAt, isLate, clockSeconds, version, connections }) => (
       <li>
         <p class="line">
           {isLate ? <Badge tone="bad">late</Badge> : <Badge tone="good">ok</Badge>}
@@ -165,6 +165,10 @@ const Sidecars = ({ sidecars }: Pick<Feeds, 'sidecars'>) => (
               ? ''
               : `, its clock is ${Math.abs(clockSeconds)} s ${clockSeconds < 0 ? 'ahead' : 'behind'}`}
           </span>
+          {connections === null ? null : (
+            <span>{connections === 1 ? '1 connection open' : `${connections} connections open`}</span>
+          )}
+          {version === null ? null : <span class="quiet">version {version}</span>}
         </p>
       </li>
     ))}

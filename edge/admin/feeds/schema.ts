@@ -44,6 +44,8 @@ const sidecar = z.object({
   lastSeenAt: instant,
   isLate: z.boolean(),
   clockSeconds: count.nullable(),
+  version: z.string().nullable().meta({ description: 'Of its release, as it says; null where it has not said.' }),
+  connections: count.nullable().meta({ description: 'Over MLLP that were open when it last said so.' }),
 });
 
 export const feedsAnswer = z.object({

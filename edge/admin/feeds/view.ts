@@ -63,11 +63,13 @@ export function viewFeeds(
       },
     ];
   });
-  const seen = sidecars.map(({ issuer, last_seen: at, clock_seconds: clockSeconds }) => ({
+  const seen = sidecars.map(({ issuer, last_seen: at, clock_seconds: clockSeconds, version, connections }) => ({
     issuer,
     lastSeenAt: at,
     isLate: nowMs - Date.parse(at) > SIDECAR_SILENT_MS,
     clockSeconds,
+    version,
+    connections,
   }));
   const isCut = keys.length > MAX_KEYS;
   const told = { feeds, isCut, sidecars: seen, alerts: alerts.slice(0, MAX_SHOWN_ALERTS).map(viewAlert) };

@@ -17,16 +17,23 @@ const off = (seconds: number): string => `${Math.abs(seconds)} s ${seconds < 0 ?
 
 const SET_THE_CLOCK = 'set the clock of its machine (NTP), or of the gateway’s: beyond 30 s it is not let in';
 
-function calling({ issuer, last_seen: at, clock_seconds: clock }: SidecarRow, nowMs: number): Finding {
+const counted = (connections: number): string => `${connections} ${connections === 1 ? 'connection' : 'connections'}`;
+
+/** What it says of itself, behind what we know of it. */
+const toldBy = ({ version, connections }: SidecarRow): string =>
+  version === null || connections === null ? '' : `; version ${version}, ${counted(connections)} open`;
+
+function calling(row: SidecarRow, nowMs: number): Finding {
+  const { issuer, last_seen: at, clock_seconds: clock } = row;
   const subject = `sidecar ${issuer}`;
   const silentMs = nowMs - Date.parse(at);
   const minutes = Math.max(0, Math.floor(silentMs / 60_000));
   if (silentMs > SIDECAR_SILENT_MS) return bad(subject, `silent for ${minutes} minutes`, 'see its /readyz and its log');
   const called = `called ${minutes === 0 ? 'within a minute' : `${minutes} minutes ago`}`;
-  if (clock === null) return good(subject, called);
+  if (clock === null) return good(subject, `${called}${toldBy(row)}`);
   return Math.abs(clock) > CLOCK_OFF_SECONDS
-    ? bad(subject, `${called}; its clock is ${off(clock)}`, SET_THE_CLOCK)
-    : good(subject, `${called}; its clock is as ours`);
+    ? bad(subject, `${called}; its clock is ${off(clock)}${toldBy(row)}`, SET_THE_CLOCK)
+    : good(subject, `${called}; its clock is as ours${toldBy(row)}`);
 }
 
 /** Anybody can call with a key of their own, so only a person can say whether it was a sidecar of theirs. */

@@ -4,6 +4,7 @@
  */
 import { Fault } from '../../../shared/fault.ts';
 import { ackDecision } from '../../../shared/hl7/ack-mode.ts';
+import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import { canonicalRange } from '../../../shared/ip.ts';
 import {
@@ -59,7 +60,9 @@ export function createMllpIngest(
     const caller = await callerOf(deps, request);
     if ('claims' in caller) {
       const { claims, clockSeconds } = caller;
-      return { claims, noteCall: () => note(`called ${claims.iss}`, noteSidecar(claims.iss, clockSeconds)) };
+      const { iss, state } = claims;
+      const what = state === undefined ? 'called' : 'told';
+      return { claims, noteCall: () => note(`${what} ${iss}`, noteSidecar(iss, clockSeconds, state)) };
     }
     const { turnedAway, cause } = caller;
     if (turnedAway !== undefined) {
@@ -156,7 +159,7 @@ function answer(ack: Uint8Array | null, connection: 'keep' | 'close', acceptAck?
 function refuse(
   header: Header,
   message: string,
-  reason: string,
+  reason: ErrorReason,
   nowMs: number,
   requestId: string,
   connection: 'keep' | 'close',

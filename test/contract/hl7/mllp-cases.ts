@@ -182,6 +182,23 @@ export function mllpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where control_id = 'M-7'`)).toBe(0);
   });
 
+  test('what a sidecar says of itself when it asks for the ranges is noted, and what cannot be read of it turns nobody away', async () => {
+    const { gateway, db } = subject();
+    const ask = (state: object) => {
+      const token = sidecarToken(gateway, new Uint8Array(0), { jti: randomUUID(), iss: 'ward-9', state });
+      return subject().forward('', {}, { method: 'GET', path: '/internal/mllp/allowed-ranges', token });
+    };
+    expect((await ask({ version: 7 })).status).toBe(200);
+    expect((await ask({ version: '1.2.3', connections: 4, later: true })).status).toBe(200);
+    const noted = await until('it is noted', async () => {
+      const { rows } = await db.client.query<{ version: string | null; connections: number | null }>(
+        `select version, connections from sidecar_seen where issuer = 'ward-9' and told_at is not null`,
+      );
+      return rows[0];
+    });
+    expect(noted).toEqual({ version: '1.2.3', connections: 4 });
+  });
+
   test('a token for the ranges serves once', async () => {
     const path = '/internal/mllp/allowed-ranges';
     const token = sidecarToken(subject().gateway, new Uint8Array(0), { jti: randomUUID() });

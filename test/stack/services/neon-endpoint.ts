@@ -39,7 +39,7 @@ const KEEP_ALIVE_MS = 600_000;
 
 /** What is counted for charts is written in the background, now and then, for many requests at once. */
 export const isBookkeeping = (statement: string): boolean =>
-  /^select (?:usage_noted|refusals_note|sidecar_called|sidecar_turned_away)\(/.test(statement);
+  /^select (?:usage_noted|refusals_note|sidecar_heard|sidecar_turned_away)\(/.test(statement);
 
 interface Answer {
   readonly status: number;

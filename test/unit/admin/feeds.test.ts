@@ -163,12 +163,21 @@ describe('the sentence for all', () => {
   });
 
   test('a sidecar that does not call comes before the silence that it explains', () => {
-    const sidecar = { issuer: 'ward', first_seen: before(9_000), last_seen: before(12), clock_seconds: 0 };
+    const sidecar = {
+      issuer: 'ward',
+      first_seen: before(9_000),
+      last_seen: before(12),
+      clock_seconds: 0,
+      version: '1.2.3',
+      connections: 4,
+    };
     const { health, sidecars } = viewFeeds([{ ...ROW, ...SILENT, last_at: before(47) }], [], [sidecar], NOW, true);
     expect(health.sentence).toBe(
       'The sidecar ward has not called for 12 min, messages over MLLP wait at their senders; LAB has been silent for 47 min',
     );
-    expect(sidecars).toEqual([{ issuer: 'ward', lastSeenAt: before(12), isLate: true, clockSeconds: 0 }]);
+    expect(sidecars).toEqual([
+      { issuer: 'ward', lastSeenAt: before(12), isLate: true, clockSeconds: 0, version: '1.2.3', connections: 4 },
+    ]);
   });
 
   test('the alert of a key with a rule is its silence, until a message has come', () => {

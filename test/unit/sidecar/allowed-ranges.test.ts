@@ -15,7 +15,12 @@ test('addresses that come together share one question', async () => {
     },
     close: () => undefined,
   };
-  const ranges = createAllowedRanges(edge, createMetrics(), createLog('error'));
+  const ranges = createAllowedRanges(
+    edge,
+    () => ({ version: '1', connections: 0 }),
+    createMetrics(),
+    createLog('error'),
+  );
   const together = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'].map((address) => ranges.allows(address));
   expect(await Promise.all(together)).toEqual([false, true, true, false]);
   expect(asked).toBe(1);

@@ -38,7 +38,8 @@ test('the token is what the contract says, verified with the public half', async
   });
   const sign = createSigner('ward-7', privateKey);
   const sha256 = sha256Of(bytes('MSH|'));
-  const tokens = [sign({ address: '2001:db8::7', tlsSubject: 'CN=x' }, sha256), sign({ address: '' }, sha256)];
+  const state = { version: '1.2.3', connections: 12 };
+  const tokens = [sign({ address: '2001:db8::7', tlsSubject: 'CN=x' }, sha256), sign({ address: '' }, sha256, state)];
   const keys = createLocalJWKSet(JSON.parse(secrets.env.MLLP_SIDECAR_KEYS) as { keys: [] });
   const [first, second] = await Promise.all(
     tokens.map(async (token) => {
@@ -54,6 +55,9 @@ test('the token is what the contract says, verified with the public half', async
   expect(first).toMatchObject({ iss: 'ward-7', src: '2001:db8::7', tls: 'CN=x', sha256 });
   expect(first!.exp - first!.iat).toBe(SIDECAR_TOKEN_MAX_LIFETIME_SECONDS);
   expect(second).not.toHaveProperty('tls');
+  expect([first?.state, second?.state]).toEqual([undefined, state]);
+  // Of a release that says more, or otherwise, nothing is known; it is served all the same.
+  expect(sidecarClaims.parse({ ...second, state: { version: 7 } })).not.toHaveProperty('state.version');
   expect(second!.jti).not.toBe(first!.jti);
 });
 
