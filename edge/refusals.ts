@@ -210,7 +210,7 @@ const BEARER_REFUSALS = {
 } as const satisfies Readonly<Record<string, Described>>;
 
 /** R4's IssueTypes as this surface gives them, and its kinds of failure where there is no issue. */
-const FHIR_REFUSALS = {
+export const FHIR_REFUSALS = {
   structure: {
     label: 'it has not the shape that R4 gives it',
     hint: 'Look at the element: R4 has none of this name there, or of another type. The workbench checks a resource.',

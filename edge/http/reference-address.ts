@@ -3,6 +3,12 @@ import { type Addresses, surfaceUrls } from '../config.ts';
 
 export const REFERENCE_PATH = '/docs';
 
+/** Pages below the reference; of errors, what stands at a status, and at a code of an issue. */
+export const MLLP_PATH = '/mllp';
+export const ERRORS_PATH = '/errors';
+export const statusAnchor = (status: number | string): string => `status-${status}`;
+export const issueAnchor = (code: string): string => `issue-${code}`;
+
 /** Where the reference always is: below the console's base URL, else below that of the first surface there is. */
 const ownBaseUrl = (config: Addresses): string | undefined => config.ADMIN_PUBLIC_BASE_URL ?? surfaceUrls(config)[0];
 

@@ -1,7 +1,8 @@
 /** Where in the console the reason of a request is looked into. */
 import { applicationCodeFor } from '../../../shared/hl7/error-code.ts';
 import type { Config } from '../../config.ts';
-import { MLLP_REFUSALS } from '../../refusals.ts';
+import { ERRORS_PATH, issueAnchor, MLLP_PATH, REFERENCE_PATH, statusAnchor } from '../../http/reference-address.ts';
+import { FHIR_REFUSALS, MLLP_REFUSALS } from '../../refusals.ts';
 import type { FoundRefusal } from '../../store/admin-refusal.ts';
 import { linkTo } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
@@ -43,6 +44,12 @@ export function explainedAt(config: Config, row: FoundRefusal): Link {
   if (['invalid_token', 'insufficient_scope', 'forbidden'].includes(row.code)) {
     return { href: key, title: 'What the key may do' };
   }
-  const docs = config.INTEGRATION_DOCS_URL;
-  return docs === undefined ? { href: key, title: 'The API key' } : { href: docs, title: 'API reference' };
+  return { href: inReference(config, row), title: 'What it means' };
+}
+
+/** In our own reference, which stands beside the console in any case: the code, else the status. */
+function inReference(config: Config, { surface, answer, code }: FoundRefusal): string {
+  if (!/^\d{3}$/.test(answer)) return linkTo(config, `${REFERENCE_PATH}${MLLP_PATH}#errors`);
+  const isIssue = surface === 'fhir' && Object.hasOwn(FHIR_REFUSALS, code) && code !== 'malformed';
+  return linkTo(config, `${REFERENCE_PATH}${ERRORS_PATH}#${isIssue ? issueAnchor(code) : statusAnchor(answer)}`);
 }

@@ -70,8 +70,8 @@ export const Refusals = ({ items, config, isOfKey = false }: RefusalsProps) => (
               from <code>{row.source_address}</code>
             </span>
             <span>
-              check{' '}
-              <a href={only} title="Only this key and check">
+              code{' '}
+              <a href={only} title="Only this API key and this code">
                 <code>{row.code}</code>
               </a>
             </span>
@@ -149,7 +149,7 @@ export const RequestPage = ({ list, query, range, config }: RequestPageProps) =>
           ]}
         />
         <label>
-          <span>Check</span>
+          <span>Code</span>
           <input name="code" value={query['code'] ?? ''} placeholder="aud, 101, required" size={12} />
         </label>
         <Moment name="from" label="From" value={query['from'] ?? ''} />

@@ -1,8 +1,9 @@
 /** What can go wrong on each surface, from the tables that the surfaces answer by. */
-import { TOKEN_REFUSALS } from '../../refusals.ts';
+import { FHIR_REFUSALS, TOKEN_REFUSALS } from '../../refusals.ts';
 import { ISSUE_TYPE } from '../../fhir/outcome.ts';
 import { FAULT_STATUS } from '../../http/fault-status.ts';
 import { titleOf } from '../../http/problem.ts';
+import { issueAnchor, statusAnchor } from '../../http/reference-address.ts';
 import { Row, Table } from '../../admin/web/ui.tsx';
 import { type Kind, MEANING, STATUS_OF } from '../answers.ts';
 import { referencePath, type Site, TextPage } from './frame.tsx';
@@ -68,7 +69,9 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
       <Table label="Failures of FHIR" head={['Status', 'issue.code', 'What it means', 'What to do']}>
         {KINDS.map((kind) => (
           <Row>
-            <th scope="row">{STATUS_OF[kind]}</th>
+            <th scope="row" id={statusAnchor(STATUS_OF[kind])}>
+              {STATUS_OF[kind]}
+            </th>
             <td>
               <code>{CODES(kind)}</code>
             </td>
@@ -80,6 +83,20 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
             </td>
           </Row>
         ))}
+      </Table>
+      <h3 id="issues">More precise codes</h3>
+      <Table label="Codes of issues" head={['issue.code', 'What it means', 'What to do']}>
+        {Object.entries(FHIR_REFUSALS)
+          .filter(([code]) => code !== 'malformed')
+          .map(([code, { label, hint }]) => (
+            <Row>
+              <th scope="row" id={issueAnchor(code)}>
+                <code>{code}</code>
+              </th>
+              <td>{label}</td>
+              <td>{hint}</td>
+            </Row>
+          ))}
       </Table>
     </section>
     <section aria-labelledby="administration">

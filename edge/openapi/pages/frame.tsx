@@ -3,14 +3,14 @@ import { html } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
 
 import type { Config } from '../../config.ts';
-import { REFERENCE_PATH } from '../../http/reference-address.ts';
+import { ERRORS_PATH, MLLP_PATH, REFERENCE_PATH } from '../../http/reference-address.ts';
 import { pathPrefix } from '../../http/surface.ts';
 
 /** The pages, as the navigation names them. */
 export const PAGES = {
   api: { path: '', title: 'API' },
-  mllp: { path: '/mllp', title: 'HL7 over MLLP' },
-  errors: { path: '/errors', title: 'Errors' },
+  mllp: { path: MLLP_PATH, title: 'HL7 over MLLP' },
+  errors: { path: ERRORS_PATH, title: 'Errors' },
   changes: { path: '/changes', title: 'Versions' },
   admin: { path: '/admin', title: 'Administration' },
 } as const;

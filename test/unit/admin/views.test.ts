@@ -1,6 +1,10 @@
 /** What administrators read: hints for every refusal, HL7's own names, changes of a key, programs for a key. */
 import { describe, expect, test } from 'vitest';
 
+import { explainedAt } from '../../../edge/admin/requests/explained.ts';
+import { FAULT_STATUS } from '../../../edge/http/fault-status.ts';
+import { ErrorsPage } from '../../../edge/openapi/pages/errors.tsx';
+import { printed } from '../../../edge/openapi/pages/frame.tsx';
 import { examplesFor } from '../../../edge/admin/keys/examples.ts';
 import { fieldName, segmentName } from '../../../edge/admin/messages/hl7-names.ts';
 import { newKey } from '../../../edge/admin/keys/keys.ts';
@@ -10,7 +14,7 @@ import { toRecord } from '../../../edge/admin/record/member.ts';
 import { viewChange } from '../../../edge/admin/record/change.ts';
 import { viewAck, viewMessage } from '../../../edge/admin/messages/segments.ts';
 import { readConfig } from '../../../edge/config.ts';
-import { hintFor, MLLP_REFUSALS, TOKEN_REFUSALS } from '../../../edge/refusals.ts';
+import { FHIR_REFUSALS, hintFor, MLLP_REFUSALS, TOKEN_REFUSALS } from '../../../edge/refusals.ts';
 
 test.each([...Object.keys(TOKEN_REFUSALS), ...Object.keys(MLLP_REFUSALS)])(
   'a refusal by %s comes with a hint',
@@ -18,6 +22,45 @@ test.each([...Object.keys(TOKEN_REFUSALS), ...Object.keys(MLLP_REFUSALS)])(
     expect(hintFor(code)).toMatch(/^[A-Z].*\.$/);
   },
 );
+
+const config = (endpoints: Record<string, string>) =>
+  readConfig({
+    DATABASE_URL: 'postgres://x',
+    TOKEN_SIGNING_KEYS: '{"keys":[{"kty":"EC","crv":"P-256","x":"","y":"","d":"","kid":"k"}]}',
+    GATEWAY_SECRET: 'x'.repeat(43),
+    ...endpoints,
+  });
+
+const REFUSED = {
+  id: 'r',
+  client_id: 'svc-1',
+  key_name: 'Lab',
+  surface: 'fhir',
+  answer: '404',
+  code: 'not-found',
+  reason: 'there is none',
+  requests: 1,
+  first_at: '2026-01-01T00:00:00Z',
+  last_at: '2026-01-01T00:00:00Z',
+  place: '',
+  request_id: 'r-1',
+  source_address: '192.0.2.1',
+  quarters: '[]',
+  is_cut: false,
+} as const;
+
+test('the reference has a place for every failure that the log of requests leads to', async () => {
+  const at = config({ ADMIN_PUBLIC_BASE_URL: 'https://admin.example/gw' });
+  const page = await printed(ErrorsPage({ site: { config: at, baseUrl: 'https://admin.example/gw' } }));
+  const leadsTo = (answer: string, code: string) => explainedAt(at, { ...REFUSED, answer, code }).href;
+  expect(leadsTo('404', 'not-found')).toBe('/gw/docs/errors#issue-not-found');
+  expect(leadsTo('429', 'throttled')).toBe('/gw/docs/errors#status-429');
+  expect(leadsTo('AE', 'exception')).toBe('/gw/docs/mllp#errors');
+  const codes = Object.keys(FHIR_REFUSALS).map((code) => leadsTo('400', code));
+  const statuses = Object.values(FAULT_STATUS).map((status) => leadsTo(String(status), 'throttled'));
+  for (const href of [...codes, ...statuses, leadsTo('500', 'exception')].filter((each) => each.includes('/errors#')))
+    expect(page).toContain(`id="${href.split('#')[1]}"`);
+});
 
 test.each(['', 'constructor', 'x'])('%j has no hint', (code) => {
   expect(hintFor(code)).toBeNull();
@@ -117,14 +160,9 @@ describe('programs for a key', () => {
     name_key: '',
     last_used: null,
     tokens_today: 0,
+    requests_today: 0,
+    messages_today: 0,
   };
-  const config = (endpoints: Record<string, string>) =>
-    readConfig({
-      DATABASE_URL: 'postgres://x',
-      TOKEN_SIGNING_KEYS: '{"keys":[{"kty":"EC","crv":"P-256","x":"","y":"","d":"","kid":"k"}]}',
-      GATEWAY_SECRET: 'x'.repeat(43),
-      ...endpoints,
-    });
   const all = {
     INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'https://id.example',
     INTEGRATION_FHIR_PUBLIC_BASE_URL: 'https://fhir.example',
