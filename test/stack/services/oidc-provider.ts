@@ -12,6 +12,7 @@ import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.j
 
 import { freePort } from './free-port.ts';
 import { type Account, localAccounts } from './oidc-accounts.ts';
+import { oidcPage } from './oidc-page.ts';
 import { signIn } from './oidc-sign-in.ts';
 
 export interface OidcOptions {
@@ -224,6 +225,6 @@ interface GrantContext {
 /** The page between "sign out" and being signed out: one button, as the provider's form wants it. */
 function logoutSource(context: { body: string }, form?: string): void {
   const button = form === undefined ? '' : '<button form="op.logoutForm" name="logout" value="yes">Sign out</button>';
-  context.body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign out</title>
-<main><h1>${form === undefined ? 'You are signed out' : 'Sign out of the provider?'}</h1>${form ?? ''}${button}</main></html>`;
+  const title = form === undefined ? 'You are signed out' : 'Sign out of the provider?';
+  context.body = oidcPage(title, `${form ?? ''}${button}`);
 }

@@ -5,17 +5,17 @@ import { text } from 'node:stream/consumers';
 import type Provider from 'oidc-provider';
 
 import type { Account } from './oidc-accounts.ts';
+import { oidcPage } from './oidc-page.ts';
 
-const page = (uid: string, problem = ''): string => `<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign in</title>
-<style>body{font:16px system-ui;max-width:20rem;margin:15vh auto;padding:0 1rem;color-scheme:light dark}
-label,input{display:block;width:100%;box-sizing:border-box}input{margin:.25rem 0 1rem;padding:.5rem;font:inherit}
-button{padding:.5rem 1rem;font:inherit}</style>
-<main><h1>Sign in</h1><p>The local stack's own provider.</p>
+const page = (uid: string, problem = ''): string =>
+  oidcPage(
+    'Sign in',
+    `<p>The local stack's own OpenID provider, in the place of yours.</p>
 <form method="post" action="/interaction/${encodeURIComponent(uid)}"><p role="alert">${problem}</p>
 <label for="username">Name</label><input id="username" name="username" autocomplete="username" required autofocus>
 <label for="password">Password</label><input id="password" name="password" type="password" required>
-<button>Sign in</button></form></main></html>`;
+<button>Sign in</button></form>`,
+  );
 
 /** Answers `GET` and `POST /interaction/{uid}`. */
 export async function signIn(
