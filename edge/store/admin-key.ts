@@ -18,8 +18,10 @@ export interface StoredKey {
   readonly last_refusal: string | null;
   /** When it was last heard of, to a quarter of an hour; null if never. */
   readonly last_used: string | null;
-  /** Token requests that were granted since midnight at the site. */
+  /** Token requests that were granted since midnight at the site, and what came over FHIR and HL7, refused or not. */
   readonly tokens_today: number;
+  readonly requests_today: number;
+  readonly messages_today: number;
 }
 
 /** Orders of the list: the newest first, by name, the last used first. */
@@ -68,17 +70,21 @@ export function keyStatements<Row extends object>(columns: readonly (keyof Row &
       (select ${instantOf('r.last_at', 'microsecond')} from refusal r
         where r.site_id = k.site_id and r.client_id = k.client_id and r.since > now() - interval '90 days'
         order by r.since desc, r.last_at desc limit 1) as last_refusal,
-      ${instantOf('x.last_used', 'microsecond')} as last_used, x.tokens_today`;
+      ${instantOf('x.last_used', 'microsecond')} as last_used, t.tokens_today, t.requests_today, t.messages_today`;
   // Each of these is the end of an index, or a day of one.
   const from = `api_key k join site s on s.site_id = k.site_id cross join lateral (
       select greatest(
           (select max(u.bucket) from key_usage u where u.site_id = k.site_id and u.client_id = k.client_id),
           (select max(i.last_at) from key_kid i where i.site_id = k.site_id and i.client_id = k.client_id),
-          (select max(f.last_at) from feed f where f.site_id = k.site_id and f.client_id = k.client_id)) as last_used,
-        (select coalesce(sum(u.accepted), 0)::int from key_usage u
-          where u.site_id = k.site_id and u.client_id = k.client_id and u.surface = 'token'
-            and u.bucket >= date_trunc('day', now() at time zone coalesce(s.time_zone, 'UTC'))
-                            at time zone coalesce(s.time_zone, 'UTC')) as tokens_today) x`;
+          (select max(f.last_at) from feed f where f.site_id = k.site_id and f.client_id = k.client_id)) as last_used) x
+    cross join lateral (
+      select coalesce(sum(u.accepted) filter (where u.surface = 'token'), 0)::int as tokens_today,
+          coalesce(sum(u.accepted + u.refused + u.rejected) filter (where u.surface = 'fhir'), 0)::int as requests_today,
+          coalesce(sum(u.accepted + u.refused + u.rejected) filter (where u.surface in ('hl7', 'mllp')), 0)::int as messages_today
+        from key_usage u
+       where u.site_id = k.site_id and u.client_id = k.client_id
+         and u.bucket >= date_trunc('day', now() at time zone coalesce(s.time_zone, 'UTC'))
+                         at time zone coalesce(s.time_zone, 'UTC')) t`;
 
   return {
     readKey: (site: string, clientId: string): Query<StoredKey & Row> => ({

@@ -342,7 +342,14 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       const disable = (name?: string) =>
         ask(`${path}/status`, { version: '1', status: 'disabled', ...(name === undefined ? {} : { name }) });
       expect((await ask(path)).text).not.toContain('value="disabled"');
+      expect((await ask(`${path}/status`)).text).toMatch(/Last used<\/dt><dd>never/);
+      await db.client.query(
+        `insert into key_usage (site_id, client_id, bucket, surface, application, facility, accepted, refused, rejected)
+           values ($1, $2, now(), 'mllp', 'LAB', 'NORTH', 1200, 3, 1), ($1, $2, now() - interval '2 days', 'mllp', 'LAB', 'NORTH', 7, 0, 0)`,
+        [site, clientId],
+      );
       const form = await ask(`${path}/status`);
+      expect(form.text).toMatch(/Today<\/dt><dd>1,204 messages<\/dd>/);
       expect(form.text).toContain('name="status" value="disabled"');
       for (const name of [undefined, '', 'Lab', 'Lab feed Zurich', `svc-${randomUUID()}`]) {
         const { status, text } = await disable(name);

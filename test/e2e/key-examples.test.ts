@@ -66,6 +66,8 @@ async function examples(alg: string, protocol: 'fhir' | 'hl7') {
     name_key: '',
     last_used: null,
     tokens_today: 0,
+    requests_today: 0,
+    messages_today: 0,
   };
   const config = readConfig({
     ...gateway.secrets.env,

@@ -6,6 +6,7 @@ import type { UsageSurface } from '../../store/usage.ts';
 import { Empty, TimeZone, When } from '../web/ui.tsx';
 import { wallTime } from '../web/wall-clock.ts';
 import type { KeyRow } from './statements.ts';
+import { todayOf } from './today.ts';
 
 const SURFACES: Readonly<Record<UsageSurface, string>> = {
   token: 'Token requests',
@@ -101,8 +102,8 @@ export const Activity = ({ keyRow, activity, nowMs, requestsPath }: ActivityProp
         <Empty>It has not been used yet.</Empty>
       ) : (
         <p>
-          Last used <When at={keyRow.last_used} relative />, to a quarter of an hour; {keyRow.tokens_today} token
-          {keyRow.tokens_today === 1 ? '' : 's'} today. <a href={requestsPath}>What was refused or failed</a>
+          Last used <When at={keyRow.last_used} relative />, to a quarter of an hour; today {todayOf(keyRow)}.{' '}
+          <a href={requestsPath}>What was refused or failed</a>
         </p>
       )}
       <div class="activity">
@@ -110,7 +111,7 @@ export const Activity = ({ keyRow, activity, nowMs, requestsPath }: ActivityProp
           SPANS.map((span) => {
             const steps = stepsOf(activity, surface, span, nowMs);
             const [accepted, refused] = [sum(steps, 'accepted'), sum(steps, 'refused')];
-            const words = `${accepted} accepted, ${refused} refused or failed`;
+            const words = `${accepted.toLocaleString('en')} accepted, ${refused.toLocaleString('en')} refused or failed`;
             return (
               <figure>
                 <figcaption>

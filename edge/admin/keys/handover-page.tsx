@@ -61,7 +61,13 @@ export async function handoverPage(console: Console, c: Context, clientId: strin
   const { config } = console.deps;
   const path = `${linkTo(config, PLACE)}/${clientId}`;
   const page = (
-    <Page title={title} config={config} session={session} place={PLACE} trail={[PLACES.keys]}>
+    <Page
+      title={title}
+      config={config}
+      session={session}
+      place={PLACE}
+      trail={[PLACES.keys, { title: 'The API key', path: `${PLACE}/${clientId}` }]}
+    >
       <p class="actions">
         <a class="button" href={`${path}/handover/markdown`} download={`${clientId}.md`}>
           Download as Markdown
@@ -69,7 +75,6 @@ export async function handoverPage(console: Console, c: Context, clientId: strin
         <button type="button" class="secondary" data-copy={toMarkdown(title, parts)}>
           Copy as Markdown
         </button>
-        <a href={path}>Back to the key</a>
       </p>
       <p class="quiet">
         For the integrator, to be printed or sent. It holds no secret; notes and the name of the key are not on it.

@@ -69,7 +69,7 @@ export const KeyList = ({ list, query, path, mayCreate }: KeyListProps) => (
             </td>
             <td>{key.protocols.join(', ')}</td>
             <td>{key.jwks === null ? 'JWKS URI' : 'inline'}</td>
-            <td>{String(key.tokens_today)}</td>
+            <td class="number">{key.tokens_today.toLocaleString('en')}</td>
             <td>{key.last_used === null ? <span class="quiet">never</span> : <When at={key.last_used} relative />}</td>
             <td>
               {key.last_refusal === null ? (

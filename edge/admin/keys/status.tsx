@@ -13,9 +13,10 @@ import { Text } from '../web/fields.tsx';
 import { readForm } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { Fact, KeyStatus, Notice } from '../web/ui.tsx';
+import { Fact, KeyStatus, Notice, When } from '../web/ui.tsx';
 import { changeKey, requireKey } from './keys.ts';
 import type { KeyRow } from './statements.ts';
+import { todayOf } from './today.ts';
 
 const { path: PLACE } = PLACES.keys;
 
@@ -106,6 +107,8 @@ function page({ deps: { config } }: Console, session: Visitor, state: StatusStat
           <KeyStatus status={key.status} />
         </Fact>
         <Fact name="Protocols">{key.protocols.join(', ')}</Fact>
+        <Fact name="Last used">{key.last_used === null ? 'never' : <When at={key.last_used} relative />}</Fact>
+        <Fact name="Today">{todayOf(key)}</Fact>
       </dl>
       {isActive ? <DisableForm state={state} /> : <EnableForm row={key} path={state.path} />}
     </Page>,
