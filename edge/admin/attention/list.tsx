@@ -3,6 +3,7 @@ import type { AttentionKind } from '../../store/attention.ts';
 import { ATTENTION_STATES } from '../../store/admin-attention.ts';
 import type { List } from '../api/cursor.ts';
 import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
+import { Path } from '../messages/path.tsx';
 import { KIND_WORDS } from './kinds.ts';
 import type { Person, PersonPart } from './person.ts';
 import { PERSON_PARTS } from './person.ts';
@@ -33,15 +34,30 @@ function linesOf(person: Person, part: PersonPart): readonly string[] {
   }
 }
 
-const People = ({ item: { patients, agrees, differs } }: { item: AttentionView }) => (
+/** Whom each column is of: ids are too long for a title. */
+const titlesOf = ({ length }: { readonly length: number }): readonly string[] =>
+  length === 1
+    ? ['Patient']
+    : length === 2
+      ? ['One', 'The other']
+      : Array.from({ length }, (_, at) => `Patient ${at + 1}`);
+
+const People = ({ item: { patients, agrees, differs }, messagePath }: { item: AttentionView; messagePath: string }) => (
   <Table
-    label={patients.map(({ reference }) => reference).join(' and ')}
-    head={[
-      'Of the patient',
-      ...patients.map(({ reference }) => reference),
-      ...(patients.length === 2 ? ['Compared'] : []),
-    ]}
+    label={patients.length === 1 ? 'The patient' : 'The patients, beside each other'}
+    head={['Of the patient', ...titlesOf(patients), ...(patients.length === 2 ? ['Compared'] : [])]}
   >
+    <Row>
+      <th scope="row">Id</th>
+      {patients.map(({ reference }) => (
+        <td class="ids">
+          <a href={`${messagePath}/resources/${reference}`}>
+            <code>{reference.replace('Patient/', '')}</code>
+          </a>
+        </td>
+      ))}
+      {patients.length === 2 ? <td></td> : null}
+    </Row>
     {PERSON_PARTS.filter((part) => patients.some((person) => linesOf(person, part).some(Boolean))).map((part) => (
       <Row>
         <th scope="row">{PART_NAMES[part]}</th>
@@ -84,7 +100,7 @@ const Item = ({ item, path, messagePath, mayDismiss }: ItemProps) => (
       {typeof item.detail['at'] === 'string' ? (
         <>
           {' at '}
-          <code>{item.detail['at']}</code>
+          <Path at={item.detail['at']} />
         </>
       ) : null}
       {item.dismissedAt === null ? null : (
@@ -94,7 +110,7 @@ const Item = ({ item, path, messagePath, mayDismiss }: ItemProps) => (
         </>
       )}
     </p>
-    {item.patients.length === 0 ? null : <People item={item} />}
+    {item.patients.length === 0 ? null : <People {...{ item, messagePath }} />}
     {mayDismiss && item.state === 'open' ? (
       <form class="actions" method="post" action={`${path}/${item.id}/dismiss`}>
         <input type="hidden" name="kind" value={item.kind} />

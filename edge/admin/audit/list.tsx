@@ -25,16 +25,42 @@ const KINDS = {
 /** A page may have been of hundreds: the first few, and how many more. */
 const SHOWN = 5;
 
-const References = ({ of }: { of: readonly string[] }) => (
-  <>
-    {of.slice(0, SHOWN).map((reference) => (
-      <div>
-        <code>{reference}</code>
-      </div>
-    ))}
-    {of.length <= SHOWN ? null : <div class="quiet">and {of.length - SHOWN} more</div>}
-  </>
-);
+/** What is no resource of FHIR. */
+const TYPE_WORDS: ReadonlyMap<string, string> = new Map([
+  ['Hl7Message', 'HL7 message'],
+  ['ApiKey', 'API key'],
+  ['ConsoleSession', 'session'],
+  ['BulkExport', 'export'],
+  ['Site', 'site'],
+  ['Alert', 'alert'],
+]);
+
+const More = ({ of }: { of: readonly string[] }) =>
+  of.length <= SHOWN ? null : <div class="quiet">and {of.length - SHOWN} more</div>;
+
+/** What was reached, the type before the id; and whose it is, where that says more. */
+const Reached = ({ row: { resources, patients } }: { row: AuditRow }) => {
+  const others = patients.filter((id) => !resources.includes(`Patient/${id}`));
+  return (
+    <>
+      {resources.slice(0, SHOWN).map((reference) => {
+        const [type = '', id] = reference.split('/');
+        return (
+          <div>
+            {TYPE_WORDS.get(type) ?? type} <code>{id}</code>
+          </div>
+        );
+      })}
+      <More of={resources} />
+      {others.slice(0, SHOWN).map((id) => (
+        <div>
+          <span class="quiet">of patient</span> <code>{id}</code>
+        </div>
+      ))}
+      <More of={others} />
+    </>
+  );
+};
 
 const FIELDS = [
   { name: 'patient', label: 'Patient (number or id)', size: 24 },
@@ -81,6 +107,11 @@ const Who = ({ row, keysPath }: { row: AuditRow; keysPath: string | undefined })
           for <code>{row.client_id}</code>
         </div>
       )}
+      {row.address === null ? null : (
+        <div>
+          <span class="quiet">from</span> <code>{row.address}</code>
+        </div>
+      )}
     </>
   );
 };
@@ -113,31 +144,27 @@ export const AuditList = ({ list, query, path, keysPath }: AuditListProps) => (
     {list.items.length === 0 ? (
       <Empty>Nothing was found.</Empty>
     ) : (
-      <Table label="Audit" head={['When', 'Who', 'From', 'Action', 'Resources', 'Patients', 'Request']}>
+      <Table label="Audit" head={['When', 'Who', 'What was done', 'To what']}>
         {list.items.map((row) => (
           <Row>
-            <th scope="row">
+            <th scope="row" class="narrow">
               <When at={row.at} />
             </th>
             <td class="ids">
               <Who {...{ row, keysPath }} />
             </td>
-            <td>{row.address ?? ''}</td>
-            <td>
+            <td class="ids">
               {ACTION_WORDS[row.action]}
               {row.parts.length === 0 ? null : (
                 <div class="quiet">{row.parts.map((part) => PART_WORDS.get(part) ?? part).join(', ')}</div>
               )}
               {row.parameters.length === 0 ? null : <div class="quiet">by {row.parameters.join(', ')}</div>}
             </td>
-            <td class="ids">
-              <References of={row.resources} />
-            </td>
-            <td class="ids">
-              <References of={row.patients} />
-            </td>
-            <td class="ids">
-              <code>{row.request_id}</code>
+            <td class="lines">
+              <Reached row={row} />
+              <div>
+                <span class="quiet">by request</span> <code>{row.request_id}</code>
+              </div>
             </td>
           </Row>
         ))}

@@ -165,7 +165,7 @@ const Named = ({ named }: { named: NonNullable<ListedMessage['named']> }) => (
         {field}
         {value === '' ? '' : ' '}
         {value === '' ? null : <code>{value}</code>}
-        {value === '' ? '' : authority === '' ? ' of nobody named' : ` of ${authority}`}
+        {value === '' ? '' : authority === '' ? ', authority not sent' : ` of ${authority}`}
       </li>
     ))}
   </ul>

@@ -228,6 +228,8 @@ const Changes = ({ changes, path }: { changes: readonly ChangeView[]; path: stri
   </div>
 );
 
+const WAYS = { http: 'HTTP', mllp: 'MLLP' } as const;
+
 interface MessagePageProps {
   readonly message: MessageDetail;
   readonly path: string;
@@ -258,7 +260,7 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
           {warnings === 0 ? null : <Badge tone="warn">{warnings === 1 ? '1 warning' : `${warnings} warnings`}</Badge>}
         </Fact>
         <Fact name="Received">
-          <When at={message.receivedAt} /> by {message.source} from <code>{message.sourceAddress}</code>
+          <When at={message.receivedAt} /> by {WAYS[message.source]} from <code>{message.sourceAddress}</code>
           {message.tlsSubject === null ? (
             ''
           ) : (

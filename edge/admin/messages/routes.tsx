@@ -86,7 +86,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     const message = await findMessage(session.database, session.actor.site, c.req.param('id'));
     const page = (
       <Page
-        title={`Message ${message.controlId}`}
+        title={message.controlId === '' ? 'Message without a control id' : `Message ${message.controlId}`}
         config={config}
         session={session}
         place={PLACE}
@@ -117,7 +117,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
         config={config}
         session={session}
         place={PLACE}
-        trail={[PLACES.messages]}
+        trail={[PLACES.messages, { title: 'The message', path: `${PLACE}/${id}` }]}
       >
         <ReplayPage preview={preview} path={`${path}/${id}`} />
       </Page>

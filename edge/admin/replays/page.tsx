@@ -70,7 +70,7 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
         {FILTER_MEMBERS.map(([name]) => (
           <input type="hidden" name={name} value={query[name] ?? ''} />
         ))}
-        <p>{count === 1 ? 'One message is meant.' : `${count} messages are meant.`}</p>
+        <p>{count === 1 ? 'One message is meant.' : `${count.toLocaleString('en')} messages are meant.`}</p>
         {count === 0 ? null : (
           <>
             <CommentField />

@@ -123,7 +123,10 @@ async function fillFeeds(client: ConsoleInBrowser['db']['client'], site: string)
       [site, clientId, application, from],
     );
   }
-  await client.query(`insert into sidecar_seen (issuer, clock_seconds) values ('ward-1', 0) on conflict do nothing`);
+  await client.query(
+    `insert into sidecar_seen (issuer, clock_seconds, version, connections, told_at)
+       values ('ward-1', 0, '1.2.3', 12, now()) on conflict do nothing`,
+  );
 }
 
 /** Something for every list: what went well, what was refused, and what people should look at. */
