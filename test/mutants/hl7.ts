@@ -299,6 +299,20 @@ export const HL7: readonly Mutant[] = [
     tests: OBSERVATION,
   },
   {
+    name: 'document: nobody is told that its content is missing',
+    file: 'edge/hl7/message/documents.ts',
+    find: 'if (hasContent === true && isEmpty) report(withoutContent(txa));',
+    replace: '',
+    tests: CLINICAL,
+  },
+  {
+    name: 'specimen: what older versions say of it is lost',
+    file: 'edge/hl7/segments/spm.ts',
+    find: 'spm === undefined ? obr && specimenSource(obr) :',
+    replace: 'spm === undefined ? undefined :',
+    tests: OBSERVATION,
+  },
+  {
     name: 'identity: a result of the husband is filed with the wife',
     file: 'edge/hl7/identity/person.ts',
     find: "differences.length > 2 ? 'contradicts'",

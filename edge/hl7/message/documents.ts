@@ -6,12 +6,12 @@ import { sortedJson, type Json, type JsonObject } from '../../../shared/json.ts'
 import type { Chart } from '../mapping/chart.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
-import { fieldText, first } from '../mapping/datatypes/text.ts';
+import { fieldText, first, isValued } from '../mapping/datatypes/text.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { timed } from '../order/clock.ts';
 import type { Order } from '../order/order.ts';
 import { document, documentKey, type DocumentSource, type ParentDocument } from '../segments/txa.ts';
-import type { DocumentAction } from './events.ts';
+import type { DocumentAction, EventRule } from './events.ts';
 import { groupsOf } from './segment-groups.ts';
 import type { Statement } from './statement.ts';
 import { misplaced, missing, reportOtherNotes, type Report } from './structure-findings.ts';
@@ -24,7 +24,7 @@ import { misplaced, missing, reportOtherNotes, type Report } from './structure-f
  */
 export function documents(
   members: readonly Segment[],
-  action: DocumentAction,
+  { document: action = 'store', hasContent }: EventRule,
   recorded: string | undefined,
   sender: string,
   report: Report,
@@ -46,10 +46,21 @@ export function documents(
       obx: following.filter(({ id }) => id === 'OBX'),
       notes: following.filter(({ id }) => id === 'NTE'),
     };
+    const isEmpty = source.obx.every((segment) => !isValued(segment, 5));
+    if (hasContent === true && isEmpty) report(withoutContent(txa));
     const named = action === 'append' || action === 'replace' ? documentKey(txa, 13, sender) : undefined;
     return [statementOf(key, named === key ? undefined : named, source, action, recorded)];
   });
 }
+
+/** What is stored of its content stays; of a document that is new nothing can be read. */
+const withoutContent = (txa: Segment): AckError => ({
+  code: '101',
+  severity: 'W',
+  at: locate(txa),
+  message: 'the event brings a document, and no OBX-5 behind TXA holds anything of it',
+  reason: 'document-without-content',
+});
 
 /**
  * Under this key stands the document that took the place of one that has not come yet. It begins with no bracket, as the

@@ -20,6 +20,8 @@ export interface EventRule {
   /** The event is about PID-2 and MRG-4, where they are valued, beside PID-3 and MRG-1. */
   readonly isExternal?: boolean;
   readonly document?: DocumentAction;
+  /** "And content": the document comes with it (HL7 v2.5.1 §9.6.2 and others). */
+  readonly hasContent?: true;
   /** What it says beyond the demographics has no effect, since nothing of the kind is kept. */
   readonly beyond?: 'no-effect';
   /** The standard's structure of it has no PID. */
@@ -49,9 +51,12 @@ const ADT: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
 const OTHER_ADT: EventRule = { patient: 'upsert', beyond: 'no-effect' };
 
 const MDM: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
-  ...rules(['T01', 'T02', 'T03', 'T04', 'T07', 'T08'], { patient: 'ensure', document: 'store' }),
-  ...rules(['T05', 'T06'], { patient: 'ensure', document: 'append' }),
-  ...rules(['T09', 'T10'], { patient: 'ensure', document: 'replace' }),
+  ...rules(['T01', 'T03', 'T07'], { patient: 'ensure', document: 'store' }),
+  ...rules(['T02', 'T04', 'T08'], { patient: 'ensure', document: 'store', hasContent: true }),
+  ...rules(['T05'], { patient: 'ensure', document: 'append' }),
+  ...rules(['T06'], { patient: 'ensure', document: 'append', hasContent: true }),
+  ...rules(['T09'], { patient: 'ensure', document: 'replace' }),
+  ...rules(['T10'], { patient: 'ensure', document: 'replace', hasContent: true }),
   ...rules(['T11'], { patient: 'ensure', document: 'cancel' }),
 ]);
 

@@ -69,11 +69,7 @@ const STATEMENTS: ReadonlyMap<string, StatementsOf> = new Map<string, Statements
       ...singleSegments(members, recorded, sender, report),
     ],
   ],
-  [
-    'MDM',
-    (members, { rule, sender }, recorded, report) =>
-      documents(members, rule.document ?? 'store', recorded, sender, report),
-  ],
+  ['MDM', (members, { rule, sender }, recorded, report) => documents(members, rule, recorded, sender, report)],
 ]);
 
 /** Reads a message whose header was accepted. */

@@ -19,7 +19,7 @@ import { attachmentsOf, isAttached, observedText, TEXT_TYPES, valueType } from '
 import { orderNumber, orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import type { GroupSegment } from './rule.ts';
 import { basedOn, reason } from './service-request.ts';
-import { specimenReference } from './spm.ts';
+import { specimenReference, specimenSource } from './spm.ts';
 
 /** R5's DiagnosticReport.note in R4. */
 const NOTE = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-DiagnosticReport.note';
@@ -176,9 +176,11 @@ export function report(
     entityIdentifier(orderNumber(obr, orc, 2), context, 'PLAC'),
     entityIdentifier(orderNumber(obr, orc, 3), context, 'FILL'),
   ].filter((found) => found !== undefined);
-  const specimen = source.specimens
-    .map((spm) => specimenReference(spm, context))
-    .filter((found) => found !== undefined);
+  const specimen = (
+    source.specimens.length === 0
+      ? [specimenSource(obr)]
+      : source.specimens.map((spm) => specimenReference(spm, context))
+  ).filter((found) => found !== undefined);
   const results = [...new Set(source.obx.map(referenceTo).filter((reference) => reference !== undefined))];
   const presentedForm = source.obx.flatMap((obx) =>
     attachmentsOf(obx, context).map((attachment) => presented(attachment, obx, referenceTo(obx))),

@@ -257,7 +257,7 @@ export function observation(source: ObservationSource, context: MapContext): Con
     ...effectiveOfOrder(segment, source.obr, context),
     ...valueContributions(source.obx, context),
     ...contributionsOf(segment, FIELDS, context),
-    ...specimenOf(segment, source.specimen, context),
+    ...specimenOf(segment, source.specimen, source.obr, context),
     ...annotations(source.notes, context),
   ];
 }

@@ -1,20 +1,29 @@
-/** SPM and OBX-33 as a reference to a Specimen (v2-to-FHIR `SPM[Specimen]` 4, 5 and 8): the gateway keeps none. */
+/**
+ * SPM, OBX-33 and OBR-15, which older versions have instead, as a reference to a Specimen (v2-to-FHIR `SPM[Specimen]` 4, 5
+ * and 8, `OBR[Specimen]` 20): the gateway keeps none.
+ */
 import type { Segment } from '../../../shared/hl7/message.ts';
+import { child, componentOf } from '../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { codeableConcept } from '../mapping/datatypes/cwe.ts';
-import { first, textOf } from '../mapping/datatypes/text.ts';
+import { clean, first, textOf } from '../mapping/datatypes/text.ts';
 import { fixed, type Contribution } from '../mapping/field-map.ts';
 import type { GroupSegment } from './rule.ts';
 
 export const SPM: GroupSegment = { name: 'SPM' };
 
-/** Rows 85 and 86 of `OBX[Observation]`; else the specimen of the group (`ORU_R01` 75). */
-export function specimenOf(segment: Segment, spm: Segment | undefined, context: MapContext): Contribution[] {
+/** Rows 85 and 86 of `OBX[Observation]`; else the specimen of the group (`ORU_R01` 75), else the source that OBR names. */
+export function specimenOf(
+  segment: Segment,
+  spm: Segment | undefined,
+  obr: Segment | undefined,
+  context: MapContext,
+): Contribution[] {
   const own = first(segment, 33);
   const value = own === undefined ? undefined : (textOf(own, 1) ?? textOf(own, 2));
   if (value !== undefined) return [fixed('specimen', { type: 'Specimen', identifier: { value } })];
-  const specimen = spm === undefined ? undefined : specimenReference(spm, context);
+  const specimen = spm === undefined ? obr && specimenSource(obr) : specimenReference(spm, context);
   return specimen === undefined ? [] : [fixed('specimen', specimen)];
 }
 
@@ -32,4 +41,23 @@ export function specimenReference(spm: Segment, context: MapContext): JsonObject
     ...(value !== undefined && { identifier: { value } }),
     ...(typeof display === 'string' && { display }),
   };
+}
+
+/** CWE.3 as senders have it who write OBR-15 as a coded value: `BLD^Blood^HL70070`. */
+const CODING_SYSTEM = /^(?:HL7\d{4}|SCT|SNM|SNOMED.*|LN|L|99\w*)$/i;
+
+/**
+ * OBR-15, an SPS: the source and the site of the body it was taken from, each a coded value within its component (HL7 v2.5.1
+ * §2.A.68).
+ */
+export function specimenSource(obr: Segment): JsonObject | undefined {
+  const part = first(obr, 15);
+  if (part === undefined) return undefined;
+  const nameOf = (component: number): string | undefined => {
+    const concept = componentOf(part, component);
+    return concept && (clean(child(concept, 2)) ?? clean(child(concept, 1)));
+  };
+  const isCoded = CODING_SYSTEM.test(textOf(part, 3) ?? '');
+  const display = isCoded ? (textOf(part, 2) ?? textOf(part, 1)) : [nameOf(1), nameOf(4)].filter(Boolean).join(', ');
+  return display === undefined || display === '' ? undefined : { type: 'Specimen', display };
 }

@@ -384,6 +384,22 @@ test('a report has the minute it was issued, or says that it has none', () => {
   expect(day.findings).toEqual(['I 0 OBR^1^22^1^1']);
 });
 
+test.each([
+  ['BLD&Blood&HL70070', 'Blood'],
+  ['BLD', 'BLD'],
+  ['BLD^Blood^HL70070', 'Blood'],
+  ['440500007^Blood spot specimen^SCT', 'Blood spot specimen'],
+  ['SWB&Swab^BOUIN&Solution^with a brush^LN&Left naris', 'Swab, Left naris'],
+  ['^^^LA&Left arm', 'Left arm'],
+])('the specimen as older versions have it: OBR-15 %s', (source, display) => {
+  const obr = segment('OBR', { 3: 'F1', 4: '1^Panel^L', 7: '202601010800', 15: source, 25: 'F' });
+  const result = mapped('ORU^R01', [pid(), obr, 'OBX|1|ST|a^A^L||x||||||F']);
+  expect(result.resource('Observation')).toMatchObject({ specimen: { type: 'Specimen', display } });
+  expect(result.resource('DiagnosticReport')).toMatchObject({ specimen: [{ type: 'Specimen', display }] });
+  const withSpm = mapped('ORU^R01', [pid(), obr, 'OBX|1|ST|a^A^L||x||||||F', 'SPM|1|^S1']);
+  expect(withSpm.resource('DiagnosticReport')['specimen']).toEqual([{ type: 'Specimen', identifier: { value: 'S1' } }]);
+});
+
 test('the specimen of the group, and order numbers from ORC', () => {
   const result = mapped('ORU^R01', [
     pid(),
