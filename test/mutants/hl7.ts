@@ -264,6 +264,13 @@ export const HL7: readonly Mutant[] = [
     tests: RESOLVE,
   },
   {
+    name: 'merge: nobody is told that it is of two people',
+    file: 'edge/hl7/identity/resolve-loser.ts',
+    find: 'if (losers.some((id) => isOther(id, request))) {',
+    replace: 'if (losers.length === 0) {',
+    tests: ['test/unit/hl7/charts-meet.test.ts'],
+  },
+  {
     name: 'merge: of several MRG only the first is done',
     file: 'edge/hl7/message/outline.ts',
     find: '...mrgs.map((each): PatientOutline => ({ pid, more, mrg: each, timing, statements: [] })),',

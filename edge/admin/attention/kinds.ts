@@ -49,7 +49,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'ambiguous-patient': 'A message’s number may mean either, and was refused.',
   'merge-of-several': 'A merge names both, but they do not look like one person.',
   'number-taken': 'A number was to become the first one’s, and is the other’s.',
-  'patient-differs': 'A message with the number of one has the name and birth date of somebody else.',
+  'patient-differs': 'A message with the number of one is about somebody else by name, birth date and sex.',
 };
 
 /** Of what was not moved between two patients, or to one where the other is not known. @param patients ids as they are shown */

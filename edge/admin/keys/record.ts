@@ -358,10 +358,11 @@ export const KEY_MEMBERS = {
     answer: z.enum(IDENTITY_CHECKS),
     label: 'HL7 identity check',
     hint:
-      'What happens when a patient number leads to a chart with another family name and another birth date. warn: the ' +
+      'What happens when a patient number leads to a chart of somebody else: another family name and birth date, a birth ' +
+      'date of another generation, or three of family name, first given name, birth date and sex. warn: the ' +
       'message is applied, with a warning (W 205 patient-differs). refuse-results: so is an ADT, since people are renamed ' +
       'and dates corrected there, but a result or document is an error (AE 205), since it may be somebody else’s. refuse: ' +
-      'an ADT is an error too.',
+      'an ADT is an error too. Where only two of them are others the message is applied with the same warning, whatever is chosen.',
     section: 'judged',
     input: {
       kind: 'one',

@@ -5,7 +5,7 @@
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { PersonName } from '../../store/patient-identity.ts';
-import { agree, isOtherName } from './person.ts';
+import { agree, fit, isOtherName } from './person.ts';
 import { holdersOf, sameValueElsewhere, type ResolveRequest, type SentNumber } from './resolve.ts';
 
 export interface LoserRequest extends Pick<
@@ -68,7 +68,20 @@ export function resolveLosers(request: LoserRequest): Losers {
   const left = [...others.filter((id) => !also.includes(id)), ...unclear];
   const message = 'MRG-1 has numbers of several patients who are not told to be one: only the first was merged';
   const findings = left.length === 0 ? [] : [finding('W', '205', at, message, 'merge-of-several')];
-  return { kind: 'told', losers: [first.id, ...also], isUnknown, findings, left };
+  const losers = [first.id, ...also];
+  if (losers.some((id) => isOther(id, request))) {
+    const who = 'the patient of MRG-1 is another person than PID, or MRG-7, says: merged all the same';
+    findings.push(finding('W', '205', at, who, 'patient-differs'));
+  }
+  return { kind: 'told', losers, isUnknown, findings, left };
+}
+
+/** Who says that two charts are one has the last word, but may have mistaken the number. */
+function isOther(id: string, { charts, person, names, placeholderDates }: LoserRequest): boolean {
+  const chart = charts.get(id)?.person;
+  if (chart === undefined) return false;
+  const isNamedOtherwise = names.length > 0 && names.every((name) => isOtherName(name, chart));
+  return isNamedOtherwise || fit(person, chart, placeholderDates) === 'contradicts';
 }
 
 function meantBy(number: SentNumber, request: LoserRequest): Meant {

@@ -63,3 +63,16 @@ test('a PID with several MRG: each is merged', () => {
     'W 205 MRG^2 not-moved',
   ]);
 });
+
+test('a merge of two people who are told to be others is warned of', () => {
+  const world = createWorld();
+  const [ann, bob] = ['Smith^Ann||19800203|F', 'Jones^Bob||19600506|M'];
+  const pid = (number: string, person: string) => `PID|1||${number}^^^HOSP^MR||${person}`;
+  const merge = (loser: string) => world.send(`${msh('ADT^A40')}\n${pid('A1', ann)}\nMRG|${loser}`);
+  for (const number of ['A1', 'A2', 'A3']) world.send(`${msh('ADT^A04')}\n${pid(number, ann)}`);
+  world.send(`${msh('ADT^A04')}\n${pid('B1', bob)}`);
+  world.send(`${msh('ADT^A04')}\n${pid('D1', 'Doe^John||19000101|U')}`);
+  expect(merge('B1^^^HOSP^MR')).toEqual(['W 205 MRG^1^1^1^1 patient-differs']);
+  expect(merge('A2^^^HOSP^MR||||||Jones^Bob')).toEqual(['W 205 MRG^1^1^1^1 patient-differs']);
+  for (const loser of ['A3^^^HOSP^MR||||||Smith^Ann', 'D1^^^HOSP^MR||||||Doe^John']) expect(merge(loser)).toEqual([]);
+});
