@@ -116,8 +116,8 @@ export const COST: readonly Mutant[] = [
   {
     name: 'a message may be about any number of patients',
     file: 'edge/hl7/message/cost.ts',
-    find: 'pids.slice(MAX_PIDS)',
-    replace: 'pids.slice(MAX_PIDS * 9)',
+    find: 'all.slice(MAX_PIDS, MAX_PIDS + 1)',
+    replace: 'all.slice(MAX_PIDS * 9)',
     tests: HL7_COST,
   },
   {

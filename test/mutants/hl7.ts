@@ -273,7 +273,7 @@ export const HL7: readonly Mutant[] = [
   {
     name: 'merge: of several MRG only the first is done',
     file: 'edge/hl7/message/outline.ts',
-    find: '...mrgs.map((each): PatientOutline => ({ pid, more, mrg: each, timing, statements: [] })),',
+    find: '...further.map((each): PatientOutline => ({ pid, more, mrg: each, timing, statements: [] })),',
     replace: '',
     tests: ['test/unit/hl7/charts-meet.test.ts'],
   },

@@ -7,7 +7,7 @@ import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
 
-/** Each is a chart that is looked for, and held by all of its numbers. */
+/** And of MRG: each is a chart that is looked for, and held by all of its numbers. */
 const MAX_PIDS = 100;
 /** Of one field that says which patient is meant, and of all of them in a message: each number is held by itself. */
 const MAX_REPETITIONS = 100;
@@ -40,9 +40,11 @@ const count = (segment: Segment, field: number): number =>
 /** @returns what is too much of patients; nothing for every real message */
 export function patientExcess(segments: readonly Segment[]): AckError[] {
   const pids = segments.filter(({ id }) => id === 'PID');
-  const [beyond] = pids.slice(MAX_PIDS);
+  const mrgs = segments.filter(({ id }) => id === 'MRG');
+  const [beyond] = [pids, mrgs].flatMap((all) => all.slice(MAX_PIDS, MAX_PIDS + 1));
   if (beyond !== undefined) {
-    return [refused(locate(beyond), `a message may have ${MAX_PIDS} PID segments: send several`, 'too-many-pids')];
+    const message = `a message may have ${MAX_PIDS} ${beyond.id} segments: send several`;
+    return [refused(locate(beyond), message, `too-many-${beyond.id.toLowerCase()}s`)];
   }
   const found: AckError[] = [];
   let numbers = 0;

@@ -15,7 +15,7 @@ import { lookupKeyOf } from '../results/result-key.ts';
 import { isOfPatient, mustFollowPid } from '../segments/registry.ts';
 import { timed } from '../order/clock.ts';
 import { documents } from './documents.ts';
-import { hasPatientResults, type EventRule } from './events.ts';
+import { hasPatientResults, type EventRule, type PatientAction } from './events.ts';
 import { admission, results } from './results.ts';
 import { groupsOf } from './segment-groups.ts';
 import { singleSegments } from './single-segments.ts';
@@ -26,6 +26,9 @@ import { misplaced, missing, reportUnmapped, type Report } from './structure-fin
 export interface PatientOutline extends PatientSegments {
   readonly statements: readonly Statement[];
 }
+
+/** What is done with each MRG; where an event has no use for one it is not looked at. */
+const BY_MRG: ReadonlySet<PatientAction> = new Set(['merge', 'renumber', 'not-moved']);
 
 /** EVN-2, when the event was recorded (HL7 v2.5.1 §3.4.1.2). */
 const recordedIn = (message: Message): string | undefined =>
@@ -106,9 +109,10 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
     const timing = timed(recorded);
     const statements = STATEMENTS.get(messageType)?.(members, kind, recorded, report) ?? [];
     // Several MRG behind one PID (A45; some do so in A40) are as many merges into its patient.
+    const further = BY_MRG.has(rule.patient) ? mrgs : [];
     return [
       { pid, more, mrg, timing, statements },
-      ...mrgs.map((each): PatientOutline => ({ pid, more, mrg: each, timing, statements: [] })),
+      ...further.map((each): PatientOutline => ({ pid, more, mrg: each, timing, statements: [] })),
     ];
   });
   const usable = patients.map((patient) => ({ ...patient, statements: withUsableKeys(patient.statements, report) }));

@@ -20,6 +20,7 @@ const read = (type: string, segments: string) => {
 
 test.each([
   ['a hundred patients', 'ADT^A08', pids(100)],
+  ['a hundred merges', 'ADT^A40', `${pid('1^^^HOSP')}\n${times(100, (at) => `MRG|${at}^^^HOSP`, '\n')}`],
   ['a hundred numbers', 'ADT^A08', pid(numbers(100))],
   ['a thousand numbers in all', 'ADT^A08', pids(100, 10)],
   ['a thousand separators without a number', 'ADT^A08', pid(numbers(1) + '~'.repeat(1000))],
@@ -32,6 +33,12 @@ test.each([
 
 test.each([
   ['one patient more', 'ORU^R01', pids(101), 'PID^101 too-many-pids'],
+  [
+    'one merge more',
+    'ADT^A40',
+    `${pid('1^^^HOSP')}\n${times(101, (at) => `MRG|${at}^^^HOSP`, '\n')}`,
+    'MRG^101 too-many-mrgs',
+  ],
   ['one number more', 'ADT^A08', pid(numbers(101)), 'PID^1^3 too-many-repetitions'],
   ['as many of PID-4', 'ADT^A08', `PID|1||1|${numbers(101)}|Doe^Jane`, 'PID^1^4 too-many-repetitions'],
   ['as many of MRG-1', 'ADT^A40', `${pid('1^^^HOSP')}\nMRG|${numbers(101)}`, 'MRG^1^1 too-many-repetitions'],
