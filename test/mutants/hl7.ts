@@ -306,6 +306,13 @@ export const HL7: readonly Mutant[] = [
     tests: OBSERVATION,
   },
   {
+    name: 'document: nobody is told that it replaces none',
+    file: 'edge/hl7/message/documents.ts',
+    find: 'if (hasParent && named === undefined) report(withoutParent(txa));',
+    replace: '',
+    tests: CLINICAL,
+  },
+  {
     name: 'document: nobody is told that its content is missing',
     file: 'edge/hl7/message/documents.ts',
     find: 'if (hasContent === true && isEmpty) report(withoutContent(txa));',

@@ -48,10 +48,21 @@ export function documents(
     };
     const isEmpty = source.obx.every((segment) => !isValued(segment, 5));
     if (hasContent === true && isEmpty) report(withoutContent(txa));
-    const named = action === 'append' || action === 'replace' ? documentKey(txa, 13, sender) : undefined;
+    const hasParent = action === 'append' || action === 'replace';
+    const named = hasParent ? documentKey(txa, 13, sender) : undefined;
+    if (hasParent && named === undefined) report(withoutParent(txa));
     return [statementOf(key, named === key ? undefined : named, source, action, recorded)];
   });
 }
+
+/** Beside the one that it was to replace it stands as a document of its own. */
+const withoutParent = (txa: Segment): AckError => ({
+  code: '101',
+  severity: 'W',
+  at: locate(txa, 13),
+  message: 'TXA-13 (parent document number) is empty: no document was replaced, or added to',
+  reason: 'parent-missing',
+});
 
 /** What is stored of its content stays; of a document that is new nothing can be read. */
 const withoutContent = (txa: Segment): AckError => ({

@@ -230,10 +230,15 @@ describe('documents', () => {
     });
   });
 
+  test('what the event brings and is not there is told: the content, the parent', () => {
+    const findings = (event: string) => mdm(event, [txa(), 'OBX|1|TX|a^A^L||']).findings;
+    for (const event of ['T02', 'T04', 'T08']) expect(findings(event), event).toEqual(['W 101 TXA^1']);
+    for (const event of ['T06', 'T10']) expect(findings(event), event).toEqual(['W 101 TXA^1', 'W 101 TXA^1^13']);
+    for (const event of ['T01', 'T03', 'T07']) expect(findings(event), event).toEqual([]);
+    for (const event of ['T05', 'T09']) expect(findings(event), event).toEqual(['W 101 TXA^1^13']);
+  });
+
   test('a parent that is not known is named by its number', () => {
-    for (const event of ['T02', 'T04', 'T06', 'T08', 'T10'])
-      expect(mdm(event, [txa(), 'OBX|1|TX|a^A^L||']).findings, event).toEqual(['W 101 TXA^1']);
-    for (const event of ['T01', 'T03', 'T07', 'T09']) expect(mdm(event, [txa()]).findings, event).toEqual([]);
     const result = mdm('T10', [txa({ 13: 'DOC0^HOSP' }), 'OBX|1|TX|a^A^L||x']);
     expect(result.findings).toEqual(['W 204 TXA^1^13']);
     expect(result.resource('DocumentReference')).toMatchObject({
