@@ -44,7 +44,7 @@ export function patientExcess(segments: readonly Segment[]): AckError[] {
   const [beyond] = [pids, mrgs].flatMap((all) => all.slice(MAX_PIDS, MAX_PIDS + 1));
   if (beyond !== undefined) {
     const message = `a message may have ${MAX_PIDS} ${beyond.id} segments: send several`;
-    return [refused(locate(beyond), message, `too-many-${beyond.id.toLowerCase()}s`)];
+    return [refused(locate(beyond), message, beyond.id === 'PID' ? 'too-many-pids' : 'too-many-mrgs')];
   }
   const found: AckError[] = [];
   let numbers = 0;
