@@ -144,6 +144,22 @@ describe('procedures', () => {
   });
 });
 
+test.each([
+  ['DG1', 21],
+  ['PR1', 20],
+])('%s: what was taken back stays so with an action that is none of table 0206', (name, field) => {
+  const { send, state } = createWorld();
+  const say = (second: number, action: string) => {
+    const header = `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|2026010203040${second}||ADT^A08^ADT_A01|C${second}|P|2.5.1`;
+    return send([header, pid(), segment(name, { 1: '1', 3: 'I10', 5: '20260101', [field]: action })].join('\r'));
+  };
+  say(1, 'D');
+  expect(say(2, 'Z')).toEqual([`W 103 ${name}^1^${field} unknown-code`]);
+  expect(state()).toContain('entered-in-error');
+  say(3, 'U');
+  expect(state()).not.toContain('entered-in-error');
+});
+
 describe('documents', () => {
   const txa = (fields: Readonly<Record<number, string>> = {}) =>
     segment('TXA', {
