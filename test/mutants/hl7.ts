@@ -830,8 +830,7 @@ export const HL7: readonly Mutant[] = [
     file: 'edge/http/write-behind.ts',
     find: 'if (now() - collectingSince < 3 * collectMs) return;',
     replace: '',
-    tests: ['test/integration/hl7/keys.test.ts'],
-    only: 'one row and one statement',
+    tests: ['test/unit/http/refusals.test.ts'],
   },
   {
     name: 'a certificate is not kept with its message',

@@ -147,10 +147,10 @@ describe('over MLLP', () => {
     mllp = await createHl7Site({ database: db, addresses: [ADDRESS], key });
   });
 
-  const sender: Sender = { kind: 'address', address: ADDRESS, tlsSubject: undefined, sidecar: 'sidecar-1' };
-  const forward = async (message: string, by: object) => {
+  const forward = async (message: string, by: object, address = ADDRESS) => {
     const before = db.endpoint.requests();
-    const source = { kind: 'mllp', address: ADDRESS } as const;
+    const sender: Sender = { kind: 'address', address, tlsSubject: undefined, sidecar: 'sidecar-1' };
+    const source = { kind: 'mllp', address } as const;
     const request = { sender, bytes: bytesOf(message), source, requestId: 'request-1' };
     const ingested = await ingest({ ...mllp.deps, ...by }, request);
     const told = ingested.status === 'no-sender' ? ingested.refusal.refused : ingested.clientId;
@@ -211,6 +211,25 @@ describe('over MLLP', () => {
     });
     expect(await forward(adt('B1', 'Janet'), one)).toEqual([named.clientId, 2]);
     expect(await forward(adt('B1', 'Joan'), one)).toEqual([named.clientId, 1]);
+    // Disabled it was passed by; enabled again it is the one.
+    await ofKey(`status = 'disabled'`, named.clientId);
+    expect(await forward(adt('B1', 'Jane'), one)).toEqual([mllp.clientId, 2]);
+    await ofKey(`status = 'active'`, named.clientId);
+    expect(await forward(adt('B1', 'Joan'), one)).toEqual([named.clientId, 2]);
+  });
+
+  test('whose an address is, is looked at by the first statement itself', async () => {
+    const [one, address] = [isolate(), '198.51.100.78'];
+    const key = { protocols: ['hl7-mllp'], allowedIps: [address] };
+    const before = await createHl7Site({ database: db, addresses: [address], key, asOwner: true });
+    // Saved when it was nobody's concern yet.
+    const heir = await createHl7Site({ database: db, addresses: [], key: { protocols: ['hl7-mllp'] } });
+    await ofKey(`allowed_ips = '{${address}}'`, heir.clientId);
+    const { database } = before.deps;
+    expect(await forward(adt('O1'), { ...one, database }, address)).toEqual([before.clientId, 2]);
+    await db.client.query('update site_address set site_id = $1 where range = $2', [heir.site, address]);
+    expect(await forward(adt('O1', 'Janet'), { ...one, database }, address)).toEqual([heir.clientId, 2]);
+    expect(await before.messages()).toHaveLength(1);
   });
 });
 
