@@ -5,6 +5,9 @@
 -- in the order of their ids, after p_after (null: from the first), p_limit and one more, which is not shown and tells that
 -- there is a next page; and contents of p_bytes together, but the first always: those beyond come without it, and belong to
 -- the next page. p_searched: names of the parameters. last_updated: a FHIR instant. began_at: of limit_time.
+-- A patient's resources are looked at one by one for the token, the first hundred of them. Of the few patients who have more, the
+-- rest is found by turns: the next resource with the token, the next of the patient behind it, and so on, which passes by
+-- what only one of them has.
 -- Settings: migrations/README.md, "Plans".
 create or replace function fhir_find(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_site uuid, p_client text,
   p_jti text, p_address text, p_request text, p_searched text[], p_type text, p_patient uuid, p_param text,
@@ -20,6 +23,8 @@ declare
   began bigint := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti);
   after uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
   ids uuid[];
+  walked uuid[];
+  most constant integer := 100;
   patient uuid;
   size bigint := 0;
   noted text[] := '{}';
@@ -32,14 +37,47 @@ begin
          and (p_system is null or i.system = search_key(p_system)) and i.id > after
        order by i.id limit p_limit + 1);
   else
-    ids := array(
+    walked := array(
       select r.id from resource r
        where r.site_id = p_site and r.patient_id = p_patient and r.type = p_type and r.id > after
-         and (p_param is null or exists (
-               select from resource_token t
-                where t.site_id = p_site and t.type = p_type and t.id = r.id and t.param = p_param
-                  and t.code = search_key(p_value) and (p_system is null or t.system = search_key(p_system)) offset 0))
-       order by r.id limit p_limit + 1);
+       order by r.id limit case when p_param is null then p_limit + 1 else most end);
+    if p_param is null then
+      ids := walked;
+    else
+      ids := array(
+        select w.id from unnest(walked) with ordinality w (id, n)
+         where exists (
+           select from resource_token t
+            where t.site_id = p_site and t.type = p_type and t.id = w.id and t.param = p_param
+              and t.code = search_key(p_value) and (p_system is null or t.system = search_key(p_system)) offset 0)
+         order by w.n limit p_limit + 1);
+    end if;
+    if p_param is not null and cardinality(ids) <= p_limit and cardinality(walked) = most then
+      ids := ids || array(
+        with recursive step (with_token, of_patient) as (
+          select t.id, r.id
+            from (select t.id from resource_token t
+                   where t.site_id = p_site and t.type = p_type and t.param = p_param and t.code = search_key(p_value)
+                     and (p_system is null or t.system = search_key(p_system)) and t.id > walked[most]
+                   order by t.id limit 1) t
+            left join lateral (
+              select r.id from resource r
+               where r.site_id = p_site and r.patient_id = p_patient and r.type = p_type and r.id >= t.id
+               order by r.id limit 1) r on true
+          union all
+          select t.id, r.id
+            from step s
+           cross join lateral (
+             select t.id from resource_token t
+              where t.site_id = p_site and t.type = p_type and t.param = p_param and t.code = search_key(p_value)
+                and (p_system is null or t.system = search_key(p_system)) and t.id >= s.of_patient and t.id > s.with_token
+              order by t.id limit 1) t
+            left join lateral (
+              select r.id from resource r
+               where r.site_id = p_site and r.patient_id = p_patient and r.type = p_type and r.id >= t.id
+               order by r.id limit 1) r on true)
+        select s.with_token from step s where s.of_patient = s.with_token limit p_limit + 1 - cardinality(ids));
+    end if;
   end if;
   -- The lateral with a limit is a look-up for each row: no estimate can make a scan of it.
   for type, id, version, last_updated, meta, body, patient in

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 
 const HL7 = ['test/integration/hl7/audit.test.ts'];
 const FHIR = ['test/contract/fhir.test.ts'];
+const LOOK_UPS = ['test/integration/store/look-ups.test.ts'];
 const WHOLE = ['test/integration/store/whole.test.ts'];
 const ONLY_DENO = 'on deno.*audit';
 
@@ -65,6 +66,34 @@ export const AUDIT: readonly Mutant[] = [
     find: 'elsif cardinality(noted) < p_limit then',
     replace: 'else',
     tests: WHOLE,
+  },
+  {
+    name: 'a search of a patient with a great many finds what another patient has',
+    file: 'migrations/functions/fhir_find.sql',
+    find: 'from step s where s.of_patient = s.with_token limit',
+    replace: 'from step s limit',
+    tests: WHOLE,
+  },
+  {
+    name: 'a search of a patient with a great many stops where two of them follow each other',
+    file: 'migrations/functions/fhir_find.sql',
+    find: 't.id >= s.of_patient and t.id > s.with_token',
+    replace: 't.id > s.of_patient and t.id > s.with_token',
+    tests: WHOLE,
+  },
+  {
+    name: 'whom an access concerned is looked for among all',
+    file: 'edge/store/admin-audit.ts',
+    find: 'select * from audit_here where patients',
+    replace: 'select * from audit where patients',
+    tests: LOOK_UPS,
+  },
+  {
+    name: 'a result of a patient is looked for among all of the patient',
+    file: 'migrations/functions/hl7_known.sql',
+    find: "'DiagnosticReport') offset 0) k",
+    replace: "'DiagnosticReport')) k",
+    tests: LOOK_UPS,
   },
   {
     name: 'a write of one statement has no row',

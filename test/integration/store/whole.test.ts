@@ -145,6 +145,42 @@ describe('a page', () => {
     expect(await found('Observation', [of], { after })).toHaveLength(4);
   });
 
+  test('of a patient with a great many: some have the code, others of the site too, one beside another patient', async () => {
+    const [about, another] = [await store(patient()), await store(patient())];
+    const { site } = access.caller;
+    const some = Array.from({ length: 260 }, (_, n) => {
+      const whose = n % 7 === 3 ? another : about;
+      // Of one code the first hundred have none, another is of the last only, of a third two systems are of one resource.
+      const code = n % 11 === 5 ? 'SEVENTH' : n === 259 ? 'LAST' : n > 130 && n % 13 === 0 ? 'LATE' : 'USUAL';
+      const twice = { coding: ['urn:a', 'urn:b'].map((system) => ({ system, code })) };
+      const content = n % 29 === 0 ? { ...observation(whose, code), code: twice } : observation(whose, code);
+      return toWrite(content, newId(), 'create');
+    });
+    await inSite(gateway, site).run(writeResources(site, some));
+    const of: Criterion = { kind: 'patient', ids: [about] };
+    const coded = (value: string, system: string | null = null): Criterion => {
+      return { kind: 'token', param: 'code', any: [{ system, value }] };
+    };
+    const counts = new Map<string, number>();
+    for (const code of ['USUAL', 'SEVENTH', 'LATE', 'LAST', 'NONE']) {
+      for (const system of [null, 'urn:b', 'http://loinc.org']) {
+        const all = await found('Observation', [of, coded(code, system)], { limit: 300 });
+        counts.set(`${code} ${system}`, all.length);
+        for (let after: PageSelection['after'] = null, left = all.length; left > 0; left -= 7) {
+          const page = await found('Observation', [of, coded(code, system)], { limit: 7, after });
+          expect(page).toHaveLength(Math.min(left, 8));
+          after = { key: null, id: page[6]?.id ?? '' };
+        }
+      }
+    }
+    const expected = some.filter(
+      ({ patient: whose, tokens }) => whose === about && tokens.some(([, , code]) => code === 'LATE'),
+    );
+    expect(expected.length).toBeGreaterThan(5);
+    expect(counts.get('LATE null')).toBe(expected.length);
+    expect([counts.get('LAST null'), counts.get('NONE null')]).toEqual([1, 0]);
+  });
+
   test('that is too large ends where the budget does', async () => {
     const about = await store(patient());
     const text = { status: 'generated', div: `<div>${'x'.repeat(3 * 1024 * 1024)}</div>` };
