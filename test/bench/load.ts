@@ -109,7 +109,7 @@ export async function measure<T>(
     ),
     ...(counted === undefined ? {} : { databaseRequests: await counted(answers) }),
     generatorBusy: own / 1e6 / seconds,
-    othersBusy: Math.max(0, machine - ofWatched) / 1e6 / seconds / availableParallelism(),
+    othersBusy: Math.min(1, Math.max(0, machine - ofWatched) / 1e6 / seconds / availableParallelism()),
   };
 }
 

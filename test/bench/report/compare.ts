@@ -51,7 +51,9 @@ export function compare(before: Kept, now: Kept): Comparison {
   );
   const changes = pairs.map(({ change, noise: own }) => {
     const noise = Math.max(own, usual.get(change.figure) ?? 0);
-    return { change, noise, isBeyondNoise: Math.abs(change.now[0] / change.before[0] - 1) > noise };
+    // Of a share that is better when it is higher a tenth is ten times worse, not nine tenths.
+    const changed = Math.max(change.worse, 1 / change.worse) - 1;
+    return { change, noise, isBeyondNoise: changed > noise };
   });
   const beyond = changes.filter(({ isBeyondNoise }) => isBeyondNoise).map(({ change }) => change);
   const only = (one: Kept, other: Kept): string[] => Object.keys(one.rows).filter((row) => !(row in other.rows));
@@ -79,7 +81,7 @@ function textOf(before: Kept, now: Kept, comparison: Comparison): string {
       );
   const isElsewhere = before.machine.processor !== now.machine.processor || before.machine.cores !== now.machine.cores;
   return [
-    `beside ${before.commit} of ${before.at}: ${compared} figures, of which half would show a change of ${(noise * 100).toFixed(0)} %`,
+    `beside ${before.commit} of ${before.at}: ${compared} figures; in half of them less than ${(noise * 100).toFixed(0)} % is noise`,
     ...(isElsewhere ? [`warning: that was kept on another machine, ${before.machine.processor}`] : []),
     ...onlyBefore.map((row) => `  ${row}: kept then, not measured now`),
     ...onlyNow.map((row) => `  ${row}: not kept then`),

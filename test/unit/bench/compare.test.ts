@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { checkRun, compare } from '../../bench/report/compare.ts';
 import { historyText } from '../../bench/report/history.ts';
-import { kept, keptOf } from '../../bench/report/kept.ts';
+import { kept, type Kept, keptOf } from '../../bench/report/kept.ts';
 import { madeRun, type Made, OPERATIONS, randomOf } from './made-run.ts';
 
 const PAIRS = 100;
@@ -55,6 +55,16 @@ test('the noise of either run hides what is smaller than it', () => {
   const slow = { costs: { [READ]: { time: 1.2 } } };
   expect(seen(pairs({ noise: 0.15 }, { noise: 0.005, ...slow }), 'ofHello')).toBeLessThan(0.1 * PAIRS);
   expect(seen(pairs({ noise: 0.005 }, { noise: 0.15, ...slow }), 'ofHello')).toBeLessThan(0.1 * PAIRS);
+});
+
+test('ten times slower is more than the noise of a busy machine', () => {
+  const run = (figures: Kept['rows'][string]): Kept => ({
+    ...keptOf(madeRun({ random: randomOf(1) }), ''),
+    rows: { read: figures },
+  });
+  const [before, now] = [run({ ofHello: [0.1, 0.04, 0.16] }), run({ ofHello: [0.01, 0.009, 0.012] })];
+  expect(compare(before, now).slower).toHaveLength(1);
+  expect(compare(now, before).faster).toHaveLength(1);
 });
 
 test('one more request to the database is always seen', () => {
