@@ -17,6 +17,7 @@ export const FUNCTIONS: readonly string[] = [
   'alert_write',
   'api_key_write',
   'assert_caller',
+  'assert_in_time',
   'assert_session',
   'assert_session_lasts',
   'attention_add',

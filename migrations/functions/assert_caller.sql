@@ -3,8 +3,7 @@
 -- back. So a disabled key is dead at the next request, without a second trip.
 create or replace function assert_caller(p_site uuid, p_client text, p_jti text) returns void language plpgsql as $$
 declare
-  ignored text := set_config('gateway.site', p_site::text, true);
-  refusal text := caller_refusal(p_site, p_client, p_jti);
+  refusal text := caller_refusal(nullif(set_config('gateway.site', p_site::text, true), '')::uuid, p_client, p_jti);
 begin
   if refusal is not null then
     raise exception '%', refusal using errcode = 'GW401';

@@ -100,5 +100,5 @@ begin
   end loop;
   ignored := audit_write(p_site, 'key', null, p_client, p_address, p_request, null, p_searched,
     nullif(array_to_string(noted, E'\n'), ''));
-  ignored := limit_time(p_deadline, p_lock_ms, p_work_ms);
+  ignored := assert_in_time(p_deadline);
 end $$;

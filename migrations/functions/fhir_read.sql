@@ -11,22 +11,23 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  changed timestamptz;
   patient uuid;
+  is_shown boolean;
   ignored text;
 begin
   began_at := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti);
-  select r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
-    into type, id, version, changed, meta, body, patient
+  select r.type, r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.meta, r.body,
+         r.patient_id, r.version = coalesce(p_version, r.version)
+           and date_trunc('second', r.last_updated) <= coalesce(p_since, 'infinity')
+    into type, id, version, last_updated, meta, body, patient, is_shown
     from resource r where r.site_id = p_site and r.type = p_type and r.id = p_id;
   if not found then
     return;
   end if;
-  if version = coalesce(p_version, version) and date_trunc('second', changed) <= coalesce(p_since, 'infinity') then
+  if is_shown then
     ignored := audit_write(p_site, 'key', null, p_client, p_address, p_request, null, null,
       concat_ws(' ', 'read', type, id, patient));
   end if;
-  last_updated := to_char(changed at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-  ignored := limit_time(p_deadline, p_lock_ms, p_work_ms);
+  ignored := assert_in_time(p_deadline);
   return next;
 end $$;

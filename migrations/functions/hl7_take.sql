@@ -128,9 +128,11 @@ begin
     returning number into attempt;
   -- A sender that is stuck on one message sends it for ever: of its own attempts the first ten and the newest hundred stay.
   -- Those of people and of the gateway are few, and stay all.
-  delete from hl7_attempt a
-   where a.site_id = p_site and a.message_id = m."messageId" and a.number = attempt - 100 and a.number > 10
-     and a.why = 'resent' and a.outcome <> 'AA';
+  if attempt > 110 then
+    delete from hl7_attempt a
+     where a.site_id = p_site and a.message_id = m."messageId" and a.number = attempt - 100
+       and a.why = 'resent' and a.outcome <> 'AA';
+  end if;
 
   if m."hasFailed" then
     -- It is tried again by itself (edge/hl7/replay/retry-failed.ts).

@@ -46,6 +46,6 @@ begin
         from hl7_known(coalesce(case when is_by_name then p_site end, nullif(current_setting('gateway.site', true), '')::uuid),
           p_values, p_types, p_keys) m);
   end if;
-  ignored := limit_time(p_deadline, p_lock_ms, p_work_ms);
+  ignored := assert_in_time(p_deadline);
   return next;
 end $$;

@@ -1,6 +1,7 @@
 -- How a statement begins that is a whole request (edge/README.md, Limits): as a batch does with limit_time and assert_caller,
 -- and it returns what limit_time does. A statement's time is counted from the limit that was set before it, so that such a
--- request reads and writes by key only; what it waits for is locks, and past its deadline it does not commit.
+-- request reads and writes by key only; what it waits for is locks, and past its deadline it does not commit: it ends with
+-- assert_in_time, since its limits stand already.
 create or replace function request_begin(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_site uuid, p_client text,
   p_jti text) returns bigint language plpgsql as $$
 declare

@@ -23,7 +23,6 @@ as $$
 declare
   r record;
   cur resource;
-  created uuid[];
   lags boolean;
   missing json;
   at timestamptz := write_time();
@@ -31,19 +30,20 @@ declare
   noted text[] := '{}';
   ignored text;
 begin
-  select array_agg(x.id) filter (where x.type = 'Patient' and x.mode in ('create', 'upsert')),
-         bool_or(x.indexed is null or x.indexed < 2) into created, lags
-    from json_to_recordset(p_rows) x(type text, id uuid, mode text, indexed integer);
+  -- The offset keeps it a look-up for each row: as a join it could read every patient of the site. Whether a patient that
+  -- is not there is made by these rows is asked last: they are text, to be read anew.
+  select bool_or(x.indexed is null or x.indexed < 2),
+         json_agg(x.n - 1) filter (where x.mode <> 'keep' and x.patient is not null
+           and not exists (select from resource p
+                            where p.site_id = p_site and p.type = 'Patient' and p.id = x.patient offset 0)
+           and not exists (select from json_to_recordset(p_rows) c(type text, id uuid, mode text)
+                            where c.type = 'Patient' and c.mode in ('create', 'upsert') and c.id = x.patient offset 0))
+    into lags, missing
+    from rows from (json_to_recordset(p_rows) as (indexed integer, mode text, patient uuid)) with ordinality
+         x(indexed, mode, patient, n);
   if lags then
     ignored := search_lag(p_site, 1);
   end if;
-  select json_agg(x.n - 1) into missing
-    from rows from (json_to_recordset(p_rows) as (mode text, patient uuid)) with ordinality x(mode, patient, n)
-   where x.mode <> 'keep' and x.patient is not null
-     and (x.patient = any (created)) is not true
-     -- The offset keeps it a look-up for each row: as a join it could read every patient of the site.
-     and not exists (select from resource p
-                      where p.site_id = p_site and p.type = 'Patient' and p.id = x.patient offset 0);
   if missing is not null then
     raise exception 'a referenced patient is not in the site' using errcode = 'GW422', detail = missing::text;
   end if;

@@ -20,19 +20,26 @@ begin
      where d.site_id = p_site and d.type = p_type and d.id = p_id
        and d.param not in (select e ->> 0 from json_array_elements(p_dates) e);
   end if;
-  insert into resource_identifier (site_id, type, system, value, id)
-    select p_site, p_type, search_key(e ->> 0), search_key(e ->> 1), p_id from json_array_elements(p_identifiers) e
-    on conflict do nothing;
-  insert into resource_token (site_id, type, param, system, code, id)
-    select p_site, p_type, e ->> 0, search_key(e ->> 1), search_key(e ->> 2), p_id from json_array_elements(p_tokens) e
-    on conflict do nothing;
-  insert into resource_date as d (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local)
-    select p_site, p_type, p_id, e ->> 0, (e ->> 1)::timestamptz, (e ->> 2)::timestamptz, (e ->> 3)::boolean, (e ->> 4)::boolean
-      from json_array_elements(p_dates) e
-    on conflict (site_id, type, id, param) do update set from_at = excluded.from_at, before_at = excluded.before_at,
-      from_is_local = excluded.from_is_local, before_is_local = excluded.before_is_local
-    where (d.from_at, d.before_at, d.from_is_local, d.before_is_local) is distinct from
-      (excluded.from_at, excluded.before_at, excluded.from_is_local, excluded.before_is_local);
+  -- Most resources have no number, and many no date: a statement that finds nothing to do has to be begun all the same.
+  if json_array_length(p_identifiers) > 0 then
+    insert into resource_identifier (site_id, type, system, value, id)
+      select p_site, p_type, search_key(e ->> 0), search_key(e ->> 1), p_id from json_array_elements(p_identifiers) e
+      on conflict do nothing;
+  end if;
+  if json_array_length(p_tokens) > 0 then
+    insert into resource_token (site_id, type, param, system, code, id)
+      select p_site, p_type, e ->> 0, search_key(e ->> 1), search_key(e ->> 2), p_id from json_array_elements(p_tokens) e
+      on conflict do nothing;
+  end if;
+  if json_array_length(p_dates) > 0 then
+    insert into resource_date as d (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local)
+      select p_site, p_type, p_id, e ->> 0, (e ->> 1)::timestamptz, (e ->> 2)::timestamptz, (e ->> 3)::boolean, (e ->> 4)::boolean
+        from json_array_elements(p_dates) e
+      on conflict (site_id, type, id, param) do update set from_at = excluded.from_at, before_at = excluded.before_at,
+        from_is_local = excluded.from_is_local, before_is_local = excluded.before_is_local
+      where (d.from_at, d.before_at, d.from_is_local, d.before_is_local) is distinct from
+        (excluded.from_at, excluded.before_at, excluded.from_is_local, excluded.before_is_local);
+  end if;
 
   if p_type = 'Patient' then
     -- A release before this one says nothing of the parts.

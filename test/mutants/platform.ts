@@ -263,14 +263,14 @@ export const PLATFORM: readonly Mutant[] = [
   {
     name: 'a request of one statement commits when its time has passed',
     file: 'migrations/functions/fhir_write.sql',
-    find: '  ignored := limit_time(p_deadline, p_lock_ms, p_work_ms);\n',
+    find: '  ignored := assert_in_time(p_deadline);\n',
     replace: '',
     tests: WHOLE,
   },
   {
     name: 'a message of one statement is stored when its time has passed',
     file: 'migrations/functions/hl7_write.sql',
-    find: '  ignored := limit_time(p_deadline, p_lock_ms, p_work_ms);\n',
+    find: '  ignored := assert_in_time(p_deadline);\n',
     replace: '',
     tests: ['test/integration/hl7/round-trips.test.ts'],
     only: 'a message that waited beyond its time',
@@ -299,7 +299,7 @@ export const PLATFORM: readonly Mutant[] = [
   },
   {
     name: 'a transaction that began too late is done',
-    file: 'migrations/functions/limit_time.sql',
+    file: 'migrations/functions/assert_in_time.sql',
     find: 'if at >= p_deadline then',
     replace: 'if false then',
     tests: ['test/integration/platform/wrong-clock.test.ts'],
