@@ -286,8 +286,8 @@ export const PLATFORM: readonly Mutant[] = [
   {
     name: 'a request of one statement lets anybody in',
     file: 'migrations/functions/request_begin.sql',
-    find: 'ignored text := assert_caller(p_site, p_client, p_jti);',
-    replace: "ignored text := set_config('gateway.site', p_site::text, true);",
+    find: 'ignored := assert_caller(p_site, p_client, p_jti);',
+    replace: "ignored := set_config('gateway.site', p_site::text, true);",
     tests: WHOLE,
   },
   {
