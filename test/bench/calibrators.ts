@@ -48,7 +48,8 @@ export async function startCalibrators(stack: GatewayStack): Promise<Calibrators
       async measure(spell) {
         const pool = new Pool({ connectionString: databaseUrl, max: spell.connections });
         const question = { name: 'point read', text: bare.query, values: [...bare.params] };
-        const send = async (): Promise<boolean> => (await pool.query(question)).rowCount === 1;
+        const send = async (): Promise<number | undefined> =>
+          (await pool.query(question)).rowCount === 1 ? undefined : 0;
         try {
           const { postgres = () => [] } = watched.cpu;
           return await measure({ next: () => undefined, send }, spell, { cpu: { postgres } });

@@ -16,8 +16,8 @@ export interface Call {
 export interface Asked<T> {
   /** Makes each question: what must be unique (a jti, a control id) is made there, before the clock starts. */
   readonly next: () => T | Promise<T>;
-  /** @returns whether it was answered as it should be */
-  readonly send: (question: T) => Promise<boolean>;
+  /** @returns the status of an answer that is not as it should be */
+  readonly send: (question: T) => Promise<number | undefined>;
 }
 
 export interface Measured {
@@ -29,6 +29,8 @@ export interface Measured {
   readonly p99Ms: number;
   /** Answers that were not the expected ones: a rate with failures is no rate. */
   readonly failed: number;
+  /** How many of these had which status. */
+  readonly statuses: Readonly<Record<string, number>>;
   /** CPU microseconds a request of each group of watched processes, and of the load generator itself. */
   readonly cpuMicros: Readonly<Record<string, number>>;
   /** Database requests of an operation, where somebody counts them. */
@@ -68,15 +70,18 @@ export async function measure<T>(
 ): Promise<Measured> {
   const times: number[] = [];
   let failed = 0;
+  const statuses: Record<string, number> = {};
   const phase = (ms: number, isCounted: boolean): Promise<void[]> => {
     const end = performance.now() + ms;
     const run = async (): Promise<void> => {
       while (performance.now() < end) {
         const question = await next();
         const started = performance.now();
-        const isRight = await send(question);
+        const wrong = await send(question);
         if (isCounted) times.push(performance.now() - started);
-        if (!isRight) failed += 1;
+        if (wrong === undefined) continue;
+        failed += 1;
+        statuses[wrong] = (statuses[wrong] ?? 0) + 1;
       }
     };
     return Promise.all(Array.from({ length: connections }, run));
@@ -104,6 +109,7 @@ export async function measure<T>(
     p95Ms: quantile(0.95),
     p99Ms: quantile(0.99),
     failed,
+    statuses,
     cpuMicros: Object.fromEntries(
       [...groups.map(([name]) => name), 'load'].map((name, at) => [name, (spent[at] ?? 0) / answers]),
     ),
@@ -139,11 +145,11 @@ export async function measureHttp(
 ): Promise<Measured> {
   const agent = new Agent({ keepAlive: true, maxSockets: spell.connections });
   try {
-    return await measure(
-      { next, send: async (call) => (await sendCall(agent, baseUrl, call)) === expected },
-      spell,
-      watched,
-    );
+    const send = async (call: Call): Promise<number | undefined> => {
+      const status = await sendCall(agent, baseUrl, call);
+      return status === expected ? undefined : status;
+    };
+    return await measure({ next, send }, spell, watched);
   } finally {
     agent.destroy();
   }

@@ -18,6 +18,7 @@ const measured = z.object({
   p95Ms: z.number(),
   p99Ms: z.number(),
   failed: z.number(),
+  statuses: z.record(z.string(), z.number()),
   cpuMicros: z.record(z.string(), z.number()),
   databaseRequests: z.number().optional(),
   generatorBusy: z.number(),

@@ -1,7 +1,7 @@
 /** What makes the figures of a run doubtful: a machine that was not the same all the time, or was not the gateway's alone. */
 import { median } from '../rounds.ts';
 import { rates } from './figures.ts';
-import { failuresOf, LIMITS, nameOf, type Run } from './run.ts';
+import { failuresOf, LIMITS, nameOf, type Row, type Run } from './run.ts';
 
 /** A limit's best round gives so many times what its worst one does: the machine was not the same all the time. */
 const DRIFT = 1.25;
@@ -11,6 +11,10 @@ export const GENERATOR_IS_LIMIT = 0.9;
 const OTHERS = 0.05;
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** Of its wrong answers, each once. */
+const statusesOf = ({ rounds }: Row): string =>
+  [...new Set(rounds.flatMap(({ statuses }) => Object.keys(statuses)))].join(', ');
 
 export function warningsOf({ rows }: Run): string[] {
   const warnings: string[] = [];
@@ -34,7 +38,10 @@ export function warningsOf({ rows }: Run): string[] {
     );
   for (const row of rows) {
     const failed = failuresOf({ rows: [row] });
-    if (failed > 0) warnings.push(`${nameOf(row)}: ${failed} answers were not the expected ones, its rate is none`);
+    if (failed > 0)
+      warnings.push(
+        `${nameOf(row)}: ${failed} answers were not the expected ones (${statusesOf(row)}), its rate is none`,
+      );
   }
   return warnings;
 }

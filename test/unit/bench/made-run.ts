@@ -53,6 +53,7 @@ export function madeRun({ random, noise = 0, drift = 1, costs = {}, operations =
         p95Ms: 20_000 / rate,
         p99Ms: 30_000 / rate,
         failed: 0,
+        statuses: {},
         cpuMicros: Object.fromEntries(
           Object.entries(cpu).map(([name, micros]) => [
             name,

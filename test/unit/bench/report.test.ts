@@ -51,7 +51,11 @@ test.each<[string, Run, RegExp]>([
     changed('Patient read', (round) => (round.generatorBusy = 0.97)),
     /load generator was the limit of workerd: Patient read.*97 %/,
   ],
-  ['answers that were not the expected ones', changed('Patient read', (round) => (round.failed = 2)), /10 answers/],
+  [
+    'answers that were not the expected ones',
+    changed('Patient read', (round) => Object.assign(round, { failed: 2, statuses: { 503: 2 } })),
+    /10 answers .*\(503\)/,
+  ],
 ])('%s is warned of', (_, run, warning) => {
   expect(warningsOf(run)).toEqual([expect.stringMatching(warning)]);
 });
