@@ -26,6 +26,7 @@ test('the production file has no other environment, of which Wrangler would warn
 const SHARED = [
   'compatibility_date',
   'minify',
+  'keep_names',
   'upload_source_maps',
   'keep_vars',
   'workers_dev',
