@@ -11,6 +11,7 @@ import { createFhir } from './fhir/routes.ts';
 import { createGuesses } from './hl7/guess/guesses.ts';
 import { createMllpIngest } from './hl7/mllp/routes.ts';
 import { createHl7 } from './hl7/http/routes.ts';
+import { pathOf } from './http/address.ts';
 import { referenceBaseUrls } from './http/reference-address.ts';
 import { metadataPathOf } from './http/smart-configuration.ts';
 import { pathPrefix, type Surface } from './http/surface.ts';
@@ -37,6 +38,30 @@ interface Mount {
   readonly surface: Surface;
   /** Answered as well, although not below the base URL. */
   readonly outside?: readonly string[];
+}
+
+/** A mount as each request looks at it: its base URL is taken apart once. */
+interface Door {
+  readonly surface: Surface;
+  readonly isBelow: (path: string) => boolean;
+  readonly isHostOf: (url: string) => boolean;
+}
+
+/**
+ * Where hosts differ, a host answers for its own surfaces only; where all are the same, any name will do. A host that
+ * the API reference has for itself is no surface's, and may be somebody else's.
+ *
+ * @param hosts of all surfaces
+ */
+function doorOf({ baseUrl, roots, surface, outside = [] }: Mount, hosts: ReadonlySet<string>): Door {
+  const own = baseUrl ? new URL(baseUrl).host : undefined;
+  const isAnyHost = own === undefined || (hosts.size < 2 && hosts.has(own));
+  const below = roots.map((root) => `${pathPrefix(baseUrl)}/${root}`);
+  return {
+    surface,
+    isBelow: (path) => below.some((start) => path === start || path.startsWith(`${start}/`)) || outside.includes(path),
+    isHostOf: (url) => isAnyHost || new URL(url).host === own,
+  };
 }
 
 export interface App {
@@ -97,22 +122,9 @@ export function createApp(deps: Deps): App {
     },
   ];
   const hosts = new Set(surfaceUrls(config).map((url) => new URL(url).host));
-
-  /**
-   * Where hosts differ, a host answers for its own surfaces only; where all are the same, any name will do. A host that
-   * the API reference has for itself is no surface's, and may be somebody else's.
-   */
-  const isHostOf = ({ baseUrl }: Mount, host: string): boolean => {
-    if (!baseUrl) return true;
-    const own = new URL(baseUrl).host;
-    return own === host || (hosts.size < 2 && hosts.has(own));
-  };
-
-  const isBelow = (mount: Mount, path: string): boolean =>
-    mount.outside?.includes(path) === true ||
-    mount.roots.some((root) => `${path}/`.startsWith(`${pathPrefix(mount.baseUrl)}/${root}/`));
-
-  const longestPrefixFirst = mounts.toSorted((a, b) => pathPrefix(b.baseUrl).length - pathPrefix(a.baseUrl).length);
+  const doors = mounts
+    .toSorted((a, b) => pathPrefix(b.baseUrl).length - pathPrefix(a.baseUrl).length)
+    .map((mount) => doorOf(mount, hosts));
 
   const probes = createProbes(
     deps,
@@ -126,9 +138,9 @@ export function createApp(deps: Deps): App {
 
   return {
     async fetch(request: Request): Promise<Response> {
-      const { pathname, host } = new URL(request.url);
-      const mount = longestPrefixFirst.find((candidate) => isHostOf(candidate, host) && isBelow(candidate, pathname));
-      return (mount?.surface ?? probes).fetch(request);
+      const path = pathOf(request.url);
+      const door = doors.find(({ isBelow, isHostOf }) => isBelow(path) && isHostOf(request.url));
+      return (door?.surface ?? probes).fetch(request);
     },
     async tick(): Promise<void> {
       guesses.sweep(deps.now());

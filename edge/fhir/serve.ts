@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 
 import { Fault } from '../../shared/fault.ts';
 import type { Deps, TimeLimits } from '../deps.ts';
+import { queryPairsOf } from '../http/address.ts';
 import type { GatewayEnv } from '../http/surface.ts';
 import { authenticate } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
@@ -93,8 +94,8 @@ export function createServe(deps: Deps, root: string): Serve {
   const searches = deps.config.FHIR_SEARCH;
   return async (c, prepare, accepts = acceptedType) => {
     const request = c.req.raw;
-    // Most have none, and a URL is not read for nothing.
-    const query = request.url.includes('?') ? new URL(request.url).searchParams : new URLSearchParams();
+    const pairs = queryPairsOf(request.url);
+    const parameter = (name: string): string | null => pairs.find(([given]) => given === name)?.[1] ?? null;
     const caller = await authenticate(deps, request, 'svc-fhir', (site, clientId) => c.set('use', { site, clientId }));
     const maxBodyBytes = deps.config.FHIR_MAX_BODY_BYTES;
     const context = {
@@ -108,12 +109,12 @@ export function createServe(deps: Deps, root: string): Serve {
     };
     const prepared = async (): Promise<readonly [string, Interaction | Look]> => {
       refuseUnheeded(request);
-      const accepted = accepts(request.headers.get('accept'), query.get('_format'));
+      const accepted = accepts(request.headers.get('accept'), parameter('_format'));
       const asked = await prepare({
         deps,
         context,
         request,
-        pairs: [...query],
+        pairs,
         id: c.req.param('id') ?? '',
         version: c.req.param('version') ?? '',
       });
@@ -135,7 +136,7 @@ export function createServe(deps: Deps, root: string): Serve {
     const { status, headers, body, stream } = await ('prepare' in asked
       ? runAfterLooking(running, asked)
       : run(running, asked));
-    const text = body !== null && query.get('_pretty') === 'true' ? pretty(body) : body;
+    const text = body !== null && parameter('_pretty') === 'true' ? pretty(body) : body;
     const type = text === null ? {} : { 'Content-Type': contentType };
     return new Response(stream ?? text, { status, headers: { ...PRIVATE, ...type, ...headers } });
   };

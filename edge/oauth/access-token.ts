@@ -56,12 +56,15 @@ export async function issueAccessToken(keyring: Keyring, grant: Grant, nowMs: nu
 /** A token that this ring has signed for this issuer. */
 export interface SignedToken {
   readonly claims: AccessTokenClaims;
+  /** Those of `claims.scope`. */
+  readonly scopes: ReadonlySet<string>;
   readonly isExpired: boolean;
 }
 
 function signed(payload: unknown, isExpired: boolean): SignedToken | undefined {
   const { data } = accessTokenClaims.safeParse(payload);
-  return data === undefined ? undefined : { claims: data, isExpired };
+  if (data === undefined) return undefined;
+  return { claims: data, scopes: new Set(data.scope.split(' ').filter((scope) => scope !== '')), isExpired };
 }
 
 async function verify(
@@ -90,8 +93,8 @@ async function verify(
 }
 
 /** Tokens that were verified, by ring: a client sends the same one for minutes, and verifying costs 0.1 ms. */
-const verified = new WeakMap<Keyring, Map<string, AccessTokenClaims>>();
-/** Some 2 MB; the token that was verified longest ago goes first. */
+const verified = new WeakMap<Keyring, Map<string, SignedToken>>();
+/** Some 6 MB; the token that was verified longest ago goes first. */
 const MAX_VERIFIED = 2_000;
 
 /**
@@ -106,13 +109,12 @@ export async function readSignedToken(
   nowMs: number,
 ): Promise<SignedToken | undefined> {
   if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
-  const known = verified.get(keyring) ?? new Map<string, AccessTokenClaims>();
+  const known = verified.get(keyring) ?? new Map<string, SignedToken>();
   const found = known.get(token);
-  if (found !== undefined && found.iss === issuer && found.exp > nowMs / 1000)
-    return { claims: found, isExpired: false };
+  if (found !== undefined && found.claims.iss === issuer && found.claims.exp > nowMs / 1000) return found;
   const read = await verify(keyring, issuer, token, nowMs);
   if (read === undefined || read.isExpired) return read;
-  verified.set(keyring, known.set(token, read.claims));
+  verified.set(keyring, known.set(token, read));
   const [oldest] = known.keys();
   if (known.size > MAX_VERIFIED && oldest !== undefined) known.delete(oldest);
   return read;

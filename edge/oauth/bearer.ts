@@ -6,10 +6,11 @@
 import { Fault } from '../../shared/fault.ts';
 import type { Audience } from '../../shared/oauth/audience.ts';
 import type { Deps } from '../deps.ts';
+import { queryPairsOf } from '../http/address.ts';
 import { readBody } from '../http/body.ts';
 import { AFTER_THE_WINDOW } from '../http/fault-status.ts';
 import type { CallerIdentity } from '../store/api-key.ts';
-import { type AccessTokenClaims, readSignedToken } from './access-token.ts';
+import { readSignedToken, type SignedToken } from './access-token.ts';
 import { challenge } from './challenge.ts';
 import { keyringOf } from './keyring.ts';
 
@@ -52,7 +53,7 @@ async function hasTokenInForm(request: Request): Promise<boolean> {
  *   `invalid_request` when it is in the query, in a form or there are two
  */
 export async function bearerToken(request: Request): Promise<string> {
-  if (request.url.includes('?') && new URL(request.url).searchParams.has('access_token')) {
+  if (queryPairsOf(request.url).some(([name]) => name === 'access_token')) {
     throw refuse('invalid_request', 'an access token is sent in the Authorization header, never in the query');
   }
   const header = request.headers.get('authorization');
@@ -68,18 +69,18 @@ export async function bearerToken(request: Request): Promise<string> {
 }
 
 /**
- * The claims of a request's access token, of whatever audience.
+ * A request's access token, of whatever audience.
  *
  * @param countFor says whose the request is, as soon as its token has proven it, also where that has expired, so that it is
  *   counted and noted whether it is refused or not
  * @throws Fault as `bearerToken`, `invalid_token` for a token that is not ours or has expired, `unavailable` while no
  *   token service is configured
  */
-export async function bearerClaims(
+export async function readBearer(
   deps: Pick<Deps, 'config' | 'now'>,
   request: Request,
   countFor?: (site: string, clientId: string) => void,
-): Promise<AccessTokenClaims> {
+): Promise<SignedToken> {
   const issuer = deps.config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
   if (issuer === undefined) throw new Fault('unavailable', 'the token service is not configured');
   const token = await bearerToken(request);
@@ -88,7 +89,7 @@ export async function bearerClaims(
   const { claims, isExpired } = read;
   countFor?.(claims.site, claims.client_id);
   if (isExpired) throw refuse('invalid_token', 'the access token has expired');
-  return claims;
+  return read;
 }
 
 /**
@@ -105,7 +106,7 @@ export async function authenticate(
   audience: Audience,
   countFor?: (site: string, clientId: string) => void,
 ): Promise<Caller> {
-  const claims = await bearerClaims(deps, request, countFor);
+  const { claims, scopes } = await readBearer(deps, request, countFor);
   if (claims.aud !== audience) {
     throw refuse('invalid_token', `the access token is for another audience: this surface needs ${audience}`);
   }
@@ -116,7 +117,7 @@ export async function authenticate(
     site: claims.site,
     clientId: claims.client_id,
     tokenId: claims.jti,
-    scopes: new Set(claims.scope.split(' ').filter((scope) => scope !== '')),
+    scopes,
     audience: claims.aud,
   };
 }

@@ -11,7 +11,7 @@ import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
 import { authenticateClient } from './assertion/authenticate.ts';
 import { hasAssertion, type Presented, readPresented } from './assertion/credentials.ts';
 import { type Attempt, limitAddress, overClientLimit } from './attempt.ts';
-import { bearerClaims } from './bearer.ts';
+import { readBearer } from './bearer.ts';
 import type { ClientKeyring } from './client-keys.ts';
 import { keyringOf } from './keyring.ts';
 import { inNameOf, refuse } from './refused.ts';
@@ -48,7 +48,7 @@ async function authenticateAsker(
   if (!/^Bearer /i.test(attempt.request.headers.get('authorization') ?? '')) {
     throw refuse({ code: 'authentication', reason: 'there is neither a client_assertion nor a Bearer token' });
   }
-  const claims = await bearerClaims(deps, attempt.request);
+  const { claims } = await readBearer(deps, attempt.request);
   return { clientId: claims.client_id, bearer: identityOf(claims) };
 }
 

@@ -583,15 +583,15 @@ export const OAUTH: readonly Mutant[] = [
   {
     name: 'an access token that was verified once is good for ever',
     file: 'edge/oauth/access-token.ts',
-    find: 'found.iss === issuer && found.exp > nowMs / 1000',
-    replace: 'found.iss === issuer',
+    find: 'found.claims.iss === issuer && found.claims.exp > nowMs / 1000',
+    replace: 'found.claims.iss === issuer',
     tests: BEARER,
   },
   {
     name: 'an access token verified for one issuer is good for another',
     file: 'edge/oauth/access-token.ts',
-    find: 'found.iss === issuer && found.exp',
-    replace: 'found.exp',
+    find: 'found.claims.iss === issuer && found.claims.exp',
+    replace: 'found.claims.exp',
     tests: BEARER,
   },
   {
@@ -611,7 +611,7 @@ export const OAUTH: readonly Mutant[] = [
   {
     name: 'bearer: a token in the query',
     file: 'edge/oauth/bearer.ts',
-    find: "if (request.url.includes('?') && new URL(request.url).searchParams.has('access_token')) {",
+    find: "if (queryPairsOf(request.url).some(([name]) => name === 'access_token')) {",
     replace: "if (request.url === '') {",
     tests: BEARER,
   },
