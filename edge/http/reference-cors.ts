@@ -6,6 +6,7 @@
 import { cors } from 'hono/cors';
 
 import type { Addresses } from '../config.ts';
+import { changeHeaders } from './answer-headers.ts';
 import { referenceOrigin } from './reference-address.ts';
 import type { Surface } from './surface.ts';
 
@@ -56,6 +57,6 @@ export function letReferenceCall(app: Surface, path: string, config: Addresses, 
     if (c.req.header('origin') === origin) return allow(c, next);
     await next();
     // A cache must not give one origin what another was answered (Fetch §3.2.5).
-    c.header('Vary', 'Origin', { append: true });
+    changeHeaders(c, (headers) => headers.append('Vary', 'Origin'));
   });
 }

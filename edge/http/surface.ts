@@ -2,13 +2,15 @@
  * What every surface starts from: a Hono application that answers below its base URL's path prefix, gives each request
  * an id and writes one access-log line. Routes are written without the prefix (`/fhir/:type`).
  */
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
 
 import { type Addresses, surfaceUrls } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';
 import { continueTrace } from '../../shared/trace-context.ts';
+import { pathOf } from './address.ts';
+import { changeHeaders } from './answer-headers.ts';
 import type { CountUse, Use } from './usage.ts';
 
 /** The facts of one request, nothing else. */
@@ -42,27 +44,9 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
  */
 const STRICT_TRANSPORT = 'max-age=31536000';
 
-/** The path of a request's URL, which is printed as the URL standard has it: it begins behind the host. */
-const pathOf = (url: string): string => /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(url)?.[1] ?? '';
-
 /** Content-Length (RFC 9110 §8.6); undefined where there is none, or the body comes in chunks. */
 const bodyLength = (given: string | undefined): number | undefined =>
   given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined;
-
-/**
- * On the answer as it is: `c.header` would make a new one for each, whose body is a stream of the text before. Only what came
- * by a fetch, or is a redirect made as such, cannot be changed (Fetch, 5.1: its headers are immutable) and is copied.
- */
-function addHeaders(c: Context<GatewayEnv>, headers: readonly (readonly [name: string, value: string])[]): void {
-  const add = (): void => headers.forEach(([name, value]) => c.res.headers.set(name, value));
-  try {
-    add();
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    c.res = new Response(c.res.body, c.res);
-    add();
-  }
-}
 
 /**
  * @param name for the log: `oauth`, `fhir`, `hl7`, `admin`
@@ -94,11 +78,11 @@ export function createSurface(
     c.set('requestId', requestId);
     const span = continueTrace(c.req.header('traceparent'), deps.exportedSpan?.());
     const { database } = await deps.measured(next);
-    addHeaders(c, [
-      ['X-Request-Id', requestId],
-      ['X-Content-Type-Options', 'nosniff'],
-      ...(isHttps ? ([['Strict-Transport-Security', STRICT_TRANSPORT]] as const) : []),
-    ]);
+    changeHeaders(c, (headers) => {
+      headers.set('X-Request-Id', requestId);
+      headers.set('X-Content-Type-Options', 'nosniff');
+      if (isHttps) headers.set('Strict-Transport-Security', STRICT_TRANSPORT);
+    });
     const durationMs = deps.now() - started;
     const use = c.get('use');
     countUse?.(use, c.res.status, durationMs);

@@ -204,7 +204,7 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'answers may be taken for another type',
     file: 'edge/http/surface.ts',
-    find: "      ['X-Content-Type-Options', 'nosniff'],\n",
+    find: "      headers.set('X-Content-Type-Options', 'nosniff');\n",
     replace: '',
     tests: TRANSPORT,
     only: 'on deno.*no answer is guessed',
@@ -212,8 +212,8 @@ export const ADMIN: readonly Mutant[] = [
   {
     name: 'plain addresses are told to stay https',
     file: 'edge/http/surface.ts',
-    find: '...(isHttps ? ([',
-    replace: '...(isHttps || true ? ([',
+    find: 'if (isHttps) headers.set',
+    replace: 'headers.set',
     tests: TRANSPORT,
     only: 'on deno.*no answer is guessed',
   },

@@ -72,7 +72,7 @@ export const REFERENCE: readonly Mutant[] = [
   {
     name: 'cors: what one origin was answered is cached for another',
     file: 'edge/http/reference-cors.ts',
-    find: "c.header('Vary', 'Origin', { append: true });",
+    find: "changeHeaders(c, (headers) => headers.append('Vary', 'Origin'));",
     replace: '',
     tests: CORS,
   },
