@@ -18,15 +18,12 @@ export interface Span {
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/s;
 const ZEROS = /^0+$/;
 
-/** @param bytes how many, each two digits; never all zero */
-function randomHex(bytes: number): string {
-  const random = crypto.getRandomValues(new Uint8Array(bytes));
-  const hex = Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return ZEROS.test(hex) ? randomHex(bytes) : hex;
-}
+/** 32 digits; neither half is all zero, since the first has the version of a UUID in it, the second the variant (RFC 9562 §4). */
+const newTraceId = (): string => crypto.randomUUID().replaceAll('-', '');
+const newSpanId = (): string => newTraceId().slice(16);
 
 /** A trace that begins here. */
-export const beginTrace = (): Span => ({ traceId: randomHex(16), spanId: randomHex(8) });
+export const beginTrace = (): Span => ({ traceId: newTraceId(), spanId: newSpanId() });
 
 /**
  * Our part of the trace that a request belongs to.
@@ -39,7 +36,7 @@ export function continueTrace(traceparent: string | undefined, exported?: Span):
   const [, version, traceId = '', parentSpanId = '', more] = TRACEPARENT.exec(traceparent?.trim() ?? '') ?? [];
   const isRead = version !== undefined && version !== 'ff' && (version !== '00' || more === undefined);
   if (!isRead || ZEROS.test(traceId) || ZEROS.test(parentSpanId)) return exported ?? beginTrace();
-  return { traceId, spanId: exported?.traceId === traceId ? exported.spanId : randomHex(8), parentSpanId };
+  return { traceId, spanId: exported?.traceId === traceId ? exported.spanId : newSpanId(), parentSpanId };
 }
 
 /** The header for a call that is made within a span; `01`: who is called may record it too (§3.2.2.5.1). */

@@ -150,7 +150,8 @@ export function requireStillSo(headers: RequestHeaders, version: number, lastUpd
   const since = headers.get('if-unmodified-since');
   const seconds = since === null || expected !== null ? Number.NaN : Date.parse(since);
   const isOther = typeof expected === 'number' && expected !== version;
-  if (!isOther && !(Date.parse(lastModifiedOf(lastUpdated)) > seconds)) return;
+  const isLater = !Number.isNaN(seconds) && Date.parse(lastModifiedOf(lastUpdated)) > seconds;
+  if (!isOther && !isLater) return;
   throw new Fault(
     'precondition-failed',
     'the resource is at another version than If-Match or If-Unmodified-Since names',

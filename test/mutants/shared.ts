@@ -27,7 +27,7 @@ export const SHARED: readonly Mutant[] = [
   {
     name: 'our span is the caller’s',
     file: 'shared/trace-context.ts',
-    find: ': randomHex(8), parentSpanId };',
+    find: ': newSpanId(), parentSpanId };',
     replace: ': parentSpanId, parentSpanId };',
     tests: TRACE,
   },
