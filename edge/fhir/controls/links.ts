@@ -21,14 +21,14 @@ export interface PageLinks {
  */
 export function pageLinks(context: RequestContext, path: string, applied: readonly Pair[]): PageLinks {
   const { root, caller, cursors } = context;
-  const query = new URLSearchParams(applied.map(([name, value]) => [name, value]));
+  const query = new URLSearchParams(applied.map(([name, value]) => [name, value])).toString();
   const bound = applied.filter(([name]) => !FORM_CONTROLS.includes(name));
   // JSON, so that no two scopes are one text.
   const scope = JSON.stringify([caller.site, path, bound]);
   const url = (cursor: string | null): string => {
-    const all = new URLSearchParams(query);
-    if (cursor !== null) all.set(CURSOR, cursor);
-    return all.size === 0 ? `${root}/${path}` : `${root}/${path}?${all}`;
+    const at = cursor === null ? [] : [new URLSearchParams([[CURSOR, cursor]]).toString()];
+    const all = [...(query === '' ? [] : [query]), ...at].join('&');
+    return all === '' ? `${root}/${path}` : `${root}/${path}?${all}`;
   };
   return {
     open: (cursor) => cursors.open(cursor, scope),
