@@ -115,6 +115,8 @@ export function printAddress(bytes: Uint8Array): string {
  * a zone (`%eth0`, RFC 4007 §11) is left out. What is no address stays as it is.
  */
 export function plainAddress(text: string): string {
+  // Dotted decimal has one spelling only.
+  if (!/[:%]/.test(text)) return text;
   const bare = text.replace(/%.*$/, '');
   const bytes = parseAddress(bare);
   return bytes === undefined ? bare : printAddress(bytes);

@@ -11,6 +11,7 @@ import { createOutage } from '../http/outage.ts';
 import { sql } from '../store/sql.ts';
 import { faultOfState } from '../store/sqlstate.ts';
 import { REQUEST_LIMITS } from '../store/time-limits.ts';
+import { type After, exactTimer } from './coarse-timer.ts';
 import { createDatabaseClock } from './database-clock.ts';
 
 export interface TransactOptions {
@@ -46,6 +47,8 @@ export interface DatabaseOptions {
   readonly requested?: (ms: number) => void;
   /** Told when the database is away, and when it is back. */
   readonly log?: Log;
+  /** Ends the waiting; default a timer for each request. */
+  readonly after?: After;
 }
 
 /** PostgreSQL lets nobody in at this moment (57P03, 53300), or no way was found to it (08001, 08004). */
@@ -143,7 +146,7 @@ function createWatch(log: Log, now: () => number) {
 
 export function createDatabase(
   { transact, failureOf }: Driver,
-  { now = Date.now, requested = () => undefined, log = () => undefined }: DatabaseOptions,
+  { now = Date.now, requested = () => undefined, log = () => undefined, after = exactTimer }: DatabaseOptions,
 ): Database {
   const clock = createDatabaseClock();
   const watch = createWatch(log, now);
@@ -191,7 +194,7 @@ export function createDatabase(
 
   const ask = async (queries: readonly Query[], limits: TimeLimits): Promise<object[][]> => {
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), limits.answerMs);
+    const cancel = after(limits.answerMs, () => abort.abort());
     const deadline = now() + limits.workMs;
     try {
       for (const pauseMs of PAUSES_MS) {
@@ -209,7 +212,7 @@ export function createDatabase(
       watch.failed(fault, failure?.state);
       throw fault;
     } finally {
-      clearTimeout(timer);
+      cancel();
     }
   };
 

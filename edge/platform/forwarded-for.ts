@@ -14,6 +14,7 @@ const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/;
  */
 export function createSourceAddress(trusted: readonly string[]): (peer: string, forwardedFor: string | null) => string {
   const ranges = trusted.flatMap((text) => parseRange(text) ?? []);
+  if (ranges.length === 0) return plainAddress;
   const isTrusted = (address: string): boolean => {
     const bytes = parseAddress(address);
     return bytes !== undefined && ranges.some((range) => rangeContains(range, bytes));

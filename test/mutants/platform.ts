@@ -247,6 +247,20 @@ export const PLATFORM: readonly Mutant[] = [
     tests: ['test/unit/platform/database-meter.test.ts'],
   },
   {
+    name: 'a deadline comes though it was cancelled',
+    file: 'edge/platform/coarse-timer.ts',
+    find: 'return () => waiting.delete(one);',
+    replace: 'return () => undefined;',
+    tests: ['test/unit/platform/coarse-timer.test.ts'],
+  },
+  {
+    name: 'a deadline that is set behind others never comes',
+    file: 'edge/platform/coarse-timer.ts',
+    find: '    lookLater();\n  };',
+    replace: '    isLooking = waiting.size > 0;\n  };',
+    tests: ['test/unit/platform/coarse-timer.test.ts'],
+  },
+  {
     name: 'a deadline is told by our own clock',
     file: 'edge/platform/database.ts',
     find: 'limitTime(deadline + clock.aheadMs(), limits)',
