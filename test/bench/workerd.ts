@@ -58,16 +58,20 @@ const gateway :Workerd.Worker = (
 export interface ServedWorker {
   readonly url: string;
   readonly pid: number;
+  /** Its bundle, with the source map beside it. */
+  readonly script: string;
   stop(): Promise<void>;
 }
 
 /**
  * @param env for the address the Worker will have, which its base URLs need
  * @param v8Flags beside the usual
+ * @param inspectorPort where it lets itself be looked at; default nowhere
  */
 export async function serveWorker(
   env: (url: string) => Record<string, string>,
   v8Flags: readonly string[] = [],
+  inspectorPort?: number,
 ): Promise<ServedWorker> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
   const port = await freePort();
@@ -78,10 +82,11 @@ export async function serveWorker(
   await writeFile(join(folder, 'no-limit.js'), NO_LIMIT);
   await writeFile(join(folder, 'config.capnp'), configuration(settings, env(url), port, v8Flags));
 
-  const workerd = await startWorkerd(folder, `${url}/healthz`);
+  const workerd = await startWorkerd(folder, `${url}/healthz`, inspectorPort);
   return {
     url,
     pid: workerd.pid,
+    script,
     async stop() {
       await workerd.stop();
       await rm(folder, { recursive: true, force: true });
@@ -89,12 +94,15 @@ export async function serveWorker(
   };
 }
 
-/** `workerd serve` of the folder's `config.capnp`. @param readyUrl answers when it is ready */
+/** `workerd serve` of the folder's `config.capnp`. @param readyUrl answers when it is ready @param inspectorPort default none */
 export async function startWorkerd(
   folder: string,
   readyUrl: string,
+  inspectorPort?: number,
 ): Promise<{ readonly pid: number; readonly stop: () => Promise<void> }> {
-  const workerd = spawn(`${ROOT}node_modules/workerd/bin/workerd`, ['serve', '--experimental', 'config.capnp'], {
+  const inspected = inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`];
+  const args = ['serve', '--experimental', ...inspected, 'config.capnp'];
+  const workerd = spawn(`${ROOT}node_modules/workerd/bin/workerd`, args, {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
