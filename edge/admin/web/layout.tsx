@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts';
 import { pathPrefix } from '../../http/surface.ts';
 import { securityHeaders } from '../../http/security-headers.ts';
 import type { Session } from '../staff/session.ts';
+import { Head } from './head.tsx';
 import { GROUPS, type PlacePath, PLACES } from './places.ts';
 import { TimeZone } from './ui.tsx';
 
@@ -114,19 +115,7 @@ export const Page = (props: PropsWithChildren<PageProps>) => {
   const asset = (name: string) => linkTo(config, `/admin/assets/${name}`);
   return (
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{`${title} · Integration gateway`}</title>
-        <link rel="icon" href={asset('icon.svg')} type="image/svg+xml" />
-        {[...styles, 'console.css'].map((name) => (
-          <link rel="stylesheet" href={asset(name)} />
-        ))}
-        {[...scripts, 'console.js'].map((name) => (
-          <script src={asset(name)} defer></script>
-        ))}
-      </head>
+      <Head {...{ title, asset }} styles={[...styles, 'console.css']} scripts={[...scripts, 'console.js']} />
       <body class={session === undefined ? 'alone' : 'framed'}>
         <a class="skip" href="#main">
           Skip to content

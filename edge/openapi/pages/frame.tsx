@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
 
+import { Head } from '../../admin/web/head.tsx';
 import type { Config } from '../../config.ts';
 import { ERRORS_PATH, MLLP_PATH, REFERENCE_PATH } from '../../http/reference-address.ts';
 import { pathPrefix } from '../../http/surface.ts';
@@ -46,19 +47,7 @@ export const Frame = ({ site, page, styles, scripts = [], children }: PropsWithC
   const { ADMIN_PUBLIC_BASE_URL: admin } = site.config;
   return (
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{`${PAGES[page].title} · API reference · Integration gateway`}</title>
-        <link rel="icon" href={asset('icon.svg')} type="image/svg+xml" />
-        {styles.map((name) => (
-          <link rel="stylesheet" href={asset(name)} />
-        ))}
-        {scripts.map((name) => (
-          <script src={asset(name)} defer></script>
-        ))}
-      </head>
+      <Head {...{ asset, styles, scripts }} title={`${PAGES[page].title} · API reference`} />
       <body class="reference">
         <a class="skip" href="#main">
           Skip to content
