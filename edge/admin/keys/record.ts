@@ -313,7 +313,7 @@ export const KEY_MEMBERS = {
     schema: hours,
     initial: null,
     answer: text.nullable(),
-    label: 'Between',
+    label: 'Silence counts between',
     hint: 'From when to when somebody would be expected to send, such as 07:00-18:30; 22:00-06:00 ends on the next day.',
     none: 'all day',
     section: 'silence',
@@ -325,7 +325,7 @@ export const KEY_MEMBERS = {
     schema: choices('a day', DAYS),
     initial: [],
     answer: texts,
-    label: 'On',
+    label: 'Silence counts on',
     hint: 'The days on which these hours begin; none chosen: every day.',
     none: 'every day',
     section: 'silence',
@@ -426,7 +426,7 @@ export const KEY_MEMBERS = {
     schema: yesOrNo(true),
     initial: true,
     answer: z.boolean(),
-    label: 'HL7 information',
+    label: 'HL7 information (ERR-4 I)',
     hint:
       'An acknowledgement names what was understood and needs nobody’s care, such as segments that become no FHIR (ERR of ' +
       'severity I). Switch it off for a sender that takes any ERR for a failure; errors and warnings are still sent, and ' +

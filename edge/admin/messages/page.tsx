@@ -156,7 +156,14 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
         <td>
           <Outcome outcome={outcome} />
         </td>
-        <td>{errors.map(({ severity, code, at: place }) => `${severity} ${code} ${place ?? ''}`.trim()).join(', ')}</td>
+        <td>
+          {inOrder(errors).map(({ severity, code, at: place }, n) => (
+            <>
+              {n === 0 ? '' : ', '}
+              {severity} {code} {place === undefined ? null : <Path at={place} />}
+            </>
+          ))}
+        </td>
       </Row>
     ))}
   </Table>
