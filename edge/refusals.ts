@@ -209,8 +209,8 @@ const BEARER_REFUSALS = {
   },
 } as const satisfies Readonly<Record<string, Described>>;
 
-/** R4's IssueTypes as this surface gives them, and its kinds of failure where there is no issue. */
-export const FHIR_REFUSALS = {
+/** R4's IssueTypes as this surface gives them. */
+export const FHIR_ISSUES = {
   structure: {
     label: 'it has not the shape that R4 gives it',
     hint: 'Look at the element: R4 has none of this name there, or of another type. The workbench checks a resource.',
@@ -239,10 +239,6 @@ export const FHIR_REFUSALS = {
     label: 'somebody else changed it at that moment',
     hint: 'Read it again and repeat the change; with If-Match nothing is overwritten unseen.',
   },
-  'precondition-failed': {
-    label: 'a condition in the headers does not hold',
-    hint: 'Another version is the current one: read it again, and send its ETag in If-Match.',
-  },
   'too-costly': {
     label: 'the request is more than one may cost',
     hint: 'Ask for less at once: see Limits in the reference.',
@@ -253,6 +249,14 @@ export const FHIR_REFUSALS = {
     hint: 'The answer says why. The workbench checks a resource.',
   },
   invalid: { label: 'it cannot be read', hint: 'Send JSON in UTF-8, as R4 has it.' },
+} as const satisfies Readonly<Record<string, Described>>;
+
+/** Its kinds of failure where there is no issue. */
+const FHIR_FAILURES = {
+  'precondition-failed': {
+    label: 'a condition in the headers does not hold',
+    hint: 'Another version is the current one: read it again, and send its ETag in If-Match.',
+  },
   malformed: { label: 'it cannot be read', hint: 'Send JSON in UTF-8, as R4 has it.' },
 } as const satisfies Readonly<Record<string, Described>>;
 
@@ -291,7 +295,8 @@ const DESCRIBED: ReadonlyMap<string, Described> = new Map<string, Described>([
   ...Object.entries(TOKEN_REFUSALS),
   ...Object.entries(MLLP_REFUSALS),
   ...Object.entries(BEARER_REFUSALS),
-  ...Object.entries(FHIR_REFUSALS),
+  ...Object.entries(FHIR_ISSUES),
+  ...Object.entries(FHIR_FAILURES),
   ...Object.entries(HL7_REFUSALS),
 ]);
 

@@ -2,7 +2,7 @@
 import { applicationCodeFor } from '../../../shared/hl7/error-code.ts';
 import type { Config } from '../../config.ts';
 import { ERRORS_PATH, issueAnchor, MLLP_PATH, REFERENCE_PATH, statusAnchor } from '../../http/reference-address.ts';
-import { FHIR_REFUSALS, MLLP_REFUSALS } from '../../refusals.ts';
+import { FHIR_ISSUES, MLLP_REFUSALS } from '../../refusals.ts';
 import type { FoundRefusal } from '../../store/admin-refusal.ts';
 import { linkTo } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
@@ -50,6 +50,6 @@ export function explainedAt(config: Config, row: FoundRefusal): Link {
 /** In our own reference, which stands beside the console in any case: the code, else the status. */
 function inReference(config: Config, { surface, answer, code }: FoundRefusal): string {
   if (!/^\d{3}$/.test(answer)) return linkTo(config, `${REFERENCE_PATH}${MLLP_PATH}#errors`);
-  const isIssue = surface === 'fhir' && Object.hasOwn(FHIR_REFUSALS, code) && code !== 'malformed';
+  const isIssue = surface === 'fhir' && Object.hasOwn(FHIR_ISSUES, code);
   return linkTo(config, `${REFERENCE_PATH}${ERRORS_PATH}#${isIssue ? issueAnchor(code) : statusAnchor(answer)}`);
 }

@@ -1,5 +1,5 @@
 /** What can go wrong on each surface, from the tables that the surfaces answer by. */
-import { FHIR_REFUSALS, TOKEN_REFUSALS } from '../../refusals.ts';
+import { FHIR_ISSUES, TOKEN_REFUSALS } from '../../refusals.ts';
 import { ISSUE_TYPE } from '../../fhir/outcome.ts';
 import { FAULT_STATUS } from '../../http/fault-status.ts';
 import { titleOf } from '../../http/problem.ts';
@@ -86,17 +86,15 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
       </Table>
       <h3 id="issues">More precise codes</h3>
       <Table label="Codes of issues" head={['issue.code', 'What it means', 'What to do']}>
-        {Object.entries(FHIR_REFUSALS)
-          .filter(([code]) => code !== 'malformed')
-          .map(([code, { label, hint }]) => (
-            <Row>
-              <th scope="row" id={issueAnchor(code)}>
-                <code>{code}</code>
-              </th>
-              <td>{label}</td>
-              <td>{hint}</td>
-            </Row>
-          ))}
+        {Object.entries(FHIR_ISSUES).map(([code, { label, hint }]) => (
+          <Row>
+            <th scope="row" id={issueAnchor(code)}>
+              <code>{code}</code>
+            </th>
+            <td>{label}</td>
+            <td>{hint}</td>
+          </Row>
+        ))}
       </Table>
     </section>
     <section aria-labelledby="administration">

@@ -14,7 +14,7 @@ import { toRecord } from '../../../edge/admin/record/member.ts';
 import { viewChange } from '../../../edge/admin/record/change.ts';
 import { viewAck, viewMessage } from '../../../edge/admin/messages/segments.ts';
 import { readConfig } from '../../../edge/config.ts';
-import { FHIR_REFUSALS, hintFor, MLLP_REFUSALS, TOKEN_REFUSALS } from '../../../edge/refusals.ts';
+import { FHIR_ISSUES, hintFor, MLLP_REFUSALS, TOKEN_REFUSALS } from '../../../edge/refusals.ts';
 
 test.each([...Object.keys(TOKEN_REFUSALS), ...Object.keys(MLLP_REFUSALS)])(
   'a refusal by %s comes with a hint',
@@ -54,9 +54,10 @@ test('the reference has a place for every failure that the log of requests leads
   const page = await printed(ErrorsPage({ site: { config: at, baseUrl: 'https://admin.example/gw' } }));
   const leadsTo = (answer: string, code: string) => explainedAt(at, { ...REFUSED, answer, code }).href;
   expect(leadsTo('404', 'not-found')).toBe('/gw/docs/errors#issue-not-found');
+  expect(leadsTo('412', 'precondition-failed')).toBe('/gw/docs/errors#status-412');
   expect(leadsTo('429', 'throttled')).toBe('/gw/docs/errors#status-429');
   expect(leadsTo('AE', 'exception')).toBe('/gw/docs/mllp#errors');
-  const codes = Object.keys(FHIR_REFUSALS).map((code) => leadsTo('400', code));
+  const codes = Object.keys(FHIR_ISSUES).map((code) => leadsTo('400', code));
   const statuses = Object.values(FAULT_STATUS).map((status) => leadsTo(String(status), 'throttled'));
   for (const href of [...codes, ...statuses, leadsTo('500', 'exception')].filter((each) => each.includes('/errors#')))
     expect(page).toContain(`id="${href.split('#')[1]}"`);
