@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { getToken } from '../stack/services/client.ts';
+import { until } from '../stack/services/until.ts';
 import { createApiKey } from '../stack/services/seed.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { msh } from '../stack/tools/hl7-text.ts';
@@ -14,7 +15,10 @@ import { replyOf, startSubject, type Reply, type Subject } from './hl7/subject.t
 /** Twice what is promised, for a busy machine. */
 const PATIENCE_MS = 20_000;
 
-describe.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
+/** The runtimes are looked at at once, since much of it is waiting; what is of one in its order. */
+const IN_TURN = { concurrent: false } as const;
+
+describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
   let subject: Subject;
   let fhirToken: string;
   let number = 0;
@@ -82,7 +86,7 @@ describe.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
   }
   const raise = (state: string) => `raise exception 'no' using errcode = '${state}'`;
 
-  test('read-only: not ready, come again; and then it is as if nothing had been', async () => {
+  test('read-only: not ready, come again; and then it is as if nothing had been', IN_TURN, async () => {
     expect((await ask('/readyz')).status).toBe(200);
     const before = await written();
     await alter('set default_transaction_read_only = on');
@@ -112,7 +116,7 @@ describe.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
     ['a disk that is full', '53100'],
     ['a lock table that is full', '53200'],
     ['a block that cannot be read', '58030'],
-  ])('%s (%s): come again, and no message is refused', async (_, state) => {
+  ])('%s (%s): come again, and no message is refused', IN_TURN, async (_, state) => {
     const before = await written();
     await withResources(raise(state), async () => {
       const answers = await write();
@@ -125,7 +129,7 @@ describe.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
     ['a privilege that is missing', '42501'],
     ['a key that is there', '23505'],
     ['an internal error', 'XX000'],
-  ])('%s (%s): 500, and a message is kept until it is mended', async (_, state) => {
+  ])('%s (%s): 500, and a message is kept until it is mended', IN_TURN, async (_, state) => {
     const [versions = 0, stored = 0] = await written();
     await withResources(raise(state), async () => {
       const { fhir, http, mllp } = await write();
@@ -141,13 +145,18 @@ describe.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
     expect(await subject.count(waiting)).toBe(0);
   });
 
-  test('slow: come again in time, and nothing of it is done later', { timeout: 60_000 }, async () => {
+  const SLEEPING = `from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and wait_event = 'PgSleep'`;
+
+  test('slow: come again in time, and nothing of it is done later', { ...IN_TURN, timeout: 60_000 }, async () => {
     const before = await written();
     await withResources('perform pg_sleep(30)', async () => {
       const answers = [createPatient(), subject.post(messages.http), subject.forward(messages.mllp)];
       const began = Date.now();
       expect((await Promise.all(answers)).map(comeAgain)).toEqual([COME_AGAIN, COME_AGAIN, COME_AGAIN]);
       expect(Date.now() - began).toBeLessThan(PATIENCE_MS);
+      // Nor does the database work on for nobody.
+      await until('nothing sleeps any more', async () => (await subject.count(SLEEPING)) === 0, 10_000);
     });
     expect(await written()).toEqual(before);
   });

@@ -54,7 +54,16 @@ test('all is well, and nothing was changed', async () => {
   for (const subject of ['redirect URI', 'endpoints', 'sidecar sidecar-1', 'jti store', 'migrations', 'row security']) {
     expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
   }
-  for (const subject of ['writes', 'role', 'database clock', 'claims', 'refresh tokens', 'limits', 'alerts']) {
+  for (const subject of [
+    'writes',
+    'role',
+    'time limit',
+    'database clock',
+    'claims',
+    'refresh tokens',
+    'limits',
+    'alerts',
+  ]) {
     expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
   }
   expect([code, stderr]).toEqual([0, 'all is well of what was looked at\n']);
@@ -69,6 +78,7 @@ test('what it was given nothing for is said, and is no fault', async () => {
 test('the owner’s connection string is no login for a gateway', async () => {
   const { code, stdout } = await doctor({ DATABASE_URL: db.ownerUrl }, stack.baseUrl);
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +role .*\n +→ README\.md, Deploy, step 1/m)]);
+  expect(stdout).toMatch(/^BAD +time limit +a statement of gateway has no end/m);
 });
 
 test('what is wrong inside is said with what to do, by the API, the doctor and the page', async () => {

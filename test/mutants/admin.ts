@@ -1111,4 +1111,12 @@ export const ADMIN: readonly Mutant[] = [
     replace: "where ${site} <> '' and x.bucket >=",
     tests: ISOLATION,
   },
+  {
+    name: 'doctor is content with a login whose statements have no end',
+    file: 'edge/admin/health/database.ts',
+    find: 'return ms > 0 && ms <=',
+    replace: 'return ms <=',
+    tests: ['test/e2e/doctor-cli.test.ts'],
+    only: 'owner’s connection',
+  },
 ];

@@ -2,6 +2,7 @@
 import type { Database, Query } from '../../deps.ts';
 import { SCHEMA_VERSION, schemaVersion } from '../../store/schema-version.ts';
 import { instantOf, raw, read } from '../../store/sql.ts';
+import { REQUEST_LIMITS } from '../../store/time-limits.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 const SLOW_MS = 1_000;
@@ -14,6 +15,8 @@ interface LoginRow {
   readonly owns: boolean;
   /** Tables with rows of sites that no policy holds back. */
   readonly unwalled: readonly string[];
+  /** What a statement may take where its transaction says nothing, in milliseconds; 0: without end. */
+  readonly statement_ms: number;
   readonly at: string;
 }
 
@@ -24,8 +27,20 @@ const login = (): Query<LoginRow> =>
              where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
                and not (c.relrowsecurity and exists (select from pg_policy p where p.polrelid = c.oid))
              order by 1) as unwalled,
+      (select s.reset_val::integer from pg_settings s where s.name = 'statement_timeout') as statement_ms,
       ${raw(instantOf('clock_timestamp()'))} as at
     from pg_roles r where r.rolname = current_user`;
+
+/** A request that is one statement has no other limit in the database, which would work on for nobody. */
+function timeLimit({ name, statement_ms: ms }: LoginRow): Finding {
+  return ms > 0 && ms <= REQUEST_LIMITS.answerMs
+    ? good('time limit', `a statement of ${name} ends after ${ms} ms`)
+    : bad(
+        'time limit',
+        `a statement of ${name} ${ms === 0 ? 'has no end' : `ends after ${ms} ms`}, when nobody waits any more`,
+        `alter role ${name} set statement_timeout = '8s'; new connections have it`,
+      );
+}
 
 /** Neon's host names tell the region: ep-…[-pooler].eu-central-1.aws.neon.tech. */
 function place(url: string): Finding[] {
@@ -66,6 +81,7 @@ export async function checkDatabase(database: Database, url: string, now: () => 
     who?.unwalled.length === 0
       ? good('row security', 'every table with rows of sites has a policy')
       : bad('row security', `without a policy: ${who?.unwalled.join(', ') ?? '?'}`, 'npm run migrate, as the owner'),
+    ...(who === undefined ? [] : [timeLimit(who)]),
     ended - started > SLOW_MS
       ? bad('database', `it took ${ended - started} ms to answer`, 'put the Worker near it; let it not sleep')
       : good('database', `it answered in ${ended - started} ms`),

@@ -27,6 +27,7 @@ export async function prepareDatabase(ownerUrl: string): Promise<string> {
       const password = client.escapeLiteral(new URL(ownerUrl).password);
       await client.query(`create role ${LOGIN} login password ${password} in role ${APPLICATION_ROLE}`);
     }
+    await client.query(`alter role ${LOGIN} set statement_timeout = '8s'`);
   } finally {
     await client.end();
   }
