@@ -28,7 +28,10 @@ test('a request is answered within 10 s, a health check within 5 s, and the data
   }
 });
 
-describe.each(RUNTIMES)('a database that does not answer, on %s', (runtime) => {
+/** The runtimes are looked at at once, since most of it is waiting; what is of one in its order. */
+const IN_TURN = { concurrent: false, timeout: 60_000 } as const;
+
+describe.concurrent.each(RUNTIMES)('a database that does not answer, on %s', (runtime) => {
   let db: TestDatabase;
   let proxy: SilentProxy;
   let stack: TestConsole;
@@ -90,7 +93,7 @@ describe.each(RUNTIMES)('a database that does not answer, on %s', (runtime) => {
       return rows.length === 0;
     });
 
-  test('every surface answers 503 with Retry-After, and nothing of it is done later', { timeout: 60_000 }, async () => {
+  test('every surface answers 503 with Retry-After, and nothing of it is done later', IN_TURN, async () => {
     proxy.silence();
     const asked: Record<string, Promise<Response>> = {
       readyz: ask('/readyz', ''),
@@ -134,7 +137,7 @@ describe.each(RUNTIMES)('a database that does not answer, on %s', (runtime) => {
     expect(await written()).toEqual({ resources: 1, messages: 0 });
   });
 
-  test('processes of the database that are stopped, and go on later', { timeout: 60_000 }, async () => {
+  test('processes of the database that are stopped, and go on later', IN_TURN, async () => {
     // The connection is closed when nobody uses it for some seconds.
     expect((await createPatient()).status).toBe(201);
     const before = await written();

@@ -81,18 +81,24 @@ async function examples(alg: string, protocol: 'fhir' | 'hl7') {
   return { curl: textOf('curl'), node: textOf('Node'), python: textOf('Python') };
 }
 
+// To ask Python is half a second of a core.
+const [hasShell, hasPython] = await Promise.all([
+  isThere('sh', '-c', 'command -v curl && command -v openssl && command -v xxd'),
+  isThere('python3', '-c', 'import jwt, requests, cryptography'),
+]);
+
 const EXPECTED = { fhir: /"type": ?"searchset"/, hl7: /MSA\|AA\|1/ } as const;
 
 describe.each(ASSERTION_ALGORITHM_NAMES)('for a key of %s', (alg) => {
   test.each(['fhir', 'hl7'] as const)('the programs work on %s', async (protocol) => {
     const { curl, node, python } = await examples(alg, protocol);
-    if (await isThere('sh', '-c', 'command -v curl && command -v openssl && command -v xxd')) {
+    if (hasShell) {
       await writeFile(join(folder, 'example.sh'), curl);
       expect(await run('sh', ['example.sh'])).toMatch(EXPECTED[protocol]);
     }
     await writeFile(join(folder, 'example.mjs'), node);
     expect(await run(process.execPath, ['example.mjs'])).toMatch(EXPECTED[protocol]);
-    if (await isThere('python3', '-c', 'import jwt, requests, cryptography')) {
+    if (hasPython) {
       await writeFile(join(folder, 'example.py'), python);
       expect(await run('python3', ['example.py'])).toMatch(EXPECTED[protocol]);
     }
