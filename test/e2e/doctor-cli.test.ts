@@ -92,7 +92,7 @@ test('what is wrong inside is said with what to do, by the API, the doctor and t
     stack.oidc.setAway(true);
     const browser = createHttpBrowser();
     const away = await doctor({ ADMIN_TOKEN: adminToken }, stack.baseUrl);
-    expect(away.stdout).toMatch(/^BAD +OpenID provider +.*cannot be reached/m);
+    expect(away.stdout).toMatch(/^BAD +OpenID provider +.*answers 503 where its discovery document should be$/m);
     stack.oidc.setAway(false);
     const { username, password } = stack.oidc.admin;
     const { url } = await browser.go(`${stack.baseUrl}/admin/health`);
