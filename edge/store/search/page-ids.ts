@@ -43,6 +43,12 @@ export interface PageIds {
 
 const directionOf = ({ descending }: Pick<SortKey, 'descending'>): 'asc' | 'desc' => (descending ? 'desc' : 'asc');
 
+/**
+ * What changed in a time is found by that, and put in the order of the ids, as long as it is not more. Walked by id, what
+ * changed of late would stand behind all that there is.
+ */
+const FEW_CHANGED = 50_000;
+
 /** In the order of an index: of the ids, or of one key and the ids in its direction. */
 function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection, key: SortKey): PageIds {
   const { bind } = scope;
@@ -54,8 +60,20 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
   const order = `p.sort_key collate "C" ${direction}, p.id ${direction}`;
   if (by === undefined) {
     const rest = after === null ? '' : `\n   and ${id} ${beyond} ${bind(after.id)}::uuid`;
+    const count = `${bind(limit + 1)}::integer`;
+    const last = `order by id ${direction} limit ${count}`;
+    if (criteria.length > 0 && criteria.every(({ kind }) => kind === 'last-updated')) {
+      const found = `select ${id} as id from ${from} where ${where}${rest}`;
+      const text = `with few as materialized (
+       select count(*) <= ${FEW_CHANGED} as yes from (${found} limit ${FEW_CHANGED + 1}) c)
+     select id, null::text as sort_key from (
+       (select id from (${found} and (select yes from few) offset 0) c ${last})
+       union all
+       (select id from (${found} and not (select yes from few) order by ${id} ${direction} limit ${count}) c)) c ${last}`;
+      return { text, order, columns: '' };
+    }
     const text = `select ${repeats ? 'distinct ' : ''}${id} as id, null::text as sort_key from ${from} where ${where}${rest}
-     order by ${id} ${direction} limit ${bind(limit + 1)}::integer`;
+     order by ${id} ${direction} limit ${count}`;
     return { text, order, columns: '' };
   }
   const column = `${DRIVER}.${by.column}`;

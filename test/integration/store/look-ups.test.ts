@@ -11,6 +11,7 @@ import { parameter } from '../../../edge/platform/parameter.ts';
 import type { Query } from '../../../edge/deps.ts';
 import { type AuditFilter, listAudit } from '../../../edge/store/admin-audit.ts';
 import { sendersOf } from '../../../edge/store/hl7.ts';
+import { searchPage } from '../../../edge/store/search/search.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { idAt } from '../../stack/tools/id-at.ts';
@@ -19,11 +20,14 @@ import { withoutGuards } from '../../stack/tools/without-guards.ts';
 
 const MANY = 5_000;
 const SITES = 100;
+const RESOURCES = 60_000;
 
 let db: TestDatabase;
 let application: Client;
 let site: string;
 let clientId: string;
+/** With more resources than are put in order by what changed. */
+let busy: string;
 const patient = idAt(1);
 
 beforeAll(async () => {
@@ -33,7 +37,14 @@ beforeAll(async () => {
   const { client } = db;
   site = await createSite(client);
   ({ clientId } = await createApiKey(client, { site, protocols: ['hl7'] }));
+  busy = await createSite(client);
   await withoutGuards(client, async () => {
+    await client.query(
+      `insert into resource (site_id, type, id, version, last_updated, meta, body)
+       select $1, 'Patient', ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 1,
+          timestamptz '2026-01-01' + n * interval '1 s', '', '"active":true' from generate_series(1, $2::int) n`,
+      [busy, RESOURCES],
+    );
     // One sender has nearly all messages, and each of a hundred others a few: that is what makes one row look likely.
     await client.query(
       `insert into hl7_message (site_id, message_id, client_id, source, source_address, request_id, sending_application,
@@ -146,5 +157,41 @@ describe('the audit', () => {
 
   test("of a neighbour's patient is not found", async () => {
     expect((await cost(list({ patient: randomUUID() }))).rows).toBe(0);
+  });
+});
+
+describe('what changed', () => {
+  const since = (seconds: number): Query =>
+    searchPage({
+      site: busy,
+      type: 'Patient',
+      criteria: [
+        {
+          kind: 'last-updated',
+          any: [{ from: new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString(), before: null, outside: false }],
+        },
+      ],
+      sort: { by: 'id', descending: false },
+      after: null,
+      limit: 20,
+    });
+  const idsOf = async (query: Query): Promise<string[]> => {
+    await application.query(`select set_config('gateway.site', $1, false)`, [busy]);
+    const { rows } = await application.query<{ id: string }>(query.text, query.params.map(parameter));
+    return rows.map(({ id }) => id);
+  };
+  const numbered = (n: number): string => `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
+  const from = (first: number): string[] => Array.from({ length: 21 }, (_, n) => numbered(first + n));
+
+  test('of late is found without passing by all that is older', async () => {
+    const query = since(RESOURCES - 99);
+    expect(await idsOf(query)).toEqual(from(RESOURCES - 99));
+    expect((await explain(application, busy, query)).pages).toBeLessThan(2 * MAX_PAGES);
+  });
+
+  test('ever is found by walking, and not put in order first', async () => {
+    const query = since(5);
+    expect(await idsOf(query)).toEqual(from(5));
+    expect((await explain(application, busy, query)).pages).toBeLessThan(20 * MAX_PAGES);
   });
 });
