@@ -6,7 +6,7 @@
 import { Client } from 'pg';
 
 import { readConfig } from '../../edge/config.ts';
-import type { Database, Deps } from '../../edge/deps.ts';
+import type { Database } from '../../edge/deps.ts';
 import { createFhir } from '../../edge/fhir/routes.ts';
 import { createGuesses } from '../../edge/hl7/guess/guesses.ts';
 import { createHl7 } from '../../edge/hl7/http/routes.ts';
@@ -21,6 +21,7 @@ import { startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
 import { ALL_SCOPES, createApiKey, createSite } from '../stack/services/seed.ts';
 import { adt, fillPatients, oru } from './gateway-stack.ts';
+import { inProcess } from './in-process.ts';
 
 const PATIENTS = 10_000;
 /** Of the patient whose are looked for, made over each way. */
@@ -174,20 +175,7 @@ export async function startPostgresStack(settings: Readonly<Record<string, strin
   const overHttp = neonDatabase({ DATABASE_URL: url, DATABASE_FETCH_ENDPOINT: endpoint.url });
 
   const surfacesOf = (database: Database) => {
-    const deps: Deps = {
-      config,
-      database,
-      measured: async (work) => ({ result: await work(), database: { requests: 0, ms: 0 } }),
-      jtiStore: { claim: async () => true },
-      rateLimiter: { allow: async () => true },
-      now: () => Date.now(),
-      background: () => undefined,
-      log: () => undefined,
-      fetch: (address, init) => fetch(address, init),
-      resolveHost: async () => [],
-      asset: async () => new Response(null, { status: 404 }),
-      sourceAddress: () => '192.0.2.10',
-    };
+    const deps = inProcess(config, database);
     return { fhir: createFhir(deps), hl7: createHl7(deps, createGuesses()) };
   };
 
