@@ -102,7 +102,7 @@ export const Activity = ({ keyRow, activity, nowMs, requestsPath }: ActivityProp
         <Empty>It has not been used yet.</Empty>
       ) : (
         <p>
-          Last used <When at={keyRow.last_used} relative />, to a quarter of an hour; today {todayOf(keyRow)}.{' '}
+          Last used <When at={keyRow.last_used} relative />, to a quarter of an hour; {todayOf(keyRow)} today.{' '}
           <a href={requestsPath}>What was refused or failed</a>
         </p>
       )}
