@@ -71,9 +71,10 @@ export function findRefusals(
   return read<FoundRefusal>`with newest as (
       select r.* from refusal r
        where r.site_id = ${site}::uuid and (${clientId} = '' or r.client_id = ${clientId})
-         and r.since >= greatest(${start}::timestamptz - interval '15 minutes', (
+         and r.since >= coalesce(${start}::timestamptz - interval '15 minutes', '-infinity')
+         and r.since >= (
            select case when s.legal_hold then '-infinity' else now() - make_interval(days => s.keep_attempts_days) end
-             from site s where s.site_id = ${site}::uuid))
+             from site s where s.site_id = ${site}::uuid)
          and (${end}::timestamptz is null or r.since < ${end}::timestamptz)
        order by r.since desc limit ${MAX_ROWS}::int
     ), meant as (

@@ -18,6 +18,7 @@ import { acknowledgeAlert, listAlerts, muteAlert, unmuteAlert } from '../../../e
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { endSession, endSessions, listSessions, startSession } from '../../../edge/store/console-session.ts';
 import { listPeople } from '../../../edge/store/console-person.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
 import { changesOfSite, readSite, siteStatements } from '../../../edge/store/site.ts';
 import { sql } from '../../../edge/store/sql.ts';
@@ -233,7 +234,8 @@ test('the audit of a number that patients of both sites have', async () => {
        select $1, 'operator', 'x', 'crossed', 'read', '{}', '{}', '{}', array[$2::uuid], '{}'`,
     [mine.site, idsOf(theirs.site)[0]],
   );
-  const [found, numbered] = await mine.deps.database.batch([
+  // The audit is looked for in the site of the transaction, which this owner is in as the gateway would be.
+  const [found, numbered] = await inSite(mine.deps.database, mine.site).batch([
     listAudit(mine.site, { ...filter, patientNumber: 'P1' }, 'newest', null, 50),
     patientsNumbered(mine.site, 'P1'),
   ] as const);
