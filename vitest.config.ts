@@ -9,37 +9,54 @@ import { sized } from './test/stack/tools/size.ts';
  */
 const SHARING = ['test/integration/{admin,hl7,jobs,store,wall}/**/*.test.ts'];
 
+/** Files that need a process of their own: they set its Neon endpoint, or a certificate that Miniflare reads when it is loaded. */
+const ALONE = [
+  'test/integration/*.test.ts',
+  'test/integration/{oauth,platform,stack}/**/*.test.ts',
+  'test/contract/{admin-jwks-uri,alerts,oauth-jwks-uri}.test.ts',
+  'test/e2e/outages.test.ts',
+];
+
+/** What all but unit tests have: one PostgreSQL for all projects, and time for what they start. */
+const STACKS = {
+  globalSetup: ['test/stack/tools/global-setup.ts'],
+  testTimeout: sized(30_000, 1_800_000),
+  hookTimeout: 60_000,
+};
+
 // In CI a browser test that cannot run fails; elsewhere it says that it was skipped.
 export default defineConfig({
   test: {
     reporters: ['./test/stack/tools/reporter.ts'],
-    // Two cores, and files that for the most part wait: a third worker uses what these leave.
-    maxWorkers: 3,
+    // Two cores, and files that wait for much of their time: more workers use what these leave.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 20_000,
     projects: [
       {
         extends: true,
         test: {
+          ...STACKS,
           name: 'gateway',
-          include: ['test/{integration,contract,e2e}/**/*.test.ts'],
-          exclude: SHARING,
-          globalSetup: ['test/stack/tools/global-setup.ts'],
+          include: ['test/{contract,e2e}/**/*.test.ts'],
+          exclude: ALONE,
           setupFiles: ['test/stack/tools/watch-answers.ts'],
-          testTimeout: sized(30_000, 1_800_000),
-          hookTimeout: 60_000,
+          // They talk to programs that they start and end; what the tests themselves load is loaded once for many files.
+          isolate: false,
         },
       },
       {
         extends: true,
+        test: { ...STACKS, name: 'alone', include: ALONE, setupFiles: ['test/stack/tools/watch-answers.ts'] },
+      },
+      {
+        extends: true,
         test: {
+          ...STACKS,
           name: 'database',
           include: SHARING,
-          globalSetup: ['test/stack/tools/global-setup.ts'],
           // What they load is loaded once for all of them.
           isolate: false,
-          testTimeout: sized(30_000, 1_800_000),
-          hookTimeout: 60_000,
         },
       },
       {

@@ -1,11 +1,12 @@
 /**
- * Vitest's global setup: one PostgreSQL for a whole run, with one migrated database that test files clone
+ * Vitest's global setup: one PostgreSQL for all projects of a run, with one migrated database that test files clone
  * (database.ts). It is gone with its data when the run ends, however it ends.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { prepareDatabase } from '../services/application-login.ts';
 import { type PgBouncer, startPgBouncer } from '../services/pgbouncer.ts';
@@ -22,7 +23,17 @@ declare module 'vitest' {
   }
 }
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+interface Started {
+  readonly provided: Pick<ProvidedContext, 'templateDatabaseUrl' | 'wireTargetPort' | 'buildFolder'>;
+  stop(): Promise<void>;
+}
+
+declare global {
+  /** Each project loads this file anew: what the first of a run has started is here for the others. */
+  var startedForTests: Promise<Started> | undefined;
+}
+
+async function start(): Promise<Started> {
   const postgres = await startPostgres({ settings: UNSAFE_BUT_FAST });
   let pooler: PgBouncer | undefined;
   try {
@@ -30,20 +41,34 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const mode = process.env['PGBOUNCER_MODE'];
     if (mode === 'transaction' || mode === 'session') {
       pooler = await startPgBouncer({ mode, databaseUrl, connections: 16 });
-      project.provide('wireTargetPort', Number(new URL(pooler.url).port));
-    } else project.provide('wireTargetPort', postgres.port);
+    }
   } catch (error) {
     await postgres.stop();
     throw error;
   }
-  project.provide('templateDatabaseUrl', postgres.url);
   const buildFolder = await mkdtemp(join(tmpdir(), 'gateway-build-'));
-  project.provide('buildFolder', buildFolder);
   // For the workers and all programs that they start, each of which would compile the same modules anew.
   process.env['NODE_COMPILE_CACHE'] = join(buildFolder, 'compiled');
+  const wireTargetPort = pooler === undefined ? postgres.port : Number(new URL(pooler.url).port);
+  return {
+    provided: { templateDatabaseUrl: postgres.url, wireTargetPort, buildFolder },
+    async stop() {
+      await pooler?.stop();
+      await postgres.stop();
+      await rm(buildFolder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    },
+  };
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  globalThis.startedForTests ??= start();
+  const { templateDatabaseUrl, wireTargetPort, buildFolder } = (await globalThis.startedForTests).provided;
+  project.provide('templateDatabaseUrl', templateDatabaseUrl);
+  project.provide('wireTargetPort', wireTargetPort);
+  project.provide('buildFolder', buildFolder);
   return async () => {
-    await pooler?.stop();
-    await postgres.stop();
-    await rm(buildFolder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    const started = globalThis.startedForTests;
+    globalThis.startedForTests = undefined;
+    await (await started)?.stop();
   };
 }

@@ -4,43 +4,63 @@
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Those of ten seconds and more, the longest first. */
+/** Those of fifteen seconds and more, the longest first. */
 const LONGEST: readonly string[] = [
   'contract/fhir.test.ts',
+  'e2e/reference.test.ts',
   'e2e/console/pages.test.ts',
-  'e2e/console/messages.test.ts',
-  'e2e/console/keys.test.ts',
-  'e2e/console/frame.test.ts',
-  'contract/database-away.test.ts',
-  'contract/transport.test.ts',
-  'contract/oauth-operations.test.ts',
   'contract/hl7.test.ts',
-  'e2e/admin-cli.test.ts',
   'integration/store/fhir-plans.test.ts',
-  'contract/admin-sessions.test.ts',
-  'e2e/sidecar-faults.test.ts',
+  'e2e/console/frame.test.ts',
+  'e2e/admin-cli.test.ts',
   'contract/database-ailing.test.ts',
+  'contract/transport.test.ts',
+  'e2e/console/messages.test.ts',
+  'e2e/console/workbench.test.ts',
+  'e2e/console/keys.test.ts',
+  'contract/admin-keys.test.ts',
+  'contract/oauth-operations.test.ts',
+  'e2e/sidecar-faults.test.ts',
+  'e2e/console/key-in-a-minute.test.ts',
+  'contract/fuzz.test.ts',
   'e2e/sidecar-limits.test.ts',
-  'contract/hl7-exactly-once.test.ts',
-  'contract/oauth-jwks-uri.test.ts',
+  'contract/fhir-limits.test.ts',
   'e2e/stack.test.ts',
-  'contract/oauth.test.ts',
+  'contract/database-away.test.ts',
+  'e2e/key-examples.test.ts',
+  'e2e/outages.test.ts',
+  'contract/oauth-jwks-uri.test.ts',
+  'contract/admin-sessions.test.ts',
+  'contract/admin-api.test.ts',
+  'e2e/sidecar-gateway.test.ts',
+  'contract/fhir-us-core.test.ts',
+  'contract/oauth-clients.test.ts',
+  'contract/admin-matrix.test.ts',
   'e2e/sidecar.test.ts',
-  'contract/admin-messages.test.ts',
+  'contract/hl7-exactly-once.test.ts',
+  'contract/oauth.test.ts',
 ];
+
+/**
+ * A worker goes on with the next file only where that is of the same project, so the files of a project stay together. What
+ * starts the most comes first.
+ */
+const PROJECTS: readonly string[] = ['gateway', 'alone', 'database', 'unit'];
 
 /** All others: those that start the most before those that start nothing. */
 const FOLDERS: readonly string[] = ['e2e/', 'contract/', 'integration/', 'unit/'];
 
-/** @returns its place among the files, small for those that come first */
+/** @returns its place among the files of its project, small for those that come first */
 function placeOf({ moduleId }: TestSpecification): number {
   const path = moduleId.replace(/^.*\/test\//, '');
   const known = LONGEST.indexOf(path);
   return known >= 0 ? known : LONGEST.length + FOLDERS.findIndex((folder) => path.startsWith(folder));
 }
 
+const projectOf = ({ project }: TestSpecification): number => PROJECTS.indexOf(project.name);
+
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return files.toSorted((one, other) => placeOf(one) - placeOf(other));
+    return files.toSorted((one, other) => projectOf(one) - projectOf(other) || placeOf(one) - placeOf(other));
   }
 }

@@ -4,76 +4,17 @@
  */
 import { expect } from 'vitest';
 
-import { ANSWERS_HEADERS } from '../../../edge/http/reference-cors.ts';
+import { undescribed, unwatchedFetch } from './undescribed.ts';
 
-interface Operation {
-  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly headers?: object }>>;
-}
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation | undefined>>>>;
-  readonly components: { readonly responses: Readonly<Record<string, { readonly headers?: object }>> };
-}
-interface Described {
-  readonly path: RegExp;
-  readonly parameters: number;
-  readonly item: Readonly<Record<string, Operation | undefined>>;
-  readonly document: Document;
-}
+const watchedFetch: typeof fetch = async (input, init) => {
+  const response = await unwatchedFetch(input, init);
+  const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
+  const url = input instanceof Request ? input.url : String(input);
+  const problem = await undescribed(method.toUpperCase(), url, response);
+  if (problem !== undefined) throw new Error(problem);
+  return response;
+};
 
-async function describedPaths(): Promise<Described[]> {
-  const [{ administrationDocument, partnerDocument }, { adminOperations }, { testDeps }] = await Promise.all([
-    import('../../../edge/openapi/document.ts'),
-    import('../../../edge/admin/routes.ts'),
-    import('./test-deps.ts'),
-  ]);
-  const env = {
-    ADMIN_PUBLIC_BASE_URL: 'https://console.test',
-    INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: 'https://hl7.test',
-  };
-  const deps = testDeps({ signingKeys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', kid: 'k' }], env });
-  const documents = [
-    partnerDocument(deps.config),
-    administrationDocument(deps.config, adminOperations(deps, {} as never)),
-  ];
-  return documents
-    .flatMap((document) => {
-      const known = document as unknown as Document;
-      return Object.entries(known.paths).map(([path, item]) => ({
-        path: new RegExp(`${path.replaceAll(/[.$]/g, '\\$&').replaceAll(/\{\w+\}/g, '[^/$]+')}$`),
-        parameters: path.split('{').length,
-        item,
-        document: known,
-      }));
-    })
-    .toSorted((a, b) => a.parameters - b.parameters);
-}
-
-let described: Promise<Described[]> | undefined;
-
-/** @returns what the reference does not say of the answer, if anything */
-export async function undescribed(method: string, url: string, response: Response): Promise<string | undefined> {
-  described ??= describedPaths();
-  const pathname = new URL(url).pathname.replaceAll('%24', '$').replace(/\/fhir\/$/, '/fhir');
-  const found = (await described).find(({ path }) => path.test(pathname));
-  const operation = found?.item[method.toLowerCase()];
-  if (found === undefined || operation === undefined) return undefined;
-  const where = `${method} ${pathname}: ${response.status}`;
-  const named = operation.responses[response.status];
-  if (named === undefined) return `${where} is not in the API reference`;
-  const { headers = {} } =
-    named.$ref === undefined ? named : (found.document.components.responses[named.$ref.split('/').at(-1) ?? ''] ?? {});
-  const missing = ANSWERS_HEADERS.filter((name) => response.headers.has(name) && !(name in headers));
-  return missing.length === 0 ? undefined : `${where} has ${missing.join(', ')}, which the API reference does not name`;
-}
-
-if (expect.getState().testPath?.includes('/test/contract/') === true) {
-  const { fetch } = globalThis;
-  globalThis.fetch = async (input, init) => {
-    const response = await fetch(input, init);
-    const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
-    const url = input instanceof Request ? input.url : String(input);
-    const problem = await undescribed(method.toUpperCase(), url, response);
-    if (problem !== undefined) throw new Error(problem);
-    return response;
-  };
-}
+// Once for each file, and several files share a process.
+const isContract = expect.getState().testPath?.includes('/test/contract/') === true;
+globalThis.fetch = isContract ? watchedFetch : unwatchedFetch;
