@@ -17,6 +17,8 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   is_by_name boolean := cardinality(p_opening) = 3;
+  -- Else it is that of the candidates, which the transaction is in.
+  named_site uuid := case when is_by_name then p_site end;
   taken bytea;
   ignored text;
 begin
@@ -33,7 +35,7 @@ begin
   if outcome = 'retry' then
     senders := (
       select json_agg(s)
-        from hl7_sender(case when is_by_name then p_site end, case when is_by_name then p_opening[2] end,
+        from hl7_sender(named_site, case when is_by_name then p_opening[2] end,
           p_message ->> 'application', p_message ->> 'facility', p_message ->> 'controlId', p_message ->> 'sha256') s);
   end if;
   if outcome = 'retry' or outcome = 'stored' and p_is_learnt then
@@ -43,7 +45,7 @@ begin
                'meta', case when outcome = 'retry' then m.meta else '' end,
                'body', case when outcome = 'retry' then m.body else '' end,
                'contributions', m.contributions, 'asked', m.asked, 'state', m.state))
-        from hl7_known(coalesce(case when is_by_name then p_site end, nullif(current_setting('gateway.site', true), '')::uuid),
+        from hl7_known(coalesce(named_site, nullif(current_setting('gateway.site', true), '')::uuid),
           p_values, p_types, p_keys) m);
   end if;
   ignored := assert_in_time(p_deadline);
