@@ -38,7 +38,7 @@ export interface Settled {
   readonly close: () => Promise<void>;
 }
 
-/** @param url the owner's, to a database that is made @param server the owner's, to one that is there */
+/** @param server the owner's connection string @param name of the database that is made there */
 export async function settle(
   server: string,
   name: string,
