@@ -1,4 +1,5 @@
 /** One sentence about all feeds of a site: what is not as usual, the worst first. Pure. */
+import { counted } from '../web/counted.ts';
 import type { Feeds, Sender } from './schema.ts';
 
 /** What more there is stands below, key by key. */
@@ -15,8 +16,6 @@ export function howLong(ms: number): string {
 export const senderName = ({ application, facility }: Pick<Sender, 'application' | 'facility'>): string =>
   [application, facility].filter(Boolean).join(' / ');
 
-const counted = (number: number, what: string): string =>
-  `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
 const were = (number: number): string => (number === 1 ? 'was' : 'were');
 
 export function sentenceOf(

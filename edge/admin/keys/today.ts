@@ -1,10 +1,8 @@
 /** What a key did since midnight at the site, in words: whoever disables it sees what ends. */
+import { counted } from '../web/counted.ts';
 import type { KeyRow } from './statements.ts';
 
 type Today = Pick<KeyRow, 'tokens_today' | 'requests_today' | 'messages_today'>;
-
-const counted = (count: number, what: string): string =>
-  `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 
 export const todayOf = (row: Today): string => {
   const { tokens_today: tokens, requests_today: requests, messages_today: messages } = row;

@@ -3,7 +3,7 @@ import type { PropsWithChildren } from 'hono/jsx';
 
 import { MAX_ELSEWHERE } from '../../store/messages-elsewhere.ts';
 import { MAX_COUNTED } from '../../store/message-search.ts';
-import { Badge, Empty, Filter, Moment, Outcome, Refreshed, Row, Select, Table, When } from '../web/ui.tsx';
+import { Empty, Filter, Moment, Outcome, Refreshed, Row, Select, Table, Warnings, When } from '../web/ui.tsx';
 import type { MessageList as Listed } from './listing.ts';
 import { Path } from './path.tsx';
 import { type ListedMessage, viewListedMessage } from './view.ts';
@@ -147,8 +147,7 @@ const duration = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${(ms / 1000
 /** What became of it; an acceptance with warnings does not look like one without. */
 const Became = ({ message: { outcome, warnings, finding } }: { message: ListedMessage }) => (
   <>
-    <Outcome outcome={outcome} />{' '}
-    {warnings === 0 ? null : <Badge tone="warn">{warnings === 1 ? '1 warning' : `${warnings} warnings`}</Badge>}
+    <Outcome outcome={outcome} /> <Warnings count={warnings} />
     {finding === null ? null : (
       <small class="finding">
         <code>{finding.reason ?? finding.code}</code> {finding.at === undefined ? null : <Path at={finding.at} />}

@@ -3,7 +3,7 @@ import type { AroundView, AttemptView, ChangeView, MessageDetail } from './view.
 import { Differences } from './differences.tsx';
 import { Path } from './path.tsx';
 import type { ComponentView, FieldView, Finding, SegmentView } from './segments.ts';
-import { Badge, Code, Copyable, Empty, Fact, Outcome, Row, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Copyable, Empty, Fact, Outcome, Row, Table, Warnings, When } from '../web/ui.tsx';
 
 const SEVERITIES: Readonly<Record<string, { tone: 'bad' | 'warn' | 'plain'; word: string }>> = {
   E: { tone: 'bad', word: 'error' },
@@ -263,8 +263,7 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
     <>
       <dl class="facts">
         <Fact name="Outcome">
-          <Outcome outcome={message.outcome} />{' '}
-          {warnings === 0 ? null : <Badge tone="warn">{warnings === 1 ? '1 warning' : `${warnings} warnings`}</Badge>}
+          <Outcome outcome={message.outcome} /> <Warnings count={warnings} />
         </Fact>
         <Fact name="Received">
           <When at={message.receivedAt} /> by {WAYS[message.source]} from <code>{message.sourceAddress}</code>

@@ -68,6 +68,10 @@ export const Outcome = ({ outcome }: { outcome: 'AA' | 'AE' | 'AR' }) => (
   </Badge>
 );
 
+/** Beside an outcome; nothing where there are none. */
+export const Warnings = ({ count }: { count: number }) =>
+  count === 0 ? null : <Badge tone="warn">{count === 1 ? '1 warning' : `${count} warnings`}</Badge>;
+
 export const Notice = ({ tone, children }: PropsWithChildren<{ tone: Tone }>) => (
   <div class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
     {children}
