@@ -114,7 +114,7 @@ test('among many keys by index', async () => {
   );
   const plan = await planOf('mllp_candidates', ['10.4.0.7', 'APP-9', 'FAC-10', '']);
   for (const index of ['allowed_networks', 'sender_application', 'sender_facility']) {
-    expect(plan).toContain(`Bitmap Index Scan on api_key_${index}`);
+    expect(plan).toContain(`api_key_${index}`);
   }
   expect(plan).not.toContain('Seq Scan on api_key');
 });
