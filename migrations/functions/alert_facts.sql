@@ -38,7 +38,11 @@ begin
          and r.surface = 'token' and r.code = 'jwks' and r.reason like 'the JWKS URI cannot be used%'
          and r.since >= greatest(k.updated_at, clock_timestamp() - interval '45 minutes')
          and r.last_at > clock_timestamp() - interval '30 minutes'
-       where k.status = 'active' and k.jwks_uri is not null group by r.site_id, r.client_id) x),
+       where k.status = 'active' and k.jwks_uri is not null group by r.site_id, r.client_id
+      -- A signature soon after may have been checked with keys that another process had kept; one this late was not.
+      having not exists (
+        select from key_kid i where i.site_id = r.site_id and i.client_id = r.client_id
+           and i.last_at > max(r.last_at) + interval '5 minutes')) x),
     (select coalesce(json_agg(x), '[]') from (
       select m.site_id as site, count(*) as messages from hl7_message m
        where m.has_failed and m.received_at < clock_timestamp() - interval '15 minutes' group by m.site_id) x),

@@ -14,6 +14,7 @@ import type { JobKind } from '../../edge/jobs/kind.ts';
 import { tick } from '../../edge/jobs/tick.ts';
 import { neonDatabase } from '../../edge/platform/neon.ts';
 import { askForAlerts } from '../../edge/store/alert.ts';
+import { noteUsage } from '../../edge/store/usage.ts';
 import type { LogEntry } from '../../shared/log.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
@@ -142,6 +143,33 @@ test('each cause opens its alert, of its site alone', async () => {
   await turn('post');
   expect(received).toHaveLength(5);
 });
+
+test.each([
+  ['of another client since', 'other', 2, true],
+  ['one a minute after, perhaps with kept keys', 'own', 11, true],
+  ['one ten minutes after', 'own', 2, false],
+] as const)(
+  'a JWKS URI that failed twelve minutes ago, and good assertions: %s',
+  async (_, whose, minutes, isFailing) => {
+    const other = await createApiKey(db.client, { site });
+    await db.client.query(
+      `update api_key set jwks = null, jwks_uri = 'https://keys.example/jwks' where client_id = $1`,
+      [key.clientId],
+    );
+    await ago('api_key', ['updated_at'], '1 hour');
+    const refused = refusalOf(key.clientId, { code: 'jwks', reason: 'the JWKS URI cannot be used: 503', requests: 3 });
+    await db.client.query(...noteRefusalsSql(refused));
+    await ago('refusal', ['since', 'first_at', 'last_at'], '12 minutes');
+    const { clientId } = whose === 'own' ? key : other;
+    const at = Date.now() - minutes * 60_000;
+    await database.run(noteUsage({ counts: [], answers: [], keys: [], kids: [{ site, clientId, kid: 'k', at }] }));
+    await turn('watch');
+    expect((await openAlerts()).map(({ kind }) => kind)).toEqual(isFailing ? ['jwks-uri-failing'] : []);
+    await db.client.query(...noteRefusalsSql(refused));
+    await turn('watch');
+    expect((await openAlerts()).map(({ kind }) => kind)).toEqual(['jwks-uri-failing']);
+  },
+);
 
 test('after a break of its own nothing is silent yet', async () => {
   await db.client.query('update api_key set silent_after_minutes = 30');

@@ -107,6 +107,22 @@ export const ALERTS: readonly Mutant[] = [
     tests: RULES,
   },
   {
+    name: 'a JWKS URI fails on for half an hour after it is mended',
+    file: 'migrations/functions/alert_facts.sql',
+    find: "i.last_at > max(r.last_at) + interval '5 minutes'",
+    replace: "i.last_at > max(r.last_at) + interval '5 hours'",
+    tests: WORK,
+    only: 'a JWKS URI that failed',
+  },
+  {
+    name: 'a JWKS URI works since another process had kept its keys',
+    file: 'migrations/functions/alert_facts.sql',
+    find: "i.last_at > max(r.last_at) + interval '5 minutes'",
+    replace: 'i.last_at > max(r.last_at)',
+    tests: WORK,
+    only: 'a JWKS URI that failed',
+  },
+  {
     name: 'a cause that is gone for a moment resolves',
     file: 'edge/alerts/transition.ts',
     find: 'return now - clearSince < CLEAR_MS ? alert',
