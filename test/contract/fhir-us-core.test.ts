@@ -76,6 +76,12 @@ onRuntimes(
         category: category('surgery'),
         performedDateTime: '2019',
       });
+      await add('unset', {
+        resourceType: 'Procedure',
+        status: 'unknown',
+        subject: about('ann'),
+        performedDateTime: '0001-01-01',
+      });
       await add('document', {
         resourceType: 'DocumentReference',
         status: 'current',
@@ -142,6 +148,10 @@ onRuntimes(
       ['Condition?recorded-date=2021-07-01', ['problem']],
       ['Condition?clinical-status:missing=true&subject=$bob', ['problem']],
       ['AllergyIntolerance?category=food&date=2020', ['allergy']],
+      // What programs write that know no date.
+      ['Procedure?date=0001-01-01', ['unset']],
+      ['Procedure?date=0001-01-02', []],
+      ['Procedure?date=lt0001-01-02', ['unset']],
       ['Procedure?patient=$ann&date=le2019&category=surgery&status=completed', ['procedure']],
       [
         'DocumentReference?date=2026-02-01T00:00:00Z&period=2026-01&category=clinical-note&status=current',

@@ -12,12 +12,19 @@ function offsetMs(zone: string | undefined): number {
   return (zone.startsWith('-') ? -1 : 1) * minutes * MINUTE_MS;
 }
 
-/** What both ISO text and PostgreSQL can say; nothing was written before or will be after. */
-const FIRST_MS = Date.parse('0002-01-01T00:00:00Z');
-const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
-
-/** @param ms since the epoch */
-export const isoOf = (ms: number): string => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
+/**
+ * An instant as PostgreSQL reads it. A day beyond the first or the last that FHIR can write, where ranges of those end, is in
+ * PostgreSQL's words: 10000, and 0001 BC before 0001.
+ *
+ * @param ms since the epoch
+ */
+export function isoOf(ms: number): string {
+  const iso = new Date(ms).toISOString();
+  const year = new Date(ms).getUTCFullYear();
+  if (year > 9999) return `${year}${iso.slice('+010000'.length)}`;
+  if (year > 0) return iso;
+  return `${String(1 - year).padStart(4, '0')}${iso.slice(year === 0 ? '0000'.length : '-000001'.length)} BC`;
+}
 
 /** @returns undefined for what is no date of R4, of which a second may be 60 */
 export function dateRange(text: string): DateRange | undefined {

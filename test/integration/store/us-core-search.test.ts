@@ -171,8 +171,8 @@ type Pair = readonly [name: string, value: string];
 
 const some = <T>(...values: T[]) => fc.constantFrom(...values);
 const option = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined, freq: 4 });
-/** Few days, about the turns of a year and of New York's clocks, so that ranges touch. */
-const day = some('2025-12-31', '2026-01-01', '2026-03-07', '2026-03-08', '2026-03-09', '2026-11-01');
+/** Few days, about the turns of a year and of New York's clocks, so that ranges touch, and the last that FHIR can write. */
+const day = some('2025-12-31', '2026-01-01', '2026-03-07', '2026-03-08', '2026-03-09', '2026-11-01', '9999-12-31');
 const zoned = fc
   .tuple(
     day,
@@ -183,7 +183,7 @@ const zoned = fc
 const partial = fc.oneof(
   day,
   day.map((one) => one.slice(0, 7)),
-  some('2025', '2026'),
+  some('2025', '2026', '9999'),
 );
 const stored = fc.oneof(partial, zoned);
 const asked = fc.oneof(

@@ -112,7 +112,7 @@ const storedInstant = (alias: string, bound: 'from' | 'before', zone: string): s
 function comparedSql({ prefix, range }: ComparedDate, alias: string, zone: string, bind: Bind): string {
   const asked = (ms: number): string =>
     range.isLocal
-      ? `${bind(isoOf(ms).slice(0, -1))}::timestamp at time zone ${zone}`
+      ? `${bind(isoOf(ms).replace('Z', ''))}::timestamp at time zone ${zone}`
       : `${bind(isoOf(ms))}::timestamptz`;
   const near = (column: 'from_at' | 'before_at', operator: '<' | '>', ms: number): string =>
     `${alias}.${column} ${operator} ${bind(isoOf(ms + (operator === '<' ? 1 : -1) * ZONES_APART_MS))}::timestamptz`;
