@@ -2,6 +2,7 @@
 import type { Child } from 'hono/jsx';
 
 import { labelFor } from '../../refusals.ts';
+import { counted } from '../web/counted.ts';
 import { Badge, Empty, Notice, When } from '../web/ui.tsx';
 import { senderName } from './health.ts';
 import type { FeedLinks } from './links.ts';
@@ -165,9 +166,7 @@ const Sidecars = ({ sidecars }: Pick<Feeds, 'sidecars'>) => (
               ? ''
               : `, its clock is ${Math.abs(clockSeconds)} s ${clockSeconds < 0 ? 'ahead' : 'behind'}`}
           </span>
-          {connections === null ? null : (
-            <span>{connections === 1 ? '1 connection open' : `${connections} connections open`}</span>
-          )}
+          {connections === null ? null : <span>{counted(connections, 'connection')} open</span>}
           {version === null ? null : <span class="quiet">version {version}</span>}
         </p>
       </li>

@@ -8,6 +8,7 @@ import {
   sidecarsTurnedAway,
   type TurnedAwayRow,
 } from '../../store/sidecar.ts';
+import { counted } from '../web/counted.ts';
 import { bad, doubtful, type Finding, good } from './finding.ts';
 
 /** Half of what is tolerated (edge/hl7/mllp/sidecar-token.ts): there is time to mend it. */
@@ -17,11 +18,9 @@ const off = (seconds: number): string => `${Math.abs(seconds)} s ${seconds < 0 ?
 
 const SET_THE_CLOCK = 'set the clock of its machine (NTP), or of the gateway’s: beyond 30 s it is not let in';
 
-const counted = (connections: number): string => `${connections} ${connections === 1 ? 'connection' : 'connections'}`;
-
 /** What it says of itself, behind what we know of it. */
 const toldBy = ({ version, connections }: SidecarRow): string =>
-  version === null || connections === null ? '' : `; version ${version}, ${counted(connections)} open`;
+  version === null || connections === null ? '' : `; version ${version}, ${counted(connections, 'connection')} open`;
 
 function calling(row: SidecarRow, nowMs: number): Finding {
   const { issuer, last_seen: at, clock_seconds: clock } = row;

@@ -3,6 +3,7 @@ import type { AroundView, AttemptView, ChangeView, MessageDetail } from './view.
 import { Differences } from './differences.tsx';
 import { Path } from './path.tsx';
 import type { ComponentView, FieldView, Finding, SegmentView } from './segments.ts';
+import { counted } from '../web/counted.ts';
 import { Badge, Code, Copyable, Empty, Fact, Outcome, Row, Table, Warnings, When } from '../web/ui.tsx';
 
 const SEVERITIES: Readonly<Record<string, { tone: 'bad' | 'warn' | 'plain'; word: string }>> = {
@@ -103,7 +104,7 @@ export const Segments = ({ segments }: { segments: readonly SegmentView[] }) => 
             <code>{id}</code> {name ?? <span class="quiet">not in the table of segments</span>}{' '}
             {serious.length === 0 ? null : (
               <Badge tone={serious.some(({ severity }) => severity === 'E') ? 'bad' : 'warn'}>
-                {serious.length === 1 ? '1 finding' : `${serious.length} findings`}
+                {counted(serious.length, 'finding')}
               </Badge>
             )}
           </summary>

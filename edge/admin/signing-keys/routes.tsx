@@ -5,6 +5,7 @@ import { SIGNING_KEY_MAX_AGE_DAYS } from '../../../shared/oauth/signing-kid.ts';
 import type { Surface } from '../../http/surface.ts';
 import { signingKeysSeen } from '../../store/signing-key.ts';
 import type { Console } from '../web/console.ts';
+import { counted } from '../web/counted.ts';
 import { Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Badge, Code, Notice, Row, Table, When } from '../web/ui.tsx';
@@ -69,7 +70,7 @@ export function addSigningKeyPage(app: Surface, { deps: { config, now }, access 
               </th>
               <td>{STATES[item.state]}</td>
               <td>{item.algorithm}</td>
-              <td>{item.ageDays === null ? 'not known' : `${item.ageDays} ${item.ageDays === 1 ? 'day' : 'days'}`}</td>
+              <td>{item.ageDays === null ? 'not known' : counted(item.ageDays, 'day')}</td>
               <td>
                 <SignsSince item={item} />
               </td>

@@ -1,3 +1,3 @@
-/** How many there are of something, in words: `1 token`, `1,200 tokens`. */
-export const counted = (count: number, what: string): string =>
-  `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+/** How many there are of something, in words: `1 token`, `1,200 tokens`; @param many of which words do not take an s */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

@@ -5,6 +5,7 @@
  */
 import { type Child, cloneElement, createContext, isValidElement, type PropsWithChildren, useContext } from 'hono/jsx';
 
+import { counted } from './counted.ts';
 import { clockOf, fieldValue, wallTime } from './wall-clock.ts';
 
 /** Whose clocks a page shows: the IANA name of the site's time zone. The page's frame says it. */
@@ -70,7 +71,7 @@ export const Outcome = ({ outcome }: { outcome: 'AA' | 'AE' | 'AR' }) => (
 
 /** Beside an outcome; nothing where there are none. */
 export const Warnings = ({ count }: { count: number }) =>
-  count === 0 ? null : <Badge tone="warn">{count === 1 ? '1 warning' : `${count} warnings`}</Badge>;
+  count === 0 ? null : <Badge tone="warn">{counted(count, 'warning')}</Badge>;
 
 export const Notice = ({ tone, children }: PropsWithChildren<{ tone: Tone }>) => (
   <div class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>

@@ -1,6 +1,7 @@
 /** What came of what was pasted: the verdict, then what is wrong, then all the rest folded. */
 import type { Issue } from '../../../shared/fault.ts';
 import { AckErrors, Segments } from '../messages/page.tsx';
+import { counted } from '../web/counted.ts';
 import { Badge, Code, Fact, Outcome, Row, Table, When } from '../web/ui.tsx';
 import type { viewDryRun, viewExplanation } from './operations.ts';
 import { Verdict } from './page.tsx';
@@ -8,8 +9,6 @@ import type { ResourceDifferenceResult } from './workbench.ts';
 
 type Explained = ReturnType<typeof viewExplanation>;
 type Run = ReturnType<typeof viewDryRun>;
-
-const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
 const RESULTS = { passed: 'good', failed: 'bad', skipped: 'plain' } as const;
 
