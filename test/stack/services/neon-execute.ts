@@ -27,7 +27,12 @@ export async function execute(client: PoolClient, request: NeonRequest): Promise
   if (request.begin === undefined) return Promise.all(request.statements.map((statement) => run(client, statement)));
   const plain = (query: string): Statement => ({ query, params: [] });
   const all = [plain(request.begin), ...request.statements, plain('commit')];
-  const outcomes = await Promise.allSettled(all.map((statement) => run(client, statement)));
+  const { stream } = client.connection;
+  // One write to the socket, not one for each.
+  stream.cork();
+  const running = all.map((statement) => run(client, statement));
+  stream.uncork();
+  const outcomes = await Promise.allSettled(running);
   const results = outcomes.map((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;

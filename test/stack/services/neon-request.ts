@@ -38,7 +38,8 @@ const statement = z.object({
     .max(MAX_PARAMS)
     .default([]),
 });
-const body = z.union([statement, z.object({ queries: z.array(statement) })]);
+const batch = z.object({ queries: z.array(statement) });
+const isBatch = (content: unknown): boolean => typeof content === 'object' && content !== null && 'queries' in content;
 
 const ISOLATION_LEVELS: ReadonlyMap<string, string> = new Map([
   ['ReadUncommitted', 'read uncommitted'],
@@ -53,11 +54,19 @@ export function readNeonRequest(headers: IncomingHttpHeaders, content: string): 
   if (header('neon-raw-text-output') !== 'true' || header('neon-array-mode') !== 'true') {
     throw new NotUnderstood('only raw text output in array mode is spoken here, as the driver asks for it');
   }
-  const { user, password, database } = readConnectionString(header('neon-connection-string'));
-  const parsed = body.safeParse(readJson(content));
+  const { user, password, database } = loginOf(header('neon-connection-string'));
+  const body = readJson(content);
+  if (isBatch(body)) {
+    const { queries } = read(batch, body);
+    return { user, password, database, statements: queries, begin: beginOf(header) };
+  }
+  return { user, password, database, statements: [read(statement, body)], begin: undefined };
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(body);
   if (!parsed.success) throw new NotUnderstood(`the body is no query: ${z.prettifyError(parsed.error)}`);
-  if (!('queries' in parsed.data)) return { user, password, database, statements: [parsed.data], begin: undefined };
-  return { user, password, database, statements: parsed.data.queries, begin: beginOf(header) };
+  return parsed.data;
 }
 
 function beginOf(header: (name: string) => string): string {
@@ -73,7 +82,20 @@ function beginOf(header: (name: string) => string): string {
   return words.join(' ');
 }
 
-function readConnectionString(value: string): { user: string; password: string; database: string } {
+type Login = Pick<NeonRequest, 'user' | 'password' | 'database'>;
+
+/** Those that were read, which are few: a gateway has one. */
+const logins = new Map<string, Login>();
+
+function loginOf(connectionString: string): Login {
+  const known = logins.get(connectionString);
+  if (known !== undefined) return known;
+  const login = readConnectionString(connectionString);
+  logins.set(connectionString, login);
+  return login;
+}
+
+function readConnectionString(value: string): Login {
   if (!URL.canParse(value)) throw new NotUnderstood('Neon-Connection-String is no URL');
   const url = new URL(value);
   const [user, password, database] = [url.username, url.password, url.pathname.slice(1)].map(decodeURIComponent);
