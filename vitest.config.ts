@@ -17,12 +17,17 @@ const ALONE = [
   'test/e2e/outages.test.ts',
 ];
 
+/**
+ * For what hangs: no test takes as long, also on a machine that does ten other things, where ten seconds' work lasts a
+ * minute and a half.
+ */
+const TIMES = { testTimeout: sized(120_000, 1_800_000), hookTimeout: 120_000 };
+
+/** Inputs at random are the same in each run (test/stack/tools/same-inputs.ts). */
+const SETUP = 'test/stack/tools/same-inputs.ts';
+
 /** What all but unit tests have: one PostgreSQL for all projects, and time for what they start. */
-const STACKS = {
-  globalSetup: ['test/stack/tools/global-setup.ts'],
-  testTimeout: sized(30_000, 1_800_000),
-  hookTimeout: 60_000,
-};
+const STACKS = { globalSetup: ['test/stack/tools/global-setup.ts'], ...TIMES };
 
 // In CI a browser test that cannot run fails; elsewhere it says that it was skipped.
 export default defineConfig({
@@ -40,14 +45,14 @@ export default defineConfig({
           name: 'gateway',
           include: ['test/{contract,e2e}/**/*.test.ts'],
           exclude: ALONE,
-          setupFiles: ['test/stack/tools/watch-answers.ts'],
+          setupFiles: [SETUP, 'test/stack/tools/watch-answers.ts'],
           // They talk to programs that they start and end; what the tests themselves load is loaded once for many files.
           isolate: false,
         },
       },
       {
         extends: true,
-        test: { ...STACKS, name: 'alone', include: ALONE, setupFiles: ['test/stack/tools/watch-answers.ts'] },
+        test: { ...STACKS, name: 'alone', include: ALONE, setupFiles: [SETUP, 'test/stack/tools/watch-answers.ts'] },
       },
       {
         extends: true,
@@ -55,6 +60,7 @@ export default defineConfig({
           ...STACKS,
           name: 'database',
           include: SHARING,
+          setupFiles: [SETUP],
           // What they load is loaded once for all of them.
           isolate: false,
         },
@@ -67,7 +73,8 @@ export default defineConfig({
           // They start nothing and share nothing, so that what they load is loaded once for all of them.
           pool: 'threads',
           isolate: false,
-          testTimeout: sized(30_000, 1_800_000),
+          setupFiles: [SETUP],
+          ...TIMES,
         },
       },
     ],

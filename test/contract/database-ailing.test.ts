@@ -148,7 +148,7 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
   const SLEEPING = `from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and wait_event = 'PgSleep'`;
 
-  test('slow: come again in time, and nothing of it is done later', { ...IN_TURN, timeout: 60_000 }, async () => {
+  test('slow: come again in time, and nothing of it is done later', IN_TURN, async () => {
     const before = await written();
     await withResources('perform pg_sleep(30)', async () => {
       const answers = [createPatient(), subject.post(messages.http), subject.forward(messages.mllp)];

@@ -36,7 +36,7 @@ onRuntimes(
         const [job] = await edge.run(addJob(reindexJob(randomUUID(), site, 1, askedBy)));
         await gateway.tick?.();
         await expect
-          .poll(async () => (await edge.run(findJob(job?.id ?? '')))[0], { timeout: 10_000 })
+          .poll(async () => (await edge.run(findJob(job?.id ?? '')))[0], { timeout: 60_000 })
           .toMatchObject({ state: 'done', progress_done: 1, progress_total: 1, asked_by: askedBy });
         const { rows } = await database.client.query('select value from resource_identifier');
         expect(rows).toEqual([{ value: 'A-1' }]);

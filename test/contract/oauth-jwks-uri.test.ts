@@ -168,7 +168,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       const { rows } = await subject.db.client.query<{ reason: string }>(sql, [client.clientId]);
       return rows[0]?.reason;
     });
-    expect(told).toMatch(/which has "a"; the JWKS was fetched \d s ago/);
+    expect(told).toMatch(/which has "a"; the JWKS was fetched \d+ s ago/);
     expectToken(await ask(client));
   });
 
@@ -206,7 +206,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const client = await clientAt(host.serve(at, jwks([key.open], { 'cache-control': 'max-age=1' })));
     expectToken(await ask(client));
     host.serve(at, jwks([fresh.open], { 'cache-control': 'max-age=1' }));
-    await until('the old key to be refused', async () => (await ask(client)).status === 401, 5_000);
+    await until('the old key to be refused', async () => (await ask(client)).status === 401, 20_000);
     expectToken(await ask({ ...client, privateJwk: fresh.closed }));
   });
 });

@@ -26,5 +26,5 @@ test.each(RUNTIMES)(
     expect(report.repeats).toBeGreaterThan(0);
     expect(report.connections).toBeGreaterThan(20);
   },
-  sized(120_000, ROUNDS * 60_000),
+  sized(240_000, ROUNDS * 60_000),
 );

@@ -74,7 +74,7 @@ test('every fault at once', async () => {
     'typ: typ was "at+jwt", expected "JWT"',
     `kid: kid "other" is not in the JWKS, which has "${key.privateJwk.kid}"`,
     `aud: aud was "https://other.example", expected "${ENDPOINT}"`,
-    expect.stringMatching(/^exp: exp is 41\d s in the past; is the client's clock right\?$/),
+    expect.stringMatching(/^exp: exp is 4\d\d s in the past; is the client's clock right\?$/),
     'jti: jti is missing: each assertion needs a new one',
     'status: the API key is disabled',
   ]);

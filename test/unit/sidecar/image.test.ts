@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('the build stage has what its npm ci and its bundler need', { timeout: 60_000 }, async () => {
+test('the build stage has what its npm ci and its bundler need', async () => {
   const commands: string[] = [];
   for (const instruction of await buildStage()) {
     if ('copy' in instruction) {
