@@ -14,6 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../stack/tools/database.t
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { until } from '../stack/services/until.ts';
 import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
+import { zoneAtNoon } from '../stack/tools/midday.ts';
 
 type Fields = Readonly<Record<string, string | readonly string[]>>;
 
@@ -25,7 +26,8 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
 
   beforeAll(async () => {
     db = await createTestDatabase();
-    site = await createSite(db.client, { name: 'North' });
+    // Tokens of today are counted.
+    site = await createSite(db.client, { name: 'North', timeZone: zoneAtNoon() });
     stack = await startConsole(runtime, db, site);
     browser = createHttpBrowser();
     const form = await browser.go(`${stack.baseUrl}/admin`);

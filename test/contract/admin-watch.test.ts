@@ -9,6 +9,7 @@ import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { msh } from '../stack/tools/hl7-text.ts';
+import { zoneAtNoon } from '../stack/tools/midday.ts';
 
 interface Init extends Omit<RequestInit, 'headers'> {
   readonly headers?: Readonly<Record<string, string>>;
@@ -53,7 +54,7 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
 
   beforeAll(async () => {
     db = await createTestDatabase();
-    site = await createSite(db.client, { name: 'North', timeZone: 'Europe/Vienna' });
+    site = await createSite(db.client, { name: 'North', timeZone: zoneAtNoon() });
     otherSite = await createSite(db.client, { name: 'South' });
     stack = await startConsole(runtime, db, site, { env: { JOB_TICK_SECONDS: '3600' } });
     admin = await stack.oidc.adminToken();

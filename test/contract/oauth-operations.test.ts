@@ -13,6 +13,7 @@ import { newRing, publishKey, retireOthers, signWithNewest } from '../../edge/oa
 import { createTestDatabase } from '../stack/tools/database.ts';
 import { freePort } from '../stack/services/free-port.ts';
 import { RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+import { withinOneMinute } from '../stack/tools/one-minute.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
@@ -135,7 +136,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   });
 
   test('60: a client over its limit waits, and its assertion is not used up', async () => {
-    await withSubject({ runtime, rateLimits: { tokenPerClient: 3 } }, async (subject) => {
+    const once = async (subject: Subject): Promise<void> => {
       const [key, other] = [await subject.createKey(), await subject.createKey()];
       for (let i = 0; i < 3; i += 1) expectToken(await present(subject, await assertion(subject, key)));
       const refused = await present(subject, await assertion(subject, key));
@@ -147,11 +148,14 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       for (let i = 0; i < 5; i += 1)
         expect((await present(subject, await assertion(subject, forged))).status).toBe(401);
       expectToken(await present(subject, await assertion(subject, other)));
-    });
+    };
+    await withSubject({ runtime, rateLimits: { tokenPerClient: 3 } }, (subject) =>
+      withinOneMinute(() => once(subject)),
+    );
   });
 
   test('60: an address over its limit, a key over its limit', async () => {
-    await withSubject({ runtime, rateLimits: { tokenPerAddress: 4, perKey: 2 } }, async (subject) => {
+    const once = async (subject: Subject): Promise<void> => {
       const token = expectToken(await present(subject, await assertion(subject, await subject.createKey())));
       for (let i = 0; i < 3; i += 1) expect((await present(subject, 'x')).status).toBe(401);
       const refused = await present(subject, 'x');
@@ -160,7 +164,10 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       const statuses = [];
       for (let i = 0; i < 3; i += 1) statuses.push((await readPatients(subject, token)).status);
       expect(statuses).toEqual([200, 200, 429]);
-    });
+    };
+    // Of an address, which all have, each time begins anew.
+    const limits = { tokenPerAddress: 4, perKey: 2 };
+    await withinOneMinute(() => withSubject({ runtime, rateLimits: limits }, once));
   });
 
   test('rotation: publish, sign, retire, and no request fails', async () => {

@@ -12,6 +12,7 @@ import { until } from '../stack/services/until.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { type Gateway, type Runtime, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+import { withinOneMinute } from '../stack/tools/one-minute.ts';
 
 /** One of each kind: documents, refusals, errors, pages, files, what is no surface's. */
 const EVERYWHERE: readonly (readonly [method: string, path: string])[] = [
@@ -225,17 +226,19 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   });
 
   test('a body that does not come within 30 s is 408', async () => {
-    await until('the answer', () => slow.answer().includes('invalid_request'), 45_000);
+    await until('the answer', () => slow.answer().includes('invalid_request'), 90_000);
     expect(slow.answer()).toMatch(/^HTTP\/1\.1 408 /);
     expect(logged('much-too-slow').join('\n')).not.toMatch(/"event":"bug"/);
-  }, 60_000);
+  });
 
   test('one address may ask the console so often, signed in or not; its files are not counted', async () => {
-    const answers = new Set<number>();
-    for (let i = 0; i < 45; i += 1) answers.add((await fetch(`${stack.baseUrl}/admin/signed-out`)).status);
-    const over = await fetch(`${stack.baseUrl}/admin/sign-in`, { redirect: 'manual' });
-    expect([answers.has(429), over.status, over.headers.get('retry-after')]).toEqual([true, 429, '60']);
-    expect((await fetch(`${stack.baseUrl}/admin/api/endpoints`)).status).toBe(429);
+    await withinOneMinute(async () => {
+      const answers = new Set<number>();
+      for (let i = 0; i < 45; i += 1) answers.add((await fetch(`${stack.baseUrl}/admin/signed-out`)).status);
+      const over = await fetch(`${stack.baseUrl}/admin/sign-in`, { redirect: 'manual' });
+      expect([answers.has(429), over.status, over.headers.get('retry-after')]).toEqual([true, 429, '60']);
+      expect((await fetch(`${stack.baseUrl}/admin/api/endpoints`)).status).toBe(429);
+    });
     expect((await fetch(`${stack.baseUrl}/admin/assets/console.css`)).status).toBe(200);
     expect((await fetch(`${stack.gateway.url}/fhir/metadata`)).status).toBe(200);
   });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { admission, consoleInBrowser, lookAt } from '../../stack/tools/console-browser.ts';
+import { zoneAtNoon } from '../../stack/tools/midday.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { getToken, requestToken } from '../../stack/services/client.ts';
 import { until } from '../../stack/services/until.ts';
@@ -11,6 +12,7 @@ const open = consoleInBrowser();
 describe('from the first page', () => {
   test('why the messages of the lab stopped: its key was disabled, and it still tries', async () => {
     const { signIn, stack, db, site } = open();
+    await db.client.query('update site set time_zone = $2 where site_id = $1', [site, zoneAtNoon()]);
     const lab = await createApiKey(db.client, { site, name: 'Laboratory', protocols: ['hl7'] });
     const token = await getToken(stack.gateway.oauthBaseUrl, lab, { audience: 'svc-hl7-http' });
     const send = (body: string): Promise<Response> =>

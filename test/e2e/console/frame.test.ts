@@ -12,6 +12,7 @@ import {
   PICTURES,
   WIDE,
 } from '../../stack/tools/console-browser.ts';
+import { zoneAtNoon } from '../../stack/tools/midday.ts';
 
 const open = consoleInBrowser();
 
@@ -48,7 +49,6 @@ test('signing out ends the session here and at the provider', async () => {
 test('the API reference is read and tried with a token', async () => {
   const { browser, db, site, stack } = open();
   const context = await browser.newContext({ colorScheme: 'dark' });
-  context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const problems = complaintsOf(page);
   const { clientId, privateJwk } = await createApiKey(db.client, { site, protocols: ['fhir'] });
@@ -143,21 +143,26 @@ test('a form that was sent after the session had ended is given back, but for a 
   await context.close();
 });
 
+/** So many reads of FHIR, a day ago and at noon on the clocks of the site, which is yesterday. */
+async function countYesterday(requests: number): Promise<void> {
+  const { db, site } = open();
+  await db.client.query('update site set time_zone = $2 where site_id = $1', [site, zoneAtNoon()]);
+  await db.client.query(
+    `insert into usage (site_id, bucket, surface, outcome, requests, latency)
+     values ($1, date_bin('15 minutes', now() - interval '1 day', 'epoch'), 'fhir', 'ok', $2, '{0,0,0,0,0,0,0,0,0,0,0,0}')
+     on conflict (site_id, bucket, surface, outcome) do update set requests = excluded.requests`,
+    [site, requests],
+  );
+}
+
 test('a section is kept up to date, but not while somebody is at it, and says when its session has ended', async () => {
-  const { db, signInAnew, site, stack } = open();
+  const { db, signInAnew, stack } = open();
   const { context, page } = await signInAnew(stack.oidc.admin);
   await page.clock.install();
   await page.goto(`${stack.baseUrl}/admin/traffic?span=30d`);
   const answered = page.locator('.tile:has-text("Answered") dd');
   expect(await answered.textContent()).not.toContain('4,711');
-  const count = (requests: number) =>
-    db.client.query(
-      `insert into usage (site_id, bucket, surface, outcome, requests, latency)
-       values ($1, date_bin('15 minutes', now() - interval '1 day', 'epoch'), 'fhir', 'ok', $2, '{0,0,0,0,0,0,0,0,0,0,0,0}')
-       on conflict (site_id, bucket, surface, outcome) do update set requests = excluded.requests`,
-      [site, requests],
-    );
-  await count(4711);
+  await countYesterday(4711);
   await page.clock.fastForward(61_000);
   await page.waitForSelector('text=/4,7\\d\\d/');
   expect(await page.textContent('.refreshed')).toContain('Updated just now');
@@ -165,7 +170,7 @@ test('a section is kept up to date, but not while somebody is at it, and says wh
   await lookAt(page);
 
   await page.focus('#traffic a');
-  await count(8000);
+  await countYesterday(8000);
   await page.clock.fastForward(61_000);
   await page.clock.fastForward(5_000);
   expect(await page.textContent('.refreshed')).toContain('Updated 1 min ago');
@@ -185,7 +190,9 @@ test('a section is kept up to date, but not while somebody is at it, and says wh
 });
 
 test('a chart tells its values by keyboard, and leads to what is behind them', async () => {
-  const { signInAnew, stack } = open();
+  const { db, signInAnew, stack } = open();
+  await db.client.query('delete from usage');
+  await countYesterday(8000);
   const { context, page } = await signInAnew(stack.oidc.admin);
   await page.goto(`${stack.baseUrl}/admin/traffic?span=30d`);
   const chart = page.locator('.chart').first();

@@ -8,6 +8,7 @@ import { ANY_MESSAGE, listMessages, type ListedRow, type MessageFilter } from '.
 import { messagesElsewhere } from '../../../edge/store/messages-elsewhere.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
+import { zoneAtNoon } from '../../stack/tools/midday.ts';
 import { ADA, createHl7Site, type Hl7Site } from './site.ts';
 
 let db: TestDatabase;
@@ -16,7 +17,7 @@ let neighbour: Hl7Site;
 beforeAll(async () => {
   db = await createTestDatabase();
   // As the owner, so that a statement's own condition is what keeps sites apart.
-  site = await createHl7Site({ database: db, asOwner: true });
+  site = await createHl7Site({ database: db, asOwner: true, timeZone: zoneAtNoon() });
   neighbour = await createHl7Site({ database: db, asOwner: true });
 });
 afterAll(() => db.drop());

@@ -65,12 +65,13 @@ test('of a client that is not there nothing is kept', async () => {
 test('a flood of reasons leaves ten of its code, and all of other codes, keys and surfaces', async () => {
   const [clientId, other] = [await newKey(), await newKey()];
   await note(refusalOf(other, { reason: 'of another key' }));
+  // Of one quarter of an hour, which has ten of its own.
+  const at = Date.now();
+  const all = (code: string, reason: string) => refusalOf(clientId, { code, reason, firstAt: at, lastAt: at });
   for (let n = 0; n < 400; n += 20) {
-    await note(
-      ...Array.from({ length: 20 }, (_, k) => refusalOf(clientId, { code: 'kid', reason: `kid was "${n + k}"` })),
-    );
+    await note(...Array.from({ length: 20 }, (_, k) => all('kid', `kid was "${n + k}"`)));
   }
-  await note(refusalOf(clientId, { code: 'exp', reason: 'of its own' }));
+  await note(all('exp', 'of its own'));
   const rows = await rowsOf(clientId);
   expect(rows.filter(({ code }) => code === 'kid')).toHaveLength(11);
   expect(rows.find(({ reason }) => reason === '')?.requests).toBe(390);
