@@ -16,6 +16,8 @@ import { createHttpBrowser } from '../stack/tools/http-browser.ts';
 import { startKeyHost } from './oauth/key-host.ts';
 import { onRuntimes } from './on-runtimes.ts';
 
+const isDelivered = (webhook: unknown): boolean => (webhook as { state?: string } | undefined)?.state === 'delivered';
+
 onRuntimes(
   async (runtime) => {
     const folder = await mkdtemp(join(tmpdir(), 'gateway-alerts-'));
@@ -80,6 +82,8 @@ onRuntimes(
 
       const item = async () => ((await api('GET', '/alerts')).body['items'] as Record<string, unknown>[])[0];
       const { alertId } = { ...(await item()) };
+      // It is noted as delivered after the receiver has answered.
+      await until('that is noted', async () => isDelivered((await item())?.['webhook']));
       const act = (what: string, given?: object) => api('POST', `/alerts/${String(alertId)}/${what}`, given);
       expect((await act('acknowledge')).status).toBe(200);
       expect((await act('mute', { minutes: 60 })).status).toBe(200);

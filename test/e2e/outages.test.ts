@@ -229,6 +229,7 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     proxy.hangUp();
     expect(await doctor()).toEqual([1, expect.stringMatching(/^BAD +ready +the database cannot be reached/m)]);
     expect([(await scrape()).status, (await page('health')).status]).toEqual([503, 503]);
+    await until('it is told that it is away', () => lines('dependency.away').length > 0);
     expect(lines('dependency.away')).toEqual(['error']);
     proxy.speak();
     await until('it is ready', async () => (await fetch(`${gateway.url}/readyz`)).status === 200);

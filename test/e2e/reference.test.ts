@@ -72,7 +72,6 @@ describe('the API reference in a browser', () => {
     sent = [];
     problems = [];
     context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-    context.setDefaultTimeout(15_000);
     page = await context.newPage();
     page.on('request', (request) => void note(request));
     page.on('pageerror', (error) => problems.push(String(error)));

@@ -198,8 +198,9 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const [status, text] = [ready.status, await ready.text()];
     expect([status, text]).toEqual([503, expect.stringContaining('does not recognise')]);
     expect(text).toContain('not-recognised: key or clock');
-    const said = unknown.logs().filter((line) => line.includes('"event":"edge.'));
-    expect(said.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    const said = () => unknown.logs().filter((line) => line.includes('"event":"edge.'));
+    await until('it is logged', () => said().length > 0);
+    expect(said().map((line) => JSON.parse(line) as unknown)).toMatchObject([
       { level: 'error', event: 'edge.not-recognised', status: 404 },
     ]);
     expect(await storedIn('U1')).toEqual([]);

@@ -32,7 +32,8 @@ test('an administrator makes a key, uses it, disables it and sees why it was ref
   await page.click('button:has-text("Create API key")');
   expect(await page.textContent('#jwks-error')).toContain('PRIVATE key');
   expect(await page.inputValue('#jwks')).not.toContain(privateJwk.d ?? '');
-  expect(await page.evaluate(() => document.activeElement?.id)).toBe('jwks');
+  // A page takes the focus when it is first drawn, which may be after it is loaded.
+  await page.waitForSelector('#jwks:focus');
   expect(await page.inputValue('#name')).toBe('Laboratory');
   expect(await page.isChecked('input[value="system/Patient.read"]')).toBe(true);
   await page.fill('#jwks', JSON.stringify({ keys: [publicJwk] }));

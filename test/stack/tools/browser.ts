@@ -1,7 +1,7 @@
 /** The system's Chromium by playwright-core, for tests of pages. Nothing is downloaded. */
 import { existsSync } from 'node:fs';
 
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/snap/bin/chromium'];
 
@@ -18,8 +18,28 @@ export function isBrowserMissing(): boolean {
   return findChromium() === undefined && process.env['CI'] !== 'true';
 }
 
+/**
+ * A click waits until the page it leads to has begun to come, and a busy browser shows what has come of it so far. What a test
+ * reads after a click is all of the page: clicks wait until it is loaded.
+ */
+function clickWaitsForAll(page: Page): void {
+  const frame = page.mainFrame();
+  const click = frame.click.bind(frame);
+  frame.click = async (selector, options) => {
+    await click(selector, options);
+    // One that closes its page leads to none.
+    if (!page.isClosed()) await frame.waitForLoadState();
+  };
+}
+
 export async function startBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('Chromium is needed: apt-get install chromium, or set CHROMIUM');
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  browser.on('context', (context) => {
+    // A page with axe in it takes a second on a quiet machine; one that never comes is told before the test's own time-out.
+    context.setDefaultTimeout(60_000);
+    context.on('page', clickWaitsForAll);
+  });
+  return browser;
 }

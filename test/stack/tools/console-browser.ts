@@ -100,7 +100,6 @@ async function start(): Promise<ConsoleInBrowser & { stop(): Promise<void> }> {
 
   const visit = async (options: BrowserContextOptions): Promise<Visit> => {
     const context = await browser.newContext({ viewport: { width: WIDE, height: HEIGHT }, ...options });
-    context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     await page.goto(keysUrl);
     return { context, page };
