@@ -8,6 +8,7 @@ interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Index Name'?: string;
   readonly 'Relation Name'?: string;
+  readonly 'Function Name'?: string;
   readonly 'Shared Hit Blocks': number;
   readonly 'Shared Read Blocks': number;
   readonly 'Actual Rows': number;
@@ -16,6 +17,8 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
+const lookedAt = (node: PlanNode): number =>
+  (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 type Explained = { 'QUERY PLAN': [{ Plan: PlanNode }] };
@@ -49,10 +52,13 @@ export async function explain(client: Client, site: string, query: Query, planne
     indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
     /** Tables that are read from end to end. */
     whole: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
+    /** Functions that were called for their rows: what is inlined is none. */
+    functions: nodes.flatMap((node) => node['Function Name'] ?? []),
     /** The most rows that one node looked at. */
-    rows: Math.max(
-      ...nodes.map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']),
-    ),
+    rows: Math.max(...nodes.map(lookedAt)),
+    /** How many of a table were looked at. */
+    rowsOf: (table: string) =>
+      nodes.filter((node) => node['Relation Name'] === table).reduce((sum, node) => sum + lookedAt(node), 0),
     pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
   };
 }
