@@ -14,6 +14,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 
+import { APPLICATION_ROLE } from '../../migrations/role.ts';
 import { prepareDatabase } from '../stack/services/application-login.ts';
 import { makeAuthority } from '../stack/services/certificate.ts';
 import { getToken } from '../stack/services/client.ts';
@@ -180,10 +181,14 @@ describe('at its end', () => {
     const token = await getToken(edge.base, key, { audience: 'svc-fhir' });
     expect(await ask(agent, edge.base, token)).toBe(200);
 
+    // Writes that run until they are let go.
     await client.query(
-      `create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(1.5); return new; end $$`,
+      `create table let_go (); grant select on let_go to ${APPLICATION_ROLE};
+       create function slow() returns trigger language plpgsql as $$ begin
+         while not exists (select from let_go) loop perform pg_sleep(0.1); end loop;
+         return new; end $$;
+       create trigger slow before insert on resource for each row execute function slow()`,
     );
-    await client.query('create trigger slow before insert on resource for each row execute function slow()');
     try {
       const writes = [1, 2, 3].map(() => ask(agent, edge.base, token, 'POST', '{"resourceType":"Patient"}'));
       await until('the writes to run', async () => {
@@ -197,12 +202,13 @@ describe('at its end', () => {
           () => true,
         ),
       );
-      expect(edge.logs().join('\n')).toContain('"event":"stopping"');
+      await client.query('insert into let_go default values');
+      await until('it says so', () => edge.logs().join('\n').includes('"event":"stopping"'));
       expect(await Promise.all(writes)).toEqual([201, 201, 201]);
       await stopped;
       expect(await edge.exited).toBe(0);
     } finally {
-      await client.query('drop trigger slow on resource; drop function slow()');
+      await client.query('drop trigger slow on resource; drop function slow(); drop table let_go');
       agent.destroy();
     }
     // Connections are closed in good order, and what was counted is written.
@@ -224,7 +230,7 @@ describe('at its end', () => {
     await until('it waits', async () => (await client.query('select from pg_locks where not granted')).rows.length > 0);
     await edge.stop();
     expect([await asked, await edge.exited]).toEqual(['cut off', 1]);
-    expect(edge.logs().join('\n')).toContain('work was cut off');
+    await until('it says so', () => edge.logs().join('\n').includes('work was cut off'));
     await lock.end();
   });
 });

@@ -296,9 +296,10 @@ test('senders who come when every place is taken have turns before the heavy one
 });
 
 test('what a message waited for its first try is not taken from its time', async () => {
-  const { edge, connect } = await setUpSidecar({ FORWARD_CONCURRENCY: '1', FORWARD_RETRY_SECONDS: '0.5' });
+  // Long enough for a second try on a machine that stands still for a moment.
+  const { edge, connect } = await setUpSidecar({ FORWARD_CONCURRENCY: '1', FORWARD_RETRY_SECONDS: '2' });
   edge.reply = (received) => {
-    // The first one is never answered: it is given up after a second, when the other has waited for all of its time.
+    // The first one is never answered: when it is given up the other has waited for all of its time.
     if (controlIdOf(received.text) === 'W1') return new Promise(() => undefined);
     const tries = edge.received.filter(({ text }) => controlIdOf(text) === 'W2').length;
     return tries === 1 ? { status: 503 } : acknowledge(received);

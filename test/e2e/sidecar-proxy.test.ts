@@ -81,7 +81,7 @@ test('a header from anybody else is refused; without one, others are served by t
 });
 
 test('a balancer that connects and says nothing is let go, without a warning', async () => {
-  const { connect, metric, sidecar } = await setUpSidecar({ ...BALANCER, MLLP_OPENING_TIMEOUT_SECONDS: '0.3' });
+  const { connect, metric, sidecar } = await setUpSidecar({ ...BALANCER, MLLP_OPENING_TIMEOUT_SECONDS: '1' });
   (await connect(FROM_BALANCER)).socket.end();
   await metric('mllp_refusals_total{reason="balancer-check"}', (value) => value === 1);
   expect(sidecar.logs().join()).not.toContain('connection.refused');

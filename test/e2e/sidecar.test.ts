@@ -155,7 +155,8 @@ describe('the edge away', () => {
     expect(performance.now() - started).toBeGreaterThan(550);
     expect(new Set(edge.received.map(({ text }) => controlIdOf(text)))).toEqual(new Set(['D1', 'D2']));
     await metric('mllp_refusals_total{reason="edge-unavailable"}', (value) => value === 1);
-    expect(sidecar.logs().some((line) => line.includes('forward.refused') && line.includes('503'))).toBe(true);
+    const isTold = (line: string) => line.includes('forward.refused') && line.includes('503');
+    await until('it is logged', () => sidecar.logs().some(isTold));
   });
 
   test('an edge that hangs for good: closed soon after the time to retry, however long one try may take', async () => {
@@ -174,11 +175,14 @@ describe('the edge away', () => {
   });
 
   test('an edge that hangs is given up and asked again', async () => {
-    const { edge, connect } = await setUpSidecar({ FORWARD_ATTEMPT_TIMEOUT_SECONDS: '0.3' });
+    const { edge, connect, metric } = await setUpSidecar({ FORWARD_ATTEMPT_TIMEOUT_SECONDS: '0.3' });
     edge.reply = (received) => (edge.received.length === 1 ? new Promise(() => undefined) : acknowledge(received));
     const peer = await connect();
     expect(msaOf(await peer.exchange(message('W1'))).code).toBe('AA');
-    expect(edge.received).toHaveLength(2);
+    // On a busy machine it may be given up more than once; it is answered once.
+    expect(edge.received.length).toBeGreaterThan(1);
+    await metric('mllp_forward_attempts_total{result="unreachable"}', (value) => value >= 1);
+    await metric('mllp_forward_attempts_total{result="answered"}', (value) => value === 1);
   });
 
   test('not there at all: the sidecar listens, is not ready, and gets ready when the edge is', async () => {
@@ -201,9 +205,11 @@ describe('the edge away', () => {
     await until('a first try', () => edge.received.length > 0);
     peer.socket.resetAndDestroy();
     await metric('mllp_connections', (value) => value === 0);
-    const tries = edge.received.length;
     const other = await connect();
     edge.reply = (received) => acknowledge(received);
+    // What was on its way when the sender went has come by then.
+    await other.exchange(message('G2'));
+    const tries = edge.received.filter(({ text }) => controlIdOf(text) === 'G1').length;
     // Longer than the next wait of the first message could have been.
     for (let n = 0; n < 30; n += 1) await other.exchange(message(`G2-${n}`)).then(() => delay(10));
     expect(edge.received.filter(({ text }) => controlIdOf(text) === 'G1')).toHaveLength(tries);
@@ -267,8 +273,9 @@ test('metrics count connections, frames, bytes, ACKs by code and attempts; logs 
   await metric('mllp_forward_attempts_total{result="answered"}', (value) => value === 3);
   await metric('mllp_forward_seconds_count', (value) => value === 3);
   await metric('mllp_bytes_total{direction="in"}', (value) => value > 3 * message('M1').length);
+  const answered = () => sidecar.logs().filter((line) => line.includes('message.answered'));
+  await until('all three are logged', () => answered().length === 3);
   const log = sidecar.logs().join('\n');
-  expect(log).toContain('message.answered');
   expect(log).not.toMatch(/MSH|PID|M1|FAC/);
   for (const line of sidecar.logs()) expect(JSON.parse(line)).toMatchObject({ event: expect.stringMatching(/\./) });
 });

@@ -245,15 +245,17 @@ test('an address may send a second’s worth at once and then keeps its pace; ot
   const metrics = createMetrics();
   const pace = createAddressRateLimit(100, metrics);
   const { signal } = new AbortController();
-  for (let n = 0; n < 100; n += 1) expect(pace('a', signal)).toBeUndefined();
+  // From before the first of them: a machine that is slow in between gives the address time to earn some of the rest.
   const started = performance.now();
+  for (let n = 0; n < 100; n += 1) expect(pace('a', signal)).toBeUndefined();
   await Promise.all(Array.from({ length: 20 }, async () => pace('a', signal)));
   expect(performance.now() - started).toBeGreaterThan(150);
   expect(pace('b', signal)).toBeUndefined();
   const gone = new AbortController();
-  const long = Promise.all(Array.from({ length: 500 }, async () => pace('a', gone.signal)));
+  const slow = createAddressRateLimit(0.01, metrics);
+  const long = Promise.all(Array.from({ length: 10 }, async () => slow('a', gone.signal)));
   gone.abort();
-  // Five seconds' worth: who did not end with the signal runs into the time-out.
+  // A quarter of an hour's worth: who did not end with the signal runs into the time-out.
   await long;
 });
 
