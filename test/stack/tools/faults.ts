@@ -15,6 +15,7 @@ import { freePort } from '../services/free-port.ts';
 import { startGateway, type Runtime } from './gateway.ts';
 import { startDatabaseDoors } from '../services/database-doors.ts';
 import { startPostgres } from '../services/postgres.ts';
+import { randomFrom } from './random.ts';
 import { runSender, type SenderReport } from './resending-sender.ts';
 import { makeSecrets } from '../services/secrets.ts';
 import { createApiKey, createSite } from '../services/seed.ts';
@@ -44,15 +45,6 @@ export interface FaultReport {
 
 /** So long may a system take to acknowledge again after a kill: several times the sidecar's longest wait. */
 const RECOVERY_MS = 60_000;
-
-/** Park–Miller: small, and the same everywhere. */
-function randomFrom(seed: number): () => number {
-  let state = (seed % 2_147_483_646) + 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
 
 const SHARED_MRN = 'SHARED';
 
