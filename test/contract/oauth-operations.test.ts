@@ -13,6 +13,7 @@ import { newRing, publishKey, retireOthers, signWithNewest } from '../../edge/oa
 import { createTestDatabase } from '../stack/tools/database.ts';
 import { freePort } from '../stack/services/free-port.ts';
 import { RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+import { lockWaits } from '../stack/tools/lock-waits.ts';
 import { withinOneMinute } from '../stack/tools/one-minute.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
@@ -106,10 +107,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
         await client.query('lock table jti_claim in access exclusive mode');
         expect((await present(subject, text)).status).toBe(503);
         await client.query('rollback');
-        await until('the attempts that hung to end', async () => {
-          const { rows } = await client.query(`select from pg_locks where not granted`);
-          return rows.length === 0;
-        });
+        await until('the attempts that hung to end', async () => (await lockWaits(client)) === 0);
         // Whether one of them claimed it nobody was told: a client that was answered 503 makes a new assertion.
         expectToken(await present(subject, await assertion(subject, await subject.createKey())));
       });

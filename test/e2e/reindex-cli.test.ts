@@ -13,6 +13,8 @@ import { ROOT } from '../stack/services/build.ts';
 import { createSite } from '../stack/services/seed.ts';
 import { BARE_ENV } from '../stack/tools/bare-env.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { lockWaits } from '../stack/tools/lock-waits.ts';
+import { until } from '../stack/services/until.ts';
 
 let db: TestDatabase;
 let database: ReturnType<typeof neonDatabase>;
@@ -81,11 +83,7 @@ test('interrupted, it ends after its step, and run again it goes on from there',
   await holder.query('begin');
   await holder.query('select from resource where site_id = $1 and id = $2 for update', [site, ids[300]]);
   const { child, ended } = start(['--site', site]);
-  await expect
-    .poll(async () => (await db.client.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).rowCount, {
-      timeout: 30_000,
-    })
-    .toBe(1);
+  await until('the second step waits', async () => (await lockWaits(db.client)) === 1);
   child.kill('SIGINT');
   await holder.query('commit');
   await holder.end();

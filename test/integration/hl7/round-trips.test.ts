@@ -10,6 +10,8 @@ import { withLimits } from '../../../edge/store/time-limits.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
+import { lockWaits } from '../../stack/tools/lock-waits.ts';
+import { until } from '../../stack/services/until.ts';
 import { createHl7Site, type Hl7Site, type Sent } from './site.ts';
 
 let db: TestDatabase;
@@ -241,9 +243,11 @@ test('a message that waited beyond its time is not stored', async () => {
   await db.client.query('select lock_keys($1, $2)', [site.site, ['Patient|T1']]);
   const database = withLimits(site.deps.database, { answerMs: 8_000, workMs: 300, lockMs: 5_000 });
   const sending = site.send(adt('T1'), { ...one, database });
-  const waited = db.client.query('select pg_sleep(0.5)').then(() => db.client.query('commit'));
-  await expect(sending).rejects.toMatchObject({ kind: 'unavailable' });
-  await waited;
+  const refused = expect(sending).rejects.toMatchObject({ kind: 'unavailable' });
+  await until('it waits', async () => (await lockWaits(db.client)) > 0);
+  await db.client.query('select pg_sleep(0.5)');
+  await db.client.query('commit');
+  await refused;
   expect(await site.messages()).toHaveLength(stored);
 });
 

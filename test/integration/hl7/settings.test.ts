@@ -9,6 +9,8 @@ import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { ADA, createHl7Site, type Hl7Site } from './site.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
+import { lockWaits } from '../../stack/tools/lock-waits.ts';
+import { until } from '../../stack/services/until.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -239,20 +241,7 @@ describe('replay', () => {
       'r',
     );
     const sending = Array.from({ length: 3 }, () => site.send(message, patient));
-    await expect
-      .poll(
-        async () => {
-          // Within a transaction the sessions are those of the first look, unless it is told to look again.
-          await db.client.query('select pg_stat_clear_snapshot()');
-          const waiting = await db.client.query(
-            `select distinct l.pid from pg_locks l join pg_stat_activity a using (pid)
-            where not l.granted and a.datname = current_database()`,
-          );
-          return waiting.rows.length;
-        },
-        { timeout: 20_000 },
-      )
-      .toBe(4);
+    await until('all four wait', async () => (await lockWaits(db.client)) === 4, 45_000);
     await db.client.query('commit');
     const [, ...sent] = await Promise.all([replayed, ...sending]);
     expect(new Set(sent.map(({ text }) => text)).size).toBe(1);

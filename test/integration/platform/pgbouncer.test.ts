@@ -129,10 +129,10 @@ describe.each(Object.entries(WAYS))('PgBouncer %s', (_, way) => {
     const end = () =>
       db.client.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name = 'integration-gateway'`);
-    const asked = failure(tcp.run(sql`insert into note select 7 from pg_sleep(0.5)`));
+    const asked = failure(tcp.run(sql`insert into note select 7 from pg_sleep(5)`));
     await until('it runs', async () => {
       const { rows } = await db.client.query(
-        `select from pg_stat_activity where query like 'insert into note select 7%'`,
+        `select from pg_stat_activity where datname = current_database() and query like 'insert into note select 7%'`,
       );
       return rows.length === 1;
     });

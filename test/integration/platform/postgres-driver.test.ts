@@ -16,6 +16,7 @@ import { APPLICATION_ROLE } from '../../../migrations/role.ts';
 import { startPostgresWire } from '../../stack/services/postgres-wire.ts';
 import { until } from '../../stack/services/until.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { lockWaits } from '../../stack/tools/lock-waits.ts';
 
 let db: TestDatabase;
 let neon: Database;
@@ -102,7 +103,7 @@ describe('the same as over Neon', () => {
   });
 
   const NOWHERE = '00000000-0000-4000-8000-000000000000';
-  test.each<[string, Query]>([
+  test.each<[string, Query, workMs?: number]>([
     ['a state of ours', sql`select require_resource(${NOWHERE}::uuid, 'Patient', ${NOWHERE}::uuid, null, 7)`],
     ['a bug of ours', sql`select nowhere`],
     ['a syntax error', sql`selec 1`],
@@ -112,9 +113,9 @@ describe('the same as over Neon', () => {
     ['a privilege that is missing', sql`create table mine ()`],
     ['NUL in a text', sql`select ${'a\0b'}::text`],
     ['what says that it reads, and writes', read`insert into note values (9)`],
-    ['what takes too long', sql`select pg_sleep(5)`],
-  ])('fails alike: %s', async (_, query) => {
-    const limits = { answerMs: 4_000, workMs: 300, lockMs: 300 };
+    ['what takes too long', sql`select pg_sleep(5)`, 300],
+  ])('fails alike: %s', async (_, query, workMs = 20_000) => {
+    const limits = { answerMs: workMs + 10_000, workMs, lockMs: workMs };
     const told = async (database: Database) => {
       const error = await failure(database.batch([query], limits));
       const { name, kind, message, rows, code, cause } = error as Record<string, unknown>;
@@ -255,12 +256,14 @@ describe('a connection', () => {
 
   test('that was ended in the middle: a read is asked again, a write is told, and neither is done twice', async () => {
     const one = open({ connections: 1 });
+    // On that connection for as long as it may last, and on another one no time.
+    const untilEnded = (pid: number) => raw(`pg_sleep(case pg_backend_pid() when ${pid} then 60 else 0 end)`);
     for (const [query, expected] of [
-      [read`select pg_backend_pid() as pid, pg_sleep(0.5)`, [{ pid: expect.any(Number), pg_sleep: '' }]],
-      [sql`insert into note select 7 from pg_sleep(0.5)`, 'unavailable'],
-    ] as const) {
-      const pid = await pidOf(one);
-      const asked = one.run(query).catch((error: unknown) => (error as { kind?: string }).kind);
+      [(pid) => read`select pg_backend_pid() as pid, ${untilEnded(pid)}`, [{ pid: expect.any(Number), pg_sleep: '' }]],
+      [(pid) => sql`insert into note select 7 from ${untilEnded(pid)}`, 'unavailable'],
+    ] as const satisfies readonly (readonly [(pid: number) => Query, unknown])[]) {
+      const pid = (await pidOf(one)) ?? 0;
+      const asked = one.run(query(pid)).catch((error: unknown) => (error as { kind?: string }).kind);
       await until('it runs', async () => {
         const { rows } = await db.client.query(
           `select from pg_stat_activity where pid = $1 and query like '%pg_sleep%'`,
@@ -282,7 +285,7 @@ describe('a connection', () => {
     const requested = () => void (attempts += 1);
     const one = postgresDatabase({ connection: connectionTo(url.href), connections: 1, prepares: true, requested });
     opened.push(one);
-    const asked = failure(one.run(sql`select pg_sleep(1)`));
+    const asked = failure(one.run(sql`select pg_sleep(5)`));
     await until('it is sent', () => wire.requests() === 1);
     await wire.close();
     expect([await asked, attempts]).toEqual([expect.objectContaining({ kind: 'unavailable' }), 1]);
@@ -296,8 +299,10 @@ describe('a connection', () => {
     expect((await backends()).filter((pid) => !before.has(pid)).length).toBeLessThanOrEqual(2);
 
     const one = open({ connections: 1 });
-    const slow = one.run(sql`select pg_sleep(1)`);
-    await delay(50);
+    // The only connection is taken until the lock is let go.
+    await db.client.query('select pg_advisory_lock(1)');
+    const slow = one.run(sql`select pg_advisory_xact_lock(1)`, { answerMs: 60_000, workMs: 50_000, lockMs: 50_000 });
+    await until('it waits', async () => (await lockWaits(db.client)) === 1);
     const waits = await failure(one.run(sql`select 1 as v`, { answerMs: 200, workMs: 100, lockMs: 100 }));
     expect(waits).toMatchObject({ name: 'Fault', kind: 'unavailable' });
     const many = await Promise.allSettled(Array.from({ length: 100 }, () => one.run(read`select 1 as v`)));
@@ -306,6 +311,7 @@ describe('a connection', () => {
     expect(refused[0]).toMatchObject({
       reason: { kind: 'unavailable', message: 'all connections to the database are taken' },
     });
+    await db.client.query('select pg_advisory_unlock(1)');
     await slow;
     // The one that nobody waited for any more has left its place.
     expect(await one.run(sql`select 1 as v`)).toEqual([{ v: 1 }]);

@@ -3,7 +3,7 @@
  * a race: the first lock is held by somebody else, and who waits for it must not hold the second.
  */
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { lockKeys } from '../../../edge/store/lock.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
@@ -15,6 +15,7 @@ import { until } from '../../stack/services/until.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { sized } from '../../stack/tools/size.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { lockWaits } from '../../stack/tools/lock-waits.ts';
 
 const ROUNDS = sized(6, 200);
 
@@ -36,13 +37,7 @@ afterAll(async () => {
 });
 
 /** Resolves when the writer waits for a lock. */
-const writerWaits = async (): Promise<void> => {
-  const { rows } = await db.client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  await until('the writer waits', async () => {
-    const waiting = await db.client.query('select from pg_locks where not granted and pid <> $1', [rows[0]?.pid]);
-    return (waiting.rowCount ?? 0) > 0;
-  });
-};
+const writerWaits = () => until('the writer waits', async () => (await lockWaits(db.client)) > 0);
 
 test('resources are locked by id, whatever their order in the request', async () => {
   const [first, second] = [uuidv7(Date.now()), uuidv7(Date.now() + 1)];
@@ -133,24 +128,26 @@ test('who takes a number from a patient waits for whoever holds it, and then tak
   await db.client.query('rollback');
   await taking;
 
-  // One takes a number away and the other brings it, both ways at once: nobody waits for ever, and each number has one patient.
+  // One takes a number away and the other brings it, both ways at once: nobody waits for ever, and each has its number.
   const other = new Client({ connectionString: db.ownerUrl });
   await other.connect();
+  onTestFinished(() => other.end());
   for (let round = 0; round < ROUNDS; round += 1) {
     const [a, b] = round % 2 === 0 ? ['L2', 'L3'] : ['L3', 'L2'];
     const result = hl7.send(
       `${msh('ORU^R01')}\nPID|1||${a}^^^&urn:mrn&URI\nOBR|1||R${round}|1^T^L|||20260101\nOBX|1|NM|r${round}^T^L||5||||||F`,
     );
     await Promise.all([updatePatient(writer, hl7.site, one, [a]), updatePatient(other, hl7.site, two, [b])]);
-    // Before, between or after the two: it is of somebody who had the number, or was told that two had it.
+    // Before, between or after the two: it is of somebody who had the number, or of a new patient where nobody had it just then,
+    // or was told that two had it.
     expect(['AA', 'AE']).toContain((await result).outcome);
-    const { rows } = await db.client.query('select value, id from patient_identity where site_id = $1 order by value', [
-      hl7.site,
-    ]);
+    const { rows } = await db.client.query(
+      'select value, id from patient_identity where site_id = $1 and id = any ($2::uuid[]) order by value',
+      [hl7.site, [one, two]],
+    );
     expect(rows).toEqual([
       { value: 'L2', id: a === 'L2' ? one : two },
       { value: 'L3', id: a === 'L3' ? one : two },
     ]);
   }
-  await other.end();
 });

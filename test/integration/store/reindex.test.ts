@@ -21,6 +21,8 @@ import { createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
+import { lockWaits } from '../../stack/tools/lock-waits.ts';
+import { until } from '../../stack/services/until.ts';
 
 let db: TestDatabase;
 let database: Database;
@@ -336,14 +338,7 @@ describe('an update between the read and the write of a step', () => {
     const { text, params } = writeResources(site, [toWrite(observation('new'), id, 'update')]);
     await writer.query(text, [...params]);
     const ran = runAll();
-    await expect
-      .poll(
-        async () => (await db.client.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).rowCount,
-        {
-          timeout: 20_000,
-        },
-      )
-      .toBe(1);
+    await until('the step waits', async () => (await lockWaits(db.client)) === 1);
     await writer.query('commit');
     await writer.end();
     expect(await ran).toEqual({ advanced: 1, failed: 0 });
@@ -423,12 +418,7 @@ describe('a site of which an older release has written', () => {
     await writer.query('select resource_write($1::uuid, $2::json)', [site, JSON.stringify([old])]);
     await ask();
     const ran = runAll();
-    await expect
-      .poll(
-        async () => (await db.client.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).rowCount,
-        { timeout: 20_000 },
-      )
-      .toBe(1);
+    await until('the step waits', async () => (await lockWaits(db.client)) === 1);
     await writer.query('commit');
     await writer.end();
     await ran;

@@ -6,6 +6,7 @@ import { siteStatements } from '../../../edge/store/site.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { lockWaits } from '../../stack/tools/lock-waits.ts';
 
 let db: TestDatabase;
 let second: Client;
@@ -30,10 +31,7 @@ test('the second of two at once is told that the version has passed', async () =
   await db.client.query('begin');
   expect(await write(db.client, 'Ada')).toEqual([{ outcome: 'updated', version: 2 }]);
   const other = write(second, 'Eve');
-  await until('the second waits', async () => {
-    const waiting = await db.client.query('select from pg_locks where not granted and pid <> pg_backend_pid()');
-    return (waiting.rowCount ?? 0) > 0;
-  });
+  await until('the second waits', async () => (await lockWaits(db.client)) > 0);
   await db.client.query('commit');
   expect(await other).toEqual([{ outcome: 'version', version: 2 }]);
   const { rows } = await db.client.query('select name from site where site_id = $1', [site]);

@@ -22,6 +22,8 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { lockWaits } from '../../stack/tools/lock-waits.ts';
+import { until } from '../../stack/services/until.ts';
 
 let db: TestDatabase;
 let gateway: Database;
@@ -313,9 +315,11 @@ test('what waited beyond its time does not commit', async () => {
     writeWhole(access, { keys: [key], patients: [] }, [toWrite(patient(['urn:w', 'LATE']), id, 'create')]),
     { answerMs: 8_000, workMs: 300, lockMs: 5_000 },
   );
-  const waited = db.client.query(`select pg_sleep(0.5)`).then(() => db.client.query('commit'));
-  await expect(writing).rejects.toMatchObject({ kind: 'unavailable' });
-  await waited;
+  const refused = expect(writing).rejects.toMatchObject({ kind: 'unavailable' });
+  await until('it waits', async () => (await lockWaits(db.client)) > 0);
+  await db.client.query('select pg_sleep(0.5)');
+  await db.client.query('commit');
+  await refused;
   const { rows } = await db.client.query('select from resource where id = $1', [id]);
   expect(rows).toEqual([]);
 });
