@@ -278,7 +278,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     await call(`/replays/${replay.replayId}/resume`, {});
     await stack.gateway.tick?.();
     await expect
-      .poll(() => call(`/replays/${replay.replayId}`), { timeout: 20_000 })
+      .poll(() => call(`/replays/${replay.replayId}`), { timeout: 60_000 })
       .toMatchObject({ state: 'done', done: 2, outcomes: { AA: 2, AE: 0, AR: 0 } });
     expect(await find('M-5')).toMatchObject({ outcome: 'AA' });
     await db.client.query(`update site set processing_ids = '{P}' where site_id = $1`, [site]);

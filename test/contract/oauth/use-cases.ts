@@ -29,9 +29,19 @@ export function useCases(subject: () => Subject): void {
 
   test('52: 200 times at once: one token', async () => {
     const text = await assertion(subject(), await subject().createKey());
-    const answers = await Promise.all(Array.from({ length: 200 }, () => present(subject(), text)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(199);
+    let late = 0;
+    // A machine may have no time for all of them at once: who is told to come again does.
+    const decided = async (): Promise<number> => {
+      const { status } = await present(subject(), text);
+      if (status !== 503) return status;
+      late += 1;
+      return decided();
+    };
+    const answers = await Promise.all(Array.from({ length: 200 }, decided));
+    const tokens = answers.filter((status) => status === 200).length;
+    expect(answers.filter((status) => status === 401)).toHaveLength(200 - tokens);
+    // Of those who were late one may have used it: nobody was told.
+    expect(late === 0 ? [1] : [0, 1]).toContain(tokens);
   });
 
   test('53: the same jti in another assertion, by another key; 54: by another client', async () => {

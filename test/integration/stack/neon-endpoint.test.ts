@@ -273,7 +273,7 @@ describe('connections', () => {
     await sql`insert into item (id, name) values (1, 'a')`;
     const interrupted = failure(sql.transaction([sql`update item set name = 'b'`, sql`select pg_sleep(3600)`]));
     await expect
-      .poll(() => sql`select 1 from pg_stat_activity where wait_event = 'PgSleep'`, { timeout: 10_000 })
+      .poll(() => sql`select 1 from pg_stat_activity where wait_event = 'PgSleep'`, { timeout: 60_000 })
       .toHaveLength(1);
     await postgres[end]();
     expect((await interrupted).code ?? '57P01').toMatch(/^57P0[12]$/);
