@@ -42,9 +42,6 @@ export const nameWords = (name: string): string[] =>
 /** All words of a name in one text, in which each is found as ` word`. */
 export const wordsText = (words: readonly string[]): string => ` ${words.join(' ')} `;
 
-/** Behind a text: comes after every text that begins with it. */
-export const BEHIND_ALL = '\u{10ffff}';
-
 /** Before the reason of an error or a warning; no number and no word begins so. */
 export const REASON = '!';
 

@@ -4,8 +4,8 @@
  */
 import type { Query } from '../deps.ts';
 import { authoritiesMeant, authoritiesOf, authoritiesStand } from './authorities-meant.ts';
-import { BEHIND_ALL, type PatientText, REASON, wordsText } from './message-key.ts';
-import { containing } from './search/like.ts';
+import { type PatientText, REASON, wordsText } from './message-key.ts';
+import { BEHIND_ALL, containing } from './search/like.ts';
 import { type Bind, binder, instantOf } from './sql.ts';
 import type { UnnamedName } from './unnamed-name.ts';
 

@@ -94,6 +94,13 @@ begin
     get diagnostics n = row_count;
     names := names || 'versions of what is now about another'::text;
     counts := counts || n;
+    delete from patient_name x
+     using patient_search s
+     cross join lateral (
+       select 'family' as part, string_to_table(s.families, E'\n') as name
+       union all select 'given', string_to_table(s.givens, E'\n')) n
+     where s.site_id = p_site and s.id = any (patients)
+       and x.site_id = p_site and x.part = n.part and x.name = left(n.name, 200) and x.id = s.id;
     foreach t in array array['resource_identifier', 'resource_token', 'resource_date', 'patient_search', 'patient_identity',
       'patient_trait', 'hl7_identity', 'hl7_order', 'hl7_result', 'hl7_message_resource', 'resource_history'] loop
       execute format('delete from %I x using erased e where x.site_id = $1 and x.type = e.type and x.id = e.id', t) using p_site;

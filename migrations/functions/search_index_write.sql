@@ -5,6 +5,8 @@ create or replace function search_index_write(p_site uuid, p_type text, p_id uui
 declare
   v_accession text := search_key(p_report ->> 'accession');
   v_study uuid;
+  v_old record;
+  v_name text;
 begin
   -- What stays is not touched: an update seldom changes an identifier or a code.
   if not p_is_new then
@@ -42,6 +44,25 @@ begin
   end if;
 
   if p_type = 'Patient' then
+    if not p_is_new then
+      select s.families, s.givens into v_old from patient_search s where s.site_id = p_site and s.id = p_id;
+      if v_old.families <> coalesce(p_parts ->> 'families', '') then
+        foreach v_name in array string_to_array(v_old.families, E'\n') loop
+          delete from patient_name n where n.site_id = p_site and n.part = 'family' and n.name = left(v_name, 200) and n.id = p_id;
+        end loop;
+      end if;
+      if v_old.givens <> coalesce(p_parts ->> 'givens', '') then
+        foreach v_name in array string_to_array(v_old.givens, E'\n') loop
+          delete from patient_name n where n.site_id = p_site and n.part = 'given' and n.name = left(v_name, 200) and n.id = p_id;
+        end loop;
+      end if;
+    end if;
+    insert into patient_name (site_id, part, name, id)
+      select p_site, n.part, left(n.name, 200), p_id
+        from (select 'family' as part, string_to_table(p_parts ->> 'families', E'\n') as name
+              union all select 'given', string_to_table(p_parts ->> 'givens', E'\n')) n
+       where n.name <> ''
+      on conflict do nothing;
     -- A release before this one says nothing of the parts.
     insert into patient_search (site_id, id, names, name_sort, birth_date, gender, families, givens, exact)
       values (p_site, p_id, p_search ->> 'names', p_search ->> 'nameSort', p_search ->> 'birthDate',

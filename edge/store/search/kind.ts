@@ -99,6 +99,11 @@ export interface Kind<C extends { readonly kind: string }> {
   readonly source: (type: ResourceType, criterion: C) => Source;
   /** The condition on a row of its source. */
   readonly sql: (criterion: C, alias: string, scope: SearchScope) => string;
+  /**
+   * SQL of all ids that it can select, and maybe others, in no order and some of them more than once, from an index that
+   * is read no further than somebody asks. Absent or undefined: there is no such index.
+   */
+  readonly listed?: (criterion: C, scope: SearchScope) => string | undefined;
   /** Absent: nothing can be sorted by it. */
   readonly sort?: SortColumn;
   /** The generation of what is indexed that a criterion asks for, where not the first. */

@@ -79,6 +79,10 @@ export const kindSince = <K extends KindName>(criterion: Sought<K>): number =>
 export const conditionSql = <K extends KindName>(criterion: Sought<K>, alias: string, scope: SearchScope): string =>
   KIND_OF[criterion.kind].sql(criterion, alias, scope);
 
+/** SQL: the ids that a criterion can select, where its kind has an index of them. */
+export const listedSql = <K extends KindName>(criterion: Sought<K>, scope: SearchScope): string | undefined =>
+  KIND_OF[criterion.kind].listed?.(criterion, scope);
+
 const meets = <K extends KindName>(write: Searchable, criterion: Sought<K>): boolean =>
   KIND_OF[criterion.kind].meets(write, criterion);
 

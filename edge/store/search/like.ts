@@ -7,3 +7,6 @@ export const containing = (text: string): string => `%${plain(text)}%`;
 
 /** Matches what contains a line that is any one character and then the text. */
 export const containingMarkedLine = (text: string): string => `%\n_${plain(text)}\n%`;
+
+/** Behind a text: comes after every text that begins with it. */
+export const BEHIND_ALL = '\u{10ffff}';

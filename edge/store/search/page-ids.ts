@@ -1,6 +1,6 @@
 /** Which resources a page has and in which order: by keyset, behind the last one of the page before. */
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import { type Criterion, type KindName, sortColumnOf } from './kinds.ts';
+import { type Criterion, type KindName, listedSql, rankOf, type Sought, sortColumnOf, sourceOf } from './kinds.ts';
 import { DRIVER, selectionSql } from './selection.ts';
 import type { SearchScope, Source } from './source.ts';
 
@@ -49,6 +49,53 @@ const directionOf = ({ descending }: Pick<SortKey, 'descending'>): 'asc' | 'desc
  */
 const FEW_CHANGED = 50_000;
 
+/**
+ * Who have a name are found by it and put in the order of the ids, as long as they are no more. Where they are, so many of all
+ * have it that a page is soon full when all are walked.
+ */
+const FEW_LISTED = 2_000;
+
+/** What leads and is listed by an index, if it is that which is looked for first. */
+function listedOf(scope: SearchScope, criteria: readonly Criterion[]) {
+  const sought = criteria.filter((one): one is Sought => one.kind !== 'not');
+  const rank = Math.min(...sought.map(({ kind }) => rankOf(kind)));
+  const leads = sought
+    .filter(({ kind }) => rankOf(kind) === rank)
+    .flatMap((one) => {
+      const list = listedSql(one, scope);
+      return list === undefined ? [] : [{ list, source: sourceOf(one, scope.type) }];
+    });
+  const [first] = leads;
+  return first === undefined ? undefined : { source: first.source, lists: leads.map(({ list }) => list) };
+}
+
+/**
+ * SQL: by the shortest of some lists if that is short, and else by a walk.
+ *
+ * @param behind SQL of the condition that this id is behind the page before
+ */
+function listedIds(
+  scope: SearchScope,
+  { source, lists }: { readonly source: Source; readonly lists: readonly string[] },
+  { from, where }: { readonly from: string; readonly where: string },
+  behind: (id: string) => string,
+  last: string,
+): string {
+  const id = source.id(DRIVER);
+  const counted = lists.map((_, n) => `(${n}, (select count(*) from l${n}))`).join(', ');
+  const listed = lists.map((_, n) => `select id from l${n} where (select k from lead) = ${n}`).join(' union all ');
+  // Behind the offset nothing else than the ids is a condition for an index.
+  const found = `(select x.* from ${source.from('x')} where ${source.within(scope, 'x')} and ${source.id('x')} = any (array(
+        select distinct l.id from (${listed}) l where (select n from lead) <= ${FEW_LISTED}${behind('l.id')}))
+      order by ${source.id('x')} offset 0) ${DRIVER}`;
+  return `with ${lists.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
+     lead as materialized (select k, n from (values ${counted}) c (k, n) order by n, k limit 1)
+   select id, null::text as sort_key from (
+     (select ${id} as id from ${found} where ${where} ${last})
+     union all
+     (select ${id} as id from ${from} where ${where} and (select n from lead) > ${FEW_LISTED}${behind(id)} ${last})) c ${last}`;
+}
+
 /** In the order of an index: of the ids, or of one key and the ids in its direction. */
 function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection, key: SortKey): PageIds {
   const { bind } = scope;
@@ -59,7 +106,9 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
   // A sort key in its text form sorts as its column does: ISO instants and text by bytes.
   const order = `p.sort_key collate "C" ${direction}, p.id ${direction}`;
   if (by === undefined) {
-    const rest = after === null ? '' : `\n   and ${id} ${beyond} ${bind(after.id)}::uuid`;
+    const place = after === null ? '' : bind(after.id);
+    const behind = (column: string): string => (place === '' ? '' : `\n   and ${column} ${beyond} ${place}::uuid`);
+    const rest = behind(id);
     const count = `${bind(limit + 1)}::integer`;
     const last = `order by id ${direction} limit ${count}`;
     if (criteria.length > 0 && criteria.every(({ kind }) => kind === 'last-updated')) {
@@ -72,6 +121,9 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
        (select id from (${found} and not (select yes from few) order by ${id} ${direction} limit ${count}) c)) c ${last}`;
       return { text, order, columns: '' };
     }
+    const listed = listedOf(scope, criteria);
+    if (listed !== undefined)
+      return { text: listedIds(scope, listed, { from, where }, behind, last), order, columns: '' };
     const text = `select ${repeats ? 'distinct ' : ''}${id} as id, null::text as sort_key from ${from} where ${where}${rest}
      order by ${id} ${direction} limit ${count}`;
     return { text, order, columns: '' };

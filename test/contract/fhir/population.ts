@@ -32,6 +32,9 @@ const STATEMENTS: readonly string[] = [
           case when i % 4 = 0 then '' else to_char(date '1930-01-01' + abs(hashint4(i)) % 33000, 'YYYY-MM-DD') end, case i % 2 when 0 then 'male' else 'female' end,
           E'\\n' || n.family || E'\\n', E'\\n' || n.given || E'\\n', E'\\nF' || n.family || E'\\nG' || n.given || E'\\n'
      from (select i, ${given('i', 7)} as given, ${family('i')} as family from generate_series(1, $2::integer) i offset 0) n`,
+  `insert into patient_name (site_id, part, name, id)
+   select site_id, n.part, btrim(n.name, E'\\n'), id
+     from patient_search, lateral (values ('family', families), ('given', givens)) n(part, name) where site_id = $1::uuid and $2 > 0`,
   `insert into resource_identifier (site_id, type, value, system, id)
    select $1::uuid, 'Patient', 'MRN' || i, 'urn:mrn', ${id(1, 'i')} from generate_series(1, $2::integer) i`,
   // Each patient has two of each, on average; half of the codes are one and the same.

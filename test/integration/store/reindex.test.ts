@@ -120,6 +120,7 @@ const INDEX = [
   `select type, id, param, from_at, before_at, from_is_local, before_is_local from resource_date
     where site_id = $1 order by 1, 2, 3`,
   'select id, names, name_sort, birth_date, gender, families, givens, exact from patient_search where site_id = $1 order by 1',
+  'select part, name, id from patient_name where site_id = $1 order by 1, 2, 3',
   `select o.report_id, o.state, s.patient_id, s.accession, case when s.accession is null then s.study_id end as own,
           (select array_agg(x.report_id order by 1) from report x where x.site_id = o.site_id and x.study_id = o.study_id) as together
      from report o join study s using (site_id, study_id) where o.site_id = $1 order by 1`,
@@ -162,6 +163,7 @@ describe('a site reindexed', () => {
       `update resource_token set code = code || '-wrong', param = 'wrong' where site_id = $1`,
       `update patient_search set names = '', name_sort = 'x', birth_date = '1900', gender = null where site_id = $1`,
       `update patient_search set families = '', givens = '', exact = 'x' where site_id = $1`,
+      'delete from patient_name where site_id = $1',
       `update resource_date set before_at = from_at, from_is_local = not from_is_local where site_id = $1`,
       `insert into resource_date select site_id, type, id, 'period', now(), now(), false, false from resource_date where site_id = $1`,
       `insert into study (site_id, study_id) values ($1, $1)`,
@@ -490,4 +492,21 @@ describe('steps', () => {
     expect(REINDEX.kind).toBe(`reindex-${INDEX_FINGERPRINT}`);
     expect(INDEX_FINGERPRINT).toMatch(/^[0-9a-f]{8}$/);
   });
+});
+
+test('a name that a patient has no more, or of which only the end is another, leaves no row behind', async () => {
+  const id = newId();
+  const rows = async () =>
+    (await rowsOf(site, ['select part, name from patient_name where site_id = $1 order by 1, 2']))[0];
+  const long = 'x'.repeat(300);
+  const named = (...families: string[]) =>
+    write(site, [[id, patient('A1', { name: families.map((family) => ({ family, given: ['Ann'] })) })]]);
+  await named('Smith', 'Müller', `${long}1`, `${long}2`);
+  const begins = { part: 'family', name: long.slice(0, 200) };
+  const ann = { part: 'given', name: 'ann' };
+  expect(await rows()).toEqual([{ part: 'family', name: 'muller' }, { part: 'family', name: 'smith' }, begins, ann]);
+  await named('Smith', `${long}3`);
+  expect(await rows()).toEqual([{ part: 'family', name: 'smith' }, begins, ann]);
+  await named();
+  expect(await rows()).toEqual([]);
 });

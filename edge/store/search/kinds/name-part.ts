@@ -5,7 +5,7 @@
 import { textsAt } from '../at-path.ts';
 import { fold, spellNames } from '../fold.ts';
 import type { Kind, TextModifier } from '../kind.ts';
-import { containing } from '../like.ts';
+import { BEHIND_ALL, containing } from '../like.ts';
 import { PATIENT_SEARCH } from '../source.ts';
 import { asLines, exactLine, hasExactName } from './exact-name.ts';
 import { EMPTY_NAME } from './name.ts';
@@ -22,6 +22,9 @@ interface NamePartCriterion {
 
 const COLUMNS = { family: 'families', given: 'givens' } as const;
 const MARKERS = { family: 'F', given: 'G' } as const;
+
+/** So many characters of a name are in its index. */
+const MAX_NAME = 200;
 
 /** The parameters of this kind are named as the elements of HumanName are. */
 const partOf = (parameter: string): Part => (parameter === 'family' ? 'family' : 'given');
@@ -61,6 +64,15 @@ export const namePart = {
      and case when ${alias}.${column} like ${bind(pattern)} then true else false end`;
     });
     return `(${each.join(' or ')})`;
+  },
+  // The names themselves, by their beginning (migrations/0042_patient_name.sql).
+  listed: ({ part, match, any }, { bind, site }) => {
+    if (match === 'contains') return undefined;
+    const each = any.map(({ fragment }) => {
+      const begins = bind(fragment.slice(0, MAX_NAME));
+      return `n.name >= ${begins} and n.name < ${begins} || '${BEHIND_ALL}'`;
+    });
+    return `select n.id from patient_name n where n.site_id = ${site} and n.part = '${part}' and (${each.join(' or ')})`;
   },
   since: () => 2,
 } as const satisfies Kind<NamePartCriterion>;
