@@ -53,12 +53,16 @@ const IN_BUNDLES: readonly string[] = ['read', 'search', 'history', 'create', 'u
 /** SQL: the ids of patients that are known by a number (patient_identity); its `where` follows. */
 const NUMBERED = 'select distinct n.id from patient_identity n';
 
+/** SQL, as the index of accesses to one patient says it. */
+const ALONE = 'cardinality(a.patients) = 1';
+
 const actorSql = (actor: string, bind: Bind): string =>
   actor.startsWith('svc-') ? `a.client_id = ${bind(actor)} and a.actor_kind = 'key'` : `a.actor = ${bind(actor)}`;
 
 /**
- * Rows of a site. A patient's are found by the index of patients, whatever the statistics say: they know nothing of one
- * among thousands; exports are among them, which may have shown anybody. Those of an action are found by it, and those of bundles that did it beside them.
+ * Rows of a site. Those that concern a patient alone are walked in its index; those of several patients are found by theirs,
+ * whatever the statistics say: they know nothing of one among thousands; exports are among them, which may have shown
+ * anybody. Those of an action are found by it, and those of bundles that did it beside them.
  *
  * @param after at and audit_id of the last one of the page before, or null
  */
@@ -87,17 +91,26 @@ export function listAudit(
     `select a.* from ${source} a where ${where}${condition === '' ? '' : ` and ${condition}`} ${last}`;
 
   if (patient !== '' || patientNumber !== '') {
-    const done = actions.length === 0 ? '' : `(a.action || a.parts) && ${bind(actions)}::text[]`;
-    // One number may be of several patients, and each of them is meant.
-    const concerned =
-      patient === ''
-        ? `&& array(${NUMBERED} where n.site_id = ${ofSite} and n.value = ${bind(patientNumber)})`
-        : `@> array[${bind(patient)}::uuid]`;
+    const done = actions.length === 0 ? [] : [`(a.action || a.parts) && ${bind(actions)}::text[]`];
+    const of = (source: string, ...conditions: readonly string[]): string =>
+      page(source, [...conditions, ...done].join(' and '));
+    let ofOne: string;
+    let concerned: string;
+    if (patient === '') {
+      // One number may be of several patients, and each of them is meant.
+      const numbered = `${NUMBERED} where n.site_id = ${ofSite} and n.value = ${bind(patientNumber)}`;
+      ofOne = `select b.* from (${numbered}) k cross join lateral (${of('audit_here', ALONE, 'a.patients[1] = k.id')}) b`;
+      concerned = `&& array(${numbered})`;
+    } else {
+      const id = `${bind(patient)}::uuid`;
+      ofOne = of('audit_here', ALONE, `a.patients[1] = ${id}`);
+      concerned = `@> array[${id}]`;
+    }
     // An export names no patients, since it can be of all of them.
-    const text = `with concerning as materialized (
-  select * from audit_here where patients ${concerned}
-  union all select * from audit a where a.site_id = ${ofSite} and a.action = 'export')
-select ${COLUMNS} from (${page('concerning', done)}) a ${last}`;
+    const text = `with together as materialized (
+  select * from audit_here where cardinality(patients) > 1 and patients ${concerned}
+)
+select ${COLUMNS} from ((${ofOne}) union all (${of('together')}) union all (${of('audit', `a.action = 'export'`)})) a ${last}`;
     return { text, params };
   }
   if (actions.length === 0) return { text: `select ${COLUMNS} from (${page('audit', '')}) a ${last}`, params };

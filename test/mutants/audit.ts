@@ -84,8 +84,8 @@ export const AUDIT: readonly Mutant[] = [
   {
     name: 'whom an access concerned is looked for among all',
     file: 'edge/store/admin-audit.ts',
-    find: 'select * from audit_here where patients',
-    replace: 'select * from audit where patients',
+    find: 'select * from audit_here where cardinality',
+    replace: 'select * from audit where cardinality',
     tests: LOOK_UPS,
   },
   {

@@ -139,8 +139,8 @@ export const BULK: readonly Mutant[] = [
   {
     name: 'bulk: who looks for a patient in the audit finds no exports',
     file: 'edge/store/admin-audit.ts',
-    find: `and a.action = 'export')`,
-    replace: 'and false)',
+    find: "`a.action = 'export'`",
+    replace: "'false'",
     tests: ['test/contract/admin-audit.test.ts'],
   },
 ];
