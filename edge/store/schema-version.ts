@@ -98,6 +98,7 @@ export const FUNCTIONS: readonly string[] = [
   'retention_due',
   'retention_step',
   'retention_until',
+  'search_digest',
   'search_index_write',
   'search_key',
   'search_lag',
