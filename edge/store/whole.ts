@@ -18,29 +18,25 @@ export interface Access {
   readonly requestId: string;
 }
 
-/** @param casts of the arguments behind those that each of these functions begins with */
-function whole<Row extends object>(
-  name: string,
-  access: Access,
-  args: readonly (readonly [Param, string])[],
-): Query<Row> {
+/** Arguments that each of these functions begins with: the limits (edge/platform/database.ts), and who asks. */
+const OPENING = 8;
+
+/** Without casts, since the function says what its arguments are, and PostgreSQL would read each anew. */
+const callOf = (name: string, own: number): string =>
+  `select * from ${name}(${Array.from({ length: OPENING + own }, (_, n) => `$${n + 1}`).join(', ')})`;
+
+const READ = callOf('fhir_read', 4);
+const FIND = callOf('fhir_find', 9);
+const WRITE = callOf('fhir_write', 3);
+
+function whole<Row extends object>(text: string, access: Access, own: readonly Param[]): Query<Row> {
   const { caller, address, requestId } = access;
-  const own = args.map(([, cast], n) => `, $${n + 9}::${cast}`).join('');
-  return {
-    text: `select * from ${name}($1::bigint, $2::integer, $3::integer, $4::uuid, $5, $6, $7, $8${own})`,
-    params: [caller.site, caller.clientId, caller.tokenId, address, requestId, ...args.map(([value]) => value)],
-    whole: true,
-  };
+  return { text, params: [caller.site, caller.clientId, caller.tokenId, address, requestId, ...own], whole: true };
 }
 
 /** As `readResource`. */
 export const readWhole = (access: Access, type: ResourceType, id: string, shownIf: ShownIf): Query<StoredResource> => ({
-  ...whole<StoredResource>('fhir_read', access, [
-    [type, 'text'],
-    [id, 'uuid'],
-    [shownIf.version, 'integer'],
-    [shownIf.unmodifiedSince, 'timestamptz'],
-  ]),
+  ...whole<StoredResource>(READ, access, [type, id, shownIf.version, shownIf.unmodifiedSince]),
   notes: true,
 });
 
@@ -50,17 +46,7 @@ export const findWhole = (
   searched: readonly string[],
   { type, patient, param, value, system, after, limit }: Find,
 ): Query<PageRow> => ({
-  ...whole<PageRow>('fhir_find', access, [
-    [searched, 'text[]'],
-    [type, 'text'],
-    [patient, 'uuid'],
-    [param, 'text'],
-    [value, 'text'],
-    [system, 'text'],
-    [after, 'uuid'],
-    [limit, 'integer'],
-    [PAGE_BYTES, 'bigint'],
-  ]),
+  ...whole<PageRow>(FIND, access, [searched, type, patient, param, value, system, after, limit, PAGE_BYTES]),
   notes: true,
 });
 
@@ -69,9 +55,4 @@ export const writeWhole = (
   access: Access,
   { keys, patients }: { readonly keys: readonly string[]; readonly patients: readonly string[] },
   writes: readonly ResourceWrite[],
-): Query<WrittenResource> =>
-  whole<WrittenResource>('fhir_write', access, [
-    [keys, 'text[]'],
-    [patients, 'uuid[]'],
-    [JSON.stringify(writes), 'json'],
-  ]);
+): Query<WrittenResource> => whole<WrittenResource>(WRITE, access, [keys, patients, JSON.stringify(writes)]);

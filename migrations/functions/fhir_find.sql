@@ -5,6 +5,7 @@
 -- in the order of their ids, after p_after (null: from the first), p_limit and one more, which is not shown and tells that
 -- there is a next page; and contents of p_bytes together, but the first always: those beyond come without it, and belong to
 -- the next page. p_searched: names of the parameters. last_updated: a FHIR instant. began_at: of limit_time.
+-- Numbers are looked for where the rows are read, as one statement.
 -- A patient's resources are looked at one by one for the token, the first hundred of them. Of the few patients who have more, the
 -- rest is found by turns: the next resource with the token, the next of the patient behind it, and so on, which passes by
 -- what only one of them has.
@@ -21,26 +22,35 @@ as $$
 #variable_conflict use_column
 declare
   began bigint := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti);
-  after uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
   ids uuid[];
   walked uuid[];
-  most constant integer := 100;
+  page refcursor;
   patient uuid;
-  size bigint := 0;
-  noted text[] := '{}';
+  size bigint;
+  shown uuid[];
+  about uuid[];
   ignored text;
 begin
+  -- The lateral with a limit is a look-up for each row: no estimate can make a scan of it.
   if p_patient is null then
-    ids := array(
-      select distinct i.id from resource_identifier i
-       where i.site_id = p_site and i.type = p_type and i.value = search_key(p_value)
-         and (p_system is null or i.system = search_key(p_system)) and i.id > after
-       order by i.id limit p_limit + 1);
+    open page for
+      select r.type, r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+             r.meta, r.body, r.patient_id
+        from (
+          select distinct i.id from resource_identifier i
+           where i.site_id = p_site and i.type = p_type and i.value = search_key(p_value)
+             and (p_system is null or i.system = search_key(p_system))
+             and i.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+           order by i.id limit p_limit + 1) k
+       cross join lateral (
+         select x.* from resource x where x.site_id = p_site and x.type = p_type and x.id = k.id limit 1) r
+       order by k.id;
   else
     walked := array(
       select r.id from resource r
-       where r.site_id = p_site and r.patient_id = p_patient and r.type = p_type and r.id > after
-       order by r.id limit case when p_param is null then p_limit + 1 else most end);
+       where r.site_id = p_site and r.patient_id = p_patient and r.type = p_type
+         and r.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+       order by r.id limit case when p_param is null then p_limit + 1 else 100 end);
     if p_param is null then
       ids := walked;
     else
@@ -52,13 +62,13 @@ begin
               and t.code = search_key(p_value) and (p_system is null or t.system = search_key(p_system)) offset 0)
          order by w.n limit p_limit + 1);
     end if;
-    if p_param is not null and cardinality(ids) <= p_limit and cardinality(walked) = most then
+    if p_param is not null and cardinality(ids) <= p_limit and cardinality(walked) = 100 then
       ids := ids || array(
         with recursive step (with_token, of_patient) as (
           select t.id, r.id
             from (select t.id from resource_token t
                    where t.site_id = p_site and t.type = p_type and t.param = p_param and t.code = search_key(p_value)
-                     and (p_system is null or t.system = search_key(p_system)) and t.id > walked[most]
+                     and (p_system is null or t.system = search_key(p_system)) and t.id > walked[100]
                    order by t.id limit 1) t
             left join lateral (
               select r.id from resource r
@@ -78,27 +88,41 @@ begin
                order by r.id limit 1) r on true)
         select s.with_token from step s where s.of_patient = s.with_token limit p_limit + 1 - cardinality(ids));
     end if;
+    open page for
+      select r.type, r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+             r.meta, r.body, r.patient_id
+        from unnest(ids) with ordinality k (id, n)
+       cross join lateral (
+         select x.* from resource x where x.site_id = p_site and x.type = p_type and x.id = k.id limit 1) r
+       order by k.n;
   end if;
-  -- The lateral with a limit is a look-up for each row: no estimate can make a scan of it.
-  for type, id, version, last_updated, meta, body, patient in
-    select r.type, r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-           r.meta, r.body, r.patient_id
-      from unnest(ids) with ordinality k (id, n)
-     cross join lateral (
-       select x.* from resource x where x.site_id = p_site and x.type = p_type and x.id = k.id limit 1) r
-     order by k.n
   loop
-    size := size + octet_length(body) + octet_length(meta);
-    if size > p_bytes and id <> ids[1] then
+    fetch page into type, id, version, last_updated, meta, body, patient;
+    exit when not found;
+    size := coalesce(size, 0) + octet_length(body) + octet_length(meta);
+    -- Of the first row nothing has been said yet.
+    if size > p_bytes and began_at is not null then
       meta := null;
       body := null;
-    elsif cardinality(noted) < p_limit then
-      noted := noted || concat_ws(' ', 'search', type, id, patient);
+    elsif shown is null or cardinality(shown) < p_limit then
+      shown := shown || id;
+      about := about || patient;
     end if;
     began_at := began;
     return next;
   end loop;
-  ignored := audit_write(p_site, 'key', null, p_client, p_address, p_request, null, p_searched,
-    nullif(array_to_string(noted, E'\n'), ''));
+  close page;
+  -- As audit_write would (fhir_read): each once, in order.
+  if p_type = 'Patient' then
+    about := shown;
+  elsif cardinality(about) > 1 then
+    about := array(select distinct a from unnest(about) a where a is not null order by a);
+  else
+    about := array_remove(about, null);
+  end if;
+  insert into audit (site_id, actor_kind, client_id, address, request_id, action, parts, types, ids, patients, parameters)
+    values (p_site, 'key', p_client, p_address, p_request, 'search', '{}',
+      case when shown is null then '{}' else array_fill(p_type, array[cardinality(shown)]) end, coalesce(shown, '{}'),
+      coalesce(about, '{}'), coalesce(p_searched, '{}'));
   ignored := assert_in_time(p_deadline);
 end $$;

@@ -63,7 +63,7 @@ export const AUDIT: readonly Mutant[] = [
   {
     name: 'a search of one statement has the row after its page too',
     file: 'migrations/functions/fhir_find.sql',
-    find: 'elsif cardinality(noted) < p_limit then',
+    find: 'elsif shown is null or cardinality(shown) < p_limit then',
     replace: 'else',
     tests: WHOLE,
   },
@@ -91,8 +91,8 @@ export const AUDIT: readonly Mutant[] = [
   {
     name: 'a result of a patient is looked for among all of the patient',
     file: 'migrations/functions/hl7_known.sql',
-    find: "'DiagnosticReport') offset 0) k",
-    replace: "'DiagnosticReport')) k",
+    find: "where t.type in ('Observation', 'DiagnosticReport') offset 0) k",
+    replace: "where t.type in ('Observation', 'DiagnosticReport')) k",
     tests: LOOK_UPS,
   },
   {

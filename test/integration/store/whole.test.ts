@@ -126,6 +126,17 @@ describe('a page', () => {
     expect(await found('Observation', [number('N1')])).toEqual([]);
   });
 
+  test('of an identifier, about several patients, one of them twice, or nobody', async () => {
+    const [one, two] = [await store(patient()), await store(patient())];
+    const numbered = (about: string): JsonObject => ({ ...observation(about, 'A'), identifier: [{ value: 'N3' }] });
+    const { subject: _, ...unnamed } = numbered(one);
+    for (const content of [numbered(two), numbered(one), unnamed, numbered(two)]) await store(content);
+    expect(await found('Observation', [number('N3')], { limit: 4 })).toHaveLength(4);
+    expect(await newestAudit()).toMatchObject({ patients: [one, two].toSorted() });
+    expect(await found('Observation', [number('N3')], { limit: 1 })).toHaveLength(2);
+    expect(await newestAudit()).toMatchObject({ patients: [two] });
+  });
+
   test('of a patient, with a code or all, page after page', async () => {
     const [about, another] = [await store(patient()), await store(patient())];
     for (let n = 0; n < 8; n += 1) await store(observation(about, n % 2 === 0 ? 'A' : 'B', n === 4 ? '' : undefined));
