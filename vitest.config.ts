@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 import LongestFirst from './test/stack/tools/longest-first.ts';
 import { sized } from './test/stack/tools/size.ts';
 
+/** Of this run, for its workers: which ports are theirs (test/stack/services/free-port.ts). */
+process.env['TEST_RUN'] = String(process.pid);
+
 /**
  * Files that ask a database of their own and have left nothing behind when they end: what they count would otherwise be counted
  * in the next one, since a process has one Neon endpoint.

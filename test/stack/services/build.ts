@@ -29,7 +29,8 @@ export async function buildWorker(folder: string): Promise<BuiltWorker> {
 async function build(folder: string, done: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const building = `${folder}/building`;
-  const first = await mkdir(building).then(
+  // It stays: whoever comes when the Worker has just been built is not the first either.
+  const first = await mkdir(`${folder}/begun`).then(
     () => true,
     () => false,
   );

@@ -12,10 +12,24 @@ const LOWEST = 10_000;
 const HIGHEST = 28_000;
 const given = new Set<number>();
 
+/** As many as a test run has workers, or more. */
+const SHARES = 8;
+
+/**
+ * Between finding a port and listening on it, another program may find it too. Workers of one test run share the ports out; which
+ * are whose is different in each run, so that several runs seldom meet.
+ */
+function isOfThisWorker(port: number): boolean {
+  const { VITEST_POOL_ID: worker, TEST_RUN: run = '0' } = process.env;
+  if (worker === undefined) return true;
+  const mixed = Math.imul(port, 2 * Number(run) + 1) ^ (port << 7);
+  return ((Math.imul(mixed, 0x9e3779b1) >>> 16) - Number(worker)) % SHARES === 0;
+}
+
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST, HIGHEST);
-    if (given.has(port) || !(await isFree(port))) continue;
+    if (given.has(port) || !isOfThisWorker(port) || !(await isFree(port))) continue;
     given.add(port);
     return port;
   }

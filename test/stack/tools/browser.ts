@@ -35,7 +35,7 @@ function clickWaitsForAll(page: Page): void {
 export async function startBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('Chromium is needed: apt-get install chromium, or set CHROMIUM');
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: 60_000 });
   browser.on('context', (context) => {
     // A page with axe in it takes a second on a quiet machine; one that never comes is told before the test's own time-out.
     context.setDefaultTimeout(60_000);

@@ -28,13 +28,16 @@ interface Started {
   stop(): Promise<void>;
 }
 
+/** A file has two gateways with a pool each, a door of sixteen connections before each of them, and clients of its own. */
+const FOR_ALL_FILES = { max_connections: '400' };
+
 declare global {
   /** Each project loads this file anew: what the first of a run has started is here for the others. */
   var startedForTests: Promise<Started> | undefined;
 }
 
 async function start(): Promise<Started> {
-  const postgres = await startPostgres({ settings: UNSAFE_BUT_FAST });
+  const postgres = await startPostgres({ settings: { ...UNSAFE_BUT_FAST, ...FOR_ALL_FILES } });
   let pooler: PgBouncer | undefined;
   try {
     const databaseUrl = await prepareDatabase(postgres.url);
