@@ -1,8 +1,7 @@
 /** What else there is for what was looked for among messages: where nothing was found, that says what to look for instead. */
 import type { Query } from '../deps.ts';
 import type { PatientText } from './message-key.ts';
-import { BEHIND_ALL } from './search/like.ts';
-import { containing } from './search/like.ts';
+import { BEHIND_ALL, containing } from './search/like.ts';
 import { binder } from './sql.ts';
 
 /** More are not counted. */
