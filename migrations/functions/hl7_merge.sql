@@ -1,5 +1,5 @@
 -- Everything that belongs to one patient goes to another (ADT A18, A34, A39, A40): references in the stored text,
--- patient_id, studies, HL7 keys; of results that are in both charts one stays (hl7_results_meet), and of what stands under one
+-- patient_id, dates, studies, HL7 keys; of results that are in both charts one stays (hl7_results_meet), and of what stands under one
 -- HL7 key in both the survivor's, which the edge has seen to (edge/hl7/ingest/charts-meet.ts): what refers to the other
 -- refers to it from now on. Each resource moved gets a new version. Here and not in the edge, which would have to
 -- read and write back all that a patient has; the form of a reference (R4 references, literal) is all it knows of FHIR.
@@ -66,6 +66,7 @@ begin
            '"Patient/' || p_to::text || '"', 'g'), gone, kept),
          patient_id = p_to
    where r.site_id = p_site and r.patient_id = p_from;
+  update resource_date d set patient_id = p_to where d.site_id = p_site and d.patient_id = p_from;
 
   for s in select x.study_id, x.accession from study x where x.site_id = p_site and x.patient_id = p_from for update loop
     select x.study_id into target from study x

@@ -34,13 +34,14 @@ begin
       on conflict do nothing;
   end if;
   if json_array_length(p_dates) > 0 then
-    insert into resource_date as d (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local)
-      select p_site, p_type, p_id, e ->> 0, (e ->> 1)::timestamptz, (e ->> 2)::timestamptz, (e ->> 3)::boolean, (e ->> 4)::boolean
+    insert into resource_date as d (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local, patient_id)
+      select p_site, p_type, p_id, e ->> 0, (e ->> 1)::timestamptz, (e ->> 2)::timestamptz, (e ->> 3)::boolean, (e ->> 4)::boolean,
+             p_patient
         from json_array_elements(p_dates) e
       on conflict (site_id, type, id, param) do update set from_at = excluded.from_at, before_at = excluded.before_at,
-        from_is_local = excluded.from_is_local, before_is_local = excluded.before_is_local
-      where (d.from_at, d.before_at, d.from_is_local, d.before_is_local) is distinct from
-        (excluded.from_at, excluded.before_at, excluded.from_is_local, excluded.before_is_local);
+        from_is_local = excluded.from_is_local, before_is_local = excluded.before_is_local, patient_id = excluded.patient_id
+      where (d.from_at, d.before_at, d.from_is_local, d.before_is_local, d.patient_id) is distinct from
+        (excluded.from_at, excluded.before_at, excluded.from_is_local, excluded.before_is_local, excluded.patient_id);
   end if;
 
   if p_type = 'Patient' then

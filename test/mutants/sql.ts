@@ -297,6 +297,13 @@ export const SQL: readonly Mutant[] = [
     tests: TWINS,
   },
   {
+    name: 'hl7_merge: what is dated is found at the date of nobody',
+    file: 'migrations/functions/hl7_merge.sql',
+    find: 'update resource_date d set patient_id = p_to where',
+    replace: 'update resource_date d set patient_id = p_to where false and',
+    tests: ['test/integration/hl7/ingest.test.ts'],
+  },
+  {
     name: 'hl7_merge: another site’s resources get a history',
     file: 'migrations/functions/hl7_merge.sql',
     find: `      from resource r where r.site_id = p_site and r.patient_id = p_from;

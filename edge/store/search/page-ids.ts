@@ -1,8 +1,17 @@
 /** Which resources a page has and in which order: by keyset, behind the last one of the page before. */
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import { type Criterion, type KindName, listedSql, rankOf, type Sought, sortColumnOf, sourceOf } from './kinds.ts';
+import {
+  conditionSql,
+  type Criterion,
+  type KindName,
+  listedSql,
+  rankOf,
+  type Sought,
+  sortColumnOf,
+  sourceOf,
+} from './kinds.ts';
 import { DRIVER, selectionSql } from './selection.ts';
-import type { SearchScope, Source } from './source.ts';
+import { RESOURCE, type SearchScope, type Source } from './source.ts';
 
 export interface SortKey {
   /** The kind of a parameter that can be sorted by, or `id`, which is creation order: ids are UUIDv7. */
@@ -47,7 +56,60 @@ const directionOf = ({ descending }: Pick<SortKey, 'descending'>): 'asc' | 'desc
  * What changed in a time is found by that, and put in the order of the ids, as long as it is not more. Walked by id, what
  * changed of late would stand behind all that there is.
  */
-const FEW_CHANGED = 50_000;
+const FEW_CHANGED = 5_000;
+/** And what is older and changed then, where more is new. */
+const FEW_OLDER = 50_000;
+/** Ids are made before what they name is stored, and clocks differ: this says only where to look first. */
+const ID_BEFORE_MS = 60_000;
+
+/** The time from which on all changed, in milliseconds since the epoch; undefined where it is open. */
+function changedFrom(criteria: readonly Criterion[]): number | undefined {
+  const starts = criteria.flatMap((one) => {
+    if (one.kind !== 'last-updated') return [];
+    const each = one.any.map(({ from, outside }) => (from === null || outside ? Number.NaN : Date.parse(from)));
+    const first = Math.min(...each);
+    return Number.isNaN(first) ? [] : [first];
+  });
+  return starts.length === 0 ? undefined : Math.max(...starts);
+}
+
+/** The first UUIDv7 of a time (RFC 9562 §5.7). */
+function firstIdAt(ms: number): string {
+  const time = Math.min(Math.max(ms, 0), 2 ** 48 - 1)
+    .toString(16)
+    .padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+}
+
+/**
+ * SQL: what changed in a time. Where that is much, what was made since is walked by id, in which all is found at once, and what
+ * is older is found by its time.
+ *
+ * @param found SQL of the ids @param id of the driver @param from since when it changed
+ */
+function changedIds({ bind }: SearchScope, found: string, id: string, from: number | undefined, last: string): string {
+  const walked = last.replace('order by id', `order by ${id}`);
+  const few = `few as materialized (select count(*) <= ${FEW_CHANGED} as yes from (${found} limit ${FEW_CHANGED + 1}) c)`;
+  const sorted = `(select id from (${found} and (select yes from few) offset 0) c ${last})`;
+  if (from === undefined)
+    return `with ${few}
+     select id, null::text as sort_key from (
+       ${sorted}
+       union all
+       (select id from (${found} and not (select yes from few) ${walked}) c)) c ${last}`;
+  const first = `${bind(firstIdAt(from - ID_BEFORE_MS))}::uuid`;
+  return `with ${few},
+     older as materialized (${found} and not (select yes from few) and ${id} < ${first} limit ${FEW_OLDER + 1}),
+     few_older as materialized (select count(*) <= ${FEW_OLDER} as yes from older)
+   select id, null::text as sort_key from (
+     ${sorted}
+     union all
+     (select id from older where (select yes from few_older) ${last})
+     union all
+     (select id from (${found} and ${id} < ${first} and not (select yes from few_older) ${walked}) c)
+     union all
+     (select id from (${found} and ${id} >= ${first} and not (select yes from few) ${walked}) c)) c ${last}`;
+}
 
 /**
  * Who have a name are found by it and put in the order of the ids, as long as they are no more. Where they are, so many of all
@@ -55,18 +117,39 @@ const FEW_CHANGED = 50_000;
  */
 const FEW_LISTED = 2_000;
 
+interface Listed {
+  readonly source: Source;
+  /** SQL. */
+  readonly lists: readonly string[];
+}
+
 /** What leads and is listed by an index, if it is that which is looked for first. */
-function listedOf(scope: SearchScope, criteria: readonly Criterion[]) {
+function listedOf(scope: SearchScope, criteria: readonly Criterion[]): Listed | undefined {
   const sought = criteria.filter((one): one is Sought => one.kind !== 'not');
   const rank = Math.min(...sought.map(({ kind }) => rankOf(kind)));
-  const leads = sought
-    .filter(({ kind }) => rankOf(kind) === rank)
-    .flatMap((one) => {
-      const list = listedSql(one, scope);
-      return list === undefined ? [] : [{ list, source: sourceOf(one, scope.type) }];
-    });
-  const [first] = leads;
-  return first === undefined ? undefined : { source: first.source, lists: leads.map(({ list }) => list) };
+  const leads = sought.filter(({ kind }) => rankOf(kind) === rank);
+  const dates = datesOf(scope, leads, sought);
+  if (dates.length > 0) return { source: RESOURCE, lists: dates };
+  const listed = leads.flatMap((one) => {
+    const list = listedSql(one, scope);
+    return list === undefined ? [] : [{ list, source: sourceOf(one, scope.type) }];
+  });
+  const [first] = listed;
+  return first === undefined ? undefined : { source: first.source, lists: listed.map(({ list }) => list) };
+}
+
+/** SQL: what a patient had at a time, by each parameter that asks for one (migrations/0045_date_of_patient.sql). */
+function datesOf(scope: SearchScope, leads: readonly Sought[], sought: readonly Sought[]): string[] {
+  const patient = leads.find(({ kind }) => kind === 'patient');
+  // A report is of a study, which is the patient's.
+  if (patient === undefined || scope.type === 'DiagnosticReport') return [];
+  const dates = sought.filter((one): one is Sought<'date'> => one.kind === 'date');
+  return [...Map.groupBy(dates, ({ param }) => param).values()].map((ofParam) => {
+    const [first] = ofParam;
+    const source = sourceOf(first ?? patient, scope.type);
+    const all = [patient, ...ofParam].map((one) => conditionSql(one, 'n', scope));
+    return `select n.id from ${source.from('n')} where ${[source.within(scope, 'n'), ...all].join(' and ')}`;
+  });
 }
 
 /**
@@ -76,7 +159,7 @@ function listedOf(scope: SearchScope, criteria: readonly Criterion[]) {
  */
 function listedIds(
   scope: SearchScope,
-  { source, lists }: { readonly source: Source; readonly lists: readonly string[] },
+  { source, lists }: Listed,
   { from, where }: { readonly from: string; readonly where: string },
   behind: (id: string) => string,
   last: string,
@@ -113,13 +196,7 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
     const last = `order by id ${direction} limit ${count}`;
     if (criteria.length > 0 && criteria.every(({ kind }) => kind === 'last-updated')) {
       const found = `select ${id} as id from ${from} where ${where}${rest}`;
-      const text = `with few as materialized (
-       select count(*) <= ${FEW_CHANGED} as yes from (${found} limit ${FEW_CHANGED + 1}) c)
-     select id, null::text as sort_key from (
-       (select id from (${found} and (select yes from few) offset 0) c ${last})
-       union all
-       (select id from (${found} and not (select yes from few) order by ${id} ${direction} limit ${count}) c)) c ${last}`;
-      return { text, order, columns: '' };
+      return { text: changedIds(scope, found, id, changedFrom(criteria), last), order, columns: '' };
     }
     const listed = listedOf(scope, criteria);
     if (listed !== undefined)

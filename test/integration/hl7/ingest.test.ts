@@ -340,6 +340,12 @@ describe('merge', () => {
       survivor?.id,
     ]);
     expect(study.rows).toHaveLength(1);
+    // By patient and date it is found at the survivor.
+    const dates = await site.db.client.query(
+      'select distinct patient_id from resource_date where site_id = $1 and patient_id = any ($2)',
+      [site.site, [survivor?.id, merged?.id]],
+    );
+    expect(dates.rows).toEqual([{ patient_id: survivor?.id }]);
 
     expect(await site.send(a40('M1', 'M2'))).toMatchObject({ outcome: 'AA', errors: ['W 205 MRG^1^1^1^1'] });
     expect(await site.send(a40('M2', 'M1'))).toMatchObject({

@@ -75,8 +75,8 @@ const identifier = (value: string | null, system: string | null): Criterion => (
   any: [{ system, value }],
 });
 
-/** Pages of 8 kB that one answer may touch: some for each of 51 resources, and what leads to them. */
-const MAX_PAGES = 600;
+/** Pages of 8 kB that one answer may touch: a dozen for each of 51 resources, and what leads to them. */
+const MAX_PAGES = 620;
 /** And rows: a page of a common name is found by walking some thousand patients. */
 const MAX_ROWS = 5_000;
 
@@ -194,7 +194,7 @@ const CASES: readonly Case[] = [
     'Observation?patient=&date=',
     'Observation',
     (site) => [patient(site), date('ge', '2020-01-01', '2020-01-02')],
-    'resource_of_patient',
+    'resource_date_of_patient',
   ],
   [
     'Observation?patient=&category=&status=',

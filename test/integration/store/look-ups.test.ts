@@ -28,6 +28,9 @@ let site: string;
 let clientId: string;
 /** With more resources than are put in order by what changed. */
 let busy: string;
+/** With ids of the time when they were made, one in a thousand changed since. */
+let fresh: string;
+const FRESH = 12_000;
 const patient = idAt(1);
 /** Whose record is read all the time. */
 const often = idAt(2);
@@ -40,12 +43,20 @@ beforeAll(async () => {
   site = await createSite(client);
   ({ clientId } = await createApiKey(client, { site, protocols: ['hl7'] }));
   busy = await createSite(client);
+  fresh = await createSite(client);
   await withoutGuards(client, async () => {
     await client.query(
       `insert into resource (site_id, type, id, version, last_updated, meta, body)
        select $1, 'Patient', ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 1,
           timestamptz '2026-01-01' + n * interval '1 s', '', '"active":true' from generate_series(1, $2::int) n`,
       [busy, RESOURCES],
+    );
+    await client.query(
+      `insert into resource (site_id, type, id, version, last_updated, meta, body)
+       select $1, 'Patient', (lpad(to_hex(extract(epoch from at)::bigint * 1000), 12, '0') || lpad(to_hex(n), 20, '0'))::uuid, 1,
+          case when n % 1000 = 0 then timestamptz '2026-01-02' else at end, '', '"active":true'
+         from generate_series(1, $2::int) n, lateral (select timestamptz '2026-01-01' + n * interval '1 s' as at) t`,
+      [fresh, FRESH],
     );
     // One sender has nearly all messages, and each of a hundred others a few: that is what makes one row look likely.
     await client.query(
@@ -187,9 +198,9 @@ describe('the audit', () => {
 });
 
 describe('what changed', () => {
-  const since = (seconds: number): Query =>
+  const since = (seconds: number, at = busy, after: string | null = null): Query =>
     searchPage({
-      site: busy,
+      site: at,
       type: 'Patient',
       criteria: [
         {
@@ -198,11 +209,11 @@ describe('what changed', () => {
         },
       ],
       sort: { by: 'id', descending: false },
-      after: null,
+      after: after === null ? null : { key: null, id: after },
       limit: 20,
     });
-  const idsOf = async (query: Query): Promise<string[]> => {
-    await application.query(`select set_config('gateway.site', $1, false)`, [busy]);
+  const idsOf = async (query: Query, at = busy): Promise<string[]> => {
+    await application.query(`select set_config('gateway.site', $1, false)`, [at]);
     const { rows } = await application.query<{ id: string }>(query.text, query.params.map(parameter));
     return rows.map(({ id }) => id);
   };
@@ -219,5 +230,18 @@ describe('what changed', () => {
     const query = since(5);
     expect(await idsOf(query)).toEqual(from(5));
     expect((await explain(application, busy, query)).pages).toBeLessThan(20 * MAX_PAGES);
+  });
+
+  test('in a time of which there is much is what was made since, and before it what is older and changed then', async () => {
+    const numbersOf = async (query: Query) =>
+      (await idsOf(query, fresh)).map((id) => Number.parseInt(id.replaceAll('-', '').slice(-8), 16));
+    const older = [1000, 2000, 3000, 4000, 5000];
+    const rest = Array.from({ length: 40 }, (_, n) => 6000 + n);
+    const first = since(6000, fresh);
+    expect(await numbersOf(first)).toEqual([...older, ...rest].slice(0, 21));
+    expect((await explain(application, fresh, first)).pages).toBeLessThan(2 * MAX_PAGES);
+    const ids = await idsOf(first, fresh);
+    expect(await numbersOf(since(6000, fresh, ids[2]))).toEqual([...older, ...rest].slice(3, 24));
+    expect(await numbersOf(since(6000, fresh, ids[19]))).toEqual([...older, ...rest].slice(20, 41));
   });
 });

@@ -117,7 +117,7 @@ async function fill(at: string, ids = Array.from({ length: RESOURCES }, newId)):
 const INDEX = [
   'select type, id, value, system from resource_identifier where site_id = $1 order by 1, 2, 3, 4',
   'select type, id, param, code, system from resource_token where site_id = $1 order by 1, 2, 3, 4, 5',
-  `select type, id, param, from_at, before_at, from_is_local, before_is_local from resource_date
+  `select type, id, param, from_at, before_at, from_is_local, before_is_local, patient_id from resource_date
     where site_id = $1 order by 1, 2, 3`,
   'select id, names, name_sort, birth_date, gender, families, givens, exact from patient_search where site_id = $1 order by 1',
   'select part, name, id from patient_name where site_id = $1 order by 1, 2, 3',
