@@ -26,8 +26,9 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  own json := (select json_object_agg(k.key::json ->> 0, k.key::json)
-                 from unnest(p_types, p_keys) k (type, key) where k.type = 'Patient');
+  own json := case when 'Patient' = any (p_types) then (
+    select json_object_agg(k.key::json ->> 0, k.key::json)
+      from unnest(p_types, p_keys) k (type, key) where k.type = 'Patient') end;
   direct uuid[] := array(
     select distinct c.id
       from unnest(p_values) v (value)
@@ -39,12 +40,13 @@ declare
             and i.domain in (select search_key(d) from json_array_elements_text(own -> v.value) d)) desc, i.id
         limit 100) c
      order by c.id);
-  patients uuid[] := direct;
-  survivors uuid[] := direct;
-  written xid;
-  meeting text[] := array(select k.type from unnest(p_types, p_keys) k (type, key) where k.key = '');
+  patients uuid[];
+  survivors uuid[];
+  meeting text[];
 begin
   if direct = '{}' then return; end if;
+  patients := direct;
+  survivors := direct;
   -- A chain of links that somebody made too long, or a loop, ends.
   for depth in 1 .. 16 loop
     survivors := array(
@@ -57,95 +59,103 @@ begin
     patients := patients || survivors;
   end loop;
 
-  for role, key, type, id, version, last_updated, meta, body, contributions, asked, written in
-    select 'patient', '', r.type, r.id, r.version, r.last_updated, r.meta, r.body, f.contributions, null, r.written
-      from unnest(patients) p (id)
-     cross join lateral (
-       select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) r
-      left join lateral (
-       select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
-         from hl7_order x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) f on true
-    union all
-    select 'number', json_build_array(i.domain, i.value, i.number_type, i.led, i.is_assumed)::text, 'Patient', i.id, 0,
-           null, '', '', null, null, null
-      from unnest(direct) d (id)
-     cross join lateral (
-       select x.* from patient_identity x where x.site_id = p_site and x.id = d.id and x.value = any (p_values) offset 0) i
-    union all
-    select 'trait', t.trait, 'Patient', p.id, 0, null, '', '', null, null, null
-      from unnest(patients) p (id)
-     cross join lateral (
-       select x.trait from patient_trait x where x.site_id = p_site and x.id = p.id order by x.trait limit 200) t
-  loop
-    state := md5(concat_ws('|', role, key, type, id, version, written, contributions));
-    return next;
-  end loop;
-
-  if meeting <> '{}' then
-    for role, key, type, id, version, last_updated, meta, body, contributions, asked, written in
-      select 'identity', m.key, m.type, m.id, r.version, r.last_updated, r.meta, r.body, f.contributions, null, r.written
-        from (
-          select i.key, i.type, i.id, min(p.id::text) over same as first, max(p.id::text) over same as last
-            from unnest(patients) p (id)
-           cross join lateral (
-             select x.type, x.id from resource x
-              where x.site_id = p_site and x.patient_id = p.id and x.type = any (meeting) offset 0) c
-           cross join lateral (
-             select x.* from hl7_identity x
-              where x.site_id = p_site and x.type = c.type and x.id = c.id and x.key like '%@' || p.id::text offset 0) i
-          window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', ''))) m
+  return query
+  select k.role, k.key, k.type, k.id, k.version, k.last_updated, k.meta, k.body, k.contributions, k.asked,
+         md5(concat_ws('|', k.role, k.key, k.type, k.id, k.version, k.written, k.contributions))
+    from (
+      select 'patient' as role, '' as key, r.type, r.id, r.version, r.last_updated, r.meta, r.body, f.contributions,
+             null::integer as asked, r.written
+        from unnest(patients) p (id)
        cross join lateral (
-         select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = m.type and x.id = m.id limit 1) r
+         select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) r
         left join lateral (
          select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
-           from hl7_order x where x.site_id = p_site and x.type = m.type and x.id = m.id limit 1) f on true
-       where m.first <> m.last
-    loop
-      state := md5(concat_ws('|', role, key, type, id, version, written, contributions));
-      return next;
-    end loop;
+           from hl7_order x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) f on true
+      union all
+      select 'number', json_build_array(i.domain, i.value, i.number_type, i.led, i.is_assumed)::text, 'Patient', i.id, 0,
+             null, '', '', null, null, null
+        from unnest(direct) d (id)
+       cross join lateral (
+         select x.* from patient_identity x where x.site_id = p_site and x.id = d.id and x.value = any (p_values) offset 0) i
+      union all
+      select 'trait', t.trait, 'Patient', p.id, 0, null, '', '', null, null, null
+        from unnest(patients) p (id)
+       cross join lateral (
+         select x.trait from patient_trait x where x.site_id = p_site and x.id = p.id order by x.trait limit 200) t) k;
+
+  if '' = any (p_keys) then
+    meeting := array(select k.type from unnest(p_types, p_keys) k (type, key) where k.key = '');
+    return query
+    select k.role, k.key, k.type, k.id, k.version, k.last_updated, k.meta, k.body, k.contributions, k.asked,
+         md5(concat_ws('|', k.role, k.key, k.type, k.id, k.version, k.written, k.contributions))
+      from (
+        select 'identity' as role, m.key, m.type, m.id, r.version, r.last_updated, r.meta, r.body, f.contributions,
+               null::integer as asked, r.written
+          from (
+            select i.key, i.type, i.id, min(p.id::text) over same as first, max(p.id::text) over same as last
+              from unnest(patients) p (id)
+             cross join lateral (
+               select x.type, x.id from resource x
+                where x.site_id = p_site and x.patient_id = p.id and x.type = any (meeting) offset 0) c
+             cross join lateral (
+               select x.* from hl7_identity x
+                where x.site_id = p_site and x.type = c.type and x.id = c.id and x.key like '%@' || p.id::text offset 0) i
+            window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', ''))) m
+         cross join lateral (
+           select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = m.type and x.id = m.id limit 1) r
+          left join lateral (
+           select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+             from hl7_order x where x.site_id = p_site and x.type = m.type and x.id = m.id limit 1) f on true
+         where m.first <> m.last) k;
   end if;
 
-  if p_types <> '{}' then
-    for role, key, type, id, version, last_updated, meta, body, contributions, asked, written in
-      select 'identity', i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, f.contributions, k.n, r.written
-        from unnest(patients) p (id)
-       cross join lateral (
-         select t.type, t.key || '@' || p.id::text as key, t.n
-           from unnest(p_types, p_keys) with ordinality as t(type, key, n) offset 0) k
-       cross join lateral (
-         select x.* from hl7_identity x where x.site_id = p_site and x.type = k.type and x.key = k.key limit 1) i
-       cross join lateral (
-         select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r
-        left join lateral (
-         select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
-           from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true
-      union all
-      select 'result', json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id,
-             r.version, r.last_updated, r.meta, r.body, f.contributions, k.n, r.written
-        from unnest(patients) p (id)
-       cross join (
-         select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
-                t.key::json ->> 3 as first, t.key::json ->> 4 as last, t.n
-           from unnest(p_types, p_keys) with ordinality as t(type, key, n)
-          where t.type in ('Observation', 'DiagnosticReport') offset 0) k
-       cross join lateral (
-         (select x.* from hl7_result x
-           where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler
-             and (k.filler <> '' or (k.placer = '' and x.placer = ''))
-             and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)
-         union
-         (select x.* from hl7_result x
-           where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
-             and x.placer <> '' and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)) i
-       cross join lateral (
-         select x.*, x.xmin as written from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r
-        left join lateral (
-         select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
-           from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true
-    loop
-      state := md5(concat_ws('|', role, key, type, id, version, written, contributions));
-      return next;
-    end loop;
+  if not p_types <@ array['Patient', 'Observation', 'DiagnosticReport'] then
+    return query
+    select k.role, k.key, k.type, k.id, k.version, k.last_updated, k.meta, k.body, k.contributions, k.asked,
+         md5(concat_ws('|', k.role, k.key, k.type, k.id, k.version, k.written, k.contributions))
+      from (
+        select 'identity' as role, i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, f.contributions,
+               k.n::integer as asked, r.written
+          from unnest(patients) p (id)
+         cross join lateral (
+           select t.type, t.key || '@' || p.id::text as key, t.n
+             from unnest(p_types, p_keys) with ordinality as t(type, key, n)
+            where t.type not in ('Patient', 'Observation', 'DiagnosticReport') offset 0) k
+         cross join lateral (
+           select x.* from hl7_identity x where x.site_id = p_site and x.type = k.type and x.key = k.key limit 1) i
+         cross join lateral (
+           select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) r
+          left join lateral (
+           select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+             from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true) k;
+  end if;
+
+  if p_types && array['Observation', 'DiagnosticReport'] then
+    return query
+    select k.role, k.key, k.type, k.id, k.version, k.last_updated, k.meta, k.body, k.contributions, k.asked,
+         md5(concat_ws('|', k.role, k.key, k.type, k.id, k.version, k.written, k.contributions))
+      from (
+        select 'result' as role, json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text as key, i.type, i.id,
+               r.version, r.last_updated, r.meta, r.body, f.contributions, k.n::integer as asked, r.written
+          from unnest(patients) p (id)
+         cross join (
+           select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
+                  t.key::json ->> 3 as first, t.key::json ->> 4 as last, t.n
+             from unnest(p_types, p_keys) with ordinality as t(type, key, n)
+            where t.type in ('Observation', 'DiagnosticReport') offset 0) k
+         cross join lateral (
+           (select x.* from hl7_result x
+             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler
+               and (k.filler <> '' or (k.placer = '' and x.placer = ''))
+               and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)
+           union
+           (select x.* from hl7_result x
+             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
+               and x.placer <> '' and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)) i
+         cross join lateral (
+           select x.*, x.xmin as written from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r
+          left join lateral (
+           select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+             from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true) k;
   end if;
 end $$;

@@ -180,8 +180,8 @@ export const ORDER: readonly Mutant[] = [
   {
     name: 'hl7_known: an order that another message has moved meanwhile',
     file: 'migrations/functions/hl7_known.sql',
-    find: 'written, contributions));\n    return next;\n  end loop;\n\n  if meeting',
-    replace: 'written));\n    return next;\n  end loop;\n\n  if meeting',
+    find: "k.written, k.contributions))\n    from (\n      select 'patient'",
+    replace: "k.written))\n    from (\n      select 'patient'",
     tests: ROWS,
   },
   {
