@@ -11,6 +11,7 @@ import { Fault } from '../../shared/fault.ts';
 import { continueTrace } from '../../shared/trace-context.ts';
 import { pathOf } from './address.ts';
 import { changeHeaders } from './answer-headers.ts';
+import { createTableRouter } from './table-router.ts';
 import type { CountUse, Use } from './usage.ts';
 
 /** The facts of one request, nothing else. */
@@ -64,6 +65,7 @@ export function createSurface(
   // A surface without an address of its own is reached by those of the others.
   const isHttps = (baseUrl ? [baseUrl] : surfaceUrls(deps.config)).some((url) => url.startsWith('https:'));
   const app = new Hono<GatewayEnv>({
+    router: createTableRouter(),
     getPath: (request) => {
       // Many clients escape the $ of an operation, which a path can have as it is (RFC 3986 §3.3).
       const pathname = pathOf(request.url).replaceAll('%24', '$');
