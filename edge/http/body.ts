@@ -3,7 +3,7 @@
  * believes a declared length, keeps a Content-Encoding, and reads before it is known who calls.
  */
 import { Fault } from '../../shared/fault.ts';
-import { deadline } from './deadline.ts';
+import { timeLimit } from './deadline.ts';
 
 /** For all of a body, however slowly it comes: the largest that is taken needs some 70 kB a second. */
 const DEADLINE_MS = 30_000;
@@ -29,7 +29,7 @@ export async function readBody(request: Request, maxBytes: number, deadlineMs = 
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
-  const within = deadline(deadlineMs);
+  const within = timeLimit(deadlineMs);
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), within.passed]);
@@ -42,7 +42,7 @@ export async function readBody(request: Request, maxBytes: number, deadlineMs = 
     // What is not waited for any more may not be told of its end either.
     reader.cancel().catch(() => undefined);
     if (error instanceof Fault) throw error;
-    throw within.signal.aborted ? tooSlow(deadlineMs) : new Fault('malformed', 'the body broke off', { cause: error });
+    throw within.hasPassed() ? tooSlow(deadlineMs) : new Fault('malformed', 'the body broke off', { cause: error });
   } finally {
     within.clear();
   }

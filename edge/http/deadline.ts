@@ -3,24 +3,37 @@
  * thing that is waited for, and whoever waits decides what follows.
  */
 
-export interface Deadline {
-  /** For what can be told to stop. */
-  readonly signal: AbortSignal;
-  /** Rejects when the time is over; for a race with what cannot. */
+/** Of what cannot be told to stop. */
+export interface TimeLimit {
+  /** Rejects when the time is over; for a race. */
   readonly passed: Promise<never>;
+  readonly hasPassed: () => boolean;
   /** It is waited for no longer: a timer that goes on would hold up the end of a process. */
   readonly clear: () => void;
 }
 
+export interface Deadline extends TimeLimit {
+  /** For what can be told to stop. */
+  readonly signal: AbortSignal;
+}
+
 /** @param ms from now */
-export function deadline(ms: number): Deadline {
-  const abort = new AbortController();
-  const { signal } = abort;
-  const timer = setTimeout(() => abort.abort(new DOMException(`${ms} ms have passed`, 'TimeoutError')), ms);
-  const passed = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason));
-  });
+export function timeLimit(ms: number): TimeLimit {
+  const { promise: passed, reject } = Promise.withResolvers<never>();
+  let isOver = false;
+  const timer = setTimeout(() => {
+    isOver = true;
+    reject(new DOMException(`${ms} ms have passed`, 'TimeoutError'));
+  }, ms);
   // It also passes when nobody waits for it any more.
   passed.catch(() => undefined);
-  return { signal, passed, clear: () => clearTimeout(timer) };
+  return { passed, hasPassed: () => isOver, clear: () => clearTimeout(timer) };
+}
+
+/** @param ms from now */
+export function deadline(ms: number): Deadline {
+  const limit = timeLimit(ms);
+  const abort = new AbortController();
+  limit.passed.catch((reason: unknown) => abort.abort(reason));
+  return { ...limit, signal: abort.signal };
 }

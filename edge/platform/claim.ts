@@ -3,7 +3,7 @@
  * when nobody knows whether it was claimed. Without an answer there is no token.
  */
 import { Fault } from '../../shared/fault.ts';
-import { deadline } from '../http/deadline.ts';
+import { timeLimit } from '../http/deadline.ts';
 
 /** A client waits for a token meanwhile; a store that needs longer counts as away. */
 const DEADLINE_MS = 2_000;
@@ -16,7 +16,7 @@ const ATTEMPTS = 2;
 export async function attemptClaim(claim: () => Promise<boolean>): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await Promise.race([claim(), deadline(DEADLINE_MS).passed]);
+      return await Promise.race([claim(), timeLimit(DEADLINE_MS).passed]);
     } catch (cause) {
       if (attempt === ATTEMPTS) throw new Fault('unavailable', 'single use cannot be checked at the moment', { cause });
     }
