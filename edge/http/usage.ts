@@ -89,7 +89,7 @@ function tally(boundsMs: readonly number[]) {
     at: number,
   ): Growing<KeyCount> | undefined => {
     const key = `${of.site} ${of.surface} ${of.clientId}`;
-    const named = JSON.stringify([key, application, facility]);
+    const named = application + facility === '' ? key : JSON.stringify([key, application, facility]);
     const isNew = !keys.has(named);
     if (isNew && (senders.get(key) ?? 0) >= MAX_SENDERS && application + facility !== '') return ofKey(of, '', '', at);
     if (isNew) senders.set(key, (senders.get(key) ?? 0) + 1);

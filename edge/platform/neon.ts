@@ -30,6 +30,14 @@ export const isNeon = ({
   DATABASE_FETCH_ENDPOINT !== undefined ||
   (URL.canParse(DATABASE_URL) && new URL(DATABASE_URL).hostname.endsWith('.neon.tech'));
 
+/** The driver takes the string apart at each request, and prints it anew where it has to add the name of who asks. */
+function withName(connectionString: string): string {
+  if (!URL.canParse(connectionString)) return connectionString;
+  const url = new URL(connectionString);
+  if (!url.searchParams.has('application_name')) url.searchParams.set('application_name', 'integration-gateway');
+  return url.href;
+}
+
 /** @param config the connection string, and the endpoint to post to when it is not Neon's own */
 export function neonDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATABASE_FETCH_ENDPOINT'>,
@@ -38,7 +46,7 @@ export function neonDatabase(
   const endpoint = config.DATABASE_FETCH_ENDPOINT;
   if (endpoint !== undefined) neonConfig.fetchEndpoint = endpoint;
   neonConfig.fetchFunction = fetchWhole;
-  const connect = neon(config.DATABASE_URL);
+  const connect = neon(withName(config.DATABASE_URL));
   const driver: Driver = {
     async transact(queries, { readOnly, signal }) {
       const [only] = queries;

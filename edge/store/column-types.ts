@@ -3,7 +3,7 @@
  * text, so that no driver's idea of a time zone or a float comes between.
  */
 
-const INTEGER_OIDS = new Set([20, 21, 23]);
+const INTEGER_OIDS = [20, 21, 23];
 const BOOLEAN_OID = 16;
 const TEXT_ARRAY_OID = 1009;
 
@@ -13,14 +13,14 @@ function parseTextArray(literal: string): string[] {
   return items.map((item) => (item.startsWith('"') ? item.slice(1, -1).replaceAll(/\\(.)/g, '$1') : item));
 }
 
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  ...INTEGER_OIDS.map((oid) => [oid, Number] as const),
+  [BOOLEAN_OID, (text) => text === 't'],
+  [TEXT_ARRAY_OID, parseTextArray],
+]);
+const asItIs = (text: string): string => text;
+
 /** The `types` option of the Neon driver and of node-postgres. */
 export const columnTypes = {
-  getTypeParser:
-    (oid: number) =>
-    (text: string): unknown => {
-      if (INTEGER_OIDS.has(oid)) return Number(text);
-      if (oid === BOOLEAN_OID) return text === 't';
-      if (oid === TEXT_ARRAY_OID) return parseTextArray(text);
-      return text;
-    },
+  getTypeParser: (oid: number): ((text: string) => unknown) => PARSERS.get(oid) ?? asItIs,
 };
