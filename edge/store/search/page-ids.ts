@@ -138,7 +138,7 @@ function listedOf(scope: SearchScope, criteria: readonly Criterion[]): Listed | 
   return first === undefined ? undefined : { source: first.source, lists: listed.map(({ list }) => list) };
 }
 
-/** SQL: what a patient had at a time, by each parameter that asks for one (migrations/0045_date_of_patient.sql). */
+/** SQL: what a patient had at a time, by each parameter that asks for one (migrations/0044_date_of_patient.sql). */
 function datesOf(scope: SearchScope, leads: readonly Sought[], sought: readonly Sought[]): string[] {
   const patient = leads.find(({ kind }) => kind === 'patient');
   // A report is of a study, which is the patient's.
