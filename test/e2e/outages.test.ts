@@ -196,10 +196,13 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     const title = 'An MLLP sidecar does not call';
     await sidecar.kill();
     await db.client.query("update sidecar_seen set last_seen = last_seen - interval '6 minutes'");
-    // Somebody has been looking all the time.
-    await db.client.query(
-      `update job set cursor = jsonb_set(cursor::jsonb, '{since}', '0')::json where kind = 'alerts'`,
-    );
+    await until('somebody has been looking all the time, also to a turn that was under way', async () => {
+      await db.client.query(
+        `update job set cursor = jsonb_set(cursor::jsonb, '{since}', '0')::json where kind = 'alerts'`,
+      );
+      await work();
+      return openIn(await metrics(), 'sidecar-silent');
+    });
     await alerted('sidecar-silent', title);
     expect(await doctor()).toEqual([1, expect.stringMatching(/^BAD +sidecar ward +silent for \d+ minutes/m)]);
 
