@@ -81,22 +81,24 @@ function firstIdAt(ms: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 }
 
+/** SQL: in the order of a column of ids, as many as a page has and one more. */
+type Last = (column: string) => string;
+
 /**
  * SQL: what changed in a time. Where that is much, what was made since is walked by id, in which all is found at once, and what
  * is older is found by its time.
  *
  * @param found SQL of the ids @param id of the driver @param from since when it changed
  */
-function changedIds({ bind }: SearchScope, found: string, id: string, from: number | undefined, last: string): string {
-  const walked = last.replace('order by id', `order by ${id}`);
+function changedIds({ bind }: SearchScope, found: string, id: string, from: number | undefined, last: Last): string {
   const few = `few as materialized (select count(*) <= ${FEW_CHANGED} as yes from (${found} limit ${FEW_CHANGED + 1}) c)`;
-  const sorted = `(select id from (${found} and (select yes from few) offset 0) c ${last})`;
+  const sorted = `(select id from (${found} and (select yes from few) offset 0) c ${last('id')})`;
   if (from === undefined)
     return `with ${few}
      select id, null::text as sort_key from (
        ${sorted}
        union all
-       (select id from (${found} and not (select yes from few) ${walked}) c)) c ${last}`;
+       (select id from (${found} and not (select yes from few) ${last(id)}) c)) c ${last('id')}`;
   const first = `${bind(firstIdAt(from - ID_BEFORE_MS))}::uuid`;
   return `with ${few},
      older as materialized (${found} and not (select yes from few) and ${id} < ${first} limit ${FEW_OLDER + 1}),
@@ -104,11 +106,11 @@ function changedIds({ bind }: SearchScope, found: string, id: string, from: numb
    select id, null::text as sort_key from (
      ${sorted}
      union all
-     (select id from older where (select yes from few_older) ${last})
+     (select id from older where (select yes from few_older) ${last('id')})
      union all
-     (select id from (${found} and ${id} < ${first} and not (select yes from few_older) ${walked}) c)
+     (select id from (${found} and ${id} < ${first} and not (select yes from few_older) ${last(id)}) c)
      union all
-     (select id from (${found} and ${id} >= ${first} and not (select yes from few) ${walked}) c)) c ${last}`;
+     (select id from (${found} and ${id} >= ${first} and not (select yes from few) ${last(id)}) c)) c ${last('id')}`;
 }
 
 /**
@@ -162,7 +164,7 @@ function listedIds(
   { source, lists }: Listed,
   { from, where }: { readonly from: string; readonly where: string },
   behind: (id: string) => string,
-  last: string,
+  last: Last,
 ): string {
   const id = source.id(DRIVER);
   const counted = lists.map((_, n) => `(${n}, (select count(*) from l${n}))`).join(', ');
@@ -174,9 +176,9 @@ function listedIds(
   return `with ${lists.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
      lead as materialized (select k, n from (values ${counted}) c (k, n) order by n, k limit 1)
    select id, null::text as sort_key from (
-     (select ${id} as id from ${found} where ${where} ${last})
+     (select ${id} as id from ${found} where ${where} ${last('id')})
      union all
-     (select ${id} as id from ${from} where ${where} and (select n from lead) > ${FEW_LISTED}${behind(id)} ${last})) c ${last}`;
+     (select ${id} as id from ${from} where ${where} and (select n from lead) > ${FEW_LISTED}${behind(id)} ${last('id')})) c ${last('id')}`;
 }
 
 /** In the order of an index: of the ids, or of one key and the ids in its direction. */
@@ -193,7 +195,7 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
     const behind = (column: string): string => (place === '' ? '' : `\n   and ${column} ${beyond} ${place}::uuid`);
     const rest = behind(id);
     const count = `${bind(limit + 1)}::integer`;
-    const last = `order by id ${direction} limit ${count}`;
+    const last: Last = (column) => `order by ${column} ${direction} limit ${count}`;
     if (criteria.length > 0 && criteria.every(({ kind }) => kind === 'last-updated')) {
       const found = `select ${id} as id from ${from} where ${where}${rest}`;
       return { text: changedIds(scope, found, id, changedFrom(criteria), last), order, columns: '' };
@@ -202,7 +204,7 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
     if (listed !== undefined)
       return { text: listedIds(scope, listed, { from, where }, behind, last), order, columns: '' };
     const text = `select ${repeats ? 'distinct ' : ''}${id} as id, null::text as sort_key from ${from} where ${where}${rest}
-     order by ${id} ${direction} limit ${count}`;
+     ${last(id)}`;
     return { text, order, columns: '' };
   }
   const column = `${DRIVER}.${by.column}`;
