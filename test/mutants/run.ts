@@ -1,93 +1,98 @@
 /**
- * `npm run mutants [-- [--trust] [--since commit] [--shard 1/4] word …]`: seeds each defect (choose.ts) into a copy of the tree,
- * runs the tests that must notice it, and says which defects survive. Ends with 1 where one survives, no longer applies, or its
- * tests fail without it, which --trust leaves out: the suite has just passed.
+ * `npm run mutants -- --rules | --since <commit> | --sample <count> [--seed <number>] [--shard 1/4] [part of file or symbol …]`:
+ * seeds defects into a copy of the tree, runs the tests that must notice each, and lists those that survive. A survivor is a
+ * missing test or an equivalent program; a person decides which.
  */
+import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
-import { MUTANTS } from './all.ts';
-import { choose } from './choose.ts';
-import { mutate, type Mutant } from './mutant.ts';
-import { copyTree, type Tree } from './tree.ts';
+import { allMutations, changedMutations, ruleMutations, sample, testsOf } from './choose.ts';
+import { applyMutation, describeMutation, type Mutation } from './mutation.ts';
+import { copyTree, type Run, type Tree } from './tree.ts';
 
-type Verdict = 'killed' | 'SURVIVES' | 'DOES NOT APPLY' | 'DOES NOT LOAD';
+type Verdict = 'killed' | 'SURVIVES' | 'no program';
 
 interface Judged {
-  readonly mutant: Mutant;
+  readonly description: string;
   readonly verdict: Verdict;
-  readonly by: string;
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The first case that failed, as the reporter names it. */
-const firstFailure = (output: string): string | undefined => /^\s*failed: (.*)$/m.exec(output)?.[1];
-
-/** A defect that is no program any more proves nothing about tests. */
-const isNoProgram = (output: string): boolean =>
+/** A defect that does not load proves nothing about the tests. */
+const isNoProgram = ({ output }: Run): boolean =>
   /SyntaxError|Transform failed|PARSE_ERROR|does not provide an export|syntax error at or near/.test(output);
 
-async function judge(tree: Tree, mutant: Mutant): Promise<Judged> {
-  const text = await tree.read(mutant.file).catch(() => '');
-  const defective = mutate(text, mutant);
-  if (defective === undefined) return { mutant, verdict: 'DOES NOT APPLY', by: mutant.file };
-  await tree.write(mutant.file, defective);
-  try {
-    const { code, output } = await tree.test(mutant.tests, mutant.only);
-    if (code === 0) return { mutant, verdict: 'SURVIVES', by: mutant.tests.join(' ') };
-    if (isNoProgram(output)) return { mutant, verdict: 'DOES NOT LOAD', by: output.slice(-500) };
-    return { mutant, verdict: 'killed', by: firstFailure(output) ?? (code === null ? 'time-out' : 'a file') };
-  } finally {
-    await tree.write(mutant.file, text);
+async function verdictOf(tree: Tree, { file }: Mutation): Promise<Verdict> {
+  const { named, blackBox } = testsOf(file);
+  const runs = [() => (named === undefined ? tree.testImporting(file) : tree.test(named)), () => tree.test(blackBox)];
+  for (const [at, isEmpty] of [named?.length === 0, blackBox.length === 0].entries()) {
+    if (isEmpty) continue;
+    const run = await runs[at]?.();
+    if (run !== undefined && run.code !== 0) return isNoProgram(run) ? 'no program' : 'killed';
   }
+  return 'SURVIVES';
 }
 
-/** What the tests say without any defect: nothing is proved by a test that fails anyway. */
-async function failingAnyway(tree: Tree, mutants: readonly Mutant[]): Promise<string | undefined> {
-  const files = [...new Set(mutants.flatMap(({ tests }) => tests))];
-  const { code, output } = await tree.test(files);
-  return code === 0 ? undefined : output;
+async function judge(tree: Tree, mutation: Mutation): Promise<Judged> {
+  const text = await tree.read(mutation.file);
+  await tree.write(mutation.file, applyMutation(text, mutation));
+  try {
+    return { description: describeMutation(text, mutation), verdict: await verdictOf(tree, mutation) };
+  } finally {
+    await tree.write(mutation.file, text);
+  }
 }
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,
-  options: { trust: { type: 'boolean', default: false }, since: { type: 'string' }, shard: { type: 'string' } },
+  options: {
+    rules: { type: 'boolean', default: false },
+    since: { type: 'string' },
+    sample: { type: 'string' },
+    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+    shard: { type: 'string', default: '1/1' },
+  },
 });
-const chosen = choose(MUTANTS, { words, since: values.since, shard: values.shard });
-if (chosen.length === 0) {
-  say(values.since === undefined ? `no defect is called ${words.join(' ')}` : `none has changed since ${values.since}`);
-  process.exit(values.since === undefined ? 1 : 0);
+
+function chosen(): Mutation[] {
+  const from = values.rules
+    ? ruleMutations()
+    : values.since === undefined
+      ? allMutations()
+      : changedMutations(values.since);
+  const named = from.filter(
+    ({ file, symbol }) => words.length === 0 || words.some((word) => file.includes(word) || symbol === word),
+  );
+  const sampled = values.sample === undefined ? named : sample(named, Number(values.sample), Number(values.seed));
+  const [, own = 0, of = 0] = (/^(\d+)\/(\d+)$/.exec(values.shard) ?? []).map(Number);
+  if (own < 1 || own > of) throw new Error(`--shard was ${values.shard}, expected 1/4 to 4/4 for the four quarters`);
+  return sampled.filter((_, at) => at % of === own - 1);
 }
 
+const queue = chosen();
+say(`${queue.length} defects${values.sample === undefined ? '' : `, sampled with --seed ${values.seed}`}`);
 const trees = await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, copyTree));
-const judged: Judged[] = [];
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void Promise.all(trees.map((each) => each.remove())).then(() => process.exit(1)));
+const judged: Judged[] = [];
 try {
-  const [tree] = trees;
-  const broken = tree === undefined || values.trust ? undefined : await failingAnyway(tree, chosen);
-  if (broken !== undefined) {
-    say(broken);
-    throw new Error('tests fail without any defect');
-  }
-  const queue = [...chosen];
   await Promise.all(
-    trees.map(async (each) => {
-      for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-        const verdict = await judge(each, mutant);
-        judged.push(verdict);
-        say(
-          `${verdict.verdict.padEnd(14)} ${mutant.file}: ${mutant.name}${verdict.by === '' ? '' : ` (${verdict.by})`}`,
-        );
+    trees.map(async (tree) => {
+      for (let mutation = queue.shift(); mutation !== undefined; mutation = queue.shift()) {
+        const result = await judge(tree, mutation);
+        judged.push(result);
+        say(`${result.verdict.padEnd(10)} ${result.description}`);
       }
     }),
   );
 } finally {
-  await Promise.all(trees.map((each) => each.remove()));
+  await Promise.all(trees.map((tree) => tree.remove()));
 }
 
-const failed = judged.filter(({ verdict }) => verdict !== 'killed');
-for (const { mutant, verdict } of failed) say(`${verdict}: ${mutant.file}: ${mutant.name}`);
-say(`${judged.length - failed.length} defects killed, ${failed.length} not`);
-if (failed.length > 0) process.exitCode = 1;
+const of = (verdict: Verdict): Judged[] => judged.filter((each) => each.verdict === verdict);
+const survivors = of('SURVIVES');
+if (survivors.length > 0) say('\nSurvivors:');
+for (const { description } of survivors) say(`  ${description}`);
+say(`${of('killed').length} killed, ${survivors.length} survive, ${of('no program').length} did not load`);

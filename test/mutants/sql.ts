@@ -1,810 +1,95 @@
-/** Seeded defects of migrations/functions: a condition on the site, a lock, a check that is missing. */
-import type { Mutant } from './mutant.ts';
+/** Defects in SQL, found in its text: a condition, a lock, a check, a policy or a refusal that is missing. */
 
-const TWINS = ['test/integration/store/isolation.test.ts'];
-const LOCKS = ['test/integration/store/lock-order.test.ts'];
-const STORE = ['test/integration/store/fhir-store.test.ts'];
-const RACES = ['test/contract/fhir.test.ts'];
-const FHIR = ['test/contract/fhir.test.ts'];
-const OAUTH = ['test/contract/oauth.test.ts'];
-const OAUTH_STORE = ['test/integration/store/oauth-store.test.ts'];
-const FEEDS = ['test/integration/store/feeds.test.ts'];
-const REFUSALS = ['test/integration/store/refusals.test.ts'];
-const OAUTH_STORE_FHIR = ['test/contract/oauth.test.ts'];
-const INGEST_RACES = ['test/integration/hl7/ingest.test.ts', 'test/integration/hl7/bad-input.test.ts'];
-const TRIPS = ['test/integration/hl7/round-trips.test.ts'];
-const SETTINGS = ['test/integration/hl7/settings.test.ts'];
-const ADMIN_SITES = ['test/integration/store/admin-isolation.test.ts'];
-const ADMIN = ['test/contract/admin-api.test.ts'];
-const SITE = ['test/contract/admin-site.test.ts'];
-const JOBS = ['test/integration/jobs/jobs.test.ts'];
+/** A range of SQL text and the text that replaces it. */
+export interface SqlDefect {
+  readonly operator: string;
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
+}
 
-const ERASURE = ['test/integration/store/patient-erasure.test.ts'];
+interface Operator {
+  readonly name: string;
+  /** Global. The whole match is replaced. */
+  readonly pattern: RegExp;
+  readonly replacement: string;
+}
 
-export const SQL: readonly Mutant[] = [
-  {
-    name: 'patient_erase: a patient of another site is found',
-    file: 'migrations/functions/patient_erase.sql',
-    find: "perform from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = p_patient;",
-    replace: "perform from resource r where r.type = 'Patient' and r.id = p_patient;",
-    tests: ERASURE,
-  },
-  {
-    name: 'patient_erase: asking erases',
-    file: 'migrations/functions/patient_erase.sql',
-    find: "      raise exception 'only counted';",
-    replace: '      null;',
-    tests: ERASURE,
-  },
-  {
-    name: 'patient_erase: a legal hold holds nobody',
-    file: 'migrations/functions/patient_erase.sql',
-    find: 'perform from site s where s.site_id = p_site and not s.legal_hold for share;',
-    replace: 'perform from site s where s.site_id = p_site for share;',
-    tests: ERASURE,
-  },
-  {
-    name: 'patient_erase: a merged patient is erased alone',
-    file: 'migrations/functions/patient_erase.sql',
-    find: 'if survivor <> p_patient',
-    replace: 'if false',
-    tests: ERASURE,
-  },
-  {
-    name: 'patient_erase: every patient of the site loses its links',
-    file: 'migrations/functions/patient_links_without.sql',
-    find: '::uuid <> all (p_patients), true))',
-    replace: '::uuid <> all (p_patients), false))',
-    tests: ERASURE,
-  },
-  {
-    name: 'resource_write: a patient of another site will do',
-    file: 'migrations/functions/resource_write.sql',
-    find: "where p.site_id = p_site and p.type = 'Patient' and p.id = x.patient offset 0",
-    replace: "where p.type = 'Patient' and p.id = x.patient offset 0",
-    tests: STORE,
-  },
-  {
-    name: 'resource_write: the version of another site is looked at',
-    file: 'migrations/functions/resource_write.sql',
-    find: 'from resource c where c.site_id = p_site and c.type = r.type and c.id = r.id for no key update;',
-    replace: 'from resource c where c.type = r.type and c.id = r.id order by c.version desc for no key update;',
-    tests: TWINS,
-  },
-  {
-    name: 'resource_write: another site is updated',
-    file: 'migrations/functions/resource_write.sql',
-    find: 'where c.site_id = p_site and c.type = r.type and c.id = r.id;',
-    replace: 'where c.type = r.type and c.id = r.id;',
-    tests: TWINS,
-  },
-  {
-    name: 'search_index_write: identifiers of another site go',
-    file: 'migrations/functions/search_index_write.sql',
-    find: 'where i.site_id = p_site and i.type = p_type and i.id = p_id',
-    replace: 'where i.type = p_type and i.id = p_id',
-    tests: TWINS,
-  },
-  {
-    name: 'search_index_write: tokens of another site go',
-    file: 'migrations/functions/search_index_write.sql',
-    find: 'where t.site_id = p_site and t.type = p_type and t.id = p_id',
-    replace: 'where t.type = p_type and t.id = p_id',
-    tests: TWINS,
-  },
-  {
-    name: 'resource_write: the row is not locked',
-    file: 'migrations/functions/resource_write.sql',
-    find: ' for no key update;',
-    replace: ';',
-    tests: RACES,
-  },
-  {
-    name: 'resource_write: locks in the order of the request',
-    file: 'migrations/functions/resource_write.sql',
-    find: "order by x.type <> 'Patient', x.id, x.n",
-    replace: "order by x.type <> 'Patient', x.n",
-    tests: LOCKS,
-  },
-  {
-    name: 'resource_write: any version may be overwritten',
-    file: 'migrations/functions/resource_write.sql',
-    find: 'if (r.expect is not null and r.expect is distinct from coalesce(cur.version, 0))',
-    replace: 'if (false)',
-    tests: STORE,
-  },
-  {
-    name: 'resource_write: what is the same is a new version',
-    file: 'migrations/functions/resource_write.sql',
-    find: '(cur.body = r.body and cur.meta = r.meta)',
-    replace: 'false',
-    tests: STORE,
-  },
-  {
-    name: 'resource_write: the old version is not kept',
-    file: 'migrations/functions/resource_write.sql',
-    find: `      insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
-        values (p_site, r.type, r.id, cur.version, cur.last_updated, cur.meta, cur.body, cur.patient_id);
-`,
-    replace: '',
-    tests: STORE,
-  },
-  {
-    name: 'search_index_write: what was searched is found on',
-    file: 'migrations/functions/search_index_write.sql',
-    find: 'and (i.system, i.value) not in (',
-    replace: 'and false and (i.system, i.value) not in (',
-    tests: STORE,
-  },
-  {
-    name: 'resource_write: an update of what is not there creates',
-    file: 'migrations/functions/resource_write.sql',
-    find: "if not found and r.mode in ('update', 'keep') then",
-    replace: "if not found and r.mode in ('keep') then",
-    tests: STORE,
-  },
-  {
-    name: 'resource_transaction: of two matches the first is taken',
-    file: 'migrations/functions/resource_transaction.sql',
-    find: "when cardinality(found) > 1 then 'ambiguous'",
-    replace: "when cardinality(found) > 9 then 'ambiguous'",
-    tests: STORE,
-  },
-  {
-    name: 'resource_transaction: another id than the body names is written',
-    file: 'migrations/functions/resource_transaction.sql',
-    find: "when c.required is not null and target::text <> c.required then 'another-id'",
-    replace: '',
-    tests: FHIR,
-    only: 'onditional|transaction|batch',
-  },
-  {
-    name: 'resource_transaction: one resource written twice',
-    file: 'migrations/functions/resource_transaction.sql',
-    find: 'if twice is not null then',
-    replace: 'if false then',
-    tests: STORE,
-  },
-  {
-    name: 'resource_transaction: an unmet condition writes the rest',
-    file: 'migrations/functions/resource_transaction.sql',
-    find: 'if failed then return; end if;',
-    replace: '',
-    tests: STORE,
-  },
-  {
-    name: 'resource_batch: a failed entry fails the batch',
-    file: 'migrations/functions/resource_batch.sql',
-    find: "exception when sqlstate 'GW404' or ",
-    replace: 'exception when ',
-    tests: STORE,
-  },
-  {
-    name: 'require_resource: the current version of another site',
-    file: 'migrations/functions/require_resource.sql',
-    find: 'from resource r where r.site_id = p_site and r.type',
-    replace: 'from resource r where r.type',
-    tests: TWINS,
-  },
-  {
-    name: 'require_resource: a superseded version of another site',
-    file: 'migrations/functions/require_resource.sql',
-    find: 'from resource_history h where h.site_id = p_site and h.type',
-    replace: 'from resource_history h where h.type',
-    tests: TWINS,
-  },
-  {
-    name: 'caller_refusal: a disabled key goes on',
-    file: 'migrations/functions/caller_refusal.sql',
-    find: " and k.status = 'active')",
-    replace: ')',
-    tests: OAUTH_STORE_FHIR,
-    only: 'isabled',
-  },
-  {
-    name: 'caller_refusal: a revoked token goes on',
-    file: 'migrations/functions/caller_refusal.sql',
-    find: 'when is_revoked then',
-    replace: 'when false then',
-    tests: OAUTH,
-    only: 'revo',
-  },
-  {
-    name: 'token_revoke: nothing is revoked',
-    file: 'migrations/functions/token_revoke.sql',
-    find: `  insert into revoked_token (site_id, jti, expires_at) values (p_site, p_jti, p_expires) on conflict do nothing;
-`,
-    replace: '',
-    tests: OAUTH_STORE,
-  },
-  {
-    name: 'token_revoke: forgotten while it lives',
-    file: 'migrations/functions/token_revoke.sql',
-    find: "now() - interval '5 minutes'",
-    replace: "now() + interval '5 minutes'",
-    tests: OAUTH_STORE,
-  },
-  {
-    name: 'jti_claim_add: the second use is a first',
-    file: 'migrations/functions/jti_claim_add.sql',
-    find: 'and c.jti_hash = p_hash and c.attempt = p_attempt)',
-    replace: 'and c.jti_hash = p_hash)',
-    tests: OAUTH_STORE,
-  },
-  {
-    name: 'jti_claim_add: of another client',
-    file: 'migrations/functions/jti_claim_add.sql',
-    find: 'return found or exists (',
-    replace: 'return true or exists (',
-    tests: OAUTH_STORE,
-  },
-  {
-    name: 'jti_claim_add: forgotten while it lives',
-    file: 'migrations/functions/jti_claim_add.sql',
-    find: 'where o.expires_at < now()',
-    replace: "where o.expires_at < now() + interval '1 hour'",
-    tests: OAUTH_STORE,
-  },
-  {
-    name: 'lock_keys: no lock',
-    file: 'migrations/functions/lock_keys.sql',
-    find: '    ignored := pg_advisory_xact_lock(k);',
-    replace: '    ignored := k;',
-    tests: LOCKS,
-  },
-  {
-    name: 'lock_keys: in the order of the request',
-    file: 'migrations/functions/lock_keys.sql',
-    find: "select distinct hashtextextended(p_site || '|' || u.key, 0) as hash from unnest(p_keys) u(key) order by hash loop",
-    replace:
-      "select hashtextextended(p_site || '|' || u.key, 0) as hash from unnest(p_keys) with ordinality u(key, n) order by n loop",
-    tests: LOCKS,
-  },
-  {
-    name: 'lock_keys: two sites are one',
-    file: 'migrations/functions/lock_keys.sql',
-    find: "hashtextextended(p_site || '|' || u.key, 0)",
-    replace: "hashtextextended('|' || u.key, 0)",
-    tests: LOCKS,
-  },
-  {
-    name: 'hl7_known: the link of another site’s patient',
-    file: 'migrations/functions/hl7_known.sql',
-    find: "select x.replaced_by from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = c.id limit 1",
-    replace:
-      "select x.replaced_by from resource x where x.type = 'Patient' and x.id = c.id order by x.version desc limit 1",
-    tests: TWINS,
-  },
-  {
-    name: 'hl7_known: the patient of another site',
-    file: 'migrations/functions/hl7_known.sql',
-    find: "from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1",
-    replace: "from resource x where x.type = 'Patient' and x.id = p.id order by x.version desc limit 1",
-    tests: TWINS,
-  },
-  {
-    name: 'hl7_known: what messages gave to another site’s patient',
-    file: 'migrations/functions/hl7_known.sql',
-    find: "hl7_order x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) f",
-    replace: "hl7_order x where x.type = 'Patient' and x.id = p.id order by x.site_id = p_site limit 1) f",
-    tests: TWINS,
-  },
-  {
-    name: 'hl7_known: the resource of another site',
-    file: 'migrations/functions/hl7_known.sql',
-    find: 'resource x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1',
-    replace: 'resource x where x.type = i.type and x.id = i.id order by x.version desc limit 1',
-    tests: TWINS,
-  },
-  {
-    name: 'hl7_merge: what is dated is found at the date of nobody',
-    file: 'migrations/functions/hl7_merge.sql',
-    find: 'update resource_date d set patient_id = p_to where',
-    replace: 'update resource_date d set patient_id = p_to where false and',
-    tests: ['test/integration/hl7/ingest.test.ts'],
-  },
-  {
-    name: 'hl7_merge: another site’s resources get a history',
-    file: 'migrations/functions/hl7_merge.sql',
-    find: `      from resource r where r.site_id = p_site and r.patient_id = p_from;
-  insert into hl7_message_resource`,
-    replace: `      from resource r where r.patient_id = p_from;
-  insert into hl7_message_resource`,
-    tests: TWINS,
-  },
-  {
-    name: 'hl7_merge: another site’s resources move',
-    file: 'migrations/functions/hl7_merge.sql',
-    find: `         patient_id = p_to
-   where r.site_id = p_site and r.patient_id = p_from;`,
-    replace: `         patient_id = p_to
-   where r.patient_id = p_from;`,
-    tests: TWINS,
-  },
-  {
-    name: 'hl7_merge: another site’s keys move',
-    file: 'migrations/functions/hl7_merge.sql',
-    find: "and i.site_id = p_site and i.type = r.type and i.id = r.id and i.key like '%@'",
-    replace: "and i.type = r.type and i.id = r.id and i.key like '%@'",
-    tests: TWINS,
-  },
-  {
-    name: 'hl7_merge: another site’s studies move',
-    file: 'migrations/functions/hl7_merge.sql',
-    find: '      update study x set patient_id = p_to where x.site_id = p_site and x.study_id = s.study_id;',
-    replace: '      update study x set patient_id = p_to where x.study_id = s.study_id;',
-    tests: TWINS,
-  },
-  {
-    name: 'hl7_take: messages about one patient do not take turns',
-    file: 'migrations/functions/hl7_take.sql',
-    find: `  ignored := lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
-`,
-    replace: '',
-    tests: LOCKS,
-  },
-  {
-    name: 'hl7_known: results are found by the filler number alone',
-    file: 'migrations/functions/hl7_known.sql',
-    find: "and x.placer <> '' and (length",
-    replace: 'and false and (length',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > which result is meant',
-  },
-  {
-    name: 'hl7_merge: results stay with who was merged away',
-    file: 'migrations/functions/hl7_merge.sql',
-    find: 'set patient_id = p_to,\n         place',
-    replace: 'set patient_id = p_from,\n         place',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > which result is meant',
-  },
-  {
-    name: 'hl7_merge: results that meet stay side by side',
-    file: 'migrations/functions/hl7_merge.sql',
-    find: '  perform hl7_results_meet(p_site, p_message, p_from, p_to);\n',
-    replace: '',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > results that meet',
-  },
-  {
-    name: 'hl7_known: who has a number in its own domain is hidden by a crowd elsewhere',
-    file: 'migrations/functions/hl7_known.sql',
-    find: 'own is not null\n',
-    replace: 'false\n',
-    tests: ['test/integration/hl7/identity.test.ts'],
-  },
-  {
-    name: 'identity: a crowd in another domain hides whom a number means',
-    file: 'edge/hl7/ingest/locate.ts',
-    find: 'isCrowded: isCrowd(found, isOwn)',
-    replace: 'isCrowded: isCrowd(found, () => true)',
-    tests: ['test/integration/hl7/identity.test.ts'],
-  },
-  {
-    name: 'hl7_known: what both charts have is not looked for',
-    file: 'migrations/functions/hl7_known.sql',
-    find: 'where m.first <> m.last',
-    replace: 'where false',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > results that meet',
-  },
-  {
-    name: 'hl7_merge: what refers to the resource that goes refers to nothing that stands',
-    file: 'migrations/functions/hl7_merge.sql',
-    find: "'g'), gone, kept),",
-    replace: "'g'), '{}', '{}'),",
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > results that meet',
-  },
-  {
-    name: 'charts meet: what a client gave to another patient is taken in error',
-    file: 'edge/hl7/ingest/charts-meet.ts',
-    find: 'filter(({ draft }) => isOfPatient(draft, new Set([from])))',
-    replace: 'filter(() => true)',
-    tests: ['test/unit/hl7/charts-meet.test.ts'],
-  },
-  {
-    name: 'charts meet: the other stays active',
-    file: 'edge/hl7/ingest/charts-meet.ts',
-    find: '      drafts.rewrite(gone, inError(gone));\n',
-    replace: '',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > results that meet',
-  },
-  {
-    name: 'charts meet: a document that was replaced in the other chart stands',
-    file: 'edge/hl7/ingest/charts-meet.ts',
-    find: '  drafts.supersede(document, saidLast(replacement));\n',
-    replace: '',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > results that meet',
-  },
-  {
-    name: 'hl7_results_meet: the survivor’s stays, however old',
-    file: 'migrations/functions/hl7_results_meet.sql',
-    find: 'm.other) collate "C" > hl7_order',
-    replace: 'm.other) collate "C" > \'9\' || hl7_order',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > results that meet',
-  },
-  {
-    name: 'hl7_results_meet: results of equal value or not meet',
-    file: 'migrations/functions/hl7_results_meet.sql',
-    find: 'on t.value = o.value and t.n = o.n',
-    replace: 'on t.n = o.n',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > results that meet',
-  },
-  {
-    name: 'hl7_results_meet: a report keeps only its own results',
-    file: 'migrations/functions/hl7_results_meet.sql',
-    find: 'hl7_references_set(r.other, gone, kept) ||',
-    replace: 'hl7_references_set(r.body, gone, kept) ||',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > results that meet',
-  },
-  {
-    name: 'hl7_same_order: the number of another laboratory will do',
-    file: 'migrations/functions/hl7_same_order.sql',
-    find: `p_a #>> '{filler,authority,name}' = p_b #>> '{filler,authority,name}', false)`,
-    replace: 'true)',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > results that meet',
-  },
-  {
-    name: 'hl7_same_time: any time of collection will do',
-    file: 'migrations/functions/hl7_same_time.sql',
-    find: 'when length(p_a) = length(p_b) then false',
-    replace: 'when length(p_a) = length(p_b) then true',
-    tests: ['test/contract/hl7.test.ts'],
-    only: 'on deno > results that meet',
-  },
-  {
-    name: 'authority_alias_decide: what was used before stays used',
-    file: 'migrations/functions/authority_alias_decide.sql',
-    find: "if p_state = 'confirmed' then\n    update",
-    replace: 'if false then\n    update',
-    tests: ['test/contract/admin-names.test.ts'],
-    only: 'on deno',
-  },
-  {
-    name: 'authority_alias_decide: patients whose numbers meet are not listed',
-    file: 'migrations/functions/authority_alias_decide.sql',
-    find: "if p_state = 'confirmed' then\n      perform",
-    replace: 'if false then\n      perform',
-    tests: ['test/contract/admin-names.test.ts'],
-    only: 'on deno',
-  },
-  {
-    name: 'hl7_authorities: what was rejected is used',
-    file: 'migrations/functions/hl7_authorities.sql',
-    find: "a.state in ('taught', 'confirmed')",
-    replace: "a.state in ('taught', 'confirmed', 'rejected')",
-    tests: ['test/contract/admin-names.test.ts'],
-    only: 'on deno',
-  },
-  {
-    name: 'hl7_take: attempts grow without bound',
-    file: 'migrations/functions/hl7_take.sql',
-    find: 'and a.number = attempt - 100',
-    replace: 'and a.number = attempt',
-    tests: ['test/integration/hl7/replays.test.ts'],
-  },
-  {
-    name: 'hl7_take: what an administrator asked for is forgotten',
-    file: 'migrations/functions/hl7_take.sql',
-    find: "     and a.why = 'resent' and a.outcome <> 'AA';",
-    replace: ';',
-    tests: ['test/integration/hl7/replays.test.ts'],
-  },
-  {
-    name: 'hl7_take: what was accepted meanwhile is processed again',
-    file: 'migrations/functions/hl7_take.sql',
-    find: "if m.why not in ('replayed', 'forced') then",
-    replace: 'if false then',
-    tests: ['test/integration/hl7/settings.test.ts'],
-  },
-  {
-    name: 'hl7_take: what was found may have changed',
-    file: 'migrations/functions/hl7_take.sql',
-    find: 'if p_states is distinct from (',
-    replace: 'if false and p_states is distinct from (',
-    tests: INGEST_RACES,
-  },
-  {
-    name: 'hl7_take: settings that have changed will do',
-    file: 'migrations/functions/hl7_take.sql',
-    find: 'if m.settings is distinct from hl7_settings_state(p_site, m."clientId") then',
-    replace: 'if false then',
-    tests: ['test/integration/hl7/round-trips.test.ts'],
-    only: 'settings that were changed meanwhile decide',
-  },
-  {
-    name: 'hl7_take: a key that was chosen stays chosen',
-    file: 'migrations/functions/hl7_take.sql',
-    find: "if m.senders <> coalesce(current_setting('gateway.senders', true), '') then",
-    replace: 'if false then',
-    tests: TRIPS,
-    only: 'over MLLP',
-  },
-  {
-    name: 'hl7_take: nobody notices that a control id is taken',
-    file: 'migrations/functions/hl7_take.sql',
-    find: 'if m."isControlIdReused" is distinct from (',
-    replace: 'if false and m."isControlIdReused" is distinct from (',
-    tests: INGEST_RACES,
-  },
-  {
-    name: 'mllp_candidates: a disabled key looks as it did',
-    file: 'migrations/functions/mllp_candidates.sql',
-    find: 'json_build_array(site_id, client_id, status, protocols,',
-    replace: 'json_build_array(site_id, client_id, protocols,',
-    tests: TRIPS,
-    only: 'over MLLP',
-  },
-  {
-    name: 'mllp_candidates: whose an address is looks as it did',
-    file: 'migrations/functions/mllp_candidates.sql',
-    find: 'hl7_sender_facility, tls_subject, is_own, is_foreign));',
-    replace: 'hl7_sender_facility, tls_subject));',
-    tests: TRIPS,
-    only: 'over MLLP',
-  },
-  {
-    name: 'hl7_settings_state: the key has changed',
-    file: 'migrations/functions/hl7_settings_state.sql',
-    find: "concat_ws(' ', k.xmin, s.xmin,",
-    replace: "concat_ws(' ', s.xmin,",
-    tests: SETTINGS,
-  },
-  {
-    name: 'hl7_settings_state: the site has changed',
-    file: 'migrations/functions/hl7_settings_state.sql',
-    find: "concat_ws(' ', k.xmin, s.xmin,",
-    replace: "concat_ws(' ', k.xmin,",
-    tests: TRIPS,
-    only: 'never more',
-  },
-  {
-    name: 'hl7_settings_state: what was taught or rejected has changed',
-    file: 'migrations/functions/hl7_settings_state.sql',
-    find: ', md5(hl7_authorities(p_site, p_client))',
-    replace: '',
-    tests: ['test/integration/hl7/identity.test.ts'],
-  },
-  {
-    name: 'hl7_known: what somebody mended by hand is as it was',
-    file: 'migrations/functions/hl7_known.sql',
-    find: "select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = 'Patient'",
-    replace: "select x.*, '3'::xid as written from resource x where x.site_id = p_site and x.type = 'Patient'",
-    tests: INGEST_RACES,
-  },
-  {
-    name: 'api_key_write: a key may have any address',
-    file: 'migrations/functions/api_key_write.sql',
-    find: "if taken is not null then\n      raise exception 'addresses of",
-    replace: "if false then\n      raise exception 'addresses of",
-    tests: ['test/integration/store/site-address.test.ts'],
-    only: 'lies within several',
-  },
-  {
-    name: 'site_addresses_foreign: a site without addresses has all by a star',
-    file: 'migrations/functions/site_addresses_foreign.sql',
-    find: "then own.networks = '{}'",
-    replace: 'then false',
-    tests: ['test/integration/store/site-address.test.ts'],
-    only: 'that is alone',
-  },
-  {
-    name: 'api_key_write: enabling asks nothing',
-    file: 'migrations/functions/api_key_write.sql',
-    find: "(cur.status <> 'active' and new_key.status = 'active')",
-    replace: 'false',
-    tests: ['test/integration/store/site-address.test.ts'],
-    only: 'asked again',
-  },
-  {
-    name: 'site_address_add: two sites have one sender',
-    file: 'migrations/functions/site_address_add.sql',
-    find: 'a.network && v_network',
-    replace: 'a.network = v_network',
-    tests: ['test/integration/store/site-address.test.ts'],
-    only: 'no sender fits both',
-  },
-  {
-    name: 'site_address_add: one side’s mark tells two sites apart',
-    file: 'migrations/functions/site_address_add.sql',
-    find: "(a.facility = '' or p_facility = '' or a.facility = p_facility)",
-    replace: 'a.facility = p_facility',
-    tests: ['test/integration/store/site-address.test.ts'],
-    only: 'share a range only',
-  },
-  {
-    name: 'site_address_remove: a key loses its addresses',
-    file: 'migrations/functions/site_address_remove.sql',
-    find: '  if found then\n    insert',
-    replace: '  if false then\n    insert',
-    tests: ['test/integration/store/site-address.test.ts'],
-    only: 'loses an address',
-  },
-  {
-    name: 'site_address_remove: other senders make up for it',
-    file: 'migrations/functions/site_address_remove.sql',
-    find: "and a.facility in ('', gone.facility, k.hl7_sender_facility)",
-    replace: '',
-    tests: ['test/integration/store/site-address.test.ts'],
-    only: 'loses an address',
-  },
-  {
-    name: 'site_write: every new site has every address',
-    file: 'migrations/functions/site_write.sql',
-    find: 'where not exists (select from site s where s.site_id <> p_site)',
-    replace: 'where true',
-    tests: ['test/integration/store/site-address.test.ts'],
-    only: 'that is alone',
-  },
-  {
-    name: 'mllp_covered: half is enough',
-    file: 'migrations/functions/mllp_covered.sql',
-    find: 'return mllp_covered(low, p_by) and ',
-    replace: 'return mllp_covered(low, p_by) or ',
-    tests: ['test/integration/store/site-address.test.ts'],
-    only: 'lies within several',
-  },
-  {
-    name: 'api_key_write: a key of another site is changed',
-    file: 'migrations/functions/api_key_write.sql',
-    find: 'from api_key k where k.site_id = p_site and k.client_id = p_client for no key update;',
-    replace: 'from api_key k where k.client_id = p_client for no key update;',
-    tests: ADMIN_SITES,
-  },
-  {
-    name: 'api_key_write: two editors overwrite each other',
-    file: 'migrations/functions/api_key_write.sql',
-    find: 'if cardinality(p_expected) > 0 and not cur.version = any (p_expected) then',
-    replace: 'if false then',
-    tests: ADMIN,
-  },
-  {
-    name: 'api_key_write: one public key for two clients',
-    file: 'migrations/functions/api_key_write.sql',
-    find: `if taken is not null then
-    raise exception 'a public key`,
-    replace: `if false then
-    raise exception 'a public key`,
-    tests: ADMIN,
-  },
-  {
-    name: 'api_key_write: no history',
-    file: 'migrations/functions/api_key_write.sql',
-    find: `  insert into api_key_change (site_id, client_id, version, by, before, after)
-    values (p_site, p_client, new_key.version, p_by, case when p_expected is null then null else to_json(cur) end, to_json(new_key));
-`,
-    replace: '',
-    tests: ADMIN,
-  },
-  {
-    name: 'site_write: two editors overwrite each other',
-    file: 'migrations/functions/site_write.sql',
-    find: 'if cardinality(p_expected) > 0 and not cur.version = any (p_expected) then',
-    replace: 'if false then',
-    tests: SITE,
-  },
-  {
-    name: 'site_write: without the lock two editors overwrite each other',
-    file: 'migrations/functions/site_write.sql',
-    find: 'where s.site_id = p_site for no key update;',
-    replace: 'where s.site_id = p_site;',
-    tests: ['test/integration/store/site-write.test.ts'],
-  },
-  {
-    name: 'site_write: every site is changed',
-    file: 'migrations/functions/site_write.sql',
-    find: '      where site_id = $1 returning *',
-    replace: '      where $1 is not null returning *',
-    tests: ['test/integration/store/admin-isolation.test.ts'],
-  },
-  {
-    name: 'site_write: no history',
-    file: 'migrations/functions/site_write.sql',
-    find: `  insert into site_change (site_id, version, by, before, after)
-    values (p_site, new_site.version, p_by, case when p_expected is null then null else to_json(cur) end,
-      to_json(new_site));
-`,
-    replace: '',
-    tests: SITE,
-  },
-  {
-    name: 'feeds_now: the keys of every site',
-    file: 'migrations/functions/feeds_now.sql',
-    find: 'where k.site_id = p_site and (k.status',
-    replace: 'where (k.status',
-    tests: FEEDS,
-  },
-  {
-    name: 'feeds_now: an hour is that of UTC',
-    file: 'migrations/functions/feeds_now.sql',
-    find: '((c.quarter at time zone c.zone) - i.back) at time zone c.zone as hour_to',
-    replace: 'c.quarter - i.back as hour_to',
-    tests: FEEDS,
-  },
-  {
-    name: 'feeds_now: a day begins in UTC',
-    file: 'migrations/functions/feeds_now.sql',
-    find: "date_trunc('day', p_now at time zone z.zone) at time zone z.zone as today",
-    replace: "date_trunc('day', p_now) as today",
-    tests: FEEDS,
-  },
-  {
-    name: 'usage_noted: names of senders fill the table',
-    file: 'migrations/functions/usage_noted.sql',
-    find: '<= 20 as is_named',
-    replace: '<= 20000 as is_named',
-    tests: FEEDS,
-  },
-  {
-    name: 'refusals_note: a flood of reasons fills the table',
-    file: 'migrations/functions/refusals_note.sql',
-    find: 'k.is_there order by k.requests desc) <= 10',
-    replace: 'k.is_there order by k.requests desc) <= 10000',
-    tests: REFUSALS,
-  },
-  {
-    name: 'refusals_note: reasons of one code leave no room for another',
-    file: 'migrations/functions/refusals_note.sql',
-    find: '\n               and o.code = g.code) as there',
-    replace: ') as there',
-    tests: REFUSALS,
-  },
-  {
-    name: 'refusals_note: what was put right goes on',
-    file: 'migrations/functions/refusals_note.sql',
-    find: "else greatest(date_bin('15 minutes', t.last_at, 'epoch'), k.updated_at) end",
-    replace: "else date_bin('15 minutes', t.last_at, 'epoch') end",
-    tests: REFUSALS,
-  },
-  {
-    name: 'job_advance: a lost lease writes on',
-    file: 'migrations/functions/job_advance.sql',
-    find: 'where j.job_id = p_id and j.lease = p_lease;',
-    replace: 'where j.job_id = p_id;',
-    tests: JOBS,
-  },
-  {
-    name: 'job_claim: one job for two runners',
-    file: 'migrations/functions/job_claim.sql',
-    find: `        and (d.lease_until is null or d.lease_until <= clock_timestamp())
-`,
-    replace: '',
-    tests: JOBS,
-  },
-  {
-    name: 'job_stop: a stopped job keeps its lease',
-    file: 'migrations/functions/job_stop.sql',
-    find: 'lease = null, lease_until = null, ',
-    replace: '',
-    tests: JOBS,
-  },
-  {
-    name: 'lock_patients: a number that is taken away is not held',
-    file: 'migrations/functions/lock_patients.sql',
-    find: 'where i.id = any (p_ids) and',
-    replace: 'where false and i.id = any (p_ids) and',
-    tests: LOCKS,
-  },
-  {
-    name: 'patient_rows_write: the number of another site’s patient goes',
-    file: 'migrations/functions/patient_rows_write.sql',
-    find: 'where i.site_id = p_site and i.id = p_id\n       and (i.value',
-    replace: 'where i.id = p_id\n       and (i.value',
-    tests: TWINS,
-  },
-  {
-    name: 'hl7_merge: what another site’s chart has said of the person',
-    file: 'migrations/functions/hl7_merge.sql',
-    find: 'where t.site_id = p_site and t.id = p_from',
-    replace: 'where t.id = p_from',
-    tests: TWINS,
-  },
+const OPERATORS: readonly Operator[] = [
+  { name: 'drop site condition', pattern: /\band (?:\w+\.)?site_id = [\w$.:]+/g, replacement: '' },
+  { name: 'drop site condition', pattern: /(?:\w+\.)?site_id = [\w$.:]+ and\b/g, replacement: '' },
+  { name: 'drop site condition', pattern: /(?<=\bwhere )(?:\w+\.)?site_id = [\w$.:]+/g, replacement: 'true' },
+  {
+    name: 'drop lock',
+    pattern: /\bfor (?:no key )?(?:key )?(?:update|share)(?: of \w+)?(?: nowait| skip locked)?/g,
+    replacement: '',
+  },
+  {
+    name: 'drop lock',
+    pattern: /\b(?:perform|select|ignored :=) (?:pg_advisory_xact_lock|lock_)\w*\([^;]*\);/g,
+    replacement: '',
+  },
+  { name: 'drop refusal', pattern: /\braise exception (?:'(?:[^']|'')*'|[^;'])*;/g, replacement: 'null;' },
+  { name: 'drop policy', pattern: /\bcreate policy [^;]*;/g, replacement: '' },
+  { name: 'drop row security', pattern: /\balter table \w+ (?:enable|force) row level security;/g, replacement: '' },
+  { name: 'drop revocation', pattern: /\brevoke [^;]*;/g, replacement: '' },
+  { name: 'widen grant', pattern: /\bgrant select(?=[ ,])/g, replacement: 'grant select, update, delete' },
+  { name: 'drop uniqueness', pattern: /\bcreate unique index\b/g, replacement: 'create index' },
+  { name: 'skip branch', pattern: /\bif (?!not exists|exists)[^;]*? then\b/g, replacement: 'if false then' },
+  { name: 'drop condition', pattern: /^ *and [^\n;]*$/gm, replacement: '' },
 ];
+
+const isBalanced = (text: string): boolean => {
+  let depth = 0;
+  for (const character of text) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
+};
+
+/** The end of a parenthesis that opens at an offset, exclusive; undefined where it does not close. */
+function closing(text: string, open: number): number | undefined {
+  let depth = 0;
+  for (let at = open; at < text.length; at += 1) {
+    if (text[at] === '(') depth += 1;
+    if (text[at] === ')') depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return undefined;
+}
+
+function droppedChecks(text: string): SqlDefect[] {
+  return [...text.matchAll(/(?:constraint \w+ )?\bcheck (?=\()/g)].flatMap(({ 0: found, index }) => {
+    const end = closing(text, index + found.length);
+    return end === undefined ? [] : [{ operator: 'drop check', start: index, end, replacement: 'check (true)' }];
+  });
+}
+
+const isInComment = (text: string, at: number): boolean =>
+  text.slice(text.lastIndexOf('\n', at - 1) + 1, at).includes('--');
+
+/** Every defect that the operators make of some SQL. A template's `${}` may stand in it: nothing that holds one is replaced. */
+export function sqlDefects(text: string): SqlDefect[] {
+  const matched = OPERATORS.flatMap(({ name, pattern, replacement }) =>
+    [...text.matchAll(pattern)].map(({ 0: found, index }) => ({
+      operator: name,
+      start: index,
+      end: index + found.length,
+      replacement,
+    })),
+  );
+  return [...matched, ...droppedChecks(text)].filter(
+    ({ start, end }) => isBalanced(text.slice(start, end)) && !isInComment(text, start),
+  );
+}
+
+const CREATED =
+  /^\s*(?:create (?:or replace )?(?:unique )?(?:function|table|index|view|policy)|alter table) (?:if not exists )?(\w+)/gm;
+
+/** The object whose statement an offset lies in: the last one that was created or altered before it. */
+export function sqlSymbolAt(text: string, offset: number): string {
+  const before = [...text.matchAll(CREATED)].filter(({ index }) => index <= offset);
+  return before.at(-1)?.[1] ?? '';
+}

@@ -16,8 +16,10 @@ export interface Run {
 export interface Tree {
   read(file: string): Promise<string>;
   write(file: string, text: string): Promise<void>;
-  /** Runs test files to the first failure. @param only names of cases, as a regular expression */
-  test(files: readonly string[], only?: string): Promise<Run>;
+  /** Runs test files to the first failure. */
+  test(files: readonly string[]): Promise<Run>;
+  /** Runs the unit and database tests that import a source file, directly or not, to the first failure. */
+  testImporting(file: string): Promise<Run>;
   /** Ends what runs in it, in the middle if need be, and removes it. */
   remove(): Promise<void>;
 }
@@ -43,27 +45,28 @@ export async function copyTree(): Promise<Tree> {
     if (running?.pid !== undefined && running.exitCode === null) process.kill(-running.pid, 'SIGKILL');
   };
 
+  async function vitest(args: readonly string[]): Promise<Run> {
+    const child = spawn(
+      process.execPath,
+      ['node_modules/vitest/vitest.mjs', ...args, '--root', '.', '--bail', '1', '--maxWorkers', '1'],
+      { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: { ...process.env, NO_COLOR: '1' } },
+    );
+    running = child;
+    let output = '';
+    child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
+    child.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()));
+    const timer = setTimeout(end, RUN_TIMEOUT_MS);
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+    clearTimeout(timer);
+    return { code, output };
+  }
+
   return {
     read: (file) => readFile(join(folder, file), 'utf8'),
     write: (file, text) => writeFile(join(folder, file), text),
-    async test(files, only) {
-      const args = ['node_modules/vitest/vitest.mjs', 'run', '--root', '.', '--bail', '1', '--maxWorkers', '1'];
-      if (only !== undefined) args.push('--testNamePattern', only);
-      const child = spawn(process.execPath, [...args, ...files], {
-        cwd: folder,
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-        env: { ...process.env, NO_COLOR: '1' },
-      });
-      running = child;
-      let output = '';
-      child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
-      child.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()));
-      const timer = setTimeout(end, RUN_TIMEOUT_MS);
-      const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-      clearTimeout(timer);
-      return { code, output };
-    },
+    test: (files) => vitest(['run', ...files]),
+    testImporting: (file) =>
+      vitest(['related', file, '--run', '--passWithNoTests', '--project', 'unit', '--project', 'database']),
     async remove() {
       end();
       await rm(folder, { recursive: true, force: true });
