@@ -120,7 +120,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
       return [{ operator: 'turn quantifier', start: property.start, end: property.end, replacement: other }];
     return name === 'filter' ? [{ operator: 'drop filter', start: object.end, end: node.end, replacement: '' }] : [];
   },
-  ArrayExpression: (node, text) => {
+  ArrayExpression: (node) => {
     const entries = nodesAt(node, 'elements');
     if (entries.length < 2 || entries.some(({ type }) => type !== 'Literal')) return [];
     return entries.map((entry, at) => {
