@@ -8,6 +8,8 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Writable } from 'node:stream';
 
+import { requireTemporary } from './temporary-folder.ts';
+
 /**
  * $1 is the signal that ends the program, $2 a folder to remove afterwards or '', the rest the command. `read` is the
  * shell's own, so the watcher is one process and can be killed by its number.
@@ -27,7 +29,7 @@ exit $status
 export interface GuardOptions {
   /** What ends the program in good order, without the SIG. */
   readonly signal: 'INT' | 'TERM' | 'QUIT';
-  /** A folder that goes when the program is gone, also when we crashed. */
+  /** A folder of `temporaryFolder` that is removed when the program has ended, also when we crashed. */
   readonly remove?: string;
   /** A command put before the guard, such as `setpriv …`. */
   readonly prefix?: readonly string[];
@@ -45,8 +47,11 @@ export type Guarded = ChildProcessByStdio<Writable, null, Readable>;
 /**
  * Runs `command` until it ends, `stdin` of the result closes, or this process is gone. Terminal signals do not reach it
  * (own session), so Ctrl-C stops the parts of a stack in the order the stack chooses.
+ *
+ * @throws an Error where `remove` is not a folder of `temporaryFolder`
  */
 export function spawnGuarded(command: string, args: readonly string[], options: GuardOptions): Guarded {
+  if (options.remove !== undefined) requireTemporary(options.remove);
   const shell = ['/bin/sh', '-c', GUARD_SCRIPT, 'guard', options.signal, options.remove ?? '', command, ...args];
   const [program = '/bin/sh', ...rest] = [...(options.prefix ?? []), ...shell];
   // stdin and stderr are pipes, standard output never is: the type says so, the overloads of spawn cannot.

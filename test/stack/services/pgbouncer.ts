@@ -1,14 +1,14 @@
 /** A real PgBouncer before a PostgreSQL on this machine, in one of its modes; it ends with the process that started it. */
 import { execFile } from 'node:child_process';
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chown, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { freePort } from './free-port.ts';
 import { spawnLogged } from './logged.ts';
 import { unprivileged } from './postgres-binaries.ts';
+import { removeTemporary, temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
 
 export interface PgBouncerOptions {
@@ -54,7 +54,7 @@ export async function startPgBouncer(options: PgBouncerOptions): Promise<PgBounc
   const { mode, databaseUrl, connections, preparedStatements = 0 } = options;
   const server = new URL(databaseUrl);
   const port = await freePort();
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-pgbouncer-'));
+  const folder = await temporaryFolder('pgbouncer');
   const runAs = unprivileged(folder, [program(), folder]);
   const settings = {
     listen_addr: HOST,
@@ -111,7 +111,7 @@ export async function startPgBouncer(options: PgBouncerOptions): Promise<PgBounc
     start,
     stop: async () => {
       await ended();
-      await rm(folder, { recursive: true, force: true });
+      await removeTemporary(folder);
     },
   };
 }

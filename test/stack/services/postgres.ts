@@ -3,8 +3,7 @@
  * system's touched. It ends with the process that started it, whatever ends that process (guard.ts).
  */
 import { once } from 'node:events';
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
@@ -13,6 +12,7 @@ import type { Certificate } from './certificate.ts';
 import { type Guarded, spawnGuarded } from './guard.ts';
 import { postgresBinaries, type RunAs, unprivileged } from './postgres-binaries.ts';
 import { type Cluster, clearStaleLock, openCluster, postmasterPid } from './postgres-cluster.ts';
+import { removeTemporary, temporaryFolder } from './temporary-folder.ts';
 
 export interface PostgresOptions {
   /** Kept; undefined: a temporary folder that goes when the server stops. */
@@ -72,7 +72,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 async function startOn(port: number, options: PostgresOptions): Promise<Postgres | 'port taken'> {
   const binaries = postgresBinaries();
-  const temporary = options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'gateway-postgres-')) : undefined;
+  const temporary = options.dataDir === undefined ? await temporaryFolder('postgres') : undefined;
   try {
     const dataDir = resolve(temporary ?? options.dataDir ?? '');
     const runAs = unprivileged(dataDir, [binaries.postgres, join(dataDir, 'cluster')]);
@@ -93,7 +93,7 @@ async function startOn(port: number, options: PostgresOptions): Promise<Postgres
     if (start.log.includes(PORT_TAKEN)) return 'port taken';
     throw new Error(`PostgreSQL did not start:\n${start.log}`);
   } catch (error) {
-    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
+    if (temporary !== undefined) await removeTemporary(temporary);
     throw error;
   }
 }

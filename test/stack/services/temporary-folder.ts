@@ -1,0 +1,24 @@
+/** Folders that a run makes for itself and removes again. A folder that was not made here is never removed, whatever path is given. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const made = new Set<string>();
+
+/** Makes an empty folder below the system's folder for temporary files. @param name shows in the path, for whoever finds it */
+export async function temporaryFolder(name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `gateway-${name}-`));
+  made.add(folder);
+  return folder;
+}
+
+/** @throws an Error for a folder that `temporaryFolder` did not make in this process */
+export function requireTemporary(folder: string): void {
+  if (!made.has(folder)) throw new Error(`${folder} is not a temporary folder of this process: it is not removed`);
+}
+
+/** @throws an Error for a folder that `temporaryFolder` did not make in this process */
+export async function removeTemporary(folder: string): Promise<void> {
+  requireTemporary(folder);
+  await rm(folder, { recursive: true, force: true });
+}
