@@ -28,7 +28,7 @@ usage: npm run bench                     the whole chain on workerd and on Deno 
                                          ${HISTORY}
        npm run bench -- --json FILE      every figure of every round goes to FILE, not to .local/bench.json
        npm run bench -- --from FILE      tells, checks or keeps the run of such a file, and measures nothing
-       npm run bench -- NAME …           something else: latency, cost, postgres, bulk-export, hl7-reader, fhir-validate, mllp, profile
+       npm run bench -- NAME …           something else: latency, cost, postgres
        npm run bench -- --large          what each request costs at a million patients; --patients N for fewer
 `;
 
