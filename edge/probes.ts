@@ -12,7 +12,8 @@ import { FAULT_STATUS, faultOf, WHILE_AWAY } from './http/fault-status.ts';
 import { metrics } from './metrics/metrics.ts';
 import type { Place } from './places.ts';
 import { createSurface, type Surface } from './http/surface.ts';
-import { SCHEMA_VERSION, schemaVersion } from './store/schema-version.ts';
+import { schemaVersion } from './store/schema-version.ts';
+import { SCHEMA_VERSION } from './store/schema.generated.ts';
 import { PROBE_LIMITS } from './store/time-limits.ts';
 
 type Probed = Pick<Deps, 'database' | 'log' | 'now' | 'measured' | 'version'> & {

@@ -1,14 +1,23 @@
--- FHIR resources, and beside their content what is searched of them, in the order in which pages are walked.
+-- FHIR resources, and beside their content what searches need, in the order in which pages are walked.
 --
--- Indexes stand in the order in which they must be made. For a site that the statistics do not know yet the planner
--- expects one row whichever index it takes, and of equally good ones it takes the newest: so the primary key is made
--- after the indexes that hold the same columns.
+-- Indexes stand in the order in which they must be made. For a site that the statistics do not know yet, the planner expects one
+-- row from every index, and among equally good indexes it takes the newest. So the primary key is made after the indexes that
+-- hold the same columns.
 
 create extension if not exists pg_trgm;
 create extension if not exists btree_gin;
 
--- body is the validated text of the resource's members without resourceType, id and meta; meta that of the client's
--- members of meta. Both are text that was checked, never re-serialised: 1.50 comes back as 1.50.
+-- The patient that a Patient says it was replaced by: its first Patient.link of type replaced-by.
+create function patient_replaced_by(p_body text) returns uuid language sql immutable as $$
+  select substring(e -> 'other' ->> 'reference'
+           from '^Patient/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/_history/[^/]+)?$')::uuid
+    from json_array_elements(('{' || p_body || '}')::json -> 'link') e
+   where e ->> 'type' = 'replaced-by'
+   limit 1
+$$;
+
+-- body is the validated text of the resource's members without resourceType, id and meta; meta is the text of the client's
+-- members of meta. Both are kept as text and never serialized again, so that 1.50 comes back as 1.50.
 create table resource (
   site_id uuid not null references site,
   type text not null check (type in ('Patient', 'Condition', 'AllergyIntolerance', 'Observation', 'Procedure',
@@ -19,13 +28,19 @@ create table resource (
   meta text not null,
   body text not null,
   patient_id uuid,
-  patient_type text generated always as (case when patient_id is null then null else 'Patient' end) stored
+  patient_type text generated always as (case when patient_id is null then null else 'Patient' end) stored,
+  replaced_by uuid generated always as (
+    case when type = 'Patient' and body like '%"replaced-by"%' then patient_replaced_by(body) end) stored
 );
 create index resource_of_patient on resource (site_id, patient_id, type, id) where patient_id is not null;
 create index resource_last_updated on resource (site_id, type, last_updated, id);
 alter table resource
   add primary key (site_id, type, id),
   add foreign key (site_id, patient_type, patient_id) references resource (site_id, type, id);
+create index resource_replaced_by on resource (site_id, replaced_by) where replaced_by is not null;
+select table_of_site('resource');
+-- Clinical content is never deleted by the application, and an earlier version never changes.
+grant select, insert, update on resource to gateway_app;
 
 -- The versions before the current one.
 create table resource_history (
@@ -36,14 +51,20 @@ create table resource_history (
   last_updated timestamptz(3) not null,
   meta text not null,
   body text not null,
-  primary key (site_id, type, id, version),
+  -- The patient that this version was about; the current version may be about another.
+  patient_id uuid,
   foreign key (site_id, type, id) references resource
 );
+-- The history of a type is walked by time (edge/store/type-history.ts).
+create index resource_history_last_updated on resource_history (site_id, type, last_updated, id, version);
+alter table resource_history add primary key (site_id, type, id, version);
+select table_of_site('resource_history');
+grant select, insert on resource_history to gateway_app;
 
--- What is searched is extracted when it is written: narrow tables beside the content. A system that is absent is ''.
--- In the keys the id stands before the system, so that the resources with one code or identifier value come out of the
--- index in page order, whatever their system; codes and values that several systems share are rare. The index for look-ups
--- by id begins with it, so that it is never taken for another search.
+-- Search values are extracted when a resource is written: narrow tables beside the content. An absent system is ''. The id stands
+-- before the system in the primary keys, so that the resources with one code or identifier value come out of the index in page
+-- order, whatever their system; few codes and values are used by several systems. The index for look-ups by id begins with the
+-- id, so that the planner never takes it for another search.
 create table resource_identifier (
   site_id uuid not null,
   type text not null,
@@ -55,7 +76,10 @@ create table resource_identifier (
 create index resource_identifier_system on resource_identifier (site_id, type, system, id);
 alter table resource_identifier add primary key (site_id, type, value, id, system);
 create index resource_identifier_of on resource_identifier (id, site_id, type);
+select table_of_site('resource_identifier');
+grant select, insert, update, delete on resource_identifier to gateway_app;
 
+-- The parameter 'missing' lists the parameters that a resource has no value of.
 create table resource_token (
   site_id uuid not null,
   type text not null,
@@ -68,26 +92,84 @@ create table resource_token (
 create index resource_token_system on resource_token (site_id, type, param, system, id);
 alter table resource_token add primary key (site_id, type, param, code, id, system);
 create index resource_token_of on resource_token (id, site_id, type);
+select table_of_site('resource_token');
+grant select, insert, update, delete on resource_token to gateway_app;
 
--- names: every text, given and family, case and accents folded, one a line; name_sort: the first name, folded. Folded
--- text is compared byte by byte: the same order and the same speed under every locale. birth_date: '' stands for an absent
--- one, so that a page cursor can compare rows.
+-- Dates as intervals, for US Core's searches.
+create table resource_date (
+  site_id uuid not null,
+  type text not null,
+  id uuid not null,
+  param text not null,
+  -- [from_at, before_at), unbounded where a Period is. A time without a zone is kept as if it were UTC and marked as local: the
+  -- site's time zone, which may change, says which instant it means.
+  from_at timestamptz(3) not null,
+  before_at timestamptz(3) not null,
+  from_is_local boolean not null,
+  before_is_local boolean not null,
+  -- So that a patient's resources of a time are found by one index.
+  patient_id uuid,
+  foreign key (site_id, type, id) references resource
+);
+-- Everything since a time, and everything until a time.
+create index resource_date_before on resource_date (site_id, type, param, before_at, id);
+create index resource_date_from on resource_date (site_id, type, param, from_at, id);
+alter table resource_date add primary key (site_id, type, id, param);
+create index resource_date_of_patient on resource_date (site_id, patient_id, type, param, before_at, from_at, id)
+  where patient_id is not null;
+select table_of_site('resource_date');
+grant select, insert, update, delete on resource_date to gateway_app;
+
+-- Folded text (case and accents) is compared byte by byte: the same order and the same speed in every locale.
 create table patient_search (
   site_id uuid not null,
   id uuid not null,
   type text generated always as ('Patient') stored,
+  -- Every text, given and family name, folded, one a line.
   names text collate "C" not null,
+  -- The first name, folded.
   name_sort text collate "C" not null,
+  -- '' for an absent one, so that a page cursor can compare rows.
   birth_date text collate "C" not null,
   gender text,
+  -- Folded as in names, with a line break before and after each.
+  families text collate "C" not null default '',
+  givens text collate "C" not null default '',
+  -- Every text (T), family (F) and given (G) name as it was sent, with that letter before it.
+  exact text collate "C" not null default '',
   foreign key (site_id, type, id) references resource (site_id, type, id)
 );
 create index patient_search_gender on patient_search (site_id, gender, id);
--- A search must not have to read a list of pending entries first.
+-- Without a list of pending entries, which each search would have to read first.
 create index patient_search_names on patient_search using gin (site_id, names gin_trgm_ops) with (fastupdate = off);
 create index patient_search_name_sort on patient_search (site_id, name_sort, id);
 create index patient_search_birth_date on patient_search (site_id, birth_date, id);
 alter table patient_search add primary key (site_id, id);
+-- Any number of patients may have no birth date, so the order among them must be the index's own (edge/store/search/page-ids.ts).
+create index patient_search_birth_date_name on patient_search (site_id, birth_date, name_sort, id);
+select table_of_site('patient_search');
+grant select, insert, update, delete on patient_search to gateway_app;
+
+-- Behind a policy an index serves a condition only if the operator is leakproof. `like` is not, so searches by name read this
+-- view, which has the same rows as the policy lets through.
+create view patient_search_here as
+  select * from patient_search where site_id = nullif(current_setting('gateway.site', true), '')::uuid;
+grant select on patient_search_here to gateway_app;
+
+-- Family and given names as in patient_search, each a row, so that names with a common beginning are read from the index alone
+-- and counted quickly (edge/store/search/page-ids.ts). Of a long name only the beginning: an index entry is bounded.
+-- Without a foreign key, whose check for each row costs as much as the rest of the patient's search rows. search_index_write
+-- writes the rows together with those of patient_search, and patient_erase deletes both.
+create table patient_name (
+  site_id uuid not null,
+  part text not null check (part in ('family', 'given')),
+  name text collate "C" not null,
+  -- The patient.
+  id uuid not null,
+  primary key (site_id, part, name, id)
+);
+select table_of_site('patient_name');
+grant select, insert, delete on patient_name to gateway_app;
 
 -- The internal reports behind DiagnosticReport: a report belongs to a study, a study to a patient.
 create table study (
@@ -102,6 +184,8 @@ create table study (
 create unique index study_accession on study (site_id, patient_id, accession) nulls not distinct
   where accession is not null;
 create index study_of_patient on study (site_id, patient_id);
+select table_of_site('study');
+grant select, insert, update, delete on study to gateway_app;
 
 create table report (
   site_id uuid not null,
@@ -115,3 +199,17 @@ create table report (
 create index report_of_study on report (site_id, study_id, report_id);
 create index report_state on report (site_id, state, report_id);
 alter table report add primary key (site_id, report_id);
+select table_of_site('report');
+grant select, insert, update, delete on report to gateway_app;
+
+-- Sites of which some resources were written by a release that did not write every search value of this one. A site without a
+-- row is complete.
+create table search_behind (
+  site_id uuid primary key references site,
+  -- The parameters up to this generation are complete (edge/store/search/parameters.ts).
+  generation integer not null,
+  -- The generation that a reindexing works on; null: none, or an older release has written since it began.
+  filling integer
+);
+select table_of_site('search_behind');
+grant select, insert, update, delete on search_behind to gateway_app;

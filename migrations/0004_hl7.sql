@@ -1,25 +1,4 @@
--- HL7 v2: the messages as they came, what they made, and what HL7 keys stand for.
-
--- Which resource an HL7 key (filler order number, document number …) stands for.
-create table hl7_identity (
-  site_id uuid not null,
-  type text not null,
-  key text not null,
-  id uuid not null,
-  primary key (site_id, type, key),
-  foreign key (site_id, type, id) references resource
-);
-create index hl7_identity_of on hl7_identity (site_id, type, id);
-
--- What each field of PID, PD1 … last gave to a patient's lists, so that the next message replaces that and nothing else.
-create table hl7_contribution (
-  site_id uuid not null,
-  id uuid not null,
-  type text generated always as ('Patient') stored,
-  fields text not null,
-  primary key (site_id, id),
-  foreign key (site_id, type, id) references resource (site_id, type, id)
-);
+-- HL7 v2 messages: the bytes that came, what was answered, and what messages are found by.
 
 create table hl7_message (
   site_id uuid not null,
@@ -34,17 +13,73 @@ create table hl7_message (
   control_id text not null,
   sha256 text not null,
   message_type text not null,
-  raw bytea not null,
-  -- AA, AE or AR: what was decided, also where the sender asked for no ACK.
+  -- Null: deleted by age. The row of an accepted message stays, so that the same bytes are recognized when they come again.
+  raw bytea,
+  -- What was decided, also where the sender asked for no ACK.
   outcome text not null check (outcome in ('AA', 'AE', 'AR')),
   ack bytea,
   errors json not null default '[]',
+  -- The last attempt failed by a fault of the gateway.
+  has_failed boolean not null default false,
+  -- The subject of the sender's TLS certificate; null without a certificate.
+  tls_subject text,
   primary key (site_id, message_id),
   unique (site_id, client_id, sending_application, sending_facility, control_id, sha256),
   foreign key (site_id, client_id) references api_key
 );
 create index hl7_message_received on hl7_message (site_id, received_at desc, message_id desc);
-create index hl7_message_control_id on hl7_message (site_id, control_id);
+create index hl7_message_failed on hl7_message (site_id, message_id) where has_failed;
+-- A replay first counts a site's rejected messages, which are few among all.
+create index hl7_message_refused on hl7_message (site_id, outcome, message_id) where outcome <> 'AA';
+-- Old messages are found without reading those whose bytes are already deleted.
+create index hl7_message_kept on hl7_message (site_id, received_at, message_id) where raw is not null;
+-- A part of a control id, in any case. Messages are stored far more often than searched: new entries wait in a list, which is
+-- kept short so that emptying it delays no one message for long.
+create index hl7_message_control_part on hl7_message using gin (site_id, lower(control_id) gin_trgm_ops)
+  with (fastupdate = on, gin_pending_list_limit = 256);
+create index hl7_message_refused_received on hl7_message (site_id, received_at desc, message_id desc) where outcome <> 'AA';
+-- Only a query that repeats this condition uses the index (edge/store/message-search.ts). Without it the planner also took this index
+-- to look for a message among those of its sender, and read every message that the sender had sent.
+create index hl7_message_of_key on hl7_message (site_id, client_id, received_at desc, message_id desc) where client_id <> '';
+select table_of_site('hl7_message');
+-- What was decided about a message changes, never its bytes.
+grant select, insert, update (outcome, ack, errors, has_failed) on hl7_message to gateway_app;
+
+-- Behind a policy the index of control ids would not be used (0003_resource.sql, patient_search_here).
+create view hl7_message_here as
+  select * from hl7_message where site_id = nullif(current_setting('gateway.site', true), '')::uuid;
+grant select on hl7_message_here to gateway_app;
+
+-- What was decided each time that a message was processed. Attempt 1 is what the sender was first answered. The first attempt with
+-- AA answers every later copy of the message; hl7_message says what counts now.
+create table hl7_attempt (
+  site_id uuid not null,
+  message_id uuid not null,
+  number integer not null,
+  at timestamptz not null default clock_timestamp(),
+  why text not null check (why in ('received', 'resent', 'replayed', 'forced', 'retried')),
+  -- The person who asked for a replay.
+  actor text,
+  request_id text not null,
+  outcome text not null check (outcome in ('AA', 'AE', 'AR')),
+  -- Null where the sender asked for none.
+  ack bytea,
+  errors json not null default '[]',
+  -- The job that asked for it, which may be deleted by now. A job makes one attempt at a message.
+  job_id uuid,
+  -- Why an administrator replays the message.
+  comment text check (comment is null or actor is not null),
+  -- From receipt to answer; null where it was not measured.
+  took_ms integer,
+  primary key (site_id, message_id, number),
+  foreign key (site_id, message_id) references hl7_message,
+  check ((why in ('replayed', 'forced')) = (actor is not null))
+);
+create unique index hl7_attempt_of_job on hl7_attempt (site_id, job_id, message_id) where job_id is not null;
+create index hl7_attempt_again on hl7_attempt (site_id, at) where number > 1;
+select table_of_site('hl7_attempt');
+-- Of the attempts that a sender causes by sending one message again, the first ten and the newest hundred are kept.
+grant select, insert, delete on hl7_attempt to gateway_app;
 
 create table hl7_message_resource (
   site_id uuid not null,
@@ -57,3 +92,80 @@ create table hl7_message_resource (
   foreign key (site_id, type, id) references resource
 );
 create index hl7_message_resource_of on hl7_message_resource (site_id, type, id);
+select table_of_site('hl7_message_resource');
+grant select, insert, update on hl7_message_resource to gateway_app;
+
+-- What messages are found by: identifiers and names of their patients, and what was wrong with them. Written with the message,
+-- also with a rejected one, and deleted with its bytes (hl7_messages_forget).
+-- key: '#' and an identifier value as values are compared; a folded word of a name; '!' and the reason of an error or a warning
+-- (edge/store/message-key.ts). Equal keys stand in the order in which messages are listed.
+-- Without a foreign key, whose check for each row costs as much as the rest of this table. hl7_take writes rows with their
+-- message, and one function deletes both.
+create table hl7_message_key (
+  site_id uuid not null,
+  key text collate "C" not null,
+  -- As in hl7_message.
+  received_at timestamptz not null,
+  message_id uuid not null,
+  -- The position among the rows of its message.
+  number integer not null,
+  -- Where the value stands, such as PID-3.
+  field text not null,
+  -- The identifier as it was sent; all words of the name, with a space before and after each; severity and code of the error.
+  value text not null,
+  -- Of an identifier as it was sent: namespace and universal id, joined by an ampersand; else ''.
+  authority text not null,
+  primary key (site_id, key, received_at, message_id, number)
+);
+create index hl7_message_key_of on hl7_message_key (site_id, message_id);
+select table_of_site('hl7_message_key');
+grant select, insert, delete on hl7_message_key to gateway_app;
+
+-- Names in messages that have no URI yet: assigning authorities (HD.1) and coding systems (CWE.3). A row for each message, so
+-- that messages do not wait for each other at a counter, and the messages concerned are found when the name gets its URI. A
+-- message that is processed again loses its rows or gets others.
+create table unnamed_name (
+  site_id uuid not null,
+  kind text not null check (kind in ('authority', 'code-system')),
+  -- In capitals: names compare without case.
+  name text not null check (name <> ''),
+  message_id uuid not null,
+  primary key (site_id, kind, name, message_id),
+  foreign key (site_id, message_id) references hl7_message
+);
+create index unnamed_name_of_message on unnamed_name (site_id, message_id);
+select table_of_site('unnamed_name');
+grant select, insert, delete on unnamed_name to gateway_app;
+
+-- What an administrator must decide or look at. Each issue is listed once: the first message that showed it stays, and so does its
+-- dismissal. detail holds codes and positions, never what a patient record holds.
+create table attention (
+  site_id uuid not null references site,
+  attention_id uuid not null default gen_random_uuid(),
+  kind text not null check (kind in ('possible-duplicate', 'stale-correction', 'correction-unmatched', 'not-moved',
+    'merge-unresolved')),
+  -- Of two patients patient_a has the smaller id.
+  patient_a uuid,
+  patient_b uuid,
+  patient_type text generated always as ('Patient') stored,
+  -- What tells it from other issues of its kind with the same patients.
+  about text not null default '',
+  -- Null: no message showed it.
+  message_id uuid,
+  detail json not null default '{}',
+  created_at timestamptz not null default now(),
+  dismissed_at timestamptz,
+  dismissed_by text,
+  primary key (site_id, attention_id),
+  unique nulls not distinct (site_id, kind, patient_a, patient_b, about),
+  foreign key (site_id, patient_type, patient_a) references resource (site_id, type, id),
+  foreign key (site_id, patient_type, patient_b) references resource (site_id, type, id),
+  foreign key (site_id, message_id) references hl7_message,
+  check (patient_b is null or patient_a < patient_b),
+  check ((dismissed_at is null) = (dismissed_by is null))
+);
+create index attention_open on attention (site_id, kind, created_at desc, attention_id desc) where dismissed_at is null;
+create index attention_of_message on attention (site_id, message_id);
+create index attention_listed on attention (site_id, created_at desc, attention_id desc);
+select table_of_site('attention');
+grant select, insert, update (dismissed_at, dismissed_by) on attention to gateway_app;

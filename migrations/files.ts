@@ -7,7 +7,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 interface SqlFile {
-  /** As it is reported: the path without `.sql`, `0001_site_and_key` or `functions/hl7_take`. */
+  /** As it is reported: the path without `.sql`, `0001_site` or `functions/hl7_take`. */
   readonly name: string;
   readonly sql: string;
   /** SHA-256 of the text, hexadecimal. */

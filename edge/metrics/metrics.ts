@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { sha256Of } from '../http/crypto.ts';
 import { readMetrics } from '../store/metrics.ts';
-import { SCHEMA_VERSION } from '../store/schema-version.ts';
+import { SCHEMA_VERSION } from '../store/schema.generated.ts';
 import { PROBE_LIMITS } from '../store/time-limits.ts';
 import { exposition, EXPOSITION_TYPE } from './exposition.ts';
 import { familiesOf } from './families.ts';

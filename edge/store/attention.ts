@@ -1,4 +1,4 @@
-/** What an administrator should look at (`attention` in migrations/0008_attention.sql), as messages show it. */
+/** What an administrator should look at (`attention` in migrations/0004_hl7.sql), as messages show it. */
 import type { JsonObject } from '../../shared/json.ts';
 
 export const ATTENTION_KINDS = [

@@ -225,7 +225,7 @@ const OUTCOMES: Readonly<Record<(typeof MESSAGE_OUTCOMES)[number], readonly stri
   warnings: [`m.outcome = 'AA'`],
 };
 
-/** SQL: as the index of what a key has sent says it, which is for nobody else (migrations/0040_look_ups.sql). */
+/** SQL: as the index of what a key has sent says it, which is for nobody else (migrations/0004_hl7.sql). */
 const OF_KEY = `m.client_id <> ''`;
 
 type Lead = 'patient' | 'reason' | 'text';

@@ -1,6 +1,6 @@
 /**
  * By which numbers a patient is known, and what its chart has once said of the person: rows beside a Patient's content
- * (`patient_identity`, `patient_trait` in migrations/0014_patient_identity.sql), which every write of a Patient keeps. An
+ * (`patient_identity`, `patient_trait` in migrations/0005_identity.sql), which every write of a Patient keeps. An
  * identifier is a pair of domain and value (IHE ITI TF-2 §3.8); its type is no part of it.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';

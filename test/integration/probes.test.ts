@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDatabaseMeter } from '../../edge/platform/database-meter.ts';
 import { neonDatabase } from '../../edge/platform/neon.ts';
 import { createProbes } from '../../edge/probes.ts';
-import { SCHEMA_VERSION } from '../../edge/store/schema-version.ts';
+import { SCHEMA_VERSION } from '../../edge/store/schema.generated.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let db: TestDatabase;

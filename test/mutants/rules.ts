@@ -224,11 +224,9 @@ const ROWS: readonly Row[] = [
   ['edge/store/site.ts', ['siteStatements', 'changesOfSite', 'readSite'], ['integration/store/admin-isolation']],
   ['edge/store/transaction.ts', ['matchedSql'], ['integration/store/isolation']],
   ['edge/store/usage.ts', ['usageOf'], ['integration/store/admin-isolation']],
-  [
-    'migrations/0020_row_security.sql',
-    ['table_of_site', 'patient_search_here', 'job'],
-    ['integration/wall/second-wall'],
-  ],
+  ['migrations/0001_site.sql', ['table_of_site'], ['integration/wall/second-wall']],
+  ['migrations/0003_resource.sql', ['patient_search_here'], ['integration/wall/second-wall']],
+  ['migrations/0008_operation.sql', ['job'], ['integration/wall/second-wall']],
   [
     'migrations/functions/api_key_write.sql',
     ['api_key_write'],

@@ -1,6 +1,7 @@
 /** The database as the gateway's own login sees it: schema, and what the login could do that it must not. */
 import type { Database, Query } from '../../deps.ts';
-import { SCHEMA_VERSION, schemaVersion } from '../../store/schema-version.ts';
+import { schemaVersion } from '../../store/schema-version.ts';
+import { SCHEMA_VERSION } from '../../store/schema.generated.ts';
 import { instantOf, raw, read } from '../../store/sql.ts';
 import { REQUEST_LIMITS } from '../../store/time-limits.ts';
 import { bad, type Finding, good } from './finding.ts';

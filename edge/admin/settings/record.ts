@@ -19,7 +19,7 @@ import { uriTable } from './uri-table.ts';
 
 const text = z.string();
 
-/** How many days something is kept; the columns' checks say the same (migrations/0023_retention.sql). */
+/** How many days something is kept; the columns' checks say the same (migrations/0001_site.sql). */
 const MAX_DAYS = 36_500;
 const days = (min: number) =>
   z

@@ -140,7 +140,7 @@ function listedOf(scope: SearchScope, criteria: readonly Criterion[]): Listed | 
   return first === undefined ? undefined : { source: first.source, lists: listed.map(({ list }) => list) };
 }
 
-/** SQL: what a patient had at a time, by each parameter that asks for one (migrations/0044_date_of_patient.sql). */
+/** SQL: what a patient had at a time, by each parameter that asks for one (migrations/0003_resource.sql). */
 function datesOf(scope: SearchScope, leads: readonly Sought[], sought: readonly Sought[]): string[] {
   const patient = leads.find(({ kind }) => kind === 'patient');
   // A report is of a study, which is the patient's.
@@ -237,7 +237,7 @@ function keysOf(key: string | null): string[] {
   return Array.isArray(keys) ? keys.map(String) : [];
 }
 
-/** Columns that an index has one after the other, with the id behind them (migrations/0029_patient_sort.sql). */
+/** Columns that an index has one after the other, with the id behind them (migrations/0003_resource.sql). */
 const TOGETHER: readonly KindName[] = ['birthdate', 'name'];
 
 /** The keys at the beginning whose order an index has. */

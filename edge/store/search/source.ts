@@ -31,7 +31,7 @@ export const ofSite = (scope: SearchScope, a: string): string => `${a}.site_id =
 /** The resources themselves. */
 export const RESOURCE: Source = { from: (a) => `resource ${a}`, id: (a) => `${a}.id`, repeats: false, within: ofType };
 
-/** One row for each Patient; the view of the table that can be searched by index (migrations/0020_row_security.sql). */
+/** One row for each Patient; the view of the table that can be searched by index (migrations/0003_resource.sql). */
 export const PATIENT_SEARCH: Source = {
   from: (a) => `patient_search_here ${a}`,
   id: (a) => `${a}.id`,

@@ -116,8 +116,9 @@ beforeAll(async () => {
   relations = rows;
   // Rows of any content will do.
   const { rows: constraints } = await db.client.query<{ drop: string }>(
-    `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop
-       from pg_constraint where contype in ('f', 'c') and connamespace = 'public'::regnamespace and conrelid <> 0`,
+    `select case when conrelid <> 0 then format('alter table %s drop constraint %I', conrelid::regclass, conname)
+                 else format('alter domain %s drop constraint %I', contypid::regtype, conname) end as drop
+       from pg_constraint where contype in ('f', 'c') and connamespace = 'public'::regnamespace`,
   );
   for (const { drop } of constraints) await db.client.query(drop);
   for (const site of [OURS, THEIRS])

@@ -65,7 +65,7 @@ export const namePart = {
     });
     return `(${each.join(' or ')})`;
   },
-  // The names themselves, by their beginning (migrations/0042_patient_name.sql).
+  // The names themselves, by their beginning (migrations/0003_resource.sql).
   listed: ({ part, match, any }, { bind, site }) => {
     if (match === 'contains') return undefined;
     const each = any.map(({ fragment }) => {

@@ -1,0 +1,135 @@
+-- What HL7 messages refer to: patients by identifiers, resources by HL7 keys, results by their result keys, and which statement
+-- of several has precedence.
+
+-- An identifier is a pair of domain and value. One pair may be of several patients, since a FHIR client is never rejected for
+-- it. domain: a URI, or 'name:' and the namespace in capitals where it has no URI (edge/store/patient-identity.ts).
+create table patient_identity (
+  site_id uuid not null,
+  value text not null,
+  domain text not null,
+  id uuid not null,
+  -- Code of table 0203; '' without one.
+  number_type text not null,
+  type text generated always as ('Patient') stored,
+  -- It was the leading identifier of a PID-3, or a FHIR client wrote it; else a message only listed it.
+  led boolean not null,
+  -- The sender named no domain.
+  is_assumed boolean not null,
+  -- A message named it: a FHIR client's write that keeps the value does not remove it.
+  is_taught boolean not null,
+  primary key (site_id, value, domain, id, number_type),
+  foreign key (site_id, type, id) references resource (site_id, type, id)
+);
+create index patient_identity_of on patient_identity (id, site_id);
+-- Identifiers of namespaces without a URI, for the administrator who gives them one.
+create index patient_identity_name on patient_identity (site_id, domain, value) where domain like 'name:%';
+select table_of_site('patient_identity');
+grant select, insert, update, delete on patient_identity to gateway_app;
+
+-- Names and birth dates that messages and clients have said of a patient. Rows are only added: a late message is compared with
+-- all of them.
+create table patient_trait (
+  site_id uuid not null,
+  id uuid not null,
+  trait text not null,
+  type text generated always as ('Patient') stored,
+  primary key (site_id, id, trait),
+  foreign key (site_id, type, id) references resource (site_id, type, id)
+);
+select table_of_site('patient_trait');
+grant select, insert on patient_trait to gateway_app;
+
+-- Which URI a namespace stands for in the messages of one key: because they sent both (taught), or because patient records suggest
+-- it (shown). A namespace uses one URI: the first that was taught, until an administrator decides.
+create table authority_alias (
+  site_id uuid not null,
+  client_id text not null,
+  -- In capitals.
+  namespace text not null,
+  uri text not null,
+  state text not null check (state in ('taught', 'shown', 'confirmed', 'rejected')),
+  first_message uuid not null,
+  created_at timestamptz not null default now(),
+  decided_at timestamptz,
+  decided_by text,
+  primary key (site_id, client_id, namespace, uri),
+  foreign key (site_id, client_id) references api_key,
+  foreign key (site_id, first_message) references hl7_message,
+  check ((decided_at is null) = (decided_by is null))
+);
+create unique index authority_alias_used on authority_alias (site_id, client_id, namespace)
+  where state in ('taught', 'confirmed');
+select table_of_site('authority_alias');
+grant select, insert, update on authority_alias to gateway_app;
+
+-- Every decision about a URI of a namespace; authority_alias holds the last.
+create table authority_alias_decision (
+  site_id uuid not null,
+  client_id text not null,
+  namespace text not null,
+  uri text not null,
+  at timestamptz not null default clock_timestamp(),
+  state text not null check (state in ('confirmed', 'rejected')),
+  by text not null,
+  primary key (site_id, client_id, namespace, uri, at),
+  foreign key (site_id, client_id, namespace, uri) references authority_alias
+);
+select table_of_site('authority_alias_decision');
+grant select, insert on authority_alias_decision to gateway_app;
+
+-- Which resource an HL7 key (a document number, an allergy …) stands for.
+create table hl7_identity (
+  site_id uuid not null,
+  type text not null,
+  key text not null,
+  id uuid not null,
+  primary key (site_id, type, key),
+  foreign key (site_id, type, id) references resource
+);
+create index hl7_identity_of on hl7_identity (site_id, type, id);
+select table_of_site('hl7_identity');
+-- A merge deletes the keys of the merged patient.
+grant select, insert, update, delete on hl7_identity to gateway_app;
+
+-- The result key of an Observation or a DiagnosticReport: what was observed (what), the order numbers (either one finds it; numbers
+-- holds their assigning authorities), when it was collected (a minute or a day in UTC, '' for unknown), and the position among
+-- results that are equal in all this (place). edge/hl7/results reads and writes it, and decides.
+create table hl7_result (
+  site_id uuid not null,
+  type text not null check (type in ('Observation', 'DiagnosticReport')),
+  id uuid not null,
+  patient_id uuid not null,
+  patient_type text generated always as ('Patient') stored,
+  what text not null,
+  filler text not null,
+  placer text not null,
+  at text not null,
+  place integer not null,
+  numbers text not null,
+  primary key (site_id, type, id),
+  foreign key (site_id, type, id) references resource (site_id, type, id),
+  foreign key (site_id, patient_type, patient_id) references resource (site_id, type, id)
+);
+-- Of two concurrent messages that both find nothing, one files the result.
+create unique index hl7_result_key on hl7_result (site_id, patient_id, type,
+  md5(what || '|' || filler || '|' || placer || '|' || numbers), at, place);
+create index hl7_result_filler on hl7_result (site_id, patient_id, type, what, filler, at);
+create index hl7_result_placer on hl7_result (site_id, patient_id, type, what, placer, at) where placer <> '';
+select table_of_site('hl7_result');
+grant select, insert, update, delete on hl7_result to gateway_app;
+
+-- Precedence: which statement of which time valued each field (edge/README.md, HL7 v2). Every resource that a message made or
+-- changed has a row, and every Patient that a FHIR client changed.
+create table hl7_order (
+  site_id uuid not null,
+  type text not null,
+  id uuid not null,
+  -- JSON { order: { register: what it gave to a list, or null } }: edge/hl7/order/registers.ts.
+  fields text not null default '{}',
+  -- JSON { element: ms since the epoch }: when a FHIR client last changed that element (order_stamp).
+  stamps text not null default '{}',
+  primary key (site_id, type, id),
+  foreign key (site_id, type, id) references resource
+);
+select table_of_site('hl7_order');
+grant select, insert, update on hl7_order to gateway_app;

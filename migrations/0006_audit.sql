@@ -1,0 +1,59 @@
+-- The audit: a row for each access, written in the access's own transaction (functions/audit_add.sql) and never changed.
+--
+-- Without foreign keys: a row outlives what it is about, and a key to the site would lock the site's row for each access. Without
+-- partitions: an access would fail while its partition does not exist. Rows are appended in the order of the primary key, and a
+-- site's oldest, which are deleted first (functions/audit_forget.sql), lie together.
+
+-- Domains: PostgreSQL parses a table's CHECK for each insert, and a domain's once a connection.
+create domain audit_actor_kind as text check (value in ('key', 'person', 'sidecar', 'operator', 'gateway'));
+create domain audit_action as text check (value ~ '^[a-z-]{1,40}$');
+
+create table audit (
+  site_id uuid not null,
+  at timestamptz not null default clock_timestamp(),
+  audit_id uuid not null default gen_random_uuid(),
+  -- An API key (client_id names it), a person (the provider's `sub`), a sidecar on behalf of a key, an operator at a machine, or
+  -- the gateway itself.
+  actor_kind audit_actor_kind not null,
+  actor text check ((actor is null) = (actor_kind in ('key', 'gateway'))),
+  -- The API key that made the request, or that was created or changed.
+  client_id text,
+  address text,
+  request_id text not null,
+  action audit_action not null,
+  -- Of a batch or transaction: the actions of its entries.
+  parts text[] not null,
+  -- What was read or written: types[n] with ids[n], each once.
+  types text[] not null,
+  ids uuid[] not null check (cardinality(types) = cardinality(ids)),
+  patients uuid[] not null,
+  -- Of a search: the names of its parameters.
+  parameters text[] not null,
+  primary key (site_id, at, audit_id)
+);
+create index audit_client on audit (site_id, client_id, at, audit_id) where client_id is not null;
+create index audit_actor on audit (site_id, actor, at, audit_id) where actor is not null;
+create index audit_action on audit (site_id, action, at, audit_id);
+-- Bundles by their actions, of which there are few combinations.
+create index audit_bundles on audit (site_id, parts, at, audit_id) where action in ('batch', 'transaction');
+-- Most accesses concern one patient. These are indexed by patient and time, so that a page of a patient's audit costs the same
+-- however much there is. Accesses that concern several patients have an index without an order.
+create index audit_of_one on audit (site_id, (patients[1]), at, audit_id) where cardinality(patients) = 1;
+-- Rows are written far more often than searched: new entries wait in a list, which is kept short so that emptying it takes little
+-- time. Patient ids of two sites are never equal, so the site is checked behind the index.
+create index audit_patients on audit using gin (patients) with (fastupdate = on, gin_pending_list_limit = 256)
+  where cardinality(patients) > 1;
+select table_of_site('audit');
+grant select, insert on audit to gateway_app;
+
+-- Behind a policy an index serves neither `@>` nor `&&` (0003_resource.sql, patient_search_here).
+create view audit_here as
+  select * from audit where site_id = nullif(current_setting('gateway.site', true), '')::uuid;
+grant select on audit_here to gateway_app;
+
+-- How old a row must be before it may be deleted: six years, or what the law of the place demands. Only the owner changes it.
+create table audit_minimum_age (
+  only_row boolean primary key default true check (only_row),
+  days integer not null check (days >= 365)
+);
+insert into audit_minimum_age (days) values (2190);
