@@ -82,14 +82,23 @@ export interface PersonName {
   readonly family: string | undefined;
   /** The first given name. */
   readonly given: string | undefined;
+  /** Those behind it, by blanks. */
+  readonly otherGiven?: string | undefined;
+  readonly prefix?: string | undefined;
   /** A name that is only text. */
   readonly text: string | undefined;
 }
 
 export function namesOf(patient: JsonObject): PersonName[] {
   return objectsOf(patient['name']).map((name) => {
-    const given = Array.isArray(name['given']) ? textOf(name['given'][0]) : undefined;
-    return { family: textOf(name['family']), given, text: textOf(name['text']) };
+    const [given, ...others] = textsOf(name['given']);
+    return {
+      family: textOf(name['family']),
+      given,
+      otherGiven: others.join(' ') || undefined,
+      prefix: textsOf(name['prefix']).join(' ') || undefined,
+      text: textOf(name['text']),
+    };
   });
 }
 
@@ -126,6 +135,9 @@ export function readTraits(traits: readonly string[]): Traits {
 
 const textOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
+
+const textsOf = (list: Json | undefined): string[] =>
+  Array.isArray(list) ? list.flatMap((item) => textOf(item) ?? []) : [];
 
 /** The objects of a list of a stored resource, whatever else somebody wrote into it. */
 const objectsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

@@ -4,6 +4,7 @@
  * who married or whose birth date was corrected does not contradict.
  */
 import type { PersonName } from '../../store/patient-identity.ts';
+import { isProvisionalGiven, mayBeProvisional } from '../../store/provisional-name.ts';
 import { fold } from '../../store/search/fold.ts';
 
 export interface Person {
@@ -42,24 +43,47 @@ const PLACEHOLDER_NAMES: ReadonlySet<string> = new Set([
   'none',
   'noname',
   'no name',
+  'unnamed',
+  'not named',
+  'nn',
+  'fnu',
+  'lnu',
   'unbekannt',
+  'ohne name',
   'inconnu',
+  'sans prenom',
+  'sin nombre',
+  'desconocido',
+  'desconocida',
 ]);
-
-/** What newborns are called until they have a name: twins are called the same. */
-const NEWBORN = /^(?:baby|babe|bb|bg|newborn|new born|infant|neonate|neugeborenes|boy|girl|twin)(?:\b|$)/;
 
 /** A sex that says nothing. */
 const UNKNOWN_SEX: ReadonlySet<string> = new Set(['unknown']);
 
 const MAX_PLAUSIBLE_CORRECTION_YEARS = 12;
 
+/**
+ * How alike given names must be. `short`: an initial, or the first of several, is enough. Twins may have equal initials,
+ * so that is for numbers that hardly are somebody else's.
+ */
+export type GivenNames = 'full' | 'short';
+
 /** @param placeholders the site's own birth dates that mean nothing */
-export function agree(sent: Person, chart: Person, placeholders: ReadonlySet<string>): boolean {
+export function agree(
+  sent: Person,
+  chart: Person,
+  placeholders: ReadonlySet<string>,
+  givenNames: GivenNames = 'full',
+): boolean {
   const sentDate = knownDate(sent.birthDate, placeholders);
   if (sentDate === undefined || sentDate !== knownDate(chart.birthDate, placeholders)) return false;
-  if (differ(sexOf(sent), sexOf(chart)) || differ(sent.birthOrder, chart.birthOrder)) return false;
-  return sent.names.some((a) => chart.names.some((b) => !isNewborn(a) && !isNewborn(b) && isSameName(a, b)));
+  const [order, otherOrder] = [birthOrderOf(sent), birthOrderOf(chart)];
+  if (differ(sexOf(sent), sexOf(chart)) || differ(order, otherOrder)) return false;
+  // Twins have equal provisional names: only their order tells them apart.
+  const mayBeTwin = order === undefined || otherOrder === undefined;
+  const isUsable = (name: PersonName): boolean => !mayBeTwin || !mayBeProvisional(name);
+  const names = chart.names.filter(isUsable);
+  return sent.names.filter(isUsable).some((a) => names.some((b) => isSameName(a, b, givenNames)));
 }
 
 /**
@@ -93,10 +117,10 @@ const isNoneOf = (
   isSame: (a: PersonName, b: PersonName) => boolean,
 ): boolean => sent.length > 0 && names.length > 0 && !sent.some((a) => names.some((b) => isSame(a, b)));
 
-/** A short form or an initial is the same name; what is only text, and what newborns are called, may be any. */
+/** A short form or an initial is the same name; what is only text, and a provisional name, may be any. */
 function mayHaveSameGiven(a: PersonName, b: PersonName): boolean {
   const [given, other] = [known(a.given), known(b.given)];
-  if (given === undefined || other === undefined || isNewborn(a) || isNewborn(b)) return true;
+  if (given === undefined || other === undefined || isProvisionalGiven(given) || isProvisionalGiven(other)) return true;
   const [left, right] = [letters(given), letters(other)];
   return left.startsWith(right) || right.startsWith(left) || words(given).some((word) => words(other).includes(word));
 }
@@ -106,11 +130,14 @@ const bornAs = ({ sex }: Person): string | undefined => (sex === 'male' || sex =
 
 /**
  * Whether a name is that of somebody else than the chart's person: another family name, or another first given name. What
- * either does not say, or says as a placeholder, differs in nothing.
+ * either does not say, or says as a placeholder or provisional name, differs in nothing.
  */
 export function isOtherName(name: PersonName, chart: ChartPerson): boolean {
   const names = [...chart.names, ...chart.pastNames].filter(hasFamily);
-  return hasFamily(name) && names.length > 0 && !names.some((other) => isSameName(name, other));
+  const mayBeSame = (other: PersonName): boolean =>
+    isSameFamily(name, other) &&
+    (mayBeProvisional(name) || mayBeProvisional(other) || hasSameGiven(name, other, 'short') !== false);
+  return hasFamily(name) && names.length > 0 && !names.some(mayBeSame);
 }
 
 function knownDate(date: string | undefined, placeholders: ReadonlySet<string>): string | undefined {
@@ -124,6 +151,9 @@ function yearsBetween(a: string, b: string): number {
 }
 
 const sexOf = ({ sex }: Person): string | undefined => (sex === undefined || UNKNOWN_SEX.has(sex) ? undefined : sex);
+
+/** 0 is entered for people who were born alone. */
+const birthOrderOf = ({ birthOrder }: Person): number | undefined => birthOrder || undefined;
 
 const differ = <T>(a: T | undefined, b: T | undefined): boolean => a !== undefined && b !== undefined && a !== b;
 
@@ -159,15 +189,37 @@ function isSameFamily(a: PersonName, b: PersonName): boolean {
   return text !== undefined && text === otherText;
 }
 
-const isNewborn = ({ given }: PersonName): boolean => NEWBORN.test(known(given) ?? '');
-
-function isSameName(a: PersonName, b: PersonName): boolean {
-  if (!isSameFamily(a, b)) return false;
-  const [given, other] = [known(a.given), known(b.given)];
-  if (given !== undefined && other !== undefined) return letters(given) === letters(other);
-  const text = given !== undefined && b.family === undefined ? known(b.text) : undefined;
-  if (given !== undefined && text !== undefined) return contains(text, given);
-  const otherText = other !== undefined && a.family === undefined ? known(a.text) : undefined;
-  if (other !== undefined && otherText !== undefined) return contains(otherText, other);
-  return true;
+function isSameName(a: PersonName, b: PersonName, givenNames: GivenNames): boolean {
+  if (!isSameFamily(a, b) || haveOtherFurtherNames(a, b)) return false;
+  return hasSameGiven(a, b, givenNames) === true;
 }
+
+/** Undefined where one of the names has no given name. */
+function hasSameGiven(a: PersonName, b: PersonName, givenNames: GivenNames): boolean | undefined {
+  const [given, other] = [known(a.given), known(b.given)];
+  if (given !== undefined && other !== undefined) return isSameGiven(given, other, givenNames);
+  const [text, otherText] = [textOnly(a), textOnly(b)];
+  if (given !== undefined && otherText !== undefined) return !isInitial(given) && contains(otherText, given);
+  if (other !== undefined && text !== undefined) return !isInitial(other) && contains(text, other);
+  return text !== undefined && text === otherText && words(text).length > 1 ? true : undefined;
+}
+
+function isSameGiven(given: string, other: string, givenNames: GivenNames): boolean {
+  const [left, right] = [letters(given), letters(other)];
+  if (left === right) return givenNames === 'short' || !isInitial(left);
+  if (givenNames === 'full') return false;
+  if (isInitial(left) || isInitial(right)) return left.startsWith(right) || right.startsWith(left);
+  return words(given)[0] === right || words(other)[0] === left;
+}
+
+/** Twins of one first name: MUHAMMAD ALI and MUHAMMAD HASAN. An initial or the first of several may be the same. */
+function haveOtherFurtherNames(a: PersonName, b: PersonName): boolean {
+  const [left, right] = [letters(known(a.otherGiven) ?? ''), letters(known(b.otherGiven) ?? '')];
+  return !left.startsWith(right) && !right.startsWith(left);
+}
+
+/** One letter, of a script where that is no whole name. */
+const isInitial = (name: string): boolean =>
+  /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]$/u.test(letters(name));
+
+const textOnly = ({ family, text }: PersonName): string | undefined => (family === undefined ? known(text) : undefined);

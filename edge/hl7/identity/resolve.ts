@@ -8,7 +8,7 @@ import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { isBareName, nameOfDomain } from '../../store/patient-identity.ts';
 import type { IdentityCheck } from '../../store/sender-choice.ts';
 import { aliasKey, type Domain, type Taught } from './domain.ts';
-import { agree, fit, type ChartPerson, type Person } from './person.ts';
+import { agree, fit, type ChartPerson, type GivenNames, type Person } from './person.ts';
 
 /** A number of PID-3 or MRG-1. */
 export interface SentNumber {
@@ -140,7 +140,11 @@ export function resolve(request: ResolveRequest): Resolution {
     request,
   );
   const [only, ...more] = likely;
-  if (moved.length === 0 && only !== undefined && more.length === 0 && agrees(only, request)) {
+  const isByLeading = elsewhere.some(
+    ({ sent, known }) => sent === leading && survivorOf(known.patient, request) === only,
+  );
+  const givenNames = isByLeading ? 'short' : 'full';
+  if (moved.length === 0 && only !== undefined && more.length === 0 && agrees(only, request, givenNames)) {
     const message = 'the domain of the number is not certain: the patient was told by name and birth date';
     const told = finding('W', leading.at, message, 'domain-assumed');
     const proposed = elsewhere.flatMap(({ sent, known }) =>
@@ -304,15 +308,20 @@ function aliasOf(one: string, other: string): Taught | undefined {
   return namespace === undefined || isBareName(uri) ? undefined : { namespace, uri };
 }
 
-const survivorOf = (patient: string, { charts }: ResolveRequest): string => charts.get(patient)?.survivor ?? patient;
+export const survivorOf = (patient: string, { charts }: Pick<ResolveRequest, 'charts'>): string =>
+  charts.get(patient)?.survivor ?? patient;
 
 const survivors = (numbers: readonly KnownNumber[], request: ResolveRequest): readonly string[] => [
   ...new Set(numbers.map(({ patient }) => survivorOf(patient, request))),
 ];
 
-function agrees(chart: string, { charts, person, placeholderDates }: ResolveRequest): boolean {
+function agrees(
+  chart: string,
+  { charts, person, placeholderDates }: ResolveRequest,
+  givenNames: GivenNames = 'full',
+): boolean {
   const of = charts.get(chart);
-  return of !== undefined && agree(person, of.person, placeholderDates);
+  return of !== undefined && agree(person, of.person, placeholderDates, givenNames);
 }
 
 function fitOf(chart: string, { charts, person, placeholderDates }: ResolveRequest): ReturnType<typeof fit> {

@@ -93,6 +93,9 @@ export function isItemOf(item: JsonObject, { value, domain }: SentNumber): boole
   return domain.ids.includes(stored) || (domain.isAssumed && stored === bareNameDomain(''));
 }
 
+export const isSame = (a: ReadNumber, b: ReadNumber): boolean =>
+  a.value === b.value && a.domain.ids.includes(b.domain.id);
+
 /** The person that a PID describes; what cannot be read says nothing. */
 export function personOf(pid: Segment, context: MapContext): Person {
   const sex = codeOf(first(pid, 8))?.toUpperCase() ?? '';
@@ -108,6 +111,12 @@ export function personOf(pid: Segment, context: MapContext): Person {
 /** XPN: PID-5, MRG-7. */
 export function namesOfField(segment: Segment, field: number): PersonName[] {
   return repetitions(segment, field)
-    .map((part) => ({ family: textOf(part, 1), given: textOf(part, 2), text: undefined }))
+    .map((part) => ({
+      family: textOf(part, 1),
+      given: textOf(part, 2),
+      otherGiven: textOf(part, 3),
+      prefix: textOf(part, 5),
+      text: undefined,
+    }))
     .filter(({ family, given }) => family !== undefined || given !== undefined);
 }

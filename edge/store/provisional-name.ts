@@ -1,0 +1,104 @@
+/**
+ * Names that a hospital gives until it knows the person's own: to newborns, and to patients whom nobody can identify. Twins
+ * get equal ones. Such a name does not show that two records are of one person.
+ */
+import type { PersonName } from './patient-identity.ts';
+import { fold } from './search/fold.ts';
+
+const foldedWords = (text: string): string[] => text.trim().split(/\s+/).map(fold);
+
+/** Words of which one is enough, also in the place of the family name. */
+const CLEAR_WORDS: readonly string[] = foldedWords(`
+  baby babys babies babe bb bg nb newborn neonate neonat infant girl female fetus foetus stillborn triplet
+  unknown unnamed unk unbekannt inconnu
+  neugeborenes neugeborener neugeborene säugling mädchen maedchen tochter zwilling drilling
+  nouveaune nouveaunee nourrisson fille jumeau jumelle
+  rn reciennacido reciennacida recemnascido recemnascida gemelo gemela gemea
+  neonato neonata gemello gemella femmina
+  pasgeborene boreling meisje tweeling
+  nyfödd nyfødt flicka tvilling vauva tyttö noworodek novorozenec bebek bebeği bayi
+  новорожденный новорожденная новорождённый новорождённая мальчик девочка ребенок ребёнок
+  תינוק תינוקת
+`);
+
+/** Words that are family names too: there it takes two of them. */
+const WORDS_AND_FAMILY_NAMES: readonly string[] = foldedWords(`
+  boy male twin bebe enfant garçon junge knabe bub bube kind sohn maschio jongen pojke gutt jente dreng pige poika ikiz
+`);
+
+const WEIGHTS: ReadonlyMap<string, number> = new Map([
+  ...WORDS_AND_FAMILY_NAMES.map((word) => [word, 1] as const),
+  ...CLEAR_WORDS.map((word) => [word, 2] as const),
+]);
+
+/** BABYGIRL, NEWBORNMALE. */
+const RUN_TOGETHER = new RegExp(`^(?:${[...WEIGHTS.keys()].join('|')}){2,}$`, 'u');
+
+/** MARYGIRL, SMITHBABY. Of those in `AS_GIVEN_NAME` there are family names: Lowboy, Babyak. */
+const MOTHERS_NAME_AND_WORD = /\p{L}(?:girl|baby|newborn|female)$/u;
+const AS_GIVEN_NAME = /\p{L}(?:boy|male|infant)$|^(?:baby|newborn)\p{L}/u;
+
+const PHRASES = /\b(?:new born|recien nacid[oa]|recem nascid[oa]|nouveau nee?|by ny)\b/;
+/** B/O MARY: baby of Mary. */
+const BABY_OF = /(?:^|[^\p{L}])[bg] ?[/.] ?o(?![\p{L}])/u;
+/** Without a name before it; behind one it names the parent of an adult (MUTHU S/O RAMAN). */
+const CHILD_OF =
+  /^(?:[sd] ?\/ ?o(?![\p{L}])|(?:son|daughter|child|baby|boy|girl|hij[oa]|filh[oa]|fils|fille|figli[oa]|zoon|dochter|sohn|tochter|kind) (?:of|de|do|da|del|du|di|von|van)\b)/u;
+
+/** Scripts that write no blanks between words. */
+const UNSPACED: readonly string[] = [
+  'ベビー',
+  '新生児',
+  '新生儿',
+  '新生兒',
+  '婴儿',
+  '嬰兒',
+  '之子',
+  '之女',
+  '아기',
+  '신생아',
+].map(fold);
+
+/** Whom of several: TWIN A, BOY 2, TRIPLET II. */
+const ORDINAL = /^(?:\p{L}|\d{1,2}|ii|iii|iv)$/u;
+
+const wordsOf = (folded: string): string[] => folded.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+
+/** Of a word of the lists, or of several that are run together, with or without a number: GIRL2. */
+function weightOfListed(word: string): number {
+  const letters = word.replaceAll(/^\d+|\d+$/g, '');
+  return WEIGHTS.get(letters) ?? (RUN_TOGETHER.test(letters) ? 2 : 0);
+}
+
+function weightOf(word: string): number {
+  const letters = word.replaceAll(/\d+$/g, '');
+  return weightOfListed(word) || (MOTHERS_NAME_AND_WORD.test(letters) ? 2 : AS_GIVEN_NAME.test(letters) ? 1 : 0);
+}
+
+/** How much of a text speaks for such a name: 1 in a given name is enough, in a family name it takes 2. */
+function weigh(text: string | undefined): number {
+  const folded = fold(text ?? '');
+  if (folded === '') return 0;
+  const words = wordsOf(folded);
+  const isPhrase = BABY_OF.test(folded) || PHRASES.test(words.join(' '));
+  const isOfGiven = CHILD_OF.test(folded) || UNSPACED.some((part) => folded.includes(part));
+  return words.reduce((sum, word) => sum + weightOf(word), (isPhrase ? 2 : 0) + (isOfGiven ? 1 : 0));
+}
+
+/**
+ * Whether a name can be such a one. Some people are called so (Baby Jane, Boy): take it for a reason to doubt that two
+ * records are of one person, never for a reason to believe it.
+ */
+export function mayBeProvisional({ family, given, otherGiven, prefix, text }: PersonName): boolean {
+  const shown = family === undefined && given === undefined ? text : undefined;
+  return [prefix, given, otherGiven, shown].some((part) => weigh(part) > 0) || weigh(family) > 1;
+}
+
+/** Whether a given name has no other words: BABY GIRL 2, B/O MARY, and not MARY GIRL. */
+export function isProvisionalGiven(given: string): boolean {
+  const folded = fold(given);
+  const words = wordsOf(folded);
+  if (BABY_OF.test(folded) || CHILD_OF.test(folded) || PHRASES.test(words.join(' '))) return true;
+  const named = words.filter((word) => !ORDINAL.test(word));
+  return named.length > 0 && named.every((word) => weightOfListed(word) > 0);
+}
