@@ -16,12 +16,22 @@ import type { IdentityContext } from './identity-context.ts';
 import { itemsOf, link } from './survivor.ts';
 import { resolveLosers, type Losers } from './resolve-loser.ts';
 import type { Person } from './person.ts';
-import { namesOfField, numbersOfField, rowsOf, type ReadNumber } from './sent.ts';
+import { holdersOf } from './resolve.ts';
+import { isItemOf, isSame, namesOfField, numbersOfField, rowsOf, type ReadNumber } from './sent.ts';
 
 /** Ids of a patient all of whose data go to another. */
 export interface Merge {
   readonly from: string;
   readonly to: string;
+}
+
+/** The patient that a merge keeps. */
+export interface Survivor {
+  readonly survivor: Draft;
+  /** Of PID. */
+  readonly person: Person;
+  /** The numbers that PID gives it; none where PID names it by the number of a record that was merged into it. */
+  readonly current: readonly ReadNumber[];
 }
 
 /** The numbers of MRG: MRG-1, and MRG-4 where the event is about that one. */
@@ -56,8 +66,7 @@ export function losersOf(
 export function mergeAway(
   mrg: Segment,
   isExternal: boolean,
-  survivor: Draft,
-  person: Person,
+  { survivor, person, current }: Survivor,
   identity: IdentityContext,
 ): readonly Merge[] | undefined {
   const { drafts, context } = identity;
@@ -76,6 +85,7 @@ export function mergeAway(
   if (losers.losers.length === 0 && !losers.isUnknown) {
     const message = 'the patient of MRG-1 is, or has been merged into, the patient of PID-3: nothing was changed';
     note(context, 'W', '205', numbers[0]?.at ?? locate(mrg, 1), message, 'already-merged');
+    retireOwn(survivor, numbers, current, identity);
     return [];
   }
   const found = losers.losers.flatMap((id) => drafts.byId('Patient', id) ?? []);
@@ -106,6 +116,44 @@ function stubOf(mrg: Segment, at: string, { drafts, context, clock, newId }: Ide
   const stub = drafts.create('Patient', newId());
   drafts.apply(stub, contributionsOf(mrg, MRG.fields, context), clock.lowOrderOf(timed()));
   return stub;
+}
+
+/** Where all numbers are one patient's, those of MRG become old ones, unless PID names no other. */
+function retireOwn(
+  survivor: Draft,
+  numbers: readonly ReadNumber[],
+  current: readonly ReadNumber[],
+  identity: IdentityContext,
+): void {
+  const found = identity.found();
+  const isOwn = (number: ReadNumber): boolean =>
+    holdersOf(number, found).every(({ patient }) => patient === survivor.id);
+  const identifying = numbers.filter(({ identifies }) => identifies);
+  const unlisted = identifying.filter((number) => !current.some((other) => isSame(other, number)));
+  // A number of both segments stays in use where MRG has another.
+  const old = unlisted.length > 0 ? unlisted : identifying;
+  const rest = current.filter(
+    (number) => number.identifies && isOwn(number) && !old.some((other) => isSame(other, number)),
+  );
+  if (identifying.every(isOwn) && rest.length > 0) markOld(survivor, old, rest, identity);
+}
+
+/** The old numbers get the use `old`, the current ones lose it. */
+export function markOld(
+  patient: Draft,
+  old: readonly ReadNumber[],
+  current: readonly ReadNumber[],
+  { drafts }: IdentityContext,
+): void {
+  const isOf = (item: JsonObject, numbers: readonly ReadNumber[]): boolean =>
+    numbers.some((number) => isItemOf(item, number));
+  drafts.identifiers(patient, (items) =>
+    items.map((item): JsonObject => {
+      if (isOf(item, old)) return { ...item, use: 'old' };
+      const { use, ...rest } = item;
+      return use === 'old' && isOf(item, current) ? rest : item;
+    }),
+  );
 }
 
 function unheld(numbers: readonly ReadNumber[], identity: IdentityContext): ReadNumber[] {

@@ -14,12 +14,22 @@ import type { Timing } from '../order/clock.ts';
 import { noteStale } from '../order/stale.ts';
 import { PATIENT_SEGMENTS } from '../segments/registry.ts';
 import type { IdentityContext } from './identity-context.ts';
+import { chooseSurvivor, type SurvivorChoice } from './choose-survivor.ts';
 import { keepAsOld, losersOf, mergeAway, numbersOfMrg, type Merge } from './merge.ts';
-import { isSame, markOld, renumbering } from './renumber.ts';
+import { renumbering, retireNumbers } from './renumber.ts';
 import { resolve, type MovedNumber, type Resolution } from './resolve.ts';
 import { itemsOf } from './survivor.ts';
 import type { Person } from './person.ts';
-import { isItemOf, leadingOf, numbersOfField, personOf, rowsOf, type ReadNumber } from './sent.ts';
+import {
+  isItemOf,
+  isSame,
+  leadingOf,
+  namesOfField,
+  numbersOfField,
+  personOf,
+  rowsOf,
+  type ReadNumber,
+} from './sent.ts';
 
 /** The segments of a message that are about one patient as such. */
 export interface PatientSegments {
@@ -65,7 +75,7 @@ export function mapPatient(
   // The patient of the old number is known by the new one: the rest is as for any other.
   if (renumbered.kind === 'renumber') teachLeading(renumbered.patient, numbers, identity);
   const mapped = byPid(segments, { ...rule, patient: 'upsert' }, said, identity);
-  if (mapped !== undefined) markOld(mrg, isExternal, mapped.patient, numbers, identity);
+  if (mapped !== undefined) retireNumbers(mrg, isExternal, mapped.patient, numbers, identity);
   return mapped;
 }
 
@@ -94,11 +104,16 @@ function byPid(
   identity: IdentityContext,
 ): MappedPatient | undefined {
   const { pid, mrg } = segments;
-  const { numbers } = said;
+  const { person } = said;
   const { drafts, context, check, newId } = identity;
   const action = rule.patient;
   const isAdmission = action !== 'ensure';
-  const resolution = resolve({ ...identity.found(), ...said, isAdmission, check });
+  const isExternal = rule.isExternal === true;
+  const merge = action === 'merge' ? mrg : undefined;
+  const choice = survivorOf(said, merge, isExternal, identity);
+  const { numbers, asked, repeated } = choice;
+  const found = { ...identity.found(), known: choice.known };
+  const resolution = resolve({ ...found, numbers: asked, person, isAdmission, check });
   for (const finding of resolution.findings) context.report(finding);
   if (resolution.kind === 'refused') {
     attendDuplicates(resolution, undefined, identity);
@@ -118,17 +133,29 @@ function byPid(
   const record = (old === undefined ? undefined : drafts.byId('Patient', old)) ?? patient;
   const state = known === undefined ? 'new' : old === undefined ? 'known' : 'merged';
   const before = itemsOf(record.content['identifier']);
-  describe({ segments, action, record, state, numbers, foreign: resolution.foreign }, identity);
+  const foreign = new Set([...resolution.foreign, ...repeated]);
+  describe({ segments, action, record, state, numbers, foreign }, identity);
   if (record !== patient) keepAsOld(patient, itemsOf(record.content['identifier']), before, identity);
-  if (action === 'not-moved') noteNotMoved(segments, rule.isExternal === true, patient, said.person, identity);
+  if (action === 'not-moved') noteNotMoved(segments, isExternal, patient, person, identity);
 
-  const merges =
-    action === 'merge' && mrg !== undefined
-      ? mergeAway(mrg, rule.isExternal === true, patient, said.person, identity)
-      : [];
+  const survivor = { survivor: patient, person, current: record === patient ? numbers : [] };
+  const merges = merge === undefined ? [] : mergeAway(merge, isExternal, survivor, identity);
   if (merges === undefined) return undefined;
   const aliases = resolution.proposed.map((alias) => ({ ...alias, isTaught: false }));
   return { patient, merges, moved: resolution.moved, aliases };
+}
+
+/** Of any other message the order of PID-3 counts, and all that is known. */
+function survivorOf(
+  { numbers, person }: Said,
+  merge: Segment | undefined,
+  isExternal: boolean,
+  identity: IdentityContext,
+): SurvivorChoice {
+  const found = identity.found();
+  if (merge === undefined) return { numbers, asked: numbers, known: found.known, repeated: new Set() };
+  const mrgNumbers = numbersOfMrg(merge, isExternal, identity);
+  return chooseSurvivor({ ...found, numbers, mrgNumbers, person, names: namesOfField(merge, 7), at: locate(merge, 1) });
 }
 
 interface Description {

@@ -1,14 +1,13 @@
 /** A46, A47: a patient gets another number, the one of MRG becomes an old one (HL7 v2.5.1 §3.3.46, §3.3.47). */
 import type { Segment } from '../../../shared/hl7/message.ts';
-import type { JsonObject } from '../../../shared/json.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import type { IdentityContext } from './identity-context.ts';
-import { losersOf, numbersOfMrg } from './merge.ts';
+import { losersOf, markOld, numbersOfMrg } from './merge.ts';
 import { isSamePerson } from './resolve-loser.ts';
 import { holdersOf } from './resolve.ts';
 import type { Person } from './person.ts';
-import { isItemOf, leadingOf, rowsOf, type ReadNumber } from './sent.ts';
+import { isSame, leadingOf, rowsOf, type ReadNumber } from './sent.ts';
 
 export type Renumbering =
   /** The patient of the old number, who gets the new one too. */
@@ -56,31 +55,19 @@ export function renumbering(
 }
 
 /** The numbers of MRG stay the patient's, as old ones; those of PID-3 are not old, whatever they were. */
-export function markOld(
+export function retireNumbers(
   mrg: Segment,
   isExternal: boolean,
   patient: Draft,
   current: readonly ReadNumber[],
   identity: IdentityContext,
 ): void {
-  const { drafts } = identity;
   const old = numbersOfMrg(mrg, isExternal, identity).filter(
     (number) => !current.some((other) => isSame(other, number)),
   );
-  const isOf = (item: JsonObject, numbers: readonly ReadNumber[]): boolean =>
-    numbers.some((number) => isItemOf(item, number));
-  drafts.teach(
+  identity.drafts.teach(
     patient,
     old.flatMap((number) => rowsOf(number, true)),
   );
-  drafts.identifiers(patient, (items) =>
-    items.map((item): JsonObject => {
-      if (isOf(item, old)) return { ...item, use: 'old' };
-      const { use, ...rest } = item;
-      return use === 'old' && isOf(item, current) ? rest : item;
-    }),
-  );
+  markOld(patient, old, current, identity);
 }
-
-export const isSame = (a: ReadNumber, b: ReadNumber): boolean =>
-  a.value === b.value && a.domain.ids.includes(b.domain.id);

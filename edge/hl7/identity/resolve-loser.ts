@@ -41,8 +41,8 @@ export type Losers =
     };
 
 type Meant =
-  /** The survivor's own number. */
-  | { readonly kind: 'survivor' }
+  /** The survivor's own number, or that of a record that has been merged into it. */
+  | { readonly kind: 'survivor' | 'merged' }
   | { readonly kind: 'chart'; readonly id: string }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unclear'; readonly candidates: readonly string[] }
@@ -53,7 +53,9 @@ export function resolveLosers(request: LoserRequest): Losers {
   const { numbers, at } = request;
   const identifying = numbers.filter(({ identifies }) => identifies);
   const meant = (identifying.length > 0 ? identifying : numbers).map((number) => meantBy(number, request));
-  const [first, ...more] = meant.filter(({ kind }) => kind !== 'survivor' && kind !== 'unknown');
+  const told = meant.filter(({ kind }) => kind !== 'survivor' && kind !== 'merged' && kind !== 'unknown');
+  const first = told[0]?.kind === 'chart' ? likeliest(told, request) : told[0];
+  const more = told.filter((each) => each !== first);
   const isUnknown = meant.some(({ kind }) => kind === 'unknown');
   if (first === undefined) return { kind: 'told', losers: [], isUnknown, findings: [], left: [] };
   if (first.kind === 'elsewhere') {
@@ -62,18 +64,26 @@ export function resolveLosers(request: LoserRequest): Losers {
   }
   if (first.kind !== 'chart') return unresolved(at, first.kind === 'unclear' ? first.candidates : []);
 
-  const others = [...new Set(more.flatMap((each) => (each.kind === 'chart' && each.id !== first.id ? [each.id] : [])))];
+  // When the message comes again the first has been merged: the others must still agree with it.
+  const main = meant.some(({ kind }) => kind === 'merged') ? request.survivor : first.id;
+  const ids = unique([first, ...more].flatMap((each) => (each.kind === 'chart' ? [each.id] : [])));
   const unclear = more.flatMap((each) => (each.kind === 'unclear' ? each.candidates : []));
-  const also = others.filter((id) => isSamePerson(first.id, id, request));
-  const left = [...others.filter((id) => !also.includes(id)), ...unclear];
+  const losers = ids.filter((id) => id === main || isSamePerson(main, id, request));
+  const left = [...ids.filter((id) => !losers.includes(id)), ...unclear];
   const message = 'MRG-1 has numbers of several patients who are not told to be one: only the first was merged';
   const findings = left.length === 0 ? [] : [finding('W', '205', at, message, 'merge-of-several')];
-  const losers = [first.id, ...also];
   if (losers.some((id) => isOther(id, request))) {
     const who = 'the patient of MRG-1 is another person than PID, or MRG-7, says: merged all the same';
     findings.push(finding('W', '205', at, who, 'patient-differs'));
   }
   return { kind: 'told', losers, isUnknown, findings, left };
+}
+
+/** A newborn's MRG may list the mother: the patient who agrees with PID, else one who does not contradict, else the first. */
+function likeliest(told: readonly Meant[], request: LoserRequest): Meant | undefined {
+  const find = (isLikely: (id: string) => boolean): Meant | undefined =>
+    told.find((each) => each.kind === 'chart' && isLikely(each.id));
+  return find((id) => isAgreed(id, request)) ?? find((id) => !isOther(id, request)) ?? told[0];
 }
 
 /** Who says that two charts are one has the last word, but may have mistaken the number. */
@@ -88,7 +98,14 @@ function meantBy(number: SentNumber, request: LoserRequest): Meant {
   const { survivor, charts, names } = request;
   const survivorOf = (id: string): string => charts.get(id)?.survivor ?? id;
   const holders = holdersOf(number, request);
-  if (holders.some(({ patient }) => survivorOf(patient) === survivor)) return { kind: 'survivor' };
+  if (holders.some(({ patient }) => survivorOf(patient) === survivor)) {
+    // FHIR clients may give one number to several: another record of the same person is meant beside the survivor.
+    const others = unique(holders.filter(({ led }) => led).map(({ patient }) => survivorOf(patient)));
+    const [other, ...more] = others.filter((id) => id !== survivor && isAgreed(id, request));
+    return other !== undefined && more.length === 0
+      ? { kind: 'chart', id: other }
+      : { kind: holders.some(({ patient }) => patient === survivor) ? 'survivor' : 'merged' };
+  }
   const isSomebodyElse = (id: string): boolean => {
     const chart = charts.get(id);
     return chart !== undefined && names.length > 0 && names.every((name) => isOtherName(name, chart.person));
@@ -112,7 +129,10 @@ function meantBy(number: SentNumber, request: LoserRequest): Meant {
   return candidates.length === 0 ? { kind: 'unknown' } : { kind: 'unclear', candidates };
 }
 
-function isAgreed(id: string, { charts, person, placeholderDates }: LoserRequest): boolean {
+export function isAgreed(
+  id: string,
+  { charts, person, placeholderDates }: Pick<LoserRequest, 'charts' | 'person' | 'placeholderDates'>,
+): boolean {
   const chart = charts.get(id);
   return chart !== undefined && agree(person, chart.person, placeholderDates);
 }

@@ -4,7 +4,7 @@ import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
 import type { Found, FoundPatient } from '../../../edge/hl7/mapping/drafts.ts';
 import type { NewAttention } from '../../../edge/store/attention.ts';
 import type { ResultRow } from '../../../edge/store/hl7-result.ts';
-import type { KnownBy } from '../../../edge/store/patient-identity.ts';
+import type { KnownBy, NumberRow } from '../../../edge/store/patient-identity.ts';
 import type { StoredResource } from '../../../edge/store/resource.ts';
 import { parseJson, sortedJson, type Json } from '../../../shared/json.ts';
 import { bytesOf } from '../../stack/tools/hl7-text.ts';
@@ -17,6 +17,7 @@ export interface World {
   /** What is stored, with HL7 keys in the place of ids, without versions: equal texts are equal states. */
   readonly state: () => string;
   readonly attention: readonly NewAttention[];
+  readonly resources: () => readonly StoredResource[];
 }
 
 /** Of all messages, far behind the times that they name. */
@@ -40,6 +41,7 @@ export function createWorld(): World {
 
   return {
     attention,
+    resources: () => [...resources.values()],
     send: (message) => {
       received += 1000;
       const patients = [...resources.values()].filter(({ type }) => type === 'Patient');
@@ -68,6 +70,12 @@ export function createWorld(): World {
         const version = (resources.get(`${type}/${id}`)?.version ?? 0) + 1;
         resources.set(`${type}/${id}`, { type, id, version, last_updated: '', meta, body });
       }
+      for (const { patient, domain, value } of effects.moved) {
+        const before = known.get(patient);
+        const isMoved = ([itsDomain, itsValue, , led]: NumberRow) => itsDomain === domain && itsValue === value && !led;
+        if (before !== undefined)
+          known.set(patient, { ...before, numbers: before.numbers.filter((row) => !isMoved(row)) });
+      }
       for (const key of effects.identities) keys.set(`${key.type} ${key.key}`, key);
       for (const row of effects.results) results.set(row.id, row);
       for (const { type, id, fields } of effects.orders) orders.set(`${type}/${id}`, fields);
@@ -89,7 +97,7 @@ export function createWorld(): World {
   };
 }
 
-/** What is known of a patient only grows here. */
+/** What is known of a patient grows, but for numbers that move to whom they lead. */
 function joined(id: string, { numbers, traits }: KnownBy, before: FoundPatient | undefined): FoundPatient {
   const all = [...(before?.numbers ?? []), ...numbers].toSorted((a, b) => Number(b[3]) - Number(a[3]));
   const each = new Map(all.toReversed().map((row) => [JSON.stringify(row.slice(0, 2)), row]));
