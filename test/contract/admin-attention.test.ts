@@ -118,6 +118,16 @@ describe.each(RUNTIMES)('what to look at on %s', (runtime) => {
     expect(await list('/attention?kind=possible-duplicate')).toMatchObject({ items: [{ id: items[0]?.id }] });
   });
 
+  test('the name that newborns get until they have one neither agrees nor differs', async () => {
+    const [a, b] = [await patient('Jay^BABYGIRL||20260301|F'), await patient('Jay^BABYGIRL||20260301|F')];
+    await attend({ kind: 'possible-duplicate', patients: [a.id, b.id] });
+    const { items } = await list('/possible-duplicates');
+    expect(items.find((item) => JSON.stringify(item.patients).includes(a.id))).toMatchObject({
+      agrees: ['birthDate', 'gender'],
+      differs: ['identifiers'],
+    });
+  });
+
   test('two that were merged are no longer open', async () => {
     const [a, b] = [await patient('Doe^Jane||19800101|F'), await patient('Doe^Jane||19800101|F')];
     await attend({ kind: 'possible-duplicate', patients: [a.id, b.id] });

@@ -71,14 +71,23 @@ const ROWS: readonly Row[] = [
   ['edge/fhir/serve.ts', ['createServe'], ['contract/fhir']],
   ['edge/fhir/validate-operation.ts', ['prepareValidate'], ['contract/fhir']],
   ['edge/hl7/identity/authorities.ts', ['authoritiesOf'], ['contract/admin-names']],
-  ['edge/hl7/identity/merge.ts', ['keepAsOld'], ['integration/hl7/order']],
+  [
+    'edge/hl7/identity/choose-survivor.ts',
+    ['chooseSurvivor', 'candidatesOf', 'rankOf'],
+    ['unit/hl7/identity/merge-survivor', 'unit/hl7/identity/families'],
+  ],
+  [
+    'edge/hl7/identity/merge.ts',
+    ['keepAsOld', 'retireOwn'],
+    ['integration/hl7/order', 'unit/hl7/identity/merge-survivor'],
+  ],
   ['edge/hl7/identity/numbers.ts', ['isIdentifyingType', 'isPlaceholder'], ['unit/hl7/identity/numbers']],
   [
     'edge/hl7/identity/patient.ts',
     ['demographics', 'byPid', 'describe'],
     ['integration/hl7/identity', 'unit/hl7/judgement', 'integration/hl7/order'],
   ],
-  ['edge/hl7/identity/person.ts', ['fit', 'isSameName', 'agree'], ['unit/hl7/identity/person']],
+  ['edge/hl7/identity/person.ts', ['fit', 'isSameName', 'isSameGiven', 'agree'], ['unit/hl7/identity/person']],
   ['edge/hl7/identity/renumber.ts', ['renumbering'], ['integration/hl7/identity']],
   [
     'edge/hl7/identity/resolve-loser.ts',
@@ -216,6 +225,7 @@ const ROWS: readonly Row[] = [
     ['integration/store/admin-isolation', 'integration/hl7/message-keys'],
   ],
   ['edge/store/page.ts', ['withinBudget'], ['contract/fhir', 'contract/fhir-us-core']],
+  ['edge/store/provisional-name.ts', ['mayBeProvisional', 'weigh'], ['unit/store/provisional-name']],
   ['edge/store/resource-by-id.ts', ['readResource', 'readVersion', 'currentVersion'], ['integration/store/isolation']],
   ['edge/store/resource-seen.ts', ['seeResources'], ['integration/store/isolation']],
   ['edge/store/search/reindex.ts', ['resourcesAfter', 'endFilling'], ['integration/store/reindex']],

@@ -1,6 +1,7 @@
 /** Who a patient is, for people who decide whether two records are one person: what is shown, and what agrees. */
 import * as z from 'zod';
 
+import { mayBeProvisional } from '../../store/provisional-name.ts';
 import { fold } from '../../store/search/fold.ts';
 
 const text = z.string();
@@ -77,6 +78,13 @@ export function viewPerson(id: string, content: string | null): Person {
 export const PERSON_PARTS = ['names', 'birthDate', 'gender', 'identifiers', 'telecom', 'addresses'] as const;
 export type PersonPart = (typeof PERSON_PARTS)[number];
 
+/** Twins agree in a provisional name. @param shown as `viewPerson` writes it */
+function isOwnName(shown: string): boolean {
+  const [family, given] = shown.split(/, (.*)/s);
+  const name = given === undefined ? { family: undefined, given: shown } : { family, given };
+  return !mayBeProvisional({ ...name, text: undefined });
+}
+
 /** What can be compared of a part, folded; none where it says nothing. */
 function valuesOf(person: Person, part: PersonPart): string[] {
   switch (part) {
@@ -86,6 +94,7 @@ function valuesOf(person: Person, part: PersonPart): string[] {
     case 'identifiers':
       return person.identifiers.map(({ value }) => value.trim());
     case 'names':
+      return person.names.filter(isOwnName).map(fold);
     case 'telecom':
     case 'addresses':
       return person[part].map(fold);

@@ -10,9 +10,9 @@ import { isSame, type ReadNumber } from './sent.ts';
 export interface SurvivorChoice {
   /** All of PID, the one by which the survivor is looked up first. */
   readonly numbers: readonly ReadNumber[];
-  /** Those by which the survivor is looked up: not the ones that only patients have who are merged into it. */
+  /** Those by which the survivor is looked up: without numbers that only the merged patients have. */
   readonly asked: readonly ReadNumber[];
-  /** What is known without the patients that are merged into the survivor. */
+  /** What is known, without the patients that are merged into the survivor. */
   readonly known: readonly KnownNumber[];
   /** Numbers that PID only repeats from MRG: the survivor gets them as old ones. */
   readonly repeated: ReadonlySet<SentNumber>;
@@ -27,9 +27,9 @@ export interface ChoiceRequest extends Omit<LoserRequest, 'survivor' | 'numbers'
 
 export function chooseSurvivor(request: ChoiceRequest): SurvivorChoice {
   const { numbers, mrgNumbers, known } = request;
-  const meant = losersFor('', request);
   const isOfMrg = (number: ReadNumber): boolean => mrgNumbers.some((other) => isSame(other, number));
-  const ranks = new Map(numbers.map((number) => [number, rankOf(number, isOfMrg(number), meant, request)]));
+  const candidates = candidatesOf(request);
+  const ranks = new Map(numbers.map((number) => [number, rankOf(number, isOfMrg(number), candidates, request)]));
   const sorted = numbers.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
 
   const [first] = sorted;
@@ -59,43 +59,58 @@ function losersFor(survivor: string, request: ChoiceRequest): readonly string[] 
   return losers.kind === 'told' ? losers.losers : [];
 }
 
+interface Candidates {
+  /** Patients of MRG. */
+  readonly meant: readonly string[];
+  /**
+   * Whether a patient is the person of PID or of MRG. Undefined: that is not known. A patient is, into whom a record of MRG
+   * was merged before: the message has come again.
+   */
+  readonly isThatPerson: (id: string) => boolean | undefined;
+}
+
+function candidatesOf(request: ChoiceRequest): Candidates {
+  const { mrgNumbers, charts, person, placeholderDates } = request;
+  const meant = losersFor('', request);
+  const holders = mrgNumbers.flatMap((number) => holdersOf(number, request));
+  const merged = new Set(
+    holders.map(({ patient }) => survivorOf(patient, request)).filter((id, at) => id !== holders[at]?.patient),
+  );
+  const persons = [person, ...meant.flatMap((id) => charts.get(id)?.person ?? [])];
+  const judge = (id: string): boolean | undefined => {
+    const chart = charts.get(id)?.person;
+    if (chart === undefined) return undefined;
+    if (merged.has(id) || isAgreed(id, request) || meant.some((other) => isSamePerson(id, other, request))) return true;
+    return persons.some((each) => fit(each, chart, placeholderDates) === 'contradicts') ? false : undefined;
+  };
+  const judged = new Map<string, boolean | undefined>();
+  return {
+    meant,
+    isThatPerson: (id) => {
+      if (!judged.has(id)) judged.set(id, judge(id));
+      return judged.get(id);
+    },
+  };
+}
+
 /**
  * The lower, the more likely a number is that of the patient that stays. Messages name relatives too, a newborn's the mother:
- * only a patient who agrees, or who has got the other's record before, goes before the order of PID-3, and one who contradicts
- * comes last.
- *
- * @param meant patients of MRG
+ * the order of PID-3 counts, but a patient known to be that person goes before it, and one who contradicts comes last.
  */
-function rankOf(number: ReadNumber, isOfMrg: boolean, meant: readonly string[], request: ChoiceRequest): number {
+function rankOf(
+  number: ReadNumber,
+  isOfMrg: boolean,
+  { meant, isThatPerson }: Candidates,
+  request: ChoiceRequest,
+): number {
   if (!number.identifies || number.isAlternate === true) return 6;
   const holders = holdersOf(number, request);
   const isCurrent = holders.some(({ patient, led }) => led && survivorOf(patient, request) === patient);
   if (isOfMrg) return isCurrent ? 4 : 5;
   const others = holders.filter(({ patient }) => !meant.includes(survivorOf(patient, request)));
   if (holders.length > 0 && others.length === 0) return isCurrent ? 3 : 5;
-  const led = others.filter((holder) => holder.led).map(({ patient }) => survivorOf(patient, request));
-  const isThatPerson = (id: string): boolean =>
-    isAgreed(id, request) || meant.some((other) => isSamePerson(id, other, request)) || hasMerged(id, request);
-  if (led.some(isThatPerson)) return 0;
-  return led.some((id) => contradicts(id, meant, request)) ? 2 : 1;
-}
-
-/** Whether a record of MRG has been merged into the patient: the message has come again. */
-const hasMerged = (id: string, request: ChoiceRequest): boolean =>
-  request.mrgNumbers.some((number) =>
-    holdersOf(number, request).some(({ patient }) => patient !== id && survivorOf(patient, request) === id),
-  );
-
-/** Whether a record contradicts what PID says of the person, or the records that are to be merged into it. */
-function contradicts(
-  id: string,
-  meant: readonly string[],
-  { charts, person, placeholderDates }: ChoiceRequest,
-): boolean {
-  const chart = charts.get(id)?.person;
-  if (chart === undefined) return false;
-  const persons = [person, ...meant.flatMap((other) => charts.get(other)?.person ?? [])];
-  return persons.some((each) => fit(each, chart, placeholderDates) === 'contradicts');
+  const led = others.filter((holder) => holder.led).map(({ patient }) => isThatPerson(survivorOf(patient, request)));
+  return led.includes(true) ? 0 : led.includes(false) ? 2 : 1;
 }
 
 const survivorsOf = (number: SentNumber, request: ChoiceRequest): string[] =>

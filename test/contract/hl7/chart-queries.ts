@@ -4,7 +4,10 @@ import type { Client } from 'pg';
 import { isJsonObject, parseJson } from '../../../shared/json.ts';
 import type { ChartSubject } from './identity-cases.ts';
 
-export function chartQueries(client: Client, site: string): Pick<ChartSubject, 'patients' | 'subjects' | 'listed'> {
+export function chartQueries(
+  client: Client,
+  site: string,
+): Pick<ChartSubject, 'patients' | 'patientsWith' | 'subjects' | 'listed'> {
   return {
     async patients(family) {
       const { rows } = await client.query<{ id: string; body: string }>(
@@ -16,6 +19,13 @@ export function chartQueries(client: Client, site: string): Pick<ChartSubject, '
         if (!isJsonObject(content)) throw new Error('not an object');
         return { id, content };
       });
+    },
+    async patientsWith(...values) {
+      const { rows } = await client.query<{ id: string }>(
+        'select distinct id from patient_identity where site_id = $1 and value = any ($2) order by id',
+        [site, values],
+      );
+      return rows.map(({ id }) => id);
     },
     async subjects(code) {
       const { rows } = await client.query<{ id: string }>(

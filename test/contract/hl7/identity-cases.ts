@@ -15,6 +15,8 @@ export interface ChartSubject {
   readonly send: (message: string) => Promise<{ readonly outcome: string; readonly errors: readonly string[] }>;
   /** Patients of the site with the family name, in the order they were made. */
   readonly patients: (family: string) => Promise<readonly Patient[]>;
+  /** Ids of the patients that are known by one of these numbers. */
+  readonly patientsWith: (...values: readonly string[]) => Promise<readonly string[]>;
   /** Ids of the patients that Observations of this code are of. */
   readonly subjects: (code: string) => Promise<readonly string[]>;
   /** As a FHIR client does; with an id, an update. */
@@ -192,6 +194,57 @@ export function identityCases(subject: () => ChartSubject): void {
     });
   });
 
+  describe('newborns whose messages list the number of their mother, who is not known', () => {
+    const send = async (tag: string, numbers: string, name: string, after = '') =>
+      subject().send(
+        `${msh('ADT^A28')}\nPID|1||${numbers.replaceAll('{', tag)}||${name.replaceAll('FAMILY', tag)}||20260301|F${after}`,
+      );
+    /** Letters, since the family name of a case says what is searched. */
+    const tagOf = (): string => `Born${letters(`${(number += 1)}`)}x`;
+    test.each([
+      ...['FAMILY^BABYGIRL', 'FAMILY^BABYBOY', 'FAMILY^MALE', 'FAMILY^NB', 'FAMILY^UNNAMED', 'FAMILY^INFANTGIRL'],
+      ...['FAMILY^NEWBORNGIRL', 'FAMILY^B/O MARY', 'FAMILY^MARYGIRL', 'FAMILY BABY GIRL', 'FAMILY', 'FAMILY^BABY GIRL'],
+      ...['FAMILY^TWIN', 'FAMILY^GIRL2', 'FAMILY^UNKNOWN', 'FAMILY^RECIEN NACIDO', 'FAMILY^MARY^BABY', 'FAMILY^M'],
+    ])('%s', async (name) => {
+      const [one, other] = [tagOf(), tagOf()];
+      // Either lists the number of the mother behind its own; in the second history the other comes first.
+      for (const [tag, order] of [
+        [one, ['a', 'b']],
+        [other, ['b', 'a']],
+      ] as const) {
+        for (const [at, own] of order.entries()) {
+          const sent = await send(tag, `${own}{^^^ONE^MR~m{^^^ONE^MR`, name);
+          expect([sent.outcome, sent.errors]).toEqual(['AA', at === 0 ? [] : ['W 205 PID^1^3^2^1']]);
+        }
+        const ids = await subject().patientsWith(`a${tag}`, `b${tag}`);
+        expect(ids).toHaveLength(2);
+        expect(await subject().listed(ids)).toEqual(['possible-duplicate']);
+        // Told by name later, each keeps its own record.
+        await send(tag, `b{^^^ONE^MR`, 'FAMILY^Eve');
+        expect(await subject().patientsWith(`a${tag}`, `b${tag}`)).toEqual(ids);
+      }
+    });
+
+    test('with equal PID-25 beside all else they are one', async () => {
+      const tag = tagOf();
+      await send(tag, 'a{^^^ONE^MR~m{^^^ONE^MR', 'FAMILY^BABYGIRL', `${'|'.repeat(17)}1`);
+      expect((await send(tag, 'b{^^^ONE^MR~m{^^^ONE^MR', 'FAMILY^BABYGIRL', `${'|'.repeat(17)}1`)).errors).toEqual([]);
+      expect((await send(tag, 'c{^^^ONE^MR~m{^^^ONE^MR', 'FAMILY^BABYGIRL', `${'|'.repeat(17)}2`)).errors).toEqual([
+        'W 205 PID^1^3^2^1',
+      ]);
+      expect(await subject().patientsWith(`a${tag}`, `b${tag}`, `c${tag}`)).toHaveLength(2);
+    });
+
+    test('a person whose name only looks like one is found as anybody', async () => {
+      const tag = tagOf();
+      for (const [at, name] of ['BOYD', 'MALEK', 'GIRLING'].entries()) {
+        expect((await send(tag, `a${at}{^^^ONE^MR~m${at}{^^^ONE^MR`, `FAMILY^${name}`)).errors).toEqual([]);
+        expect((await send(tag, `b${at}{^^^ONE^MR~m${at}{^^^ONE^MR`, `FAMILY^${name}`)).errors).toEqual([]);
+      }
+      expect(await subject().patients(tag)).toHaveLength(3);
+    });
+  });
+
   test('a number of another patient is not copied, and both are listed', async () => {
     const { adt, ann, bob, own } = story();
     await subject().send(adt('{X}^^^ONE^MR'));
@@ -288,6 +341,61 @@ export function identityCases(subject: () => ChartSubject): void {
         ]);
       },
     );
+
+    test.each(['A18', 'A30', 'A34', 'A36', 'A39', 'A40'])('%s: PID-3 has no order', async (event) => {
+      for (const [pid, kept] of [
+        ['{B}^^^ONE^MR~{A}^^^ONE^MR', '{E}'],
+        ['{E}^^^EPI^PI~{A}^^^ONE^MR', ''],
+      ] as const) {
+        const { adt, oru, merge, ann, code, own } = story();
+        await subject().send(adt('{A}^^^ONE^MR', 'ann', { event: 'A04' }));
+        await subject().send(adt('{B}^^^ONE^MR~{E}^^^EPI^PI', 'ann', { event: 'A04' }));
+        await subject().send(oru('{B}^^^ONE^MR'));
+        const again = merge(pid, '{B}^^^ONE^MR', { event });
+        expect(await subject().send(again)).toMatchObject({ outcome: 'AA', errors: [] });
+        const [survivor, loser] = await subject().patients(ann);
+        expect([survivor?.content['active'], loser?.content['active']]).toEqual([true, false]);
+        const identifiers = [survivor?.content['identifier'] ?? []].flat();
+        const old = identifiers.filter((item) => JSON.stringify(item).includes('"use":"old"'));
+        expect(old).toMatchObject([{ value: own('{B}') }, ...(kept === '' ? [] : [{ value: own(kept) }])]);
+        await subject().send(oru('{B}^^^ONE^MR'));
+        expect(new Set(await subject().subjects(code))).toEqual(new Set([survivor?.id]));
+      }
+    });
+
+    test('PID-3 that names only the patient of MRG-1: nothing to merge, and the number becomes an old one', async () => {
+      const { adt, merge, ann, own } = story();
+      await subject().send(adt('{A}^^^ONE^MR~{B}^^^ONE^MR'));
+      expect(await subject().send(merge('{A}^^^ONE^MR', '{B}^^^ONE^MR'))).toMatchObject({
+        outcome: 'AA',
+        errors: ['W 205 MRG^1^1^1^1'],
+      });
+      const [patient, ...others] = await subject().patients(ann);
+      expect(others).toEqual([]);
+      expect(patient?.content['identifier']).toMatchObject([{ value: own('{A}') }, { value: own('{B}'), use: 'old' }]);
+      expect(await subject().send(adt('{A}^^^ONE^MR~{B}^^^ONE^MR'))).toMatchObject({ outcome: 'AA', errors: [] });
+    });
+
+    test('a newborn whose message lists the mother is not merged into the mother', async () => {
+      const { adt, merge, ann, bob } = story();
+      await subject().send(adt('{A}^^^ONE^MR'));
+      await subject().send(adt('{M}^^^ONE^MR', 'bob'));
+      expect(await subject().send(merge('{M}^^^ONE^MR~{N}^^^ONE^MR', '{A}^^^ONE^MR'))).toMatchObject({ outcome: 'AA' });
+      expect((await subject().patients(ann)).map(({ content }) => content['active'])).toEqual([false, true]);
+      expect((await subject().patients(bob)).map(({ content }) => content['active'])).toEqual([true]);
+    });
+
+    test('a number that a FHIR client gave to the survivor too: the other record of the person is merged', async () => {
+      const { merge, ann, own } = story();
+      const about = { resourceType: 'Patient', name: [{ family: ann, given: ['Ann'] }], birthDate: '1980-02-03' };
+      const numbers = (...values: string[]) =>
+        values.map((value) => ({ system: 'urn:oid:1.2.3.44', value: own(value) }));
+      await subject().write({ ...about, identifier: numbers('{A}', '{B}') });
+      await subject().write({ ...about, identifier: numbers('{B}') });
+      const cx = (value: string) => `${value}^^^&1.2.3.44&ISO^MR`;
+      expect(await subject().send(merge(cx('{A}'), cx('{B}')))).toMatchObject({ outcome: 'AA', errors: [] });
+      expect((await subject().patients(ann)).map(({ content }) => content['active'])).toEqual([true, false]);
+    });
 
     test('chains: a result of the first finds the last', async () => {
       const { adt, oru, merge, ann, code } = story();

@@ -203,6 +203,16 @@ describe('a domain that is not certain', () => {
     expect(resolve(request(turned))).toMatchObject({ kind: 'known', patient: 'a' });
   });
 
+  test('an initial is enough for the leading number, and for no other', () => {
+    const initial = { ...ANN, names: [{ family: 'Smith', given: 'A', text: undefined }] };
+    const elsewhere = { person: initial, known: [known('a', '1', OID)], charts: charts({ a: ANN }) };
+    expect(resolve(request({ ...elsewhere, numbers: [number('1')] }))).toMatchObject({ kind: 'known', patient: 'a' });
+    expect(resolve(request({ ...elsewhere, numbers: [number('2'), number('1')] }))).toMatchObject({ kind: 'new' });
+    const listed = { ...elsewhere, known: [known('a', '1', HOSP, { led: false })] };
+    for (const numbers of [[number('1')], [number('2'), number('1')]])
+      expect(resolve(request({ ...listed, numbers }))).toMatchObject({ kind: 'new', duplicates: ['a'] });
+  });
+
   test('of a later repetition counts as well', () => {
     const numbers = [number('L', 'name:LAB'), number('1', HOSP)];
     const told = resolve(request({ numbers, known: [known('a', '1', OID)], charts: charts({ a: ANN }) }));
