@@ -6,7 +6,12 @@ import { decodeUtf8, readBody } from '../http/body.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { requireAffordableLists } from './cost.ts';
 import { requireJsonBody } from './media-type.ts';
+import { subsettedAt } from './subset.ts';
 import { validate } from './validate/validate.ts';
+
+const PART =
+  'meta.tag says SUBSETTED: this is a part of a resource, as _elements and _summary return it, and writing it would erase ' +
+  'the rest. Read the whole resource, change that, and write it';
 
 /** @throws Fault 415, 413, or 400 for what is not JSON */
 export async function readJson({ config }: Pick<Deps, 'config'>, request: Request): Promise<Json> {
@@ -40,10 +45,17 @@ export function parseBody(text: string, what: string): Json {
   }
 }
 
-/** @throws Fault `malformed` (400) with every fault located, `invalid` (422) for a list that is too long to be looked at */
+/**
+ * @throws Fault `malformed` (400) with every fault located, `invalid` (422) for a list that is too long to be looked at, or
+ *   for a part of a resource, which would erase the rest
+ */
 export function requireValid(type: ResourceType, content: Json): JsonObject {
   requireAffordableLists(type, content);
   const issues = validate(content, type);
-  if (issues.length === 0 && isJsonObject(content)) return content;
-  throw new Fault('malformed', 'the resource is not valid FHIR R4', { issues });
+  if (issues.length > 0 || !isJsonObject(content)) {
+    throw new Fault('malformed', 'the resource is not valid FHIR R4', { issues });
+  }
+  const at = subsettedAt(type, content);
+  if (at === undefined) return content;
+  throw new Fault('invalid', PART, { issues: [{ code: 'business-rule', message: PART, at }] });
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { type Element, resourceType, type Type } from './validate/definitions.ts';
 
-/** Tells a client that it must not write this back (R4 resource, 2.26.3.3). */
+/** Marks a part, which a client must not write back (R4 resource, 2.26.3.3). */
 const SUBSETTED = {
   system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue',
   code: 'SUBSETTED',
@@ -59,4 +59,16 @@ export function subset(type: ResourceType, resource: JsonObject, part: Part): Js
 /** The top-level elements of a type, by name. */
 export function elementNames(type: ResourceType): ReadonlySet<string> {
   return new Set([...resourceType(type).members.values()].map(({ name }) => name));
+}
+
+/** The system of SUBSETTED in R4, in STU3, and where a client lost it: a code of another system means something else. */
+const SUBSETTED_SYSTEMS: readonly unknown[] = [SUBSETTED.system, 'http://hl7.org/fhir/v3/ObservationValue', undefined];
+
+/** Where the tag of a part stands in a resource, as FHIRPath; undefined: it is no part. */
+export function subsettedAt(type: ResourceType, { meta }: JsonObject): string | undefined {
+  const tags = isJsonObject(meta) && Array.isArray(meta['tag']) ? meta['tag'] : [];
+  const at = tags.findIndex(
+    (tag) => isJsonObject(tag) && tag['code'] === SUBSETTED.code && SUBSETTED_SYSTEMS.includes(tag['system']),
+  );
+  return at < 0 ? undefined : `${type}.meta.tag[${at}]`;
 }
