@@ -8,6 +8,7 @@ import { isJsonObject, type Json } from '../../../shared/json.ts';
 import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import { addControl, FORM_CONTROLS } from '../controls/controls.ts';
 import { collect, type Pair, unsupported } from '../controls/faults.ts';
+import { mayLeaveOutOfExport } from '../lenient.ts';
 import type { Prefer } from '../prefer.ts';
 import { instantInterval } from '../search/date.ts';
 
@@ -23,10 +24,9 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   includeAssociatedData: 'there is no Provenance here to be included: leave it out',
   organizeOutputBy: 'files are by type: leave it out',
   allowPartialManifests: 'the manifest comes when all files are known: leave it out',
+  patient: 'an export is of all patients. Read the resources of one by searching for them',
   _until: 'an export is of the moment at which it began: leave it out',
 };
-const PATIENT =
-  'patient is not supported: an export is of all patients. Read the resources of one by searching for them';
 
 /** A parameter as it was given. */
 interface Given {
@@ -133,10 +133,9 @@ export function askedFor(given: readonly Given[], prefer: Prefer, nowMs: number)
   let since: string | null = null;
   collect(given, (one) => {
     const { name, at } = one;
-    if (name === 'patient') throw malformed({ code: 'not-supported', message: PATIENT, at });
     if (!isSupported(name)) {
       const issue = refusalOf(one);
-      if (!isLenient) throw malformed(issue);
+      if (!isLenient || !mayLeaveOutOfExport(name)) throw malformed(issue);
       ignored.push(issue);
       return;
     }

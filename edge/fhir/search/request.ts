@@ -1,7 +1,7 @@
 /**
  * A search as it was asked for: its parameters as criteria (FHIR R4 search, 3.1.1). Strict: what is not understood is
  * refused by name, because a filter that is silently dropped answers another question. With `Prefer: handling=lenient`
- * it is left out and reported instead.
+ * it is left out and reported instead, where lenient.ts lets it.
  */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
@@ -10,6 +10,7 @@ import { parametersOf } from '../../store/search/parameters.ts';
 import { addControl, CURSOR, SEARCH_CONTROLS, type SearchControls, searchControls } from '../controls/controls.ts';
 import { badParameter, collect, type Pair, unsupported } from '../controls/faults.ts';
 import { requireAffordableSearch } from '../cost.ts';
+import { mayLeaveOut, NEVER_LEFT_OUT } from '../lenient.ts';
 import type { Prefer } from '../prefer.ts';
 import { criterionOf } from './criterion-of.ts';
 import { INCLUDE_PARAMETERS, notIncluded, requireInclude } from './include.ts';
@@ -90,6 +91,10 @@ export function searchRequest(
     } else {
       const issue = notIncluded(searches, name) ?? unsupported(name, supported);
       if (prefer.handling === 'strict') throw new Fault('malformed', issue.message, { issues: [issue] });
+      if (!mayLeaveOut(type, name)) {
+        const message = `${issue.message}; ${NEVER_LEFT_OUT}`;
+        throw new Fault('malformed', message, { issues: [{ ...issue, message }] });
+      }
       ignored.push(issue);
       return;
     }
