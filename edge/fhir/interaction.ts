@@ -8,7 +8,7 @@ import type { Query, Results } from '../deps.ts';
 import type { Caller } from '../oauth/bearer.ts';
 import type { AuditedRequest } from '../store/audit.ts';
 import type { Access } from '../store/whole.ts';
-import type { ResourceType } from '../../shared/resource-type.ts';
+import type { RequiredResource } from '../store/transaction.ts';
 import type { Prefer } from './prefer.ts';
 import type { CursorSealer } from './controls/cursor.ts';
 
@@ -40,15 +40,6 @@ export interface Answer {
   readonly lastUpdated?: string;
 }
 
-/** What a read needs to exist, so that a transaction can fail before it commits. */
-export interface Target {
-  readonly type: ResourceType;
-  /** Perhaps no id of ours. */
-  readonly id: string;
-  /** Null: the current one. */
-  readonly version: number | null;
-}
-
 /**
  * What an interaction is to the audit (edge/README.md, Audit). Each says it, since whoever runs it writes the row; `none`
  * is for what reaches no data of anybody.
@@ -65,7 +56,8 @@ export interface Interaction {
   readonly answer: (results: readonly (readonly object[])[]) => Promise<Answer>;
   /** What a Fault of the database means for this request. */
   readonly explain?: (fault: Fault) => Fault;
-  readonly target?: Target;
+  /** What a read needs to exist, so that a transaction can fail before it commits; its id is perhaps no UUID. */
+  readonly target?: RequiredResource;
   /**
    * The same in one statement, with the caller's standing and the audit's row in it, where it is a request of its own: its
    * rows are those of the last of the queries, and the others have none.
@@ -78,6 +70,8 @@ export interface Interaction {
  * then writes must be written only where that is still so, and is else a Fault `conflict`, after which all is asked anew.
  */
 export interface Look {
+  /** What was read owes its row, whatever becomes of the request. */
+  readonly audited: Audited;
   readonly queries: readonly Query[];
   /** @throws Fault for what cannot be done, from what the rows say */
   readonly prepare: (results: readonly (readonly object[])[]) => Interaction | Promise<Interaction>;
@@ -98,11 +92,22 @@ export function interaction<const Queries extends readonly Query[]>(
   };
 }
 
-/** What a bundle is to the audit: one request, of the kinds that its entries were. */
-export function auditedTogether(action: 'batch' | 'transaction', entries: readonly Interaction[]): Audited {
-  const searches = entries.flatMap(({ audited }) => (audited === 'none' ? [] : [audited.searched ?? []]));
-  const isSearched = entries.some(({ audited }) => audited !== 'none' && audited.searched !== null);
-  return { action, searched: isSearched ? [...new Set(searches.flat())] : null };
+/** The names of the parameters that an interaction searches by; null: it does not search. */
+export const searchedBy = ({ audited }: Interaction): readonly string[] | null =>
+  audited === 'none' ? null : audited.searched;
+
+/**
+ * What a request of several parts is to the audit.
+ *
+ * @param action a bundle, of the kinds that its entries were; null: what the parts note, which is then of one kind
+ * @param searches of each part: the names of the parameters that it searches by; null: it does not search
+ */
+export function auditedTogether(
+  action: 'batch' | 'transaction' | null,
+  searches: readonly (readonly string[] | null)[],
+): Audited {
+  const names = searches.filter((one) => one !== null);
+  return { action, searched: names.length === 0 ? null : [...new Set(names.flat())] };
 }
 
 export const readScope = (type: string): string => `system/${type}.read`;

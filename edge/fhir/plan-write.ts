@@ -12,13 +12,13 @@ import { identifierKey, lockKeys } from '../store/lock.ts';
 import { toWrite } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Condition, TransactionWrite } from '../store/transaction.ts';
+import { type FoundBy, readCondition } from './conditions.ts';
 import { requireAffordableWrites } from './cost.ts';
 import { preconditionOf, type RequestHeaders, requireNoVersion } from './conditional-headers.ts';
 import { requireValid } from './resource-body.ts';
 import type { RequestContext } from './interaction.ts';
 import { relativeReferences, requirePatientReference } from './patient-reference.ts';
 import { unknownId } from './refused-write.ts';
-import { criteriaOf } from './search/request.ts';
 
 export interface Draft {
   readonly type: ResourceType;
@@ -29,7 +29,7 @@ export interface Draft {
   readonly expect: number | null;
   /** An ISO instant after which the resource may not have changed; null: no condition. */
   readonly unmodifiedSince: string | null;
-  readonly criteria: readonly Criterion[] | null;
+  readonly foundBy: FoundBy | null;
   /** The id in the body of a conditional update, or what a patch was made for: the only one that may be found. */
   readonly required: string | null;
   readonly content: JsonObject;
@@ -40,6 +40,8 @@ export interface PlannedWrite {
   readonly type: ResourceType;
   readonly write: TransactionWrite;
   readonly condition: Condition | null;
+  /** The names of the condition's parameters, for the audit; null: none were searched by. */
+  readonly searched: readonly string[] | null;
   readonly isPatch: boolean;
   readonly lockKeys: readonly string[];
 }
@@ -73,17 +75,18 @@ export function draftCreate(
 ): Draft {
   requireNoVersion(headers);
   const noneExist = headers.get('if-none-exist');
-  const criteria = noneExist === null ? null : criteriaOf(type, queryOf(noneExist, type, context.root), context);
+  const foundBy =
+    noneExist === null ? null : readCondition(context, 'create', type, queryOf(noneExist, type, context.root));
   return {
     type,
     interaction: 'create',
     id: uuidv7(context.now),
     expect: null,
     unmodifiedSince: null,
-    criteria,
+    foundBy,
     required: null,
     content: requireValid(type, content),
-    lockKeys: criteria === null ? [] : lockKeysOf(type, criteria),
+    lockKeys: foundBy === null ? [] : lockKeysOf(type, foundBy.criteria),
   };
 }
 
@@ -107,10 +110,11 @@ export function draftUpdate(
   const draft = { type, interaction, expect, unmodifiedSince, required: null, content: valid, lockKeys: [] } as const;
   // For Patient a body without an id creates, with an id of ours (edge/README.md, FHIR).
   if (type === 'Patient' && bodyId === undefined && expected !== 'any') {
-    return { ...draft, id: uuidv7(context.now), criteria: [{ kind: 'id', ids: isUuid(id) ? [id] : [] }] };
+    const criteria = [{ kind: 'id', ids: isUuid(id) ? [id] : [] } as const];
+    return { ...draft, id: uuidv7(context.now), foundBy: { criteria, names: [] } };
   }
   if (!isUuid(id)) throw unknownId(type);
-  return { ...draft, id, criteria: null };
+  return { ...draft, id, foundBy: null };
 }
 
 /**
@@ -129,7 +133,7 @@ export function draftConditionalUpdate(
     const message = 'If-Match: * cannot be used with a conditional update: name a version, or leave it out';
     throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http.If-Match' }] });
   }
-  const criteria = criteriaOf(type, query, context);
+  const foundBy = readCondition(context, 'update', type, query);
   const valid = requireValid(type, content);
   const bodyId = valid['id'];
   return {
@@ -138,10 +142,10 @@ export function draftConditionalUpdate(
     id: uuidv7(context.now),
     expect: expected,
     unmodifiedSince,
-    criteria,
+    foundBy,
     required: typeof bodyId === 'string' ? bodyId : null,
     content: valid,
-    lockKeys: lockKeysOf(type, criteria),
+    lockKeys: lockKeysOf(type, foundBy.criteria),
   };
 }
 
@@ -154,19 +158,21 @@ export function planWrite(
   draft: Draft,
   settle: (resource: JsonObject) => JsonObject = (resource) => resource,
 ): PlannedWrite {
-  const { type, id, criteria, expect, interaction, unmodifiedSince, required, lockKeys } = draft;
+  const { type, id, foundBy, expect, interaction, unmodifiedSince, required, lockKeys } = draft;
   const isPatch = interaction === 'patch';
   const how = { unmodifiedSince, ...(isPatch ? { noted: 'patch' as const } : {}) };
   const resource = relativeReferences(settle(draft.content), context.root);
   requirePatientReference(type, resource);
-  if (criteria === null) {
+  if (foundBy === null) {
     const write = { ...toWrite(resource, id, interaction === 'create' ? 'create' : 'update', expect), ...how };
-    return { type, write, condition: null, isPatch, lockKeys };
+    return { type, write, condition: null, searched: null, isPatch, lockKeys };
   }
+  const { criteria, names } = foundBy;
   return {
     type,
     write: { ...toWrite(resource, id, 'create', expect), mode: `?${id}`, ...how },
     condition: { kind: interaction, type, criteria, placeholder: id, required, local: [] },
+    searched: names.length === 0 ? null : names,
     isPatch,
     lockKeys,
   };

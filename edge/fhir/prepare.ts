@@ -45,7 +45,7 @@ const write = (context: RequestContext, draft: Draft): Interaction => prepareWri
 
 async function preparePatch({ deps, context, request }: Call, type: ResourceType, target: PatchTarget): Promise<Look> {
   const patch = patchOf(type, target, await readPatch(deps, request), request.headers);
-  return lookFor(context, [patch], ([seen = []]) => write(context, draftPatch(context, patch, seen)));
+  return lookFor(context, null, [patch], ([seen = []]) => write(context, draftPatch(context, patch, seen)));
 }
 
 export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {

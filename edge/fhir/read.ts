@@ -3,11 +3,12 @@ import { Fault } from '../../shared/fault.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { readResource, readVersion } from '../store/resource-by-id.ts';
+import type { RequiredResource } from '../store/transaction.ts';
 import { readWhole } from '../store/whole.ts';
 import { isNotModified, type RequestHeaders, requireStillSo, shownIfOf } from './conditional-headers.ts';
 import { partOf, READ_CONTROLS, READ_SUMMARIES, readControls } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
-import { type Answer, type Interaction, interaction, NOTED, type RequestContext, type Target } from './interaction.ts';
+import { type Answer, type Interaction, interaction, NOTED, type RequestContext } from './interaction.ts';
 import { resourceText, type Stored, urlOf, versionHeaders } from './resource-answer.ts';
 import type { Part } from './subset.ts';
 
@@ -43,7 +44,7 @@ function readAnswer(
 }
 
 /** What an id that cannot be comes to, without asking the database. */
-export const nothing = (target: Target): Interaction =>
+export const nothing = (target: RequiredResource): Interaction =>
   interaction(
     'none',
     [],

@@ -1,7 +1,7 @@
 /** What the database refuses of a write, in the words and at the place that the writer can act on. */
 import { Fault, type Issue } from '../../shared/fault.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import type { ConditionOutcome } from '../store/transaction.ts';
+import { type ConditionOutcome, failedFault, type TransactionRow } from '../store/transaction.ts';
 import { issuesOf } from './outcome.ts';
 import { patientPath, unknownPatient } from './patient-reference.ts';
 
@@ -11,6 +11,8 @@ export interface RowOrigin {
   readonly at: string | null;
   /** It was made for the version that was read just before. */
   readonly isPatch?: boolean;
+  /** Its condition searched a type that the token may not read (conditions.ts): what it found is not to be distinguished. */
+  readonly isBlind?: boolean;
 }
 
 /** `Patient.name[0]` within an entry is `Bundle.entry[2].resource.name[0]`. */
@@ -45,6 +47,9 @@ const STALE =
 const OVERTAKEN =
   'another request, or another entry of the Bundle, changed the resource while it was patched: nothing was patched. Send it again';
 const TWICE = 'two entries would write one resource: leave one of them out';
+const STALE_OR_TWICE =
+  'an entry is not as its ifMatch or ifNoneMatch has it, or two entries would write one resource. Which of these is said to a ' +
+  'token that may read the type: check the versions, and send what may be one resource in separate Bundles';
 
 /** What was patched is not what is there now; who runs the request asks again (serve.ts). */
 const overtaken = (at: string | null): Fault => located(new Fault('conflict', OVERTAKEN), at);
@@ -59,6 +64,10 @@ export function explainRows(fault: Fault, origins: readonly RowOrigin[]): Fault 
   const rows = fault.rows.flatMap((position) => origins[position] ?? []);
   const [first] = rows;
   if (first === undefined) throw new RangeError('the database names a row that was not sent');
+  const isStale = fault.kind === 'precondition-failed' && first.isPatch !== true;
+  if ((isStale || fault.kind === 'conflict') && origins.some(({ isBlind }) => isBlind === true)) {
+    return new Fault('precondition-failed', STALE_OR_TWICE);
+  }
   switch (fault.kind) {
     case 'not-found':
       return located(unknownId(first.type), first.at);
@@ -85,9 +94,13 @@ export function explainRows(fault: Fault, origins: readonly RowOrigin[]): Fault 
  */
 export function conditionFault(
   outcome: Exclude<ConditionOutcome, 'resolved'>,
-  { type, at, isPatch = false }: RowOrigin,
+  { type, at, isPatch = false, isBlind = false }: RowOrigin,
 ): Fault {
-  if (isPatch && (outcome === 'absent' || outcome === 'another-id')) return overtaken(at);
+  if (isPatch && outcome === 'another-id') return overtaken(at);
+  if (isBlind) {
+    const message = `the conditional reference does not match exactly one ${type}: send an identifier that one ${type} has`;
+    return located(new Fault('invalid', message, { code: 'not-found' }), at);
+  }
   switch (outcome) {
     case 'ambiguous': {
       const message = `several ${type} resources match the condition: make it more selective`;
@@ -95,11 +108,30 @@ export function conditionFault(
     }
     case 'no-match':
       return located(new Fault('invalid', `no ${type} matches the conditional reference`, { code: 'not-found' }), at);
-    case 'absent':
-      return located(unknownId(type), at);
+    // Nothing found and another found are one answer, which says nothing of what is stored.
     case 'another-id': {
-      const message = 'the id in the body is not that of the resource that was found';
+      const message = `the condition finds no ${type} with the id in the body: leave the id out, or read the resource again`;
       return located(new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${type}.id` }] }), at);
     }
   }
+}
+
+/**
+ * @param rows of one write or transaction
+ * @param origins of its writes, and of the resources that it requires
+ * @param conditionOrigin of a condition, by its ordinal
+ * @throws Fault for the first condition that kept everything from being written, or for a write that was refused
+ */
+export function requireDone(
+  rows: readonly TransactionRow[],
+  origins: readonly RowOrigin[],
+  conditionOrigin: (ordinal: number) => RowOrigin,
+): void {
+  for (const row of rows) {
+    if (row.part === 'condition' && row.outcome !== 'resolved') {
+      throw conditionFault(row.outcome, conditionOrigin(row.ordinal));
+    }
+  }
+  const failed = failedFault(rows);
+  if (failed !== undefined) throw explainRows(failed, origins);
 }

@@ -3,17 +3,18 @@ import { Fault } from '../../shared/fault.ts';
 import { type WrittenResource, writeResources } from '../store/resource.ts';
 import { lockKeys } from '../store/lock.ts';
 import {
-  type ConditionRow,
   settled,
+  type TransactionRow,
   type TransactionWrite,
   type WriteRow,
   writeTransaction,
 } from '../store/transaction.ts';
 import { writeWhole } from '../store/whole.ts';
-import { type Answer, type Interaction, interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
+import { isBlind } from './conditions.ts';
+import { type Answer, type Interaction, interaction, NOTED, type RequestContext } from './interaction.ts';
 import { writeAnswer } from './resource-answer.ts';
 import { heldBy, lockOf, type PlannedWrite } from './plan-write.ts';
-import { conditionFault, explainRows } from './refused-write.ts';
+import { explainRows, requireDone } from './refused-write.ts';
 
 /** The plain rows of `resource_write` take fewer steps than a transaction; a plain write has only its mode. */
 function isPlain(write: TransactionWrite): write is TransactionWrite & { mode: 'create' | 'update' | 'upsert' } {
@@ -33,17 +34,15 @@ export function rowAnswer(
   const content = kept ?? { meta: write.meta, body: settled(write.body, resolved) };
   const { id, version, last_updated, outcome } = row;
   // A conditional create that finds a resource must not show it to a caller who may only write.
-  const mayRead = outcome !== 'matched' || context.caller.scopes.has(readScope(type));
+  const mayRead = outcome !== 'matched' || !isBlind(context, type);
   return writeAnswer(context, { type, id, version, last_updated, ...content }, outcome, mayRead);
 }
 
 /** What conditions found: placeholder to id. */
-export function resolutions(
-  rows: readonly (ConditionRow | WriteRow)[],
-  placeholders: readonly string[],
-): Map<string, string> {
+export function resolutions(rows: readonly TransactionRow[], placeholders: readonly string[]): Map<string, string> {
   const resolved = new Map<string, string>();
   for (const row of rows) {
+    if (row.part === 'failed') continue;
     const placeholder = row.part === 'condition' ? placeholders[row.ordinal] : undefined;
     if (placeholder !== undefined && row.id !== null) resolved.set(placeholder, row.id);
   }
@@ -53,7 +52,7 @@ export function resolutions(
 /** One write, alone. */
 export function prepareWrite(context: RequestContext, planned: PlannedWrite): Interaction {
   const { site } = context.caller;
-  const { type, write, condition, isPatch } = planned;
+  const { type, write, condition, searched, isPatch } = planned;
   const origin = { type, at: null, isPatch };
   const explain = (fault: Fault): Fault => explainRows(fault, [origin]);
   if (condition === null && isPlain(write)) {
@@ -68,13 +67,10 @@ export function prepareWrite(context: RequestContext, planned: PlannedWrite): In
   }
   const conditions = condition === null ? [] : [condition];
   return interaction(
-    NOTED,
+    { action: null, searched },
     [lockOf(site, [planned]) ?? lockKeys(site, []), writeTransaction(site, { writes: [write], conditions })],
     ([, rows]) => {
-      const refused = rows.find((row) => row.part === 'condition' && row.outcome !== 'resolved');
-      if (refused?.part === 'condition' && refused.outcome !== 'resolved') {
-        throw conditionFault(refused.outcome, origin);
-      }
+      requireDone(rows, [origin], () => origin);
       const row = present(rows.find((one) => one.part === 'row'));
       return rowAnswer(context, planned, row, resolutions(rows, [write.id]));
     },

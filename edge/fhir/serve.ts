@@ -54,7 +54,11 @@ async function run(request: Request, interaction: Interaction): Promise<Answer> 
   return answer(results);
 }
 
-async function runInSteps(request: Request, { audited, queries }: Interaction): Promise<object[][]> {
+/** One database batch: the caller's standing, what is asked, and the row of the audit. */
+async function runInSteps(
+  request: Request,
+  { audited, queries }: Pick<Interaction, 'audited' | 'queries'>,
+): Promise<object[][]> {
   const { deps, context, actor } = request;
   const { caller } = context;
   const row = audited === 'none' ? [] : [addAudit(caller.site, actor, audited)];
@@ -74,16 +78,14 @@ async function runWhole(
 }
 
 /** Two round trips: what must be known, and then what is done if it is still so; if it is not, both again. */
-async function runAfterLooking(request: Request, { queries, prepare }: Look): Promise<Answer> {
-  const { deps, context } = request;
-  for (let look = 1; ; look += 1) {
-    const seen = await deps.database.batch([assertCaller(context.caller), ...queries], timeLeft(request));
-    const interaction = await prepare(seen.slice(1));
+async function runAfterLooking(request: Request, look: Look): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const interaction = await look.prepare(await runInSteps(request, look));
     try {
       return await run(request, interaction);
     } catch (error) {
       const isOvertaken = error instanceof Fault && error.kind === 'conflict';
-      if (!isOvertaken || look === MAX_LOOKS) throw error;
+      if (!isOvertaken || tries === MAX_LOOKS) throw error;
     }
   }
 }

@@ -112,7 +112,7 @@ function draftOf(context: RequestContext, type: ResourceType, id: string | null,
 /** What the database has to have for the write to be done, and what is said where it has not. */
 function neededBy(
   { caller: { site } }: RequestContext,
-  { type, interaction, id, criteria }: Draft,
+  { type, interaction, id, foundBy }: Draft,
   { write }: PlannedWrite,
 ) {
   const needed: { readonly query: Query; readonly otherwise: readonly Issue[] }[] = [];
@@ -120,7 +120,7 @@ function neededBy(
     const otherwise = [unknownPatient(`${patientPath(type)}.reference`)];
     needed.push({ query: currentVersion(site, 'Patient', write.patient), otherwise });
   }
-  if (interaction === 'update' && criteria === null) {
+  if (interaction === 'update' && foundBy === null) {
     needed.push({ query: currentVersion(site, type, id), otherwise: issuesOf(unknownId(type)) });
   }
   return needed;

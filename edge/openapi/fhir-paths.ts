@@ -101,6 +101,9 @@ const conditions = (type: ResourceType, searches: SearchSet): Parameter[] =>
     return example === undefined ? parameter : { ...parameter, example };
   });
 
+const needsRead = (type: ResourceType): string =>
+  `By other parameters than \`identifier\` and \`_id\` it needs \`system/${type}.read\` too.`;
+
 const includes = (type: ResourceType, searches: SearchSet): Parameter[] => {
   const known = includesOf(searches, type);
   const told = 'The patients of what is found come with it. Needs `system/Patient.read` too.';
@@ -164,7 +167,7 @@ const PATCH_REFUSALS = {
 const MATCHES = { '200': answer('The matches.', 'Bundle') };
 
 /** What is told of an interaction beside its address and its scope. */
-type Told = Pick<OperationObject, 'summary' | 'parameters' | 'requestBody' | 'responses'>;
+type Told = Pick<OperationObject, 'summary' | 'description' | 'parameters' | 'requestBody' | 'responses'>;
 
 const TOLD: Readonly<Record<InteractionName, (type: ResourceType, searches: SearchSet) => Told>> = {
   search: (type, searches) => ({
@@ -174,15 +177,19 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType, searches: Sear
   }),
   create: (type) => ({
     summary: `Create a ${type}`,
-    parameters: [headerParameter('If-None-Exist', 'Create only when this search finds nothing.'), PREFER],
+    parameters: [
+      headerParameter('If-None-Exist', `Create only when this search finds nothing. ${needsRead(type)}`),
+      PREFER,
+    ],
     requestBody: body(type),
     responses: { ...written(type), ...writeRefusals() },
   }),
   conditionalUpdate: (type, searches) => ({
     summary: `Update the one ${type} that a search finds, or create it`,
+    description: needsRead(type),
     parameters: [...conditions(type, searches), PREFER],
     requestBody: body(type),
-    responses: { ...written(type), ...writeRefusals('not-found') },
+    responses: { ...written(type), ...writeRefusals() },
   }),
   searchByPost: (type, searches) => ({
     summary: `Search ${type} by a form`,
@@ -293,16 +300,20 @@ const templateOf = (path: string): string => path.replace(/:\w+\{\\(.+?)\}/, '$1
 function pathsOf(type: ResourceType, searches: SearchSet): [path: string, item: PathItem][] {
   const byPath = Map.groupBy(interactionsOf(type), ({ path }) => path);
   return [...byPath].map(([path, interactions]) => {
-    const operations = interactions.map(({ name, method, scope }) => [
-      OPENAPI_METHODS[method],
-      {
-        tags: [`FHIR ${type}`],
-        operationId: `${name}${type}`,
-        security: [{ accessToken: [] }],
-        description: `Needs ${NEEDED[scope](type)} and audience \`svc-fhir\`.`,
-        ...TOLD[name](type, searches),
-      },
-    ]);
+    const operations = interactions.map(({ name, method, scope }) => {
+      const { description, ...told } = TOLD[name](type, searches);
+      const needs = `Needs ${NEEDED[scope](type)} and audience \`svc-fhir\`.`;
+      return [
+        OPENAPI_METHODS[method],
+        {
+          tags: [`FHIR ${type}`],
+          operationId: `${name}${type}`,
+          security: [{ accessToken: [] }],
+          description: description === undefined ? needs : `${needs} ${description}`,
+          ...told,
+        },
+      ];
+    });
     return [`/fhir/${type}${templateOf(path)}`, Object.fromEntries(operations)];
   });
 }
@@ -329,7 +340,9 @@ export const fhirPaths = (searches: SearchSet): Paths => ({
     post: {
       tags: TAGS,
       summary: 'Batch or transaction',
-      description: 'Each entry needs the scope of its own interaction.',
+      description:
+        'Each entry needs the scope of its own interaction. In a transaction a reference may be a search, `Patient?identifier=…`; ' +
+        'by other parameters than `identifier` and `_id` it needs the `.read` of its type.',
       operationId: 'bundle',
       security: [{ accessToken: [] }],
       requestBody: {

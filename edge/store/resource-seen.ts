@@ -1,6 +1,6 @@
 /**
- * Resources as they are before they are changed: what a patch starts from. It is shown to nobody, so the audit has the
- * write alone; which names the version, so that what was seen here is what it replaces.
+ * Resources as they are before they are changed: what a patch starts from. What the patch answers depends on them, also
+ * where it changes nothing, so that the audit has them as read, or found by a condition.
  */
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Query } from '../deps.ts';
@@ -40,20 +40,22 @@ export function seeResources(siteId: string, sought: readonly Sought[]): Query<S
   const site = `${bind(siteId)}::uuid`;
   const each = sought.map((one, n) => {
     const { type } = one;
-    if ('id' in one) return `select ${n} as n, '${type}' as type, ${bind(one.id)}::uuid as id`;
-    return `(select ${n} as n, '${type}' as type, f.id from (${foundSql({ bind, site, type }, one.criteria)}) f)`;
+    if ('id' in one) return `select ${n} as n, '${type}' as type, 'read' as how, ${bind(one.id)}::uuid as id`;
+    return `(select ${n} as n, '${type}' as type, 'search' as how, f.id from (${foundSql({ bind, site, type }, one.criteria)}) f)`;
   });
   // The lateral with a limit is a look-up for each: no estimate can make a scan of it.
-  const rows = `select k.n, r.id, r.version, r.last_updated, r.meta, r.body,
+  const rows = `select k.n, k.how, r.type, r.id, r.patient_id, r.version, r.last_updated, r.meta, r.body,
        row_number() over w = 1 or sum(octet_length(r.body) + octet_length(r.meta)) over w <= ${PAGE_BYTES} as fits
   from (${each.join(' union all ')}) k
  cross join lateral (
    select x.* from resource x where x.site_id = ${site} and x.type = k.type and x.id = k.id limit 1) r
 window w as (order by k.n, r.id)`;
   return {
-    text: `select q.n, q.id, q.version, ${instantOf('q.last_updated')} as last_updated,
+    text: `with q as materialized (${rows}), noted as materialized (
+  select audit_note(array_agg(concat_ws(' ', s.how, s.type, s.id, s.patient_id))) as done from q s)
+select q.n, q.id, q.version, ${instantOf('q.last_updated')} as last_updated,
        case when q.fits then q.meta end as meta, case when q.fits then q.body end as body
-  from (${rows}) q order by q.n, q.id`,
+  from q cross join noted where noted.done order by q.n, q.id`,
     params,
     reads: true,
   };

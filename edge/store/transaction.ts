@@ -8,7 +8,7 @@ import type { ResourceWrite, WriteMode, WriteOutcome } from './resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Criterion } from './search/kinds.ts';
 import { matchesSql } from './search/search.ts';
-import { type Bind, binder, instantOf, sql } from './sql.ts';
+import { type Bind, binder, instantOf } from './sql.ts';
 import { faultOfOwnState, type OwnState } from './sqlstate.ts';
 
 /** A write whose mode its condition decides: `?` and the condition's placeholder. */
@@ -34,7 +34,16 @@ export interface Transaction {
   readonly conditions: readonly Condition[];
 }
 
-export type ConditionOutcome = 'resolved' | 'ambiguous' | 'no-match' | 'absent' | 'another-id';
+/** A resource that a transaction reads: without it the transaction fails as a whole. */
+export interface RequiredResource {
+  readonly type: ResourceType;
+  readonly id: string;
+  /** Null: any. */
+  readonly version: number | null;
+}
+
+/** `another-id`: the id that was required was not found. */
+export type ConditionOutcome = 'resolved' | 'ambiguous' | 'no-match' | 'another-id';
 
 /** What a condition found; `resolved` with a null id: nothing, so the placeholder is the new id. */
 export interface ConditionRow {
@@ -67,14 +76,27 @@ export function settled(text: string, resolved: ReadonlyMap<string, string>): st
   return result;
 }
 
-/** An entry of a batch that raised. */
+/** Why nothing was written, whatever rows come beside it: one for each position that it is about. */
 export interface FailedRow {
   readonly part: 'failed';
+  readonly ordinal: number;
   readonly outcome: OwnState;
 }
 
-/** What an entry of a batch, which has one row, would have failed with alone. */
-export const failedFault = ({ outcome }: FailedRow): Fault => faultOfOwnState(outcome, [0]);
+export type TransactionRow = ConditionRow | WriteRow | FailedRow;
+
+/** The Fault of a write that was refused; undefined where it was done. */
+export function failedFault(rows: readonly TransactionRow[]): Fault | undefined {
+  const failed = rows.filter((row) => row.part === 'failed');
+  const [first] = failed;
+  return (
+    first &&
+    faultOfOwnState(
+      first.outcome,
+      failed.map(({ ordinal }) => ordinal),
+    )
+  );
+}
 
 const WRITTEN = `w.part, w.ordinal, w.outcome, w.id, coalesce(r.version, w.version) as version,
        ${instantOf('coalesce(r.last_updated, w.last_updated)')} as last_updated, r.meta, r.body`;
@@ -105,24 +127,30 @@ function conditionsJson(conditions: readonly Condition[], from = 0): object[] {
 }
 
 /**
- * All or nothing. Faults as of `writeResources`, and `conflict` when two rows write one resource. When any condition's
- * outcome is not `resolved`, nothing was written and no `row` comes back.
+ * All or nothing. Faults as of `writeResources`, `conflict` when two rows write one resource, and `not-found`, with a
+ * position behind the writes, for a required resource that does not exist. With conditions these come as `failed` rows
+ * instead: the batch commits, so that the audit keeps what the conditions found. When any condition's outcome is not
+ * `resolved`, nothing was written and no `row` comes back.
  */
-export function writeTransaction(siteId: string, { writes, conditions }: Transaction): Query<ConditionRow | WriteRow> {
+export function writeTransaction(
+  siteId: string,
+  { writes, conditions }: Transaction,
+  required: readonly RequiredResource[] = [],
+): Query<TransactionRow> {
   const { params, bind } = binder();
   const site = `${bind(siteId)}::uuid`;
   const rows = `${bind(JSON.stringify(writes))}::json`;
   const text = `select ${WRITTEN}
   from resource_transaction(${site}, ${rows}, ${bind(JSON.stringify(conditionsJson(conditions)))}::json,
-         ${matchesJson(bind, site, conditions)}) w
+         ${matchesJson(bind, site, conditions)}, ${bind(JSON.stringify(required))}::json, ${conditions.length === 0}) w
   left join lateral (${matchedSql(site, `${rows} -> w.ordinal ->> 'type'`)}) r on true
  order by w.part, w.ordinal`;
   return { text, params };
 }
 
-export type BatchRow = (ConditionRow | WriteRow | FailedRow) & { readonly entry: number };
+export type BatchRow = TransactionRow & { readonly entry: number };
 
-/** Each for itself: what an entry raises is its own row, and the others are written. */
+/** Each for itself: what an entry fails with is its own row, and the others are written. */
 export function writeBatch(siteId: string, entries: readonly Transaction[]): Query<BatchRow> {
   const { params, bind } = binder();
   const site = `${bind(siteId)}::uuid`;
@@ -143,13 +171,4 @@ export function writeBatch(siteId: string, entries: readonly Transaction[]): Que
   left join lateral (${matchedSql(site, `${argument} -> w.entry -> 'rows' -> w.ordinal ->> 'type'`)}) r on true
  order by w.entry, w.part, w.ordinal`;
   return { text, params };
-}
-
-/** Fails the batch with Fault `not-found`, its `rows` the position, when the site has no such resource. */
-export function requireResource(
-  site: string,
-  { type, id, version }: { readonly type: ResourceType; readonly id: string; readonly version: number | null },
-  position: number,
-): Query {
-  return sql`select require_resource(${site}::uuid, ${type}, ${id}::uuid, ${version}::integer, ${position}::integer)`;
 }

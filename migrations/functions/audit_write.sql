@@ -1,6 +1,6 @@
 -- Writes the one row of an access; nothing where nothing was noted and nothing was searched: then no data was reached.
 --   p_actor_kind, p_actor, p_client, p_address, p_request: as the columns of audit
---   p_action: null for what was noted, which is then of one kind
+--   p_action: null for what was noted, which is then of one kind; beside another kind, a search is the condition of it
 --   p_searched: names of the parameters of a search, which counts also where it found nothing; null for none
 --   p_noted: the lines that audit_note was given; null for none
 -- Without settings, which cost as much as the rest: the plans of its inserts are kept without them.
@@ -25,7 +25,7 @@ begin
     insert into audit (site_id, actor_kind, actor, client_id, address, request_id, action, parts, types, ids, patients,
         parameters)
       values (p_site, p_actor_kind, p_actor, p_client, p_address, p_request,
-        coalesce(p_action, least(word[1], case when p_searched is not null then 'search' end)), '{}',
+        coalesce(p_action, word[1], 'search'), '{}',
         coalesce(word[2:2], '{}'), coalesce(word[3:3]::uuid[], '{}'),
         coalesce(case when word[2] = 'Patient' then word[3:3] else word[4:4] end::uuid[], '{}'),
         coalesce(p_searched, '{}'));
@@ -48,7 +48,8 @@ begin
   end loop;
   insert into audit (site_id, actor_kind, actor, client_id, address, request_id, action, parts, types, ids, patients,
       parameters)
-    values (p_site, p_actor_kind, p_actor, coalesce(p_client, made), p_address, p_request, coalesce(p_action, actions[1]),
+    values (p_site, p_actor_kind, p_actor, coalesce(p_client, made), p_address, p_request,
+      coalesce(p_action, (array_remove(actions, 'search') || actions)[1]),
       case when p_action in ('batch', 'transaction') then actions else '{}' end, v_types, v_ids,
       coalesce(v_patients, '{}'), coalesce(p_searched, '{}'));
 end $$;

@@ -1,6 +1,5 @@
 -- The entries of a batch, each for itself (FHIR R4 http, 3.1.0.11.1): p_entries is [{ rows, conditions }], the arguments
--- of resource_transaction. An entry that raises comes back as ('failed', SQLSTATE) and leaves nothing; entry is its
--- position.
+-- of resource_transaction, whose rows come back. An entry that fails leaves nothing; entry is its position.
 create or replace function resource_batch(p_site uuid, p_entries json, p_matches json)
 returns table (entry integer, part text, ordinal integer, outcome text, id uuid, version integer,
   last_updated timestamptz)
@@ -15,11 +14,7 @@ begin
            x(rows, conditions, n)
      order by x.n
   loop
-    begin
-      return query select e.n, t.part, t.ordinal, t.outcome, t.id, t.version, t.last_updated
-        from resource_transaction(p_site, e.rows, e.conditions, p_matches) t;
-    exception when sqlstate 'GW404' or sqlstate 'GW409' or sqlstate 'GW412' or sqlstate 'GW422' then
-      return query select e.n, 'failed', 0, sqlstate, null::uuid, null::integer, null::timestamptz;
-    end;
+    return query select e.n, t.part, t.ordinal, t.outcome, t.id, t.version, t.last_updated
+      from resource_transaction(p_site, e.rows, e.conditions, p_matches, '[]', false) t;
   end loop;
 end $$;

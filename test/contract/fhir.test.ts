@@ -7,12 +7,14 @@ import { bulkCases } from './fhir/bulk-cases.ts';
 import { bulkStreamCases } from './fhir/bulk-stream-cases.ts';
 import { bundleCases } from './fhir/bundle-cases.ts';
 import { clientCases } from './fhir/client-cases.ts';
+import { conditionCases } from './fhir/condition-cases.ts';
 import { conditionalCases } from './fhir/conditional-cases.ts';
 import { everythingCases } from './fhir/everything-cases.ts';
 import { exampleCases } from './fhir/example-cases.ts';
 import { httpCases } from './fhir/http-cases.ts';
 import { typeHistoryCases } from './fhir/type-history-cases.ts';
 import { isolationCases } from './fhir/isolation-cases.ts';
+import { lenientCases } from './fhir/lenient-cases.ts';
 import { pagingCases } from './fhir/paging-cases.ts';
 import { patchCases } from './fhir/patch-cases.ts';
 import { resourceCases } from './fhir/resource-cases.ts';
@@ -20,6 +22,7 @@ import { searchCases } from './fhir/search-cases.ts';
 import { strictCases } from './fhir/strict-cases.ts';
 import { strictTableCases } from './fhir/strict-table-cases.ts';
 import { startSubject } from './fhir/subject.ts';
+import { subsettedCases } from './fhir/subsetted-cases.ts';
 import { callsCases } from './clients/calls-cases.ts';
 
 onRuntimes(startSubject, (subject) => {
@@ -29,6 +32,9 @@ onRuntimes(startSubject, (subject) => {
   describe('history of a type', () => typeHistoryCases(subject));
   describe('everything of a patient', () => everythingCases(subject));
   describe('conditions', () => conditionalCases(subject));
+  describe('what conditions find out', () => conditionCases(subject));
+  describe('parts written back', () => subsettedCases(subject));
+  describe('lenient', () => lenientCases(subject));
   describe('patch', () => patchCases(subject));
   describe('bundles', () => bundleCases(subject));
   describe('bulk data', () => bulkCases(subject));

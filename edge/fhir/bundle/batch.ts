@@ -4,17 +4,10 @@
  */
 import { Fault } from '../../../shared/fault.ts';
 import type { SeenRow } from '../../store/resource-seen.ts';
-import {
-  type BatchRow,
-  type ConditionRow,
-  failedFault,
-  type Transaction,
-  writeBatch,
-  type WriteRow,
-} from '../../store/transaction.ts';
-import { auditedTogether, type Interaction, type RequestContext } from '../interaction.ts';
+import { type BatchRow, type Transaction, writeBatch } from '../../store/transaction.ts';
+import { auditedTogether, type Interaction, type RequestContext, searchedBy } from '../interaction.ts';
 import { lockOf, planWrite, type PlannedWrite } from '../plan-write.ts';
-import { conditionFault, explainRows } from '../refused-write.ts';
+import { requireDone } from '../refused-write.ts';
 import { present, rowAnswer } from '../run-write.ts';
 import { localMatches } from './conditions.ts';
 import type { Entry } from './entries.ts';
@@ -41,15 +34,10 @@ function unitsOf(writes: readonly PlannedWrite[]): Transaction[] {
 
 function writtenEntry(context: RequestContext, planned: PlannedWrite, rows: readonly BatchRow[]): string {
   const origin = { type: planned.type, at: null, isPatch: planned.isPatch };
-  const known: (ConditionRow | WriteRow)[] = [];
-  for (const row of rows) {
-    if (row.part === 'failed') throw explainRows(failedFault(row), [origin]);
-    if (row.part === 'condition' && row.outcome !== 'resolved') throw conditionFault(row.outcome, origin);
-    known.push(row);
-  }
-  const found = known.find((row) => row.part === 'condition')?.id ?? null;
+  requireDone(rows, [origin], () => origin);
+  const found = rows.find((row) => row.part === 'condition')?.id ?? null;
   const resolved = new Map(found === null ? [] : [[planned.write.id, found]]);
-  return answerEntry(rowAnswer(context, planned, present(known.find((row) => row.part === 'row')), resolved));
+  return answerEntry(rowAnswer(context, planned, present(rows.find((row) => row.part === 'row')), resolved));
 }
 
 /** @param seen what patches among the entries are about */
@@ -77,10 +65,10 @@ export async function prepareBatch(
   const writing = writes.length === 0 ? [] : [writeBatch(site, unitsOf(planned))];
 
   return {
-    audited: auditedTogether(
-      'batch',
-      reads.map(({ interaction }) => interaction),
-    ),
+    audited: auditedTogether('batch', [
+      ...reads.map(({ interaction }) => searchedBy(interaction)),
+      ...planned.map(({ searched }) => searched),
+    ]),
     queries: [...locks, ...writing, ...reads.flatMap(({ interaction }) => interaction.queries)],
     answer: async (results) => {
       // The rows are those of `writing`: the database answers in the order of the queries.

@@ -31,6 +31,7 @@ export async function prepareBundle(context: RequestContext, content: Json): Pro
   if (patches.length === 0) return prepare(new Map());
   return lookFor(
     context,
+    type,
     patches.map(({ patch }) => patch),
     (seen) => prepare(new Map(patches.map(({ entry }, n) => [entry, seen[n] ?? []]))),
   );

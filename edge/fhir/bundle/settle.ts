@@ -8,7 +8,7 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import { isResourceType } from '../../../shared/resource-type.ts';
 import type { Condition } from '../../store/transaction.ts';
 import type { RequestContext } from '../interaction.ts';
-import { criteriaOf } from '../search/request.ts';
+import { type FoundBy, readCondition } from '../conditions.ts';
 import { mapStrings } from '../strings.ts';
 import type { Entry } from './entries.ts';
 
@@ -20,7 +20,7 @@ const CONDITIONAL = /^([A-Za-z]+)\?(.+)$/s;
 /** A RESTful URL: what relative references of the entry are relative to. */
 const RESTFUL = /^(https?:\/\/.*)\/[A-Z][A-Za-z]+\/[A-Za-z0-9.-]{1,64}$/;
 
-export interface ReferenceCondition extends Condition {
+export interface ReferenceCondition extends Condition, FoundBy {
   /** What stands after the `?`. */
   readonly query: string;
   /** The entry that has it first. */
@@ -45,7 +45,7 @@ export function createSettler(context: RequestContext, targets: ReadonlyMap<stri
     const known = byText.get(text) ?? {
       kind: 'reference',
       type,
-      criteria: criteriaOf(type, query, context),
+      ...readCondition(context, 'reference', type, query),
       placeholder: uuidv7(context.now),
       required: null,
       local: [],

@@ -5,15 +5,16 @@
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { SeenRow } from '../../store/resource-seen.ts';
-import { type ConditionRow, requireResource, type WriteRow, writeTransaction } from '../../store/transaction.ts';
+import { type RequiredResource, type TransactionRow, writeTransaction } from '../../store/transaction.ts';
+import { isBlind } from '../conditions.ts';
 import { requireAffordableQueries } from '../cost.ts';
-import { auditedTogether, type Interaction, type RequestContext, type Target } from '../interaction.ts';
+import { auditedTogether, type Interaction, type RequestContext, searchedBy } from '../interaction.ts';
 import { issuesOf } from '../outcome.ts';
 import { notFound } from '../read.ts';
 import { type Draft, lockOf, planWrite } from '../plan-write.ts';
-import { conditionFault, explainRows, issueWithin, type RowOrigin } from '../refused-write.ts';
+import { explainRows, issueWithin, requireDone, type RowOrigin } from '../refused-write.ts';
 import { present, resolutions, rowAnswer } from '../run-write.ts';
-import { type PlacedCondition, placeConditions, type PlacedWrite } from './conditions.ts';
+import { placeConditions, type PlacedWrite } from './conditions.ts';
 import type { Entry } from './entries.ts';
 import { planEntry } from './plan-entry.ts';
 import { answerEntry, responseBundle } from './response.ts';
@@ -62,18 +63,6 @@ function targetsOf(drafts: readonly DraftEntry[]): Map<string, string> {
   }
   if (issues.length > 0) throw new Fault('malformed', 'two entries have one fullUrl', { issues });
   return targets;
-}
-
-function refusedCondition(
-  rows: readonly (ConditionRow | WriteRow)[],
-  placed: readonly PlacedCondition[],
-): Fault | undefined {
-  for (const row of rows) {
-    if (row.part !== 'condition' || row.outcome === 'resolved') continue;
-    const { condition, at } = present(placed[row.ordinal]);
-    return conditionFault(row.outcome, { type: condition.type, at, isPatch: condition.kind === 'patch' });
-  }
-  return undefined;
 }
 
 /**
@@ -127,6 +116,11 @@ export async function prepareTransaction(
   const updates = writes.filter(({ entry }) => entry.method !== 'POST');
   const placed = placeConditions(creates, updates, settler.conditions);
   const conditions = placed.map(({ condition }) => condition);
+  const conditionOrigin = (ordinal: number): RowOrigin => {
+    const { condition, at } = present(placed[ordinal]);
+    const { kind, type } = condition;
+    return { type, at, isPatch: kind === 'patch', isBlind: kind === 'reference' && isBlind(context, type) };
+  };
 
   // 3. One call: locks, writes, what the reads need to exist, reads.
   const lock = lockOf(
@@ -134,28 +128,33 @@ export async function prepareTransaction(
     writes.map(({ planned }) => planned),
   );
   const locks = lock === undefined ? [] : [lock];
-  const writing = writeTransaction(site, { writes: writes.map(({ planned }) => planned.write), conditions });
-  const targets = reads.flatMap(({ entry, interaction: { target } }): (Target & { at: string })[] =>
+  const targets = reads.flatMap(({ entry, interaction: { target } }): (RequiredResource & { at: string })[] =>
     target === undefined ? [] : [{ ...target, at: entry.at }],
   );
+  const required = targets.map(({ type, id, version }) => ({ type, id, version }));
+  const writing = writeTransaction(site, { writes: writes.map(({ planned }) => planned.write), conditions }, required);
   const origins: RowOrigin[] = [
-    ...writes.map(({ at, planned: { type, isPatch } }) => ({ at, type, isPatch })),
+    ...writes.map(({ at, planned: { type, isPatch, condition } }) => ({
+      at,
+      type,
+      isPatch,
+      isBlind: condition?.kind === 'update' && isBlind(context, type),
+    })),
     ...targets,
   ];
-  const required = targets.map((target, index) => requireResource(site, target, writes.length + index));
 
   return {
-    audited: auditedTogether(
-      'transaction',
-      reads.map(({ interaction }) => interaction),
-    ),
-    queries: [...locks, writing, ...required, ...reads.flatMap(({ interaction }) => interaction.queries)],
+    audited: auditedTogether('transaction', [
+      ...reads.map(({ interaction }) => searchedBy(interaction)),
+      ...writes.map(({ planned }) => planned.searched),
+      ...settler.conditions.map(({ names }) => names),
+    ]),
+    queries: [...locks, writing, ...reads.flatMap(({ interaction }) => interaction.queries)],
     explain: (fault) => explainRows(fault, origins),
     answer: async (results) => {
       // The rows are those of `writing`: the database answers in the order of the queries.
-      const rows = (results[locks.length] ?? []) as readonly (ConditionRow | WriteRow)[];
-      const refused = refusedCondition(rows, placed);
-      if (refused !== undefined) throw refused;
+      const rows = (results[locks.length] ?? []) as readonly TransactionRow[];
+      requireDone(rows, origins, conditionOrigin);
       const resolved = resolutions(
         rows,
         conditions.map(({ placeholder }) => placeholder),
@@ -165,7 +164,7 @@ export async function prepareTransaction(
       for (const [n, { index, planned }] of writes.entries()) {
         answers[index] = answerEntry(rowAnswer(context, planned, present(written[n]), resolved));
       }
-      let from = locks.length + 1 + required.length;
+      let from = locks.length + 1;
       for (const { index, interaction } of reads) {
         const until = from + interaction.queries.length;
         answers[index] = answerEntry(await interaction.answer(results.slice(from, until)));

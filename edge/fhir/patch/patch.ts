@@ -15,18 +15,17 @@ import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { parseStored } from '../../store/resource.ts';
 import { type SeenRow, seeResources, type Sought } from '../../store/resource-seen.ts';
-import type { Criterion } from '../../store/search/kinds.ts';
+import { type FoundBy, readCondition } from '../conditions.ts';
 import { NOT_THERE, preconditionOf, type RequestHeaders, requireStillSo } from '../conditional-headers.ts';
-import type { Interaction, Look, RequestContext } from '../interaction.ts';
+import { auditedTogether, type Interaction, type Look, type RequestContext } from '../interaction.ts';
 import { type Draft, lockKeysOf } from '../plan-write.ts';
 import { conditionFault, unknownId } from '../refused-write.ts';
 import { requireValid } from '../resource-body.ts';
-import { criteriaOf } from '../search/request.ts';
 import { applyPatch } from './apply.ts';
 import type { Operation } from './operations.ts';
 
 /** What is patched: the resource with the id, or the one that is found. */
-export type PatchTarget = { readonly id: string } | { readonly criteria: readonly Criterion[] };
+export type PatchTarget = { readonly id: string } | FoundBy;
 
 export interface Patch {
   readonly type: ResourceType;
@@ -53,17 +52,18 @@ export function patchOf(
 }
 
 /** @param query the search parameters that find the resource */
-export const foundBy = (context: RequestContext, type: ResourceType, query: string): PatchTarget => ({
-  criteria: criteriaOf(type, query, context),
-});
+export const foundBy = (context: RequestContext, type: ResourceType, query: string): PatchTarget =>
+  readCondition(context, 'patch', type, query);
 
 /**
  * What has to be read before anything can be patched.
  *
+ * @param action the bundle that the patches are entries of; null: one patch, whose reading is a read or a search
  * @param prepare gets for each patch what was found: no row, one, or two where it is not told which is meant
  */
 export function lookFor(
   { caller }: RequestContext,
+  action: 'batch' | 'transaction' | null,
   patches: readonly Patch[],
   prepare: (seen: readonly (readonly SeenRow[])[]) => Interaction | Promise<Interaction>,
 ): Look {
@@ -74,6 +74,10 @@ export function lookFor(
   });
   const query = seeResources(caller.site, sought);
   return {
+    audited: auditedTogether(
+      action,
+      patches.map(({ target }) => ('names' in target ? target.names : null)),
+    ),
     queries: [query],
     prepare: ([rows]) => {
       // The rows are those of the query: whoever runs it keeps it (Database.batch).
@@ -136,8 +140,13 @@ export function draftPatch(context: RequestContext, patch: Patch, [found, other]
   requireStillSo(headers, found.version, found.last_updated);
   const content = patched(context, patch, stored(type, found));
   const own = { type, interaction: 'patch', expect: found.version, unmodifiedSince: null, content } as const;
-  if ('id' in target) return { ...own, id: found.id, criteria: null, required: null, lockKeys: [] };
+  if ('id' in target) return { ...own, id: found.id, foundBy: null, required: null, lockKeys: [] };
   // Asked again when it is written, so that the same resource is still the only one that is found.
-  const { criteria } = target;
-  return { ...own, id: uuidv7(context.now), criteria, required: found.id, lockKeys: lockKeysOf(type, criteria) };
+  return {
+    ...own,
+    id: uuidv7(context.now),
+    foundBy: target,
+    required: found.id,
+    lockKeys: lockKeysOf(type, target.criteria),
+  };
 }

@@ -280,7 +280,7 @@ export function bundleCases(subject: () => Subject): void {
         put(patient('b5', { id: randomUUID() }), 'Patient?identifier=b5'),
         post(patient('b5')),
       ]);
-      expect(statuses(reply)).toEqual(['422', '400', '404', '201']);
+      expect(statuses(reply)).toEqual(['422', '400', '400', '201']);
     });
   });
 

@@ -104,8 +104,8 @@ export function conditionalCases(subject: () => Subject): void {
       expectOutcome(await put('cu1', patient('cu1'), { 'if-match': 'W/"1"' }), 412, 'conflict');
       expectOutcome(await put('cu9', patient('cu9'), { 'if-match': 'W/"1"' }), 412, 'conflict');
       expectOutcome(await put('cu1', patient('cu1', { id: randomUUID() })), 400, 'value');
-      expectOutcome(await put('cu9', patient('cu9', { id: randomUUID() })), 404, 'not-found');
-      expectOutcome(await put('cu9', patient('cu9', { id: 'example' })), 404, 'not-found');
+      expectOutcome(await put('cu9', patient('cu9', { id: randomUUID() })), 400, 'value', 'Patient.id');
+      expectOutcome(await put('cu9', patient('cu9', { id: 'example' })), 400, 'value', 'Patient.id');
       expect(await count('cu9')).toBe(0);
     });
 

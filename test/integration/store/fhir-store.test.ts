@@ -232,7 +232,7 @@ describe('resource_transaction', () => {
     const named = condition('update', 'u1', { required: newId() });
     expect(await run([conditional(named, patient('u1'))], [named])).toMatchObject([{ outcome: 'another-id' }]);
     const absent = condition('update', 'nobody', { required: newId() });
-    expect(await run([conditional(absent, patient('u1'))], [absent])).toMatchObject([{ outcome: 'absent' }]);
+    expect(await run([conditional(absent, patient('u1'))], [absent])).toMatchObject([{ outcome: 'another-id' }]);
     await write(patient('u1'));
     const many = condition('update', 'u1');
     expect(await run([conditional(many, patient('u1'))], [many])).toMatchObject([{ outcome: 'ambiguous' }]);
@@ -267,7 +267,7 @@ describe('resource_transaction', () => {
     const one = condition('create', 'd1');
     const two = condition('create', 'd1', { local: [one.placeholder] });
     const rows = await run([conditional(one, patient('d1')), conditional(two, patient('d1'))], [one, two]);
-    expect(rows.map(({ outcome, id }) => [outcome, id])).toEqual([
+    expect(rows.map((row) => [row.outcome, 'id' in row ? row.id : undefined])).toEqual([
       ['resolved', null],
       ['resolved', one.placeholder],
       ['created', one.placeholder],
@@ -279,6 +279,23 @@ describe('resource_transaction', () => {
     const { id } = await write(patient('2x'));
     const twice = [toWrite(patient('2a'), id, 'update'), toWrite(patient('2b'), id, 'update')];
     expect(await failure(run(twice, []))).toMatchObject({ kind: 'conflict', rows: [0, 1] });
+  });
+
+  test('a write with a condition that is refused comes back as rows, and leaves nothing', async () => {
+    const { id } = await write(patient('rf1'));
+    const required = [{ type: 'Observation', id: newId(), version: null }] as const;
+    const found = condition('create', 'rf1');
+    const writes = [conditional(found, patient('rf1')), toWrite(patient('rf2'), newId(), 'create')];
+    const missing = await database.run(writeTransaction(site, { writes, conditions: [found] }, required));
+    expect(missing).toContainEqual(expect.objectContaining({ part: 'failed', ordinal: 2, outcome: 'GW404' }));
+    expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: 'rf2' }] }])).toEqual([]);
+    const [one, two] = [condition('update', 'rf1'), condition('update', 'rf1')];
+    const twice = await run([conditional(one, patient('rf1')), conditional(two, patient('rf1'))], [one, two]);
+    expect(twice.filter(({ part }) => part !== 'condition')).toMatchObject([
+      { part: 'failed', ordinal: 0, outcome: 'GW409' },
+      { part: 'failed', ordinal: 1, outcome: 'GW409' },
+    ]);
+    expect(twice).toMatchObject([{ id }, { id }, {}, {}]);
   });
 
   test('a batch writes what it can', async () => {

@@ -18,7 +18,7 @@ import { seeResources } from '../../../edge/store/resource-seen.ts';
 import type { Sort } from '../../../edge/store/search/page-ids.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
-import { requireResource, writeTransaction } from '../../../edge/store/transaction.ts';
+import { writeTransaction } from '../../../edge/store/transaction.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
@@ -316,11 +316,13 @@ describe('what is asked', () => {
     await client(`update resource_history set version = 9 where site_id = $1 and id = $2 and version = 41`);
     const fresh = uuidv7(Date.now());
     const resource = { resourceType: 'Patient', identifier: [{ value: 'never' }] };
-    const failed = site.deps.database.batch([
-      writeResources(site.site, [toWrite(resource, fresh, 'create')]),
-      requireResource(site.site, { type: 'Observation', id: ids.observation, version: 9 }, 1),
-    ] as const);
-    await expect(failed).rejects.toMatchObject({ kind: 'not-found' });
+    const writes = [toWrite(resource, fresh, 'create')];
+    const failed = site.deps.database.run(
+      writeTransaction(site.site, { writes, conditions: [] }, [
+        { type: 'Observation', id: ids.observation, version: 9 },
+      ]),
+    );
+    await expect(failed).rejects.toMatchObject({ kind: 'not-found', rows: [1] });
     const [none, current] = await site.deps.database.batch([
       readResource(site.site, 'Patient', fresh),
       readResource(site.site, 'Patient', id),
@@ -337,9 +339,11 @@ describe('what is asked', () => {
 
   test('a current version that only the other site has fails it too', async () => {
     const failed = site.deps.database.run(
-      requireResource(site.site, { type: 'Observation', id: ids.observation, version: 42 }, 0),
+      writeTransaction(site.site, { writes: [], conditions: [] }, [
+        { type: 'Observation', id: ids.observation, version: 42 },
+      ]),
     );
-    await expect(failed).rejects.toMatchObject({ kind: 'not-found' });
+    await expect(failed).rejects.toMatchObject({ kind: 'not-found', rows: [0] });
   });
 });
 
