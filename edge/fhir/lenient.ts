@@ -8,13 +8,13 @@ import type { ResourceType } from '../../shared/resource-type.ts';
 const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /**
- * Parameters of R4 that name a patient, or something that is one patient's: a result of an order, an encounter, a
- * specimen. And those of every type that can name either.
+ * Parameters of R4 that name a patient, or something that is one patient's: an order, an encounter, a specimen. And
+ * parameters of every type (`_in` is R5's) that can name either.
  */
 const OF_ONE_PATIENT = names(
   'patient subject identifier encounter episode context based-on part-of derived-from has-member focus specimen result ' +
     'media evidence-detail reason-reference related relatesto ' +
-    '_id _has _list _in _filter _query _content _text _source _tag _security',
+    '_has _list _in _filter _query _content _text _source _tag _security',
 );
 
 /** R4's search parameters of Patient: each of them chooses patients. */

@@ -48,8 +48,8 @@ const OVERTAKEN =
   'another request, or another entry of the Bundle, changed the resource while it was patched: nothing was patched. Send it again';
 const TWICE = 'two entries would write one resource: leave one of them out';
 const STALE_OR_TWICE =
-  'an entry is not as its ifMatch or ifNoneMatch has it, or two entries would write one resource. Which of these is said to a ' +
-  'token that may read the type: check the versions, and send what may be one resource in separate Bundles';
+  'an entry is not as its ifMatch or ifNoneMatch has it, or two entries would write one resource: check the versions, and ' +
+  'send entries for one resource in separate Bundles';
 
 /** What was patched is not what is there now; who runs the request asks again (serve.ts). */
 const overtaken = (at: string | null): Fault => located(new Fault('conflict', OVERTAKEN), at);

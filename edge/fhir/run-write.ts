@@ -54,8 +54,8 @@ export function prepareWrite(context: RequestContext, planned: PlannedWrite): In
   const { site } = context.caller;
   const { type, write, condition, searched, isPatch } = planned;
   const origin = { type, at: null, isPatch };
-  const explain = (fault: Fault): Fault => explainRows(fault, [origin]);
   if (condition === null && isPlain(write)) {
+    const explain = (fault: Fault): Fault => explainRows(fault, [origin]);
     const answer = ([row]: WrittenResource[]): Answer => rowAnswer(context, planned, present(row), new Map());
     const { keys, patients } = heldBy([planned]);
     return interaction(
@@ -74,7 +74,6 @@ export function prepareWrite(context: RequestContext, planned: PlannedWrite): In
       const row = present(rows.find((one) => one.part === 'row'));
       return rowAnswer(context, planned, row, resolutions(rows, [write.id]));
     },
-    { explain },
   );
 }
 
