@@ -81,19 +81,23 @@ select table_of_site('hl7_attempt');
 -- Of the attempts that a sender causes by sending one message again, the first ten and the newest hundred are kept.
 grant select, insert, delete on hl7_attempt to gateway_app;
 
+-- The resources that a message touched. meta.source does not say who wrote a version: a FHIR client sends it back with its
+-- update, and a merge leaves it as it is.
 create table hl7_message_resource (
   site_id uuid not null,
   message_id uuid not null,
   type text not null,
   id uuid not null,
   version integer not null,
-  primary key (site_id, message_id, type, id),
+  -- The message wrote this version; false: the resource already said what the message says, and stayed at this version.
+  is_written boolean not null,
+  primary key (site_id, message_id, type, id, version),
   foreign key (site_id, message_id) references hl7_message,
   foreign key (site_id, type, id) references resource
 );
 create index hl7_message_resource_of on hl7_message_resource (site_id, type, id);
 select table_of_site('hl7_message_resource');
-grant select, insert, update on hl7_message_resource to gateway_app;
+grant select, insert on hl7_message_resource to gateway_app;
 
 -- What messages are found by: identifiers and names of their patients, and what was wrong with them. Written with the message,
 -- also with a rejected one, and deleted with its bytes (hl7_messages_forget).

@@ -32,43 +32,63 @@ export function readStoredMessage(site: string, messageId: string): Query<Messag
 export interface MessageResourceRow {
   readonly type: string;
   readonly id: string;
+  /** The version that the message wrote; where it changed nothing, the version that it found. */
   readonly version: number;
-  /** The current one, which may be later than the one this message made. */
   readonly current_version: number;
-  /** Text of the version that it made, and of the one before; null where there was none, or it is too long to be shown. */
+  readonly is_written: boolean;
+  /** Text of `version` and of the version before it; null: not asked for, too long, or no longer kept. */
   readonly after: string | null;
   readonly before: string | null;
-  /** The texts are left out: they are too long. */
   readonly is_long: boolean;
+  /** The version or the one before it is no longer kept. */
+  readonly is_forgotten: boolean;
 }
 
-/** What is shown of one resource, and of all of a message, in bytes. */
+/** Bytes of text that are compared for one version, and for all of a message. */
 const MAX_TEXT = 64 * 1024;
 const MAX_TEXTS = 2 * 1024 * 1024;
+/** The page and the API show so many entries of one message. */
+export const MAX_SHOWN_RESOURCES = 1000;
 
-/** The resources that a message made or changed, the patients first, with what it changed of them. */
-export function resourcesOfMessage(site: string, messageId: string): Query<MessageResourceRow> {
-  return read<MessageResourceRow>`select q.type, q.id, q.version, q.current_version,
-      case when q.fits then q.after end as after, case when q.fits then q.before end as before, not q.fits as is_long
-    from (
-      select x.type, x.id, x.version, r.version as current_version, n.body as after, o.body as before,
-             coalesce(octet_length(n.body), 0) + coalesce(octet_length(o.body), 0) <= ${raw(String(MAX_TEXT))}
-               and sum(coalesce(octet_length(n.body), 0) + coalesce(octet_length(o.body), 0))
-                     over (order by x.type <> 'Patient', x.type, x.id) <= ${raw(String(MAX_TEXTS))} as fits
-        from hl7_message_resource x
-        join resource r on r.site_id = x.site_id and r.type = x.type and r.id = x.id
-        left join lateral (
-          select r.body where r.version = x.version
+/** SQL over `x` and `r`: the text of a version that is current or in the history. */
+const bodyOf = (version: string): string => `left join lateral (
+          select r.body where r.version = ${version}
           union all
           select h.body from resource_history h
-           where h.site_id = x.site_id and h.type = x.type and h.id = x.id and h.version = x.version and r.version <> x.version
-          limit 1) n on true
-        left join lateral (
-          select h.body from resource_history h
-           where h.site_id = x.site_id and h.type = x.type and h.id = x.id and h.version = x.version - 1 limit 1) o on true
-       where x.site_id = ${site}::uuid and x.message_id = ${messageId}::uuid) q
-    order by q.type <> 'Patient', q.type, q.id
-    limit 1000`;
+           where h.site_id = x.site_id and h.type = x.type and h.id = x.id and h.version = ${version}
+          limit 1)`;
+
+/**
+ * Each version that a message wrote, with the version before it, and each resource that it touched without a change;
+ * patients first. Where there are more than `MAX_SHOWN_RESOURCES`, one row more.
+ */
+export function resourcesOfMessage(site: string, messageId: string): Query<MessageResourceRow> {
+  return read<MessageResourceRow>`with touched as materialized (
+      select x.* from hl7_message_resource x
+       where x.site_id = ${site}::uuid and x.message_id = ${messageId}::uuid
+         and (x.is_written or not exists (
+           select from hl7_message_resource o
+            where o.site_id = x.site_id and o.message_id = x.message_id and o.type = x.type and o.id = x.id
+              and (o.is_written or o.version > x.version)))
+       order by x.type <> 'Patient', x.type, x.id, x.version
+       limit ${raw(String(MAX_SHOWN_RESOURCES + 1))}
+    ), texts as (
+      select x.type, x.id, x.version, x.is_written, r.version as current_version, n.body as after, o.body as before,
+             coalesce(octet_length(n.body), 0) + coalesce(octet_length(o.body), 0) as bytes
+        from touched x
+        join resource r on r.site_id = x.site_id and r.type = x.type and r.id = x.id
+        ${raw(bodyOf('x.version'))} n on x.is_written
+        ${raw(bodyOf('x.version - 1'))} o on x.is_written
+    ), measured as (
+      select t.*, t.bytes > ${raw(String(MAX_TEXT))}
+               or sum(t.bytes) over (order by t.type <> 'Patient', t.type, t.id, t.version) > ${raw(String(MAX_TEXTS))} as is_long
+        from texts t
+    )
+    select m.type, m.id, m.version, m.current_version, m.is_written, m.is_long,
+           case when not m.is_long then m.after end as after, case when not m.is_long then m.before end as before,
+           m.is_written and (m.after is null or m.version > 1 and m.before is null) as is_forgotten
+      from measured m
+     order by m.type <> 'Patient', m.type, m.id, m.version`;
 }
 
 /** Notes for the audit that a message is shown, with what it made and whom that concerns; nothing where there is none. */
@@ -121,10 +141,10 @@ export interface WrittenByRow {
   readonly version: number;
 }
 
-/** The messages that made or changed a resource, the newest first. */
+/** The messages that wrote a version of a resource, the newest first. */
 export function messagesOfResource(site: string, type: string, id: string): Query<WrittenByRow> {
   return read<WrittenByRow>`select m.message_id, ${raw(instantOf('m.received_at'))} as received_at, m.message_type, m.control_id, x.version
     from hl7_message_resource x join hl7_message m on m.site_id = x.site_id and m.message_id = x.message_id
-   where x.site_id = ${site}::uuid and x.type = ${type} and x.id = ${id}::uuid
-   order by m.received_at desc limit 50`;
+   where x.site_id = ${site}::uuid and x.type = ${type} and x.id = ${id}::uuid and x.is_written
+   order by x.version desc limit 50`;
 }

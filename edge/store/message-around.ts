@@ -50,7 +50,7 @@ export function messagesAround(site: string, messageId: string): Query<AroundRow
             join hl7_message_key r on r.site_id = t.site_id and r.message_id = t.message_id
            where r.key >= '#' and r.key < '$' limit ${raw(String(MAX_KEYS))}) x
 ), made as materialized (
-  select x.type, x.id from t join hl7_message_resource x on x.site_id = t.site_id and x.message_id = t.message_id
+  select distinct x.type, x.id from t join hl7_message_resource x on x.site_id = t.site_id and x.message_id = t.message_id
    where x.type in ('DiagnosticReport', 'Observation', 'DocumentReference')
    order by x.type, x.id limit ${raw(String(MAX_RESOURCES))}
 ), beside as (

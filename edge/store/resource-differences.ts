@@ -34,7 +34,8 @@ export function differences(
 /** What every write changes, and what a resource is known by. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta']);
 
-function elementDifferences(before: JsonObject, after: JsonObject): ElementDifference[] {
+/** Members that differ between two versions of one resource. */
+export function elementDifferences(before: JsonObject, after: JsonObject): ElementDifference[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !LEFT_OUT.has(name));
   return names
     .map((element) => ({ element, before: printed(before[element]), after: printed(after[element]) }))

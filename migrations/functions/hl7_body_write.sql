@@ -13,8 +13,7 @@ begin
      set version = r.version + 1, body = p_body,
          last_updated = greatest(write_time(), r.last_updated)
    where r.site_id = p_site and r.type = p_type and r.id = p_id;
-  insert into hl7_message_resource (site_id, message_id, type, id, version)
-    select r.site_id, p_message, r.type, r.id, r.version
-      from resource r where r.site_id = p_site and r.type = p_type and r.id = p_id
-    on conflict (site_id, message_id, type, id) do update set version = excluded.version;
+  insert into hl7_message_resource (site_id, message_id, type, id, version, is_written)
+    select r.site_id, p_message, r.type, r.id, r.version, true
+      from resource r where r.site_id = p_site and r.type = p_type and r.id = p_id;
 end $$;

@@ -28,10 +28,9 @@ begin
   insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
     select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
       from resource r where r.site_id = p_site and r.patient_id = p_from;
-  insert into hl7_message_resource (site_id, message_id, type, id, version)
-    select r.site_id, p_message, r.type, r.id, r.version + 1
-      from resource r where r.site_id = p_site and r.patient_id = p_from
-    on conflict (site_id, message_id, type, id) do update set version = excluded.version;
+  insert into hl7_message_resource (site_id, message_id, type, id, version, is_written)
+    select r.site_id, p_message, r.type, r.id, r.version + 1, true
+      from resource r where r.site_id = p_site and r.patient_id = p_from;
   -- A document that took the place of another stands under that one's number too, and is another than its like.
   select coalesce(array_agg(i.id), '{}'), coalesce(array_agg(o.id), '{}') into gone, kept
     from resource r

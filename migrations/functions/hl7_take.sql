@@ -149,11 +149,11 @@ begin
        and not i.led;
   end if;
   if json_array_length(e.resources) > 0 then
-    insert into hl7_message_resource (site_id, message_id, type, id, version)
-      select p_site, m."messageId", r.value ->> 'type', w.id, w.version
+    insert into hl7_message_resource (site_id, message_id, type, id, version, is_written)
+      select p_site, m."messageId", r.value ->> 'type', w.id, w.version, w.outcome in ('created', 'updated')
         from resource_write(p_site, e.resources) w
         join json_array_elements(e.resources) with ordinality r(value, n) on r.n = w.ordinal + 1
-      on conflict (site_id, message_id, type, id) do update set version = excluded.version;
+      on conflict do nothing;
   end if;
   if json_array_length(e.identities) > 0 then
     insert into hl7_identity (site_id, type, key, id)

@@ -113,14 +113,27 @@ const messageDetail = messageItem.extend({
     .array(
       z.object({
         reference: text,
-        version: z.number().int().meta({ description: 'That it made.' }),
+        version: z
+          .number()
+          .int()
+          .meta({ description: 'The version that the message wrote; of an unchanged resource the version it found.' }),
         currentVersion: z.number().int(),
-        change: z.enum(['created', 'changed', 'unchanged']),
+        change: z
+          .enum(['created', 'changed', 'unchanged'])
+          .meta({ description: '`unchanged`: the resource already said what the message says.' }),
         isLong: z.boolean().meta({ description: 'Too long to be compared here.' }),
+        isForgotten: z
+          .boolean()
+          .meta({ description: 'This version or the one before it is no longer kept, so they cannot be compared.' }),
         elements: z.array(z.object({ element: text, before: text.nullable(), after: text.nullable() })),
       }),
     )
-    .meta({ description: 'What it made or changed, with the difference to the version before, element by element.' }),
+    .meta({
+      description:
+        'Each version that this message wrote, with its difference to the version before, element by element, and each resource ' +
+        'that it left unchanged; 1,000 at most.',
+    }),
+  hasMoreResources: z.boolean().meta({ description: 'There are more than `resources` lists.' }),
   around: z
     .array(
       z.object({

@@ -195,41 +195,47 @@ const Around = ({ around, path }: { around: readonly AroundView[]; path: string 
   </dl>
 );
 
-const versionText = ({ version, currentVersion }: ChangeView): string =>
-  currentVersion === version
-    ? `version ${version}, the current one`
-    : `version ${version}; the current one is ${currentVersion}`;
+const versionText = ({ change, version, currentVersion }: ChangeView): string => {
+  const own = change === 'unchanged' ? `stayed at version ${version}` : `version ${version}`;
+  return currentVersion === version ? `${own}, the current one` : `${own}; the current one is ${currentVersion}`;
+};
 
-/** Resources by what the message did to them, each a link. */
+const CHANGES = {
+  created: { tone: 'good', word: 'created' },
+  changed: { tone: 'good', word: 'changed' },
+  unchanged: { tone: 'plain', word: 'no change' },
+} as const;
+
+const Compared = ({ change: { reference, change, isLong, isForgotten, elements } }: { change: ChangeView }) => {
+  if (change === 'unchanged') return <p class="quiet">The resource already said what this message says.</p>;
+  if (isForgotten) {
+    return <p class="quiet">This version or the one before it is no longer kept, so the change cannot be shown.</p>;
+  }
+  if (isLong) return <p class="quiet">The text is too long to be compared here.</p>;
+  return <Differences label={`What it changed in ${reference}`} resources={[{ reference, change, elements }]} isDone />;
+};
+
+/** The versions that the message wrote, and the resources that it left unchanged, each a link. */
 const Changes = ({ changes, path }: { changes: readonly ChangeView[]; path: string }) => (
   <div class="changes">
     {changes.map((each, at) => {
-      const { reference, version, change, isLong, elements } = each;
+      const { reference, version, currentVersion, change } = each;
+      const { tone, word } = CHANGES[change];
       return (
-        <details open={at < 3 && change !== 'created'}>
+        <details open={at < 3 && change === 'changed'}>
           <summary>
-            <code>{reference}</code>{' '}
-            <Badge tone={change === 'unchanged' ? 'plain' : 'good'}>{change === 'created' ? 'made' : change}</Badge>{' '}
-            <small class="quiet">{versionText(each)}</small>
+            <code>{reference}</code> <Badge tone={tone}>{word}</Badge> <small class="quiet">{versionText(each)}</small>
           </summary>
           <p>
-            <a href={`${path}/resources/${reference}?version=${version}`}>Look at what it made</a>
-            {each.currentVersion === version ? null : (
+            <a href={`${path}/resources/${reference}?version=${version}`}>Show version {version}</a>
+            {currentVersion === version ? null : (
               <>
                 {' '}
-                or <a href={`${path}/resources/${reference}`}>at what it is now</a>
+                or <a href={`${path}/resources/${reference}`}>the current version</a>
               </>
             )}
           </p>
-          {isLong ? (
-            <p class="quiet">It is too long to be compared here.</p>
-          ) : (
-            <Differences
-              label={`What it changed in ${reference}`}
-              resources={[{ reference, change, elements }]}
-              isDone
-            />
-          )}
+          <Compared change={each} />
         </details>
       );
     })}
@@ -317,10 +323,13 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
       <section aria-labelledby="resources">
         <h2 id="resources">What it changed</h2>
         {message.resources.length === 0 ? (
-          <Empty>It made or changed no resource.</Empty>
+          <Empty>This message wrote no resource.</Empty>
         ) : (
           <Changes changes={message.resources} path={path} />
         )}
+        {message.hasMoreResources ? (
+          <p class="quiet">Only the first {message.resources.length.toLocaleString('en')} entries are shown.</p>
+        ) : null}
       </section>
       <section aria-labelledby="segments">
         <div class="heading">

@@ -97,7 +97,7 @@ export const ResourcePage = ({ resource, path }: { resource: ResourceView; path:
         <Code text={json} label="The resource" copy />
       </section>
       <section aria-labelledby="messages">
-        <h2 id="messages">Messages that made or changed it</h2>
+        <h2 id="messages">Messages that wrote a version</h2>
         {messages.length === 0 ? (
           <Empty>None: a FHIR client wrote it.</Empty>
         ) : (

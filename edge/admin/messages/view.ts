@@ -1,10 +1,15 @@
 /** Messages as the JSON API and the pages show them. */
 import { isJsonObject, type JsonObject, parseJson } from '../../../shared/json.ts';
 import { decodeBase64 } from './base64.ts';
-import type { AttemptRow, MessageDetailRow, MessageResourceRow } from '../../store/admin-message.ts';
+import {
+  type AttemptRow,
+  MAX_SHOWN_RESOURCES,
+  type MessageDetailRow,
+  type MessageResourceRow,
+} from '../../store/admin-message.ts';
 import type { ListedRow, MessageRow } from '../../store/message-search.ts';
 import type { AroundRow } from '../../store/message-around.ts';
-import { differences, type ResourceDifference } from '../../store/resource-differences.ts';
+import { elementDifferences } from '../../store/resource-differences.ts';
 import { type Finding, viewAck, viewMessage } from './segments.ts';
 
 export function viewMessageRow(row: MessageRow) {
@@ -73,21 +78,16 @@ const parsed = (type: string, id: string, body: string): JsonObject => {
   return isJsonObject(resource) ? resource : {};
 };
 
-/** What a message made of a resource, or changed in it. */
-function viewChange({
-  type,
-  id,
-  version,
-  current_version: currentVersion,
-  before,
-  after,
-  is_long: isLong,
-}: MessageResourceRow) {
+/** A version that a message wrote, compared with the version before it; or a resource that it left as it was. */
+function viewChange(row: MessageResourceRow) {
+  const { type, id, version, current_version: currentVersion, is_long: isLong, is_forgotten: isForgotten } = row;
   const reference = `${type}/${id}`;
-  const known = before === null ? new Map<string, JsonObject>() : new Map([[reference, parsed(type, id, before)]]);
-  const [difference] = after === null ? [] : differences(known, [parsed(type, id, after)]);
-  const change: ResourceDifference['change'] = version === 1 ? 'created' : (difference?.change ?? 'changed');
-  return { reference, version, currentVersion, change, isLong, elements: difference?.elements ?? [] };
+  const own = { reference, version, currentVersion, isLong, isForgotten };
+  if (!row.is_written) return { ...own, change: 'unchanged', elements: [] } as const;
+  const change = version === 1 ? 'created' : 'changed';
+  if (isForgotten || row.after === null) return { ...own, change, elements: [] } as const;
+  const before = row.before === null ? {} : parsed(type, id, row.before);
+  return { ...own, change, elements: elementDifferences(before, parsed(type, id, row.after)) } as const;
 }
 export type ChangeView = ReturnType<typeof viewChange>;
 
@@ -125,7 +125,8 @@ export function viewMessageDetail(
     errors,
     attemptCount: attempts.at(-1)?.number ?? 0,
     attempts: attempts.map(viewAttempt),
-    resources: resources.map(viewChange),
+    resources: resources.slice(0, MAX_SHOWN_RESOURCES).map(viewChange),
+    hasMoreResources: resources.length > MAX_SHOWN_RESOURCES,
     around: around.map(viewAround),
   };
 }

@@ -120,7 +120,7 @@ test('what came for number 4711 is found in a minute, refused messages too, and 
   expect(await page.textContent('.changes')).toMatch(/name[^]*Lovelace[^]*King/);
   await page.click('text=As it was sent');
   expect(await page.textContent('[aria-label="The message"]')).toContain('PID|1||004711^^^EAST^MR||King^Ada');
-  await page.click('text=Look at what it made');
+  await page.click('text=Show version');
   expect(await page.textContent('[aria-label="The resource"]')).toContain('"family": "King"');
   await lookAt(page);
 

@@ -188,8 +188,8 @@ test('of a message that also tells of another the bytes go, and the other’s re
   await site.send(admit('A-1', 'A1'));
   const [id, other] = [await idOf('A1'), await idOf('B2')];
   await db.client.query(
-    `insert into hl7_message_resource (site_id, message_id, type, id, version)
-     select site_id, message_id, 'Patient', $2, 1 from hl7_message where site_id = $1 and control_id = 'A-1'`,
+    `insert into hl7_message_resource (site_id, message_id, type, id, version, is_written)
+     select site_id, message_id, 'Patient', $2, 1, true from hl7_message where site_id = $1 and control_id = 'A-1'`,
     [site.site, other],
   );
   expect(await eraseNow(id)).toContain('1 messages that also made resources of others\n');

@@ -34,6 +34,7 @@ const KEPT: Readonly<Record<string, string>> = {
   audit: 'INSERT SELECT',
   authority_alias_decision: 'INSERT SELECT',
   hl7_attempt: 'DELETE INSERT SELECT',
+  hl7_message_resource: 'INSERT SELECT',
   key_usage: 'SELECT',
   patient_trait: 'INSERT SELECT',
   refusal: 'SELECT',

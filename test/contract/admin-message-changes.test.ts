@@ -1,0 +1,176 @@
+/** What the console says that a message changed, on both runtimes: the versions that this message wrote, and no others. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { getToken } from '../stack/services/client.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+
+interface Change {
+  readonly reference: string;
+  readonly version: number;
+  readonly currentVersion: number;
+  readonly change: string;
+  readonly isForgotten: boolean;
+  readonly elements: readonly {
+    readonly element: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
+}
+
+const msh = (type: string, control: string, minute: number): string =>
+  `MSH|^~\\&|HIS|EAST|GW|GW|202611010${800 + minute}00+0100||${type}|${control}|P|2.5.1\r`;
+const pid = (mrn: string, address = '', family = 'Lovelace'): string =>
+  `PID|1||${mrn}^^^EAST^MR||${family}^Ada||19701231|F|||${address}\r`;
+const admit = (control: string, minute: number, mrn: string, address = '', family?: string): string =>
+  `${msh('ADT^A08^ADT_A01', control, minute)}EVN|A08|20261101080000+0100\r${pid(mrn, address, family)}`;
+const result = (control: string, minute: number, mrn: string, order: string): string =>
+  `${msh('ORU^R01^ORU_R01', control, minute)}${pid(mrn)}OBR|1||${order}|718-7^Hemoglobin^LN|||20261101080000+0100\r` +
+  'OBX|1|NM|718-7^Hemoglobin^LN||13.1|g/dL|||||F\r';
+
+describe.each(RUNTIMES)('what a message changed, on %s', (runtime) => {
+  let db: TestDatabase;
+  let stack: TestConsole;
+  let token: string;
+  let site: string;
+  let key: ApiKey;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client);
+    stack = await startConsole(runtime, db, site);
+    token = await stack.oidc.adminToken();
+    key = await createApiKey(db.client, { site, protocols: ['hl7', 'fhir'] });
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  const send = async (text: string): Promise<void> => {
+    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain' };
+    const response = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, { method: 'POST', headers, body: text });
+    expect(response.status, await response.text()).toBe(200);
+  };
+  const api = async <T>(path: string, body?: object): Promise<T> => {
+    const response = await fetch(`${stack.baseUrl}/admin/api${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    expect(response.status, path).toBe(200);
+    return (await response.json()) as T;
+  };
+  const idOf = async (control: string): Promise<string> => {
+    const { items } = await api<{ items: { messageId: string }[] }>(`/messages?q=${control}`);
+    return items[0]?.messageId ?? '';
+  };
+  const changesOf = async (control: string): Promise<Change[]> =>
+    (await api<{ resources: Change[] }>(`/messages/${await idOf(control)}`)).resources;
+  const told = (changes: readonly Change[]): string[] =>
+    changes.map(
+      ({ reference, version, change, elements }) =>
+        `${reference.split('/')[0]} ${version} ${change}${elements.map(({ element }) => ` ${element}`).join('')}`,
+    );
+  const ofPatient = async (control: string): Promise<string[]> =>
+    told((await changesOf(control)).filter(({ reference }) => reference.startsWith('Patient/')));
+
+  test('is credited to the message that wrote the version, not to results before and after it', async () => {
+    await send(admit('C-1', 0, '4711', 'Am Hof 1^^Bonn'));
+    await send(result('C-2', 1, '4711', 'F-1'));
+    await send(admit('C-3', 2, '4711', 'Unter den Linden 1^^Berlin'));
+    await send(result('C-4', 3, '4711', 'F-2'));
+    expect(await ofPatient('C-1')).toEqual([expect.stringMatching(/^Patient 1 created .*address/)]);
+    expect(await ofPatient('C-2')).toEqual(['Patient 1 unchanged']);
+    expect(await ofPatient('C-3')).toEqual(['Patient 2 changed address']);
+    expect(await ofPatient('C-4')).toEqual(['Patient 2 unchanged']);
+    const [change] = await changesOf('C-3');
+    expect(change?.elements[0]).toMatchObject({
+      before: expect.stringContaining('Bonn'),
+      after: expect.stringContaining('Berlin'),
+    });
+    const results = (await changesOf('C-4')).filter(({ reference }) => !reference.startsWith('Patient/'));
+    expect(results.map(({ change: made }) => made)).toEqual(['created', 'created']);
+  });
+
+  test('of two messages about one patient in one second is what each of them wrote', async () => {
+    await send(admit('S-1', 0, '4712', 'Am Hof 1^^Bonn'));
+    await Promise.all([
+      send(admit('S-2', 1, '4712', 'Am Hof 1^^Bonn', 'King')),
+      send(admit('S-3', 1, '4712', 'Am Markt 2^^Bonn')),
+    ]);
+    const all = [...(await ofPatient('S-2')), ...(await ofPatient('S-3'))];
+    expect(all.map((text) => text.split(' ')[1]).toSorted()).toEqual(['2', '3']);
+    expect(all.every((text) => text.includes('changed') && !text.includes('unchanged'))).toBe(true);
+  });
+
+  test('is not what a FHIR client wrote between, although it sends meta.source back', async () => {
+    await send(admit('F-1', 0, '4713'));
+    const reference = (await changesOf('F-1'))[0]?.reference ?? '';
+    const access = await getToken(stack.gateway.oauthBaseUrl, key, {
+      scope: 'system/Patient.read system/Patient.write',
+    });
+    const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'application/fhir+json' };
+    const address = `${stack.gateway.fhirBaseUrl}/fhir/${reference}`;
+    const patient = (await (await fetch(address, { headers })).json()) as { meta: { source: string } };
+    const put = await fetch(address, {
+      method: 'PUT',
+      headers,
+      body: JSON.stringify({ ...patient, telecom: [{ system: 'phone', value: '1' }] }),
+    });
+    expect(await put.json()).toMatchObject({ meta: { versionId: '2', source: patient.meta.source } });
+    expect(await ofPatient('F-1')).toEqual([expect.stringMatching(/^Patient 1 created/)]);
+    await send(admit('F-2', 1, '4713', 'Am Hof 1^^Bonn'));
+    expect(await ofPatient('F-2')).toEqual(['Patient 3 changed address']);
+  });
+
+  test('of a replay is added to what the first attempt wrote', async () => {
+    await send(admit('R-1', 0, '4714', 'Am Hof 1^^Bonn'));
+    await send(admit('R-2', 1, '4714', 'Am Markt 2^^Bonn'));
+    const messageId = await idOf('R-1');
+    await api(`/messages/${messageId}/replay`, { apply: 'newest' });
+    expect(await ofPatient('R-1')).toEqual([expect.stringMatching(/^Patient 1 created/)]);
+    await api(`/messages/${messageId}/replay`, { apply: 'everything' });
+    expect(await ofPatient('R-1')).toEqual([
+      expect.stringMatching(/^Patient 1 created/),
+      expect.stringMatching(/^Patient 3 changed address/),
+    ]);
+    expect(await ofPatient('R-2')).toEqual([expect.stringMatching(/^Patient 2 changed address/)]);
+  });
+
+  test('of a merge is what it moved, and stays off the message that first sent the results', async () => {
+    await send(result('M-1', 0, '4715', 'F-5'));
+    await send(admit('M-2', 1, '4716'));
+    await send(`${msh('ADT^A40^ADT_A39', 'M-3', 2)}EVN|A40|20261101080200+0100\r${pid('4716')}MRG|4715^^^EAST^MR\r`);
+    expect(told(await changesOf('M-1'))).toEqual([
+      expect.stringMatching(/^Patient 1 created/),
+      expect.stringMatching(/^DiagnosticReport 1 created/),
+      expect.stringMatching(/^Observation 1 created/),
+    ]);
+    const moved = await changesOf('M-3');
+    expect(told(moved).filter((text) => !text.startsWith('Patient'))).toEqual([
+      expect.stringMatching(/^DiagnosticReport 2 changed subject/),
+      expect.stringMatching(/^Observation 2 changed subject/),
+    ]);
+    expect(
+      told(moved)
+        .filter((text) => text.startsWith('Patient'))
+        .every((text) => text.includes('2 changed')),
+    ).toBe(true);
+  });
+
+  test('says that a version is no longer kept instead of showing all elements as new', async () => {
+    await send(admit('H-1', 0, '4717', 'Am Hof 1^^Bonn'));
+    await send(admit('H-2', 1, '4717', 'Am Markt 2^^Bonn'));
+    const reference = (await changesOf('H-1'))[0]?.reference ?? '';
+    await db.client.query('delete from resource_history where site_id = $1 and id = $2', [
+      site,
+      reference.split('/')[1],
+    ]);
+    expect(await changesOf('H-1')).toMatchObject([{ version: 1, change: 'created', isForgotten: true, elements: [] }]);
+    expect(await changesOf('H-2')).toMatchObject([{ version: 2, change: 'changed', isForgotten: true, elements: [] }]);
+  });
+});
