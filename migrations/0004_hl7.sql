@@ -77,6 +77,8 @@ create table hl7_attempt (
 );
 create unique index hl7_attempt_of_job on hl7_attempt (site_id, job_id, message_id) where job_id is not null;
 create index hl7_attempt_again on hl7_attempt (site_id, at) where number > 1;
+-- One request id may have many: a batch, or a proxy that gives all requests one id.
+create index hl7_attempt_request on hl7_attempt (site_id, request_id, at);
 select table_of_site('hl7_attempt');
 -- Of the attempts that a sender causes by sending one message again, the first ten and the newest hundred are kept.
 grant select, insert, delete on hl7_attempt to gateway_app;

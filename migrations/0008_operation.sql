@@ -180,15 +180,22 @@ create table refusal (
   requests bigint not null,
   first_at timestamptz not null,
   last_at timestamptz not null,
+  -- The newest 100, the newest first: a storm of requests does not grow the row further.
+  request_ids text[] not null check (cardinality(request_ids) between 1 and 100),
   -- Of the last request.
-  request_id text not null,
   source_address text not null,
   primary key (site_id, client_id, since, surface, answer, code, reason_key),
   foreign key (site_id, client_id) references api_key
 );
 create index refusal_age on refusal (site_id, since);
+create index refusal_request on refusal using gin (site_id, request_ids)
+  with (fastupdate = on, gin_pending_list_limit = 256);
 select table_of_site('refusal');
 grant select on refusal to gateway_app;
+-- Behind a policy an index serves neither `@>` nor `&&` (0003_resource.sql, patient_search_here).
+create view refusal_here as
+  select * from refusal where site_id = nullif(current_setting('gateway.site', true), '')::uuid;
+grant select on refusal_here to gateway_app;
 
 -- The MLLP sidecars that called lately; a sidecar serves every site.
 create table sidecar_seen (

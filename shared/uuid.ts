@@ -30,3 +30,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
+
+/** When a UUIDv7 was made, in milliseconds since the epoch; undefined for any other text. */
+export function timeOfUuidv7(text: string): number | undefined {
+  if (!isUuid(text) || text[14] !== '7') return undefined;
+  return Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16);
+}

@@ -6,16 +6,14 @@
  */
 import type { Context } from 'hono';
 
-import type { Refusal } from '../store/refusal.ts';
+import { MAX_REQUEST_IDS, type Refusal } from '../store/refusal.ts';
 import type { UsageSurface } from '../store/usage.ts';
 import type { GatewayEnv } from './surface.ts';
 import { type Behind, writeBehind } from './write-behind.ts';
 
 /** One request that was refused or failed, of a key. */
-export interface RefusedRequest extends Pick<
-  Refusal,
-  'clientId' | 'answer' | 'code' | 'reason' | 'requestId' | 'sourceAddress'
-> {
+export interface RefusedRequest extends Pick<Refusal, 'clientId' | 'answer' | 'code' | 'reason' | 'sourceAddress'> {
+  readonly requestId: string;
   /** There is such a key. Whoever is not known may name any, and crowds out only others of that kind. */
   readonly isKnown: boolean;
 }
@@ -30,7 +28,7 @@ const MAX_REASON_LENGTH = 1_000;
 /** Soon enough for who tries and looks. */
 const FIRST_MS = 200;
 
-type Growing = { -readonly [Member in keyof Refusal]: Refusal[Member] };
+type Growing = { -readonly [Member in keyof Refusal]: Refusal[Member] } & { readonly requestIds: string[] };
 
 function tally() {
   const noted = new Map<string, Growing>();
@@ -38,8 +36,8 @@ function tally() {
   return {
     noted: (): readonly Refusal[] => [...noted.values()],
     add(surface: UsageSurface, refused: RefusedRequest, at: number): void {
-      const { isKnown: _, ...request } = refused;
-      const { clientId, answer, code, requestId, sourceAddress } = request;
+      const { isKnown: _, requestId, ...request } = refused;
+      const { clientId, answer, code, sourceAddress } = request;
       const ofCode = JSON.stringify([clientId, surface, code]);
       const reasons = reasonsOfCode.get(ofCode) ?? 0;
       const told = request.reason.slice(0, MAX_REASON_LENGTH).toWellFormed().replaceAll('\0', '');
@@ -47,12 +45,22 @@ function tally() {
       const reason = noted.has(keyOf(told)) || reasons < MAX_REASONS_OF_CODE ? told : '';
       const known = noted.get(keyOf(reason));
       if (known !== undefined) {
-        Object.assign(known, { requests: known.requests + 1, lastAt: at, requestId, sourceAddress });
+        Object.assign(known, { requests: known.requests + 1, lastAt: at, sourceAddress });
+        known.requestIds.unshift(requestId);
+        known.requestIds.length = Math.min(known.requestIds.length, MAX_REQUEST_IDS);
         return;
       }
       if (noted.size >= MAX_REASONS) return;
       reasonsOfCode.set(ofCode, reasons + 1);
-      noted.set(keyOf(reason), { ...request, surface, reason, requests: 1, firstAt: at, lastAt: at });
+      noted.set(keyOf(reason), {
+        ...request,
+        surface,
+        reason,
+        requests: 1,
+        firstAt: at,
+        lastAt: at,
+        requestIds: [requestId],
+      });
     },
   };
 }

@@ -9,8 +9,10 @@ import { type Addresses, surfaceUrls } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';
 import { continueTrace } from '../../shared/trace-context.ts';
+import { uuidv7 } from '../../shared/uuid.ts';
 import { pathOf } from './address.ts';
 import { changeHeaders } from './answer-headers.ts';
+import { isRequestId } from './request-id.ts';
 import { createTableRouter } from './table-router.ts';
 import type { CountUse, Use } from './usage.ts';
 
@@ -33,12 +35,6 @@ export type Surface = Hono<GatewayEnv>;
 export function pathPrefix(baseUrl: string | undefined): string {
   return !baseUrl ? '' : new URL(baseUrl).pathname.replace(/\/+$/, '');
 }
-
-/**
- * A request id that a proxy in front may set, if it is harmless in a log line and a header. Hono's `request-id` takes one
- * of any length, a single character too, and none with a dot.
- */
-const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
 /**
  * For a year only https (RFC 6797 §6.1). Subdomains are the deployment's to speak for, and so is the preload list.
@@ -76,7 +72,7 @@ export function createSurface(
   app.use(async (c, next) => {
     const started = deps.now();
     const given = c.req.header('x-request-id') ?? '';
-    const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID();
+    const requestId = isRequestId(given) ? given : uuidv7(started);
     c.set('requestId', requestId);
     const span = continueTrace(c.req.header('traceparent'), deps.exportedSpan?.());
     const { database } = await deps.measured(next);

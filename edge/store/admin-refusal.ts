@@ -12,7 +12,7 @@ export interface RefusalFilter {
   readonly answer: string;
   /** Which check refused, '' for any. */
   readonly code: string;
-  /** Part of the reason, the source address or the request id, in any case. */
+  /** Part of the reason or the source address, in any case; or a whole request id, which is found at any time. */
   readonly text: string;
   /** Instants, '' for open. A quarter of an hour counts that has a part of the time. */
   readonly from: string;
@@ -44,7 +44,10 @@ export interface FoundRefusal {
   readonly last_at: string;
   /** To the microsecond: where the next page begins. */
   readonly place: string;
+  /** That was asked for, else that of the last request. */
   readonly request_id: string;
+  /** `text` is its request id. */
+  readonly is_by_request_id: boolean;
   readonly source_address: string;
   /** JSON: `[{ since, requests }]`, the newest 24 quarters of an hour. */
   readonly quarters: string;
@@ -55,9 +58,11 @@ export interface FoundRefusal {
 /** So many rows are read at most, the newest, however many a time has: a request has its time. */
 export const MAX_ROWS = 20_000;
 const MAX_QUARTERS = 24;
+/** Rows that have one request id: a proxy may give all requests one id. */
+const MAX_OF_ID = 1_000;
 
 /**
- * Requests by their reason, that of the last one first.
+ * Requests by their reason, that of the last one first. A text that is a kept request id finds its rows alone.
  *
  * @param after `place` and `id` of the last one of the page before, or null
  */
@@ -68,26 +73,37 @@ export function findRefusals(
   limit: number,
 ): Query<FoundRefusal> {
   const [start, end] = [from === '' ? null : from, to === '' ? null : to];
-  return read<FoundRefusal>`with newest as (
+  return read<FoundRefusal>`with kept as (
+      select case when s.legal_hold then '-infinity' else now() - make_interval(days => s.keep_attempts_days) end as since
+        from site s where s.site_id = ${site}::uuid
+    ), named as materialized (
+      select r.* from refusal_here r
+       where r.site_id = ${site}::uuid and r.request_ids @> array[${text}] and r.since >= (select k.since from kept k)
+       order by r.since desc limit ${MAX_OF_ID}::int
+    ), newest as (
       select r.* from refusal r
        where r.site_id = ${site}::uuid and (${clientId} = '' or r.client_id = ${clientId})
          and r.since >= coalesce(${start}::timestamptz - interval '15 minutes', '-infinity')
-         and r.since >= (
-           select case when s.legal_hold then '-infinity' else now() - make_interval(days => s.keep_attempts_days) end
-             from site s where s.site_id = ${site}::uuid)
+         and r.since >= (select k.since from kept k)
          and (${end}::timestamptz is null or r.since < ${end}::timestamptz)
+         and not exists (select from named)
        order by r.since desc limit ${MAX_ROWS}::int
     ), meant as (
-      select n.*, md5(concat_ws(' ', n.client_id, n.surface, n.answer, n.code, n.reason_key))::uuid as id from newest n
+      select n.*, md5(concat_ws(' ', n.client_id, n.surface, n.answer, n.code, n.reason_key))::uuid as id
+        from (
+          select d.*, ${text} as request_id, true as is_by_request_id from named d
+           where ${clientId} = '' or d.client_id = ${clientId}
+          union all
+          select w.*, w.request_ids[1], false from newest w
+           where (${start}::timestamptz is null or w.last_at >= ${start}::timestamptz)
+             and (${end}::timestamptz is null or w.first_at < ${end}::timestamptz)
+             and (${text} = '' or strpos(lower(concat_ws(' ', w.reason, w.source_address)), lower(${text})) > 0)) n
        where (${surface} = '' or n.surface = ${surface}) and (${code} = '' or n.code = ${code})
          and (${answer} = '' or n.answer like replace(${answer}, 'xx', '__'))
-         and (${start}::timestamptz is null or n.last_at >= ${start}::timestamptz)
-         and (${end}::timestamptz is null or n.first_at < ${end}::timestamptz)
-         and (${text} = '' or strpos(lower(concat_ws(' ', n.reason, n.source_address, n.request_id)), lower(${text})) > 0)
     ), grouped as (
       select m.id, m.client_id, m.surface, m.answer, m.code, m.reason, least(sum(m.requests), 2147483647)::int as requests,
              min(m.first_at) as first_at, max(m.last_at) as last_at,
-             (array_agg(m.request_id order by m.last_at desc))[1] as request_id,
+             (array_agg(m.request_id order by m.last_at desc))[1] as request_id, bool_or(m.is_by_request_id) as is_by_request_id,
              (array_agg(m.source_address order by m.last_at desc))[1] as source_address
         from meant m group by 1, 2, 3, 4, 5, 6
       having ${after?.[0] ?? null}::timestamptz is null
@@ -95,7 +111,7 @@ export function findRefusals(
        order by max(m.last_at) desc, m.id desc limit ${limit}::int
     )
     select g.id, g.client_id, k.name as key_name, g.surface, g.answer, g.code, g.reason, g.requests, g.request_id,
-           g.source_address, ${raw(instantOf('g.first_at'))} as first_at, ${raw(instantOf('g.last_at'))} as last_at,
+           g.is_by_request_id, g.source_address, ${raw(instantOf('g.first_at'))} as first_at, ${raw(instantOf('g.last_at'))} as last_at,
            ${raw(instantOf('g.last_at', 'microsecond'))} as place,
            (select json_agg(json_build_object('since', ${raw(instantOf('q.since'))}, 'requests', q.requests) order by q.since desc)
               from (select m.since, m.requests from meant m where m.id = g.id order by m.since desc

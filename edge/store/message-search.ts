@@ -17,7 +17,7 @@ export const MESSAGE_RANGES = ['today', '24h', '7d', '30d'] as const;
 export interface MessageFilter {
   /** Whom it names; null for anybody. */
   readonly patient: PatientText | null;
-  /** Part of MSH-10, or of the sending application and facility, in any case; '' for all. */
+  /** Part of MSH-10, or of the sending application and facility, in any case; or a whole request id; '' for all. */
   readonly text: string;
   /** Of an error or warning: its reason, its code (205), or where it is (PID-3, PID); '' for all. */
   readonly reason: string;
@@ -238,11 +238,7 @@ function conditions({ filter, site, bind }: Selection, lead?: Lead): string[] {
     ...(type === '' ? [] : [`starts_with(m.message_type, upper(${bind(type)}))`]),
     ...(outcome === '' ? [] : OUTCOMES[outcome]),
     ...(clientId === '' ? [] : [`m.client_id = ${bind(clientId)}`, OF_KEY]),
-    ...(text === '' || lead === 'text'
-      ? []
-      : [
-          `strpos(lower(concat_ws(' ', m.control_id, m.sending_application, m.sending_facility)), lower(${bind(text)})) > 0`,
-        ]),
+    ...(text === '' || lead === 'text' ? [] : [ofTextOrRequest(site, bind(text))]),
     ...((reason === '' && outcome !== 'warnings') || lead === 'reason'
       ? []
       : [
@@ -257,6 +253,11 @@ function conditions({ filter, site, bind }: Selection, lead?: Lead): string[] {
         ]),
   ];
 }
+
+/** SQL over `m`. */
+const ofTextOrRequest = (site: string, text: string): string =>
+  `(strpos(lower(concat_ws(' ', m.control_id, m.sending_application, m.sending_facility)), lower(${text})) > 0
+      or exists (select from hl7_attempt a where a.site_id = ${site} and a.message_id = m.message_id and a.request_id = ${text}))`;
 
 /** SQL over `r`, a row of what was wrong. */
 function reasonOf({ reason, outcome }: MessageFilter, bind: Bind): string {
@@ -340,7 +341,7 @@ function ofPatient(selection: Selection, { number, authorities, words }: Patient
   return { before, candidates, named };
 }
 
-/** By a part of the control id, or of what its sender calls itself. */
+/** By a part of the control id, or of what its sender calls itself, or by the request id of an attempt. */
 function ofText(selection: Selection): Candidates {
   const { site, bind, filter } = selection;
   const text = bind(filter.text);
@@ -367,9 +368,18 @@ function ofText(selection: Selection): Candidates {
     `m.client_id = s.client_id and ${OF_KEY} and m.sending_application is not distinct from s.sending_application`,
     'm.sending_facility is not distinct from s.sending_facility',
   ]);
+  const [, ...ofMessage] = rest;
+  const byRequest = `select m.received_at, m.message_id
+    from (select distinct a.message_id
+            from (select a.message_id from hl7_attempt a where a.site_id = ${site} and a.request_id = ${text}
+                   order by a.at desc limit ${MAX_COUNTED + 1}) a) a
+   ${messageOf(site, 'a', ofMessage)}
+   order by ${orderOf(selection, 'm')} limit ${selection.limit}`;
   return {
     before,
     candidates: `(${byControlId})
+ union
+ (${byRequest})
  union
  (select n.received_at, n.message_id from senders s
    cross join lateral (${bySender}) n

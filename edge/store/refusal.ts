@@ -17,10 +17,14 @@ export interface Refusal {
   /** Milliseconds since the epoch. */
   readonly firstAt: number;
   readonly lastAt: number;
+  /** The newest first, `MAX_REQUEST_IDS` at most. */
+  readonly requestIds: readonly string[];
   /** Of the last. */
-  readonly requestId: string;
   readonly sourceAddress: string;
 }
+
+/** Of each reason, key, surface and quarter of an hour so many are kept (migrations/functions/refusals_note.sql). */
+export const MAX_REQUEST_IDS = 100;
 
 export const noteRefusals = (refusals: readonly Refusal[]): Query =>
   sql`select refusals_note(${JSON.stringify(refusals)}::json)`;

@@ -1,22 +1,23 @@
 -- Adds refused and failed requests to the log (edge/http/refusals.ts), those of one reason and quarter of an hour to one row:
---   [{ clientId, surface, answer, code, reason, requests, firstAt, lastAt: milliseconds, requestId, sourceAddress }]
+--   [{ clientId, surface, answer, code, reason, requests, firstAt, lastAt: milliseconds, requestIds: the newest first,
+--      sourceAddress }]
 -- Nothing is kept for an unknown client. Whose a key is comes from the key alone, hence the owner's rights, and nothing of it
 -- comes back. Of a code ten reasons are kept for a quarter of an hour, the others are counted under the code alone; what
 -- comes after a change of its key is counted apart. Rows are written in the order of their key, so that two processes do
--- not wait for each other.
+-- not wait for each other. Of each row the newest 100 request ids are kept; an id has no space in it (edge/http/surface.ts).
 create or replace function refusals_note(p_refusals json) returns void language sql
 security definer
 set search_path = public, pg_temp
 as $$
-  insert into refusal as r (site_id, client_id, since, surface, answer, code, reason, requests, first_at, last_at, request_id,
+  insert into refusal as r (site_id, client_id, since, surface, answer, code, reason, requests, first_at, last_at, request_ids,
       source_address)
   with given as (
     select k.site_id, k.client_id, x.surface, x.answer, x.code, x.reason, x.requests, t.first_at, t.last_at,
-           x."requestId" as request_id, x."sourceAddress" as source_address,
+           array_to_string(x."requestIds", ' ') as ids, x."sourceAddress" as source_address,
            case when t.last_at < k.updated_at then date_bin('15 minutes', t.last_at, 'epoch')
                 else greatest(date_bin('15 minutes', t.last_at, 'epoch'), k.updated_at) end as since
       from json_to_recordset(p_refusals) as x("clientId" text, surface text, answer text, code text, reason text,
-             requests bigint, "firstAt" bigint, "lastAt" bigint, "requestId" text, "sourceAddress" text)
+             requests bigint, "firstAt" bigint, "lastAt" bigint, "requestIds" text[], "sourceAddress" text)
       join api_key k on k.client_id = x."clientId"
      cross join lateral (
        select least(to_timestamp(x."firstAt" / 1000.0), clock_timestamp()) as first_at,
@@ -37,12 +38,12 @@ as $$
       from known k
   )
   select site_id, client_id, since, surface, answer, code, told, sum(requests), min(first_at), max(last_at),
-         (array_agg(request_id order by last_at desc))[1], (array_agg(source_address order by last_at desc))[1]
+         (string_to_array(string_agg(ids, ' ' order by last_at desc), ' '))[:100], (array_agg(source_address order by last_at desc))[1]
     from kept group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, md5(told)::uuid
   on conflict (site_id, client_id, since, surface, answer, code, reason_key) do update
     set requests = r.requests + excluded.requests,
         first_at = least(r.first_at, excluded.first_at),
         last_at = greatest(r.last_at, excluded.last_at),
-        request_id = excluded.request_id,
+        request_ids = (excluded.request_ids || r.request_ids)[:100],
         source_address = excluded.source_address
 $$;

@@ -103,7 +103,7 @@ describe.each(RUNTIMES)('what a message changed, on %s', (runtime) => {
       send(admit('S-3', 1, '4712', 'Am Markt 2^^Bonn')),
     ]);
     const all = [...(await ofPatient('S-2')), ...(await ofPatient('S-3'))];
-    expect(all.map((text) => text.split(' ')[1]).toSorted()).toEqual(['2', '3']);
+    expect(new Set(all.map((text) => text.split(' ')[1]))).toEqual(new Set(['2', '3']));
     expect(all.every((text) => text.includes('changed') && !text.includes('unchanged'))).toBe(true);
   });
 

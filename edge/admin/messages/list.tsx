@@ -1,6 +1,7 @@
 /** The log of HL7 messages: what is looked for, what was found, and where nothing was, what else there is. */
 import type { PropsWithChildren } from 'hono/jsx';
 
+import { isRequestId } from '../../http/request-id.ts';
 import { MAX_ELSEWHERE } from '../../store/messages-elsewhere.ts';
 import { MAX_COUNTED } from '../../store/message-search.ts';
 import { Empty, Filter, Moment, Outcome, Refreshed, Row, Select, Table, Warnings, When } from '../web/ui.tsx';
@@ -16,6 +17,7 @@ interface MessageListProps {
   readonly query: Query;
   readonly path: string;
   readonly keyPath: string;
+  readonly requestsPath: string;
 }
 
 const RANGES = [
@@ -87,7 +89,7 @@ const Filters = ({ query, path, keys }: Pick<MessageListProps, 'query' | 'path'>
     <>
       <Filter label="Messages">
         <Field query={query} name="patient" label="Patient: number or name" hint="4711, 4711^^^EAST, Lovelace Ada" />
-        <Field query={query} name="q" label="Control id or sender, in part" hint="ORU-77, LAB" />
+        <Field query={query} name="q" label="Control id or sender, in part, or request id" hint="ORU-77, LAB" />
         <Select name="outcome" label="Outcome" value={query['outcome'] ?? ''} options={OUTCOMES} />
         {['range', 'unnamed'].map((name) =>
           (query[name] ?? '') === '' ? null : <input type="hidden" name={name} value={query[name]} />,
@@ -220,7 +222,12 @@ const Elsewhere = ({ count, href }: { count: number; href: string }) =>
   count === 0 ? <>none</> : <a href={href}>{count >= MAX_ELSEWHERE ? `${MAX_ELSEWHERE} or more` : count}</a>;
 
 /** What was compared with what, and what else there is. */
-const NothingFound = ({ list: { elsewhere }, query, path }: { list: Listed; query: Query; path: string }) => {
+const NothingFound = ({
+  list: { elsewhere },
+  query,
+  path,
+  requestsPath,
+}: Pick<MessageListProps, 'query' | 'path' | 'requestsPath'> & { list: Listed }) => {
   const patient = query['patient'] ?? '';
   const text = query['q'] ?? '';
   const looked = patient || text;
@@ -241,7 +248,7 @@ const NothingFound = ({ list: { elsewhere }, query, path }: { list: Listed; quer
           : `of ${RANGES.find(({ range }) => range === query['range'])?.title.toLowerCase()} `}
         {patient === '' ? '' : `names a patient by “${patient}”`}
         {patient !== '' && text !== '' ? ', and ' : ''}
-        {text === '' ? '' : `has “${text}” in its control id or sender`}
+        {text === '' ? '' : `has “${text}” in its control id or sender, or as its request id`}
         {looked === '' ? 'fits' : ''}
         {isNarrowed && looked !== '' ? ' and fits the other filters' : ''}.
       </p>
@@ -265,6 +272,12 @@ const NothingFound = ({ list: { elsewhere }, query, path }: { list: Listed; quer
             Control ids that contain it:{' '}
             <Elsewhere count={elsewhere.control_ids} href={elsewhereAddress({ q: looked })} />
           </li>
+          {isRequestId(text) ? (
+            <li>
+              Refused or failed requests with it as their request id:{' '}
+              <a href={addressOf(requestsPath, {}, { q: text })}>look in Requests</a>
+            </li>
+          ) : null}
         </ul>
       )}
     </div>
@@ -300,7 +313,7 @@ const Live = ({ isLive, children }: PropsWithChildren<{ isLive: boolean }>) =>
     <section>{children}</section>
   );
 
-export const MessageList = ({ list, query, path, keyPath }: MessageListProps) => (
+export const MessageList = ({ list, query, path, keyPath, requestsPath }: MessageListProps) => (
   <>
     <Filters {...{ query, path }} keys={list?.keys ?? []} />
     {(query['unnamed'] ?? '') === '' ? null : (
@@ -312,7 +325,7 @@ export const MessageList = ({ list, query, path, keyPath }: MessageListProps) =>
     {list === null ? (
       <Empty>“From” is after “To”: nothing can lie between them.</Empty>
     ) : list.items.length === 0 ? (
-      <NothingFound {...{ list, query, path }} />
+      <NothingFound {...{ list, query, path, requestsPath }} />
     ) : (
       <Live isLive={list.isFirst && (query['patient'] ?? '') === ''}>
         <p class="count">

@@ -39,7 +39,8 @@ export const messageFilter = z.strictObject({
         'each from its start, without regard to case and accents. Who asks is on record in the audit, with whose messages were shown.',
     }),
   q: z.string().trim().max(200).default('').meta({
-    description: 'Part of the control id, or of the sending application or facility, in any case.',
+    description:
+      'Part of the control id, or of the sending application or facility, in any case; or the whole request id of an attempt.',
   }),
   reason: z.string().trim().max(100).default('').meta({
     description:

@@ -141,8 +141,8 @@ const REASONS = {
 } as const;
 
 const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
-  <Table label="Attempts" head={['Attempt', 'When', 'Why', 'Took', 'Outcome', 'Errors and warnings']}>
-    {attempts.map(({ number, at, why, actor, comment, tookMs, outcome, errors }) => (
+  <Table label="Attempts" head={['Attempt', 'When', 'Why', 'Request', 'Took', 'Outcome', 'Errors and warnings']}>
+    {attempts.map(({ number, at, why, actor, comment, requestId, tookMs, outcome, errors }) => (
       <Row>
         <th scope="row">{number}</th>
         <td>
@@ -152,6 +152,9 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
           {REASONS[why]}
           {actor === null ? '' : ` by ${actor}`}
           {comment === null ? null : <q class="quiet">{comment}</q>}
+        </td>
+        <td class="ids">
+          <code>{requestId}</code>
         </td>
         <td class="number">{tookMs === null ? '' : `${tookMs} ms`}</td>
         <td>

@@ -40,11 +40,12 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     const session = await access.page(c, 'site.messages.read');
     const query = asked(c.req.query(), session.timeZone);
     const keyPath = linkTo(config, PLACES.keys.path);
+    const requestsPath = linkTo(config, PLACES.requests.path);
     const parsed = readQuery(messageQuery, query);
     const list = isBackwards(parsed) ? null : await findMessages(session, parsed);
     const page = (
       <Page title="Messages" config={config} session={session} place={PLACE}>
-        <MessageList {...{ list, query, path, keyPath }} />
+        <MessageList {...{ list, query, path, keyPath, requestsPath }} />
       </Page>
     );
     return respond(config, page);

@@ -25,6 +25,10 @@ const OF_CONTENT = new Set(['structure', 'required', 'value', 'invariant', 'code
 /** @param row whose quarters give the time in which to look */
 export function explainedAt(config: Config, row: FoundRefusal): Link {
   const key = linkTo(config, `${PLACES.keys.path}/${row.client_id}`);
+  if (isMessage(row) && row.is_by_request_id) {
+    const query = new URLSearchParams({ q: row.request_id }).toString();
+    return { href: `${linkTo(config, PLACES.messages.path)}?${query}`, title: 'The message' };
+  }
   if (isMessage(row)) {
     const query = {
       clientId: row.client_id,

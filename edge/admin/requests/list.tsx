@@ -1,7 +1,10 @@
 /** Why requests were refused or failed: how many of each reason since when, the exact reason, and what to change. */
 import type { Config } from '../../config.ts';
+import { timeOfUuidv7 } from '../../../shared/uuid.ts';
+import { isRequestId } from '../../http/request-id.ts';
 import { hintFor } from '../../refusals.ts';
 import { type FoundRefusal, MAX_ROWS } from '../../store/admin-refusal.ts';
+import { MAX_REQUEST_IDS } from '../../store/refusal.ts';
 import type { List } from '../api/cursor.ts';
 import { linkTo } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
@@ -76,7 +79,8 @@ export const Refusals = ({ items, config, isOfKey = false }: RefusalsProps) => (
               </a>
             </span>
             <span>
-              request <code>{row.request_id}</code>
+              {row.is_by_request_id && row.requests > 1 ? 'one of them is request' : 'request'}{' '}
+              <code>{row.request_id}</code>
             </span>
             <a href={href}>{title}</a>
           </p>
@@ -96,6 +100,38 @@ const TABS = [
   { range: '', title: 'All that is kept' },
 ] as const;
 
+/** What a person can do who has a request id that is not kept. */
+const IdNotFound = ({ id, config }: { id: string; config: Config }) => {
+  const madeAt = timeOfUuidv7(id);
+  const messages = `${linkTo(config, PLACES.messages.path)}?${new URLSearchParams({ q: id }).toString()}`;
+  const at = madeAt === undefined ? undefined : new Date(madeAt).toISOString();
+  const around = new URLSearchParams({ range: '', from: at ?? '', to: at ?? '' }).toString();
+  return (
+    <div class="empty">
+      <p>
+        No reason, address or request id is <code>{id}</code>. Of each key, reason and quarter of an hour the newest{' '}
+        {MAX_REQUEST_IDS} request ids are kept, some seconds after the answer.
+      </p>
+      <ul class="plain">
+        {at === undefined ? null : (
+          <li>
+            The id was made at <When at={at} />:{' '}
+            <a href={`${linkTo(config, PLACES.requests.path)}?${around}`}>
+              show what was refused in that quarter of an hour
+            </a>
+          </li>
+        )}
+        <li>
+          <a href={messages}>Look for it in Messages</a>, where accepted messages are found too
+        </li>
+        <li>
+          A request whose API key was not known is only in the gateway’s log: ask the operator for the line of this id.
+        </li>
+      </ul>
+    </div>
+  );
+};
+
 interface RequestPageProps {
   readonly list: List<FoundRefusal>;
   readonly query: Readonly<Record<string, string>>;
@@ -106,6 +142,7 @@ interface RequestPageProps {
 export const RequestPage = ({ list, query, range, config }: RequestPageProps) => {
   const path = linkTo(config, PLACES.requests.path);
   const clientId = query['clientId'] ?? '';
+  const text = (query['q'] ?? '').trim();
   const hasTimes = (query['from'] ?? '') !== '' || (query['to'] ?? '') !== '';
   const { from: _from, to: _to, cursor: _cursor, ...rest } = query;
   const withRange = (value: string): string => `${path}?${new URLSearchParams({ ...rest, range: value }).toString()}`;
@@ -125,7 +162,7 @@ export const RequestPage = ({ list, query, range, config }: RequestPageProps) =>
       <Filter label="Requests">
         {clientId === '' ? null : <input type="hidden" name="clientId" value={clientId} />}
         <input type="hidden" name="range" value={range} />
-        <Search label="Reason, address or request id" value={query['q'] ?? ''} />
+        <Search label="Part of the reason or address, or a request id" value={query['q'] ?? ''} />
         <Select
           name="surface"
           label="Surface"
@@ -162,8 +199,17 @@ export const RequestPage = ({ list, query, range, config }: RequestPageProps) =>
           <a href={path}>Show all</a>
         </p>
       )}
-      {list.items.length === 0 ? (
-        <Empty>No request was refused or failed in this time.</Empty>
+      {list.items.some((row) => row.is_by_request_id) ? (
+        <p class="quiet">
+          Found by its request id, at any time. A row counts all requests of its reason in a quarter of an hour.
+        </p>
+      ) : null}
+      {list.items.length === 0 && isRequestId(text) ? (
+        <IdNotFound id={text} config={config} />
+      ) : list.items.length === 0 ? (
+        <Empty>
+          {text === '' ? 'No request was refused or failed in this time.' : 'No request of this time fits.'}
+        </Empty>
       ) : (
         <Refusals items={list.items} config={config} />
       )}

@@ -14,7 +14,10 @@ export const RANGES = { '1h': 1, '24h': 24, '7d': 168 } as const;
 const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
 
 const filters = {
-  q: z.string().max(200).default('').meta({ description: 'Part of the reason, the address or the request id.' }),
+  q: z.string().trim().max(200).default('').meta({
+    description:
+      'Part of the reason or the address, in any case; or a whole request id, which is found whatever `range`, `from` and `to` say.',
+  }),
   code: z.string().max(40).default('').meta({ description: 'Which check refused, exactly.' }),
   surface: z.enum(['', ...USAGE_SURFACES]).default(''),
   status: z

@@ -23,7 +23,7 @@ export const requestItem = z.object({
   requests: z.number().int().meta({ description: 'How many, in the time that was asked for.' }),
   firstAt: z.iso.datetime(),
   at: z.iso.datetime().meta({ description: 'Of the last.' }),
-  requestId: z.string().meta({ description: 'Of the last.' }),
+  requestId: z.string().meta({ description: 'The one that `q` asked for, else that of the last.' }),
   sourceAddress: z.string().meta({ description: 'Of the last.' }),
   quarters: quarters.meta({ description: 'By quarter of an hour, the newest 24.' }),
 });

@@ -4,6 +4,7 @@ import { ISSUE_TYPE } from '../../fhir/outcome.ts';
 import { FAULT_STATUS } from '../../http/fault-status.ts';
 import { titleOf } from '../../http/problem.ts';
 import { issueAnchor, statusAnchor } from '../../http/reference-address.ts';
+import { MAX_REQUEST_IDS } from '../../store/refusal.ts';
 import { Row, Table } from '../../admin/web/ui.tsx';
 import { type Kind, MEANING, STATUS_OF } from '../answers.ts';
 import { referencePath, type Site, TextPage } from './frame.tsx';
@@ -22,9 +23,25 @@ const TOKEN_ROWS = Object.values(TOKEN_REFUSALS);
 export const ErrorsPage = ({ site }: { site: Site }) => (
   <TextPage site={site} page="errors" heading="Errors">
     <p class="lead">
-      Every answer has <code>X-Request-Id</code>: with it the administrator of your key finds the exact reason in the
-      console.
+      Every answer over HTTP has <code>X-Request-Id</code>; an ERR with severity E has the same id in ERR-7. Give this
+      id to the administrator of your key: the console finds the exact reason by it.
     </p>
+    <ul>
+      <li>
+        The console has the id some seconds after the answer, and keeps it as long as the site keeps refusals (90 days
+        by default).
+      </li>
+      <li>
+        Of each key, reason and quarter of an hour the newest {MAX_REQUEST_IDS} ids are kept. Report the id of your last
+        attempt, and do not repeat a rejected request in a loop.
+      </li>
+      <li>
+        A request is kept if the gateway knows its key: by the Client ID of a token request, by the signature of an
+        access token, or by the sender of a message. For any other request the operator finds the id in the gateway’s
+        log.
+      </li>
+      <li>A message that the gateway stored is found by the id of each attempt that is kept, also an accepted one.</li>
+    </ul>
     <ul class="contents">
       <li>
         <a href="#token">Token service</a>

@@ -169,7 +169,7 @@ export function expectToken(answer: Answer): string {
 export async function reasonKept(subject: Subject, answer: Answer): Promise<string> {
   return until('the refusal to be kept', async () => {
     const { rows } = await subject.db.client.query<{ code: string; reason: string }>(
-      'select code, reason from refusal where request_id = $1',
+      'select code, reason from refusal where $1 = any (request_ids)',
       [answer.requestId],
     );
     return rows[0] === undefined ? undefined : `${rows[0].code}: ${rows[0].reason}`;

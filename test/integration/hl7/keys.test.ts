@@ -76,7 +76,7 @@ test('refusals of one sender without end are one row and one statement', async (
   for (let n = 0; n < 10_000; n += 1) noteNoKey(site.deps, note, refusal, '192.0.2.1', `request-${n}`);
   await Promise.all(works);
   const { rows } = await db.client.query(
-    'select answer, code, reason, requests::int, request_id from refusal where client_id = $1',
+    'select answer, code, reason, requests::int, request_ids[1] as request_id from refusal where client_id = $1',
     [clientId],
   );
   expect(written).toEqual([1]);

@@ -40,13 +40,15 @@ test('of one reason and quarter of an hour is one row, with all that explains it
   const clientId = await newKey();
   const at = Math.floor(Date.now() / 900_000) * 900_000 - HOUR_MS;
   await note(refusalOf(clientId, { requests: 312, firstAt: at, lastAt: at + 1_000 }));
-  await note(refusalOf(clientId, { requests: 2, firstAt: at + 5_000, lastAt: at + 6_000, requestId: 'last' }));
-  await note(refusalOf(clientId, { firstAt: at + 900_000, lastAt: at + 900_000, requestId: 'the last' }));
+  await note(
+    refusalOf(clientId, { requests: 2, firstAt: at + 5_000, lastAt: at + 6_000, requestIds: ['last', 'first'] }),
+  );
+  await note(refusalOf(clientId, { firstAt: at + 900_000, lastAt: at + 900_000, requestIds: ['the-last'] }));
   expect(await rowsOf(clientId)).toHaveLength(2);
   const [row, ...others] = await found({ clientId });
   expect(others).toEqual([]);
   expect(row).toMatchObject({ surface: 'token', answer: '401', code: 'aud', reason: 'aud was "a"', requests: 315 });
-  expect(row).toMatchObject({ first_at: new Date(at).toISOString(), request_id: 'the last', is_cut: false });
+  expect(row).toMatchObject({ first_at: new Date(at).toISOString(), request_id: 'the-last', is_cut: false });
   expect(JSON.parse(row?.quarters ?? '').map((quarter: { requests: number }) => quarter.requests)).toEqual([1, 314]);
 });
 
@@ -54,6 +56,53 @@ test('a list of all keys has those of its own site only', async () => {
   const [here, there] = [await createSite(db.client), await createSite(db.client)];
   await note(refusalOf(await newKey(here), { reason: 'own' }), refusalOf(await newKey(there), { reason: 'foreign' }));
   expect((await found({}, null, 10, here)).map(({ reason }) => reason)).toEqual(['own']);
+});
+
+test('each request id of a reason is found, whatever time is asked for, and only in its own site', async () => {
+  const clientId = await newKey();
+  const at = Date.now() - 3 * 24 * HOUR_MS;
+  const [one, two] = ['tag was "a"', 'tag was "b"'];
+  await note(
+    refusalOf(clientId, { reason: one, requests: 3, requestIds: ['id-3', 'id-2', 'id-1'], firstAt: at, lastAt: at }),
+  );
+  await note(refusalOf(clientId, { reason: two, requestIds: ['id-4'], firstAt: at, lastAt: at }));
+  await note(refusalOf(await newKey(await createSite(db.client)), { reason: 'foreign', requestIds: ['id-2', 'id-7'] }));
+  const from = new Date(Date.now() - HOUR_MS).toISOString();
+  for (const id of ['id-1', 'id-2', 'id-3']) {
+    expect(await found({ text: id, from })).toMatchObject([{ reason: one, request_id: id, requests: 3 }]);
+  }
+  expect(await found({ text: 'id-4' })).toMatchObject([{ reason: two, is_by_request_id: true }]);
+  expect(await found({ text: 'id-4', surface: 'fhir' })).toEqual([]);
+  for (const none of ['id-7', 'id-', 'ID-1', '%', 'id-1 id-2']) expect(await found({ text: none })).toEqual([]);
+  expect(await found({ text: 'TAG was "a"', from })).toEqual([]);
+  expect(await found({ text: 'TAG was "a"' })).toMatchObject([{ is_by_request_id: false, request_id: 'id-3' }]);
+});
+
+test('a storm of one reason leaves the newest hundred request ids, however it is written', async () => {
+  const clientId = await newKey();
+  const at = Math.floor(Date.now() / 900_000) * 900_000;
+  const idsOf = (from: number) => Array.from({ length: 100 }, (_, n) => `storm-${from - n}`);
+  for (let last = 100; last <= 1_000; last += 100) {
+    await note(refusalOf(clientId, { requests: 100, requestIds: idsOf(last), firstAt: at + last, lastAt: at + last }));
+  }
+  // Reasons beyond the tenth share a row, also within one statement.
+  const kids = Array.from({ length: 30 }, (_, n) =>
+    refusalOf(clientId, {
+      code: 'kid',
+      reason: `kid ${n}`,
+      requestIds: idsOf(10_000 + n * 100),
+      firstAt: at,
+      lastAt: at + n,
+    }),
+  );
+  await note(...kids);
+  const { rows } = await db.client.query<{ ids: string[]; reason: string; requests: number }>(
+    'select request_ids as ids, reason, requests::int from refusal where client_id = $1 order by reason',
+    [clientId],
+  );
+  expect(rows.every(({ ids }) => ids.length === 100)).toBe(true);
+  expect(rows.find(({ reason }) => reason === 'aud was "a"')).toMatchObject({ requests: 1_000, ids: idsOf(1_000) });
+  expect(rows.find(({ reason }) => reason === '')?.ids[0]).toBe('storm-12900');
 });
 
 test('of a client that is not there nothing is kept', async () => {
@@ -114,14 +163,15 @@ test('pages follow one another, filters hold, and what is older than the site ke
   const rest = await found({ clientId }, [newest?.place ?? '', newest?.id ?? ''], 10);
   expect([newest?.code, ...rest.map(({ code }) => code)]).toEqual(codes);
   await note(
-    refusalOf(clientId, { surface: 'fhir', answer: '503', code: 'transient', reason: 'away', requestId: 'r-503' }),
+    refusalOf(clientId, { surface: 'fhir', answer: '503', code: 'transient', reason: 'away', requestIds: ['r-503'] }),
   );
   const by = async (filter: Partial<RefusalFilter>) => (await found({ clientId, ...filter })).map(({ code }) => code);
   expect(await by({ surface: 'fhir' })).toEqual(['transient']);
   expect(await by({ answer: '5xx' })).toEqual(['transient']);
   expect((await by({ answer: '401' })).toSorted()).toEqual(codes);
   expect(await by({ code: 'exp' })).toEqual(['exp']);
-  expect(await by({ text: 'R-50' })).toEqual(['transient']);
+  expect(await by({ text: 'AWA' })).toEqual(['transient']);
+  expect(await by({ text: 'r-503' })).toEqual(['transient']);
   expect(await by({ to: new Date(Date.now() - HOUR_MS).toISOString() })).toEqual([]);
   await db.client.query(`update refusal set since = now() - interval '91 days' where client_id = $1 and code = 'kid'`, [
     clientId,
@@ -133,9 +183,9 @@ test('a hundred sites with a year of refusals cost what one has in the time that
   const crowd = await createSite(db.client);
   const clientId = await newKey(crowd);
   await db.client.query(
-    `insert into refusal (site_id, client_id, since, surface, answer, code, reason, requests, first_at, last_at, request_id,
+    `insert into refusal (site_id, client_id, since, surface, answer, code, reason, requests, first_at, last_at, request_ids,
          source_address)
-       select $1, $2, t.at, 'fhir', '422', 'required', 'reason ' || n % 3, 1, t.at, t.at, 'r', 'a'
+       select $1, $2, t.at, 'fhir', '422', 'required', 'reason ' || n % 3, 1, t.at, t.at, array['request-' || n], 'a'
          from generate_series(1, 60000) n
         cross join lateral (select date_bin('15 minutes', now(), 'epoch') - n * interval '2 minutes' as at) t`,
     [crowd, clientId],
@@ -156,4 +206,12 @@ test('a hundred sites with a year of refusals cost what one has in the time that
   const all = await found({}, null, 51, crowd);
   expect(all.every(({ is_cut: isCut }) => isCut)).toBe(true);
   expect(all.reduce((sum, { requests }) => sum + requests, 0)).toBe(20_000);
+
+  // An id is looked up, also behind the rows that a page adds up, and costs the same.
+  const byId = findRefusals(crowd, { ...ANY_REFUSAL, text: 'request-59999' }, null, 51);
+  const plan = await explain(db.client, crowd, byId);
+  expect(plan.indexes).toContain('refusal_request');
+  expect(plan.rows).toBeLessThan(100);
+  const [oldest] = await found({ text: 'request-59999' }, null, 51, crowd);
+  expect(oldest).toMatchObject({ requests: 1, request_id: 'request-59999', is_by_request_id: true });
 });

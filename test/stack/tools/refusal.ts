@@ -10,7 +10,7 @@ export const refusalOf = (clientId: string, more: Partial<Refusal> = {}): Refusa
   requests: 1,
   firstAt: Date.now(),
   lastAt: Date.now(),
-  requestId: 'request-1',
+  requestIds: ['request-1'],
   sourceAddress: '192.0.2.1',
   ...more,
 });

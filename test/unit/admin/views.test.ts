@@ -47,6 +47,7 @@ const REFUSED = {
   source_address: '192.0.2.1',
   quarters: '[]',
   is_cut: false,
+  is_by_request_id: false,
 } as const;
 
 test('the reference has a place for every failure that the log of requests leads to', async () => {

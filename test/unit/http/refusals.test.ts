@@ -31,7 +31,7 @@ function start(write: (refusals: readonly Refusal[]) => Promise<unknown> = async
 }
 
 describe('what is noted', () => {
-  test('is added up by key, surface, answer and reason, with the first, the last and its request', async () => {
+  test('is added up by key, surface, answer and reason, with the first, the last and the ids of both', async () => {
     const { surfaceOf, refused, written } = start();
     refused({ requestId: 'first' });
     vi.setSystemTime(1_000_100);
@@ -48,7 +48,7 @@ describe('what is noted', () => {
       ['svc-1', 'fhir', '400', 1],
       ['svc-1', 'hl7', '422', 1],
     ]);
-    const ends = { firstAt: 1_000_000, lastAt: 1_000_100, requestId: 'last', sourceAddress: '192.0.2.2' };
+    const ends = { firstAt: 1_000_000, lastAt: 1_000_100, requestIds: ['last', 'first'], sourceAddress: '192.0.2.2' };
     expect(counted?.[0]).toMatchObject(ends);
   });
 
@@ -62,6 +62,8 @@ describe('what is noted', () => {
     }
     expect(written.map((each) => each.map(({ requests }) => requests))).toEqual([[100_000], [5]]);
     expect(work).toHaveLength(2);
+    const ids = written[0]?.[0]?.requestIds;
+    expect([ids?.length, ids?.[0], ids?.at(-1)]).toEqual([100, 'r99999', 'r99900']);
   });
 
   test('has ten reasons of a code of a key, and the rest is counted under the code', async () => {

@@ -1,0 +1,168 @@
+/** A request id finds the reason in the console, on both runtimes: each id of equal requests, and the ids of messages. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { timeOfUuidv7 } from '../../shared/uuid.ts';
+import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { sidecarToken } from './hl7/subject.ts';
+
+interface Found {
+  readonly items: readonly {
+    readonly requestId: string;
+    readonly requests: number;
+    readonly reason: string;
+    readonly controlId: string;
+  }[];
+}
+
+const adt = (control: string, mrn = 'R-1', processing = 'P'): string =>
+  `MSH|^~\\&|ADT|EAST|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|${processing}|2.5.1\r` +
+  `EVN|A04|20261101083000+0100\rPID|1||${mrn}^^^EAST^MR||Lovelace^Ada||19701231|F\r`;
+
+describe.each(RUNTIMES)('a request id, on %s', (runtime) => {
+  let db: TestDatabase;
+  let stack: TestConsole;
+  let token: string;
+  let site: string;
+  let key: ApiKey;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client);
+    stack = await startConsole(runtime, db, site);
+    token = await stack.oidc.adminToken();
+    key = await createApiKey(db.client, { site, protocols: ['hl7', 'fhir'] });
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  const idOf = (response: Response): string => response.headers.get('x-request-id') ?? '';
+  const api = async (path: string): Promise<Found> => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch(`${stack.baseUrl}/admin/api${path}`, { headers });
+    expect(response.status, path).toBe(200);
+    return (await response.json()) as Found;
+  };
+  /** The log is written some seconds behind the answers. */
+  const inRequests = async (id: string) => {
+    await expect.poll(async () => (await api(`/requests?q=${id}`)).items.length, { timeout: 30_000 }).toBe(1);
+    return (await api(`/requests?q=${id}&range=1h`)).items[0];
+  };
+  const inMessages = async (id: string): Promise<string[]> =>
+    (await api(`/messages?q=${id}`)).items.map(({ controlId }) => controlId);
+  const send = async (text: string, headers: Readonly<Record<string, string>> = {}) => {
+    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    const response = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain', ...headers },
+      body: text,
+    });
+    return { response, ack: await response.text() };
+  };
+
+  test('of each of three equal token requests finds their reason, which the caller does not get', async () => {
+    const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const assertion = await clientAssertion(key, endpoint, { header: { kid: 'other' } });
+      const response = await requestToken(stack.gateway.oauthBaseUrl, key, { client_assertion: assertion });
+      expect(response.status).toBe(401);
+      expect(await response.text()).not.toContain('kid');
+      ids.push(idOf(response));
+    }
+    expect(new Set(ids).size).toBe(3);
+    for (const id of ids) {
+      expect(await inRequests(id)).toMatchObject({
+        requestId: id,
+        reason: expect.stringContaining('kid "other" is not in the JWKS'),
+      });
+    }
+    expect((await api(`/requests?q=${ids[0]}&clientId=svc-${randomUUID()}`)).items).toEqual([]);
+    expect((await api(`/api-keys/${key.clientId}/refusals?q=${ids[0]}`)).items).toHaveLength(1);
+  });
+
+  test('of each refused message finds it in Requests and in Messages, and is the one of ERR-7', async () => {
+    const ids: string[] = [];
+    for (const control of ['Q-1', 'Q-2', 'Q-2']) {
+      const { response, ack } = await send(adt(control, 'R-2', 'X'));
+      expect(response.status).toBe(422);
+      expect(ack).toContain(`|${idOf(response)}|`);
+      ids.push(idOf(response));
+    }
+    for (const [at, control] of ['Q-1', 'Q-2', 'Q-2'].entries()) {
+      expect(await inRequests(ids[at] ?? '')).toMatchObject({ requestId: ids[at] });
+      expect(await inMessages(ids[at] ?? '')).toEqual([control]);
+    }
+    expect((await api(`/messages?q=${ids[0]}&outcome=AR&patient=R-2`)).items).toHaveLength(1);
+    expect((await api(`/messages?q=${ids[0]}&patient=R-9`)).items).toEqual([]);
+    expect((await api(`/messages?q=${ids[0]}&outcome=AA`)).items).toEqual([]);
+  });
+
+  test('of an accepted message finds it, and one id of a proxy finds all that had it', async () => {
+    const { response } = await send(adt('Q-3'));
+    expect(await inMessages(idOf(response))).toEqual(['Q-3']);
+    for (const control of ['Q-4', 'Q-5']) await send(adt(control), { 'X-Request-Id': 'proxy.always-1' });
+    expect(await inMessages('proxy.always-1')).toEqual(['Q-5', 'Q-4']);
+    expect(await inMessages('proxy.always')).toEqual([]);
+  });
+
+  test('of each of two equal FHIR requests finds why it was rejected', async () => {
+    const access = await getToken(stack.gateway.oauthBaseUrl, key, { scope: 'system/Patient.write' });
+    const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'application/fhir+json' };
+    const post = () =>
+      fetch(`${stack.gateway.fhirBaseUrl}/fhir/Patient`, {
+        method: 'POST',
+        headers,
+        body: '{"resourceType":"Patient","gender":"x"}',
+      });
+    const [one, other] = [await post(), await post()];
+    expect([one.status, other.status]).toEqual([400, 400]);
+    expect(await inRequests(idOf(one))).toMatchObject({ requestId: idOf(one) });
+    expect(await inRequests(idOf(other))).toMatchObject({ requestId: idOf(other) });
+  });
+
+  test('of a sidecar finds the message, and why a sender has no key', async () => {
+    const named = await createApiKey(db.client, {
+      site,
+      protocols: ['hl7-mllp'],
+      allowedIps: ['192.0.2.10'],
+      senderApplication: 'ADT',
+    });
+    const forward = async (text: string, requestId: string) => {
+      const body = new TextEncoder().encode(text);
+      const response = await fetch(`${stack.gateway.url}/internal/mllp/messages`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${sidecarToken(stack.gateway, body)}`,
+          'Content-Type': 'application/hl7-v2',
+          'X-Request-Id': requestId,
+        },
+        body,
+      });
+      expect(await response.text()).toContain(`|${requestId}|`);
+    };
+    const [refused, unknown] = [randomUUID(), randomUUID()];
+    await forward(adt('Q-6', 'R-6', 'X'), refused);
+    expect(await inRequests(refused)).toMatchObject({ requestId: refused, clientId: named.clientId });
+    expect(await inMessages(refused)).toEqual(['Q-6']);
+    await forward(adt('Q-7').replace('|ADT|', '|OTHER|'), unknown);
+    expect(await inRequests(unknown)).toMatchObject({ code: 'no-key', clientId: named.clientId });
+    expect(await inMessages(unknown)).toEqual([]);
+  });
+
+  test('of a caller that names no key is kept for nobody, and says when it was made', async () => {
+    const before = Date.now();
+    const response = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/Patient`);
+    expect(response.status).toBe(401);
+    const id = idOf(response);
+    expect(Math.abs((timeOfUuidv7(id) ?? 0) - before)).toBeLessThan(60_000);
+    expect((await api(`/requests?q=${id}`)).items).toEqual([]);
+  });
+});
