@@ -82,15 +82,15 @@ export const TOKEN_REFUSALS = {
     hint: 'Send the kid of a key in the JWKS, or add the signing key to the JWKS.',
     ...CONSTANT,
   },
-  client: { label: 'the client', hint: 'Set iss and sub to the Client ID of this page.', ...CONSTANT },
+  client: { label: 'the client', hint: 'Set iss and sub to the Client ID of the API key.', ...CONSTANT },
   jwks: {
     label: 'the JWKS',
-    hint: 'Look at the JWKS of this API key: it has to be reachable and to hold a usable public key.',
+    hint: 'Look at the JWKS of the API key: it has to be reachable and to hold a usable public key.',
     ...CONSTANT,
   },
   signature: {
     label: 'the signature',
-    hint: 'Sign with the private key whose public half is in the JWKS of this API key.',
+    hint: 'Sign with the private key whose public half is in the JWKS of the API key.',
     ...CONSTANT,
   },
   iss: { label: 'iss', hint: 'Set iss to the Client ID.', ...PRECISE },
@@ -196,7 +196,7 @@ const BEARER_REFUSALS = {
   timeout: { label: 'the request did not arrive in time', hint: 'Look at the connection between client and gateway.' },
   'too-large': {
     label: 'the body is larger than the limit',
-    hint: 'Send it in parts; the limit is in the API reference.',
+    hint: 'Send it in parts: the answer named the limit.',
   },
   'unsupported-media-type': {
     label: 'the Content-Type cannot be read',
@@ -241,9 +241,9 @@ export const FHIR_ISSUES = {
   },
   'too-costly': {
     label: 'the request is more than one may cost',
-    hint: 'Ask for less at once: see Limits in the reference.',
+    hint: 'Ask for less at once: the answer named the limit.',
   },
-  'too-long': { label: 'it is larger than the limit', hint: 'Send it in parts; the limit is in the API reference.' },
+  'too-long': { label: 'it is larger than the limit', hint: 'Send it in parts: the answer named the limit.' },
   'business-rule': {
     label: 'it cannot be kept as it is',
     hint: 'The answer says why. The workbench checks a resource.',
@@ -266,25 +266,40 @@ const HL7_REFUSALS = {
     label: 'the order of segments',
     hint: 'Send the segments in the order of the message structure of HL7 v2.5.1.',
   },
-  '101': { label: 'a required field', hint: 'Let the sender value the field: Messages has it marked.' },
+  '101': {
+    label: 'a required field',
+    hint: 'Let the sender value the field. The message is in Messages, with the field marked.',
+  },
   '102': {
     label: 'the type of a field',
-    hint: 'Let the sender write the field as its type has it: Messages has it marked.',
+    hint: 'Let the sender write the field as its type has it. The message is in Messages, with the field marked.',
   },
-  '103': { label: 'a code of a table', hint: 'Let the sender use a code of the table: Messages has it marked.' },
+  '103': {
+    label: 'a code of a table',
+    hint: 'Let the sender use a code of the table. The message is in Messages, with the field marked.',
+  },
   '200': { label: 'the type of the message', hint: 'ADT, ORU^R01 and MDM are served; the key can keep other types.' },
   '201': { label: 'the event of the message', hint: 'Of ORU R01 and of MDM T01 to T11 are served.' },
   '202': { label: 'the processing id', hint: 'Processing ids that are taken are set with the site or the key.' },
   '203': { label: 'the version of HL7', hint: 'Versions 2.2 to 2.8.2 are read.' },
-  '204': { label: 'an unknown number', hint: 'Look at the message, and at Attention.' },
+  '204': { label: 'an unknown number', hint: 'The message is in Messages: it marks the number and says what is wrong with it.' },
   '205': {
     label: 'the patient',
-    hint: 'The patient cannot be told for certain: look at the message, and at Attention.',
+    hint: 'The message is in Messages: it says why its patient was not accepted.',
   },
   '206': { label: 'a record that is locked', hint: 'Let the sender send it again.' },
   '207': {
     label: 'the gateway could not process it',
-    hint: 'Look at the message: it says whether it is tried again by itself.',
+    hint: 'The message is in Messages: it says whether the gateway tries it again by itself.',
+  },
+  // Of a batch as a whole: none of its messages is stored.
+  'broken-batch': {
+    label: 'the envelope of a batch',
+    hint: 'Nothing of the batch was stored. Mend its FHS, BHS, BTS and FTS as the reason says, and send all of it again.',
+  },
+  'batch-too-long': {
+    label: 'the number of messages in a batch',
+    hint: 'Nothing of the batch was stored. Send several batches: the reason names the limit.',
   },
 } as const satisfies Readonly<Record<string, Described>>;
 
@@ -299,6 +314,9 @@ const DESCRIBED: ReadonlyMap<string, Described> = new Map<string, Described>([
   ...Object.entries(FHIR_FAILURES),
   ...Object.entries(HL7_REFUSALS),
 ]);
+
+/** All that `hintFor` returns. */
+export const HINTS: readonly string[] = [...DESCRIBED.values()].map(({ hint }) => hint);
 
 /** @param code any; one that is not known is its own label */
 export const labelFor = (code: string): string => DESCRIBED.get(code)?.label ?? code;

@@ -65,7 +65,9 @@ export function createHl7(deps: Deps, guesses: Guesses, countUse?: CountUse, not
     const header = salvageHeader(body);
     const cut = messagesOf(body);
     if (cut instanceof Fault) {
-      noteAnswer(c, noteRefusal, source.address, FAULT_STATUS[cut.kind], toldOfFault(cut));
+      // Its own code: those of table 0357 are of messages, which are stored.
+      const told = { ...toldOfFault(cut), code: cut.code ?? cut.kind };
+      noteAnswer(c, noteRefusal, source.address, FAULT_STATUS[cut.kind], told);
       return replyToFault(cut, type, deps.now(), requestId, header);
     }
     // One after the other: they may be of one patient. When one cannot be stored the rest waits, and the sender sends the

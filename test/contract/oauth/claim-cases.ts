@@ -50,7 +50,9 @@ export function claimCases(subject: () => Subject): void {
     expect(await reasonKept(subject(), answer)).toBe(
       `aud: aud was "https://other.example", expected "${subject().tokenEndpoint}"`,
     );
-    const { rows } = await subject().db.client.query('select * from refusal where $1 = any (request_ids)', [answer.requestId]);
+    const { rows } = await subject().db.client.query('select * from refusal where $1 = any (request_ids)', [
+      answer.requestId,
+    ]);
     expect(rows).toMatchObject([
       {
         site_id: key.site,

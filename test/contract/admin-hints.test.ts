@@ -1,0 +1,135 @@
+/** Where a hint sends a person, the thing is there: in Messages and in Attention, on both runtimes, after the messages that lead there. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { getToken } from '../stack/services/client.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
+
+interface List {
+  readonly items: readonly {
+    readonly messageId: string;
+    readonly requestId: string;
+    readonly code: string;
+    readonly hint: string;
+    readonly kind: string;
+    readonly patients: readonly unknown[];
+  }[];
+}
+
+interface Detail {
+  readonly errors: readonly { readonly code: string; readonly reason: string; readonly severity: string }[];
+  readonly segments: readonly {
+    readonly findings: readonly object[];
+    readonly fields: readonly { readonly path: string; readonly findings: readonly object[] }[];
+  }[];
+}
+
+const msh = (type: string, control: string): string =>
+  `MSH|^~\\&|HIS|EAST|GW|GW|20261101080000+0100||${type}|${control}|P|2.5.1\r`;
+const pid = (ids: string, who = 'Lovelace^Ada||19701231|F'): string => `PID|1||${ids}||${who}\r`;
+const admit = (control: string, ids: string, who?: string): string =>
+  `${msh('ADT^A08^ADT_A01', control)}EVN|A08|20261101080000+0100\r${pid(ids, who)}`;
+const result = (control: string, ids: string, who?: string, code = '718-7^Hemoglobin^LN'): string =>
+  `${msh('ORU^R01^ORU_R01', control)}${pid(ids, who)}OBR|1||F-${control}|718-7^Hemoglobin^LN|||20261101080000+0100\r` +
+  `OBX|1|NM|${code}||13.1|g/dL|||||F\r`;
+const merge = (control: string, to: string, from: string, who: string, event = 'A40^ADT_A39'): string =>
+  `${msh(`ADT^${event}`, control)}EVN||20261101080000+0100\r${pid(to, who)}MRG|${from}\r`;
+
+describe.each(RUNTIMES)('a hint, on %s', (runtime) => {
+  let db: TestDatabase;
+  let stack: TestConsole;
+  let token: string;
+  let site: string;
+  let key: ApiKey;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    site = await createSite(db.client);
+    stack = await startConsole(runtime, db, site);
+    token = await stack.oidc.adminToken();
+    key = await createApiKey(db.client, { site, protocols: ['hl7'] });
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await db.drop();
+  });
+
+  const send = async (text: string) => {
+    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain' };
+    const response = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, { method: 'POST', headers, body: text });
+    return { status: response.status, id: response.headers.get('x-request-id') ?? '', ack: await response.text() };
+  };
+  const api = async <T>(path: string): Promise<T> => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch(`${stack.baseUrl}/admin/api${path}`, { headers });
+    expect(response.status, path).toBe(200);
+    return (await response.json()) as T;
+  };
+  /** What Requests says of it, some seconds behind the answer. */
+  const noted = async (id: string) => {
+    await expect.poll(async () => (await api<List>(`/requests?q=${id}`)).items.length, { timeout: 30_000 }).toBe(1);
+    return (await api<List>(`/requests?q=${id}`)).items[0];
+  };
+  const attention = async (kind: string) => (await api<List>(`/attention?kind=${kind}`)).items;
+
+  const LOST = 'Lost^Lea||19600202|F';
+  test.each([
+    ['205', 'patient-differs', [], result('H-1', '1001^^^EAST^MR', 'Jones^Bob||19501231|M'), 'PID-3'],
+    ['101', 'required-field-missing', [], result('H-2', '1001^^^EAST^MR', undefined, ''), 'OBX-3'],
+    [
+      '204',
+      'merged-elsewhere',
+      [
+        ...['1011', '1012', '1013'].map((number) => admit(`H-${number}`, `${number}^^^EAST^MR`, LOST)),
+        merge('H-3', '1011^^^EAST^MR', '1013^^^EAST^MR', LOST),
+      ],
+      merge('H-9', '1012^^^EAST^MR', '1013^^^EAST^MR', LOST),
+      'MRG-1',
+    ],
+  ] as const)(
+    'for %s %s leads to the message in Messages, which marks the place',
+    async (code, reason, before, text, path) => {
+      for (const each of [admit('H-0', '1001^^^EAST^MR'), ...before]) expect((await send(each)).status).toBe(200);
+      const { status, id, ack } = await send(text);
+      expect(status, ack).toBe(422);
+      const found = await noted(id);
+      expect(found).toMatchObject({ code, hint: expect.stringContaining('The message is in Messages') });
+      expect(found?.hint).not.toContain('Attention');
+      const [message] = (await api<List>(`/messages?q=${id}`)).items;
+      const { errors, segments } = await api<Detail>(`/messages/${message?.messageId}`);
+      expect(errors).toContainEqual(expect.objectContaining({ code, reason, severity: 'E' }));
+      const marked = segments.flatMap(({ fields }) => fields).filter(({ findings }) => findings.length > 0);
+      expect(marked.map((field) => field.path)).toContain(path);
+    },
+  );
+
+  test('for a batch that cannot be read leads to no message, since none is stored', async () => {
+    const { status, id } = await send(`BHS|^~\\&|HIS|EAST\r${admit('H-4', '1004^^^EAST^MR')}BTS|2\r`);
+    expect(status).toBe(422);
+    expect(await noted(id)).toMatchObject({
+      code: 'broken-batch',
+      hint: expect.stringContaining('Nothing of the batch'),
+    });
+    expect((await api<List>('/messages?q=H-4')).items).toEqual([]);
+  });
+
+  test('of an ACK that asks people to look leads to Attention, which lists it', async () => {
+    for (const [control, number] of [
+      ['H-5', '1005'],
+      ['H-6', '1006'],
+    ] as const) {
+      expect((await send(admit(control, `${number}^^^EAST^MR`, `Person${number}^Pat||19700101|F`))).status).toBe(200);
+    }
+    // The identifier of another patient, beside the patient's own.
+    const several = await send(admit('H-7', '1005^^^EAST^MR~1006^^^EAST^MR', 'Person1005^Pat||19700101|F'));
+    expect(several.ack).toContain('identifiers-of-several');
+    expect(await attention('possible-duplicate')).toHaveLength(1);
+    const person = 'Person1005^Pat||19700101|F';
+    const moved = await send(merge('H-8', '1005^^^EAST^MR', '1006^^^EAST^MR', person, 'A43^ADT_A43'));
+    expect(moved.ack).toContain('not-moved');
+    expect(await attention('not-moved')).toHaveLength(1);
+  });
+});

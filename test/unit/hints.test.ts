@@ -1,0 +1,28 @@
+/** Every page that a hint sends a person to is a page of the console, by the title that its navigation shows. */
+import { expect, test } from 'vitest';
+
+import { ERROR_REASONS } from '../../shared/hl7/error-reason.ts';
+import { KIND_WORDS } from '../../edge/admin/attention/kinds.ts';
+import { PLACES } from '../../edge/admin/web/places.ts';
+import { ALERT_WORDS } from '../../edge/alert-words.ts';
+import { HINTS } from '../../edge/refusals.ts';
+
+const TITLES: ReadonlySet<string> = new Set(Object.values(PLACES).map(({ title }) => title));
+const texts = [
+  ...HINTS,
+  ...Object.values(ALERT_WORDS).map(({ todo }) => todo),
+  ...Object.values(KIND_WORDS).map(({ todo }) => todo),
+  ...Object.values(ERROR_REASONS),
+];
+/** "… is in Messages", "Look at Requests", "Health says …"; no header such as Retry-After. */
+const PLACE = /\b(?:in|at|under|see) ([A-Z][a-z]+(?: keys)?)\b(?!-)|(?<!-)\b([A-Z][a-z]+) (?:lists|shows|says)\b/g;
+const named = texts.flatMap((text) => [...text.matchAll(PLACE)].map(([, after, before]) => after ?? before ?? ''));
+
+test('each is one of the console', () => {
+  expect(named).toEqual(expect.arrayContaining(['Messages', 'Requests', 'Health']));
+  expect(named.filter((name) => !TITLES.has(name))).toEqual([]);
+});
+
+test('a hint is read on several pages, so it names none as “this page”, and no list of limits that is not there', () => {
+  expect(texts.filter((text) => /\bthis page\b|\breference\b/i.test(text))).toEqual([]);
+});
