@@ -282,7 +282,10 @@ const HL7_REFUSALS = {
   '201': { label: 'the event of the message', hint: 'Of ORU R01 and of MDM T01 to T11 are served.' },
   '202': { label: 'the processing id', hint: 'Processing ids that are taken are set with the site or the key.' },
   '203': { label: 'the version of HL7', hint: 'Versions 2.2 to 2.8.2 are read.' },
-  '204': { label: 'an unknown number', hint: 'The message is in Messages: it marks the number and says what is wrong with it.' },
+  '204': {
+    label: 'an unknown number',
+    hint: 'The message is in Messages: it marks the number and says what is wrong with it.',
+  },
   '205': {
     label: 'the patient',
     hint: 'The message is in Messages: it says why its patient was not accepted.',

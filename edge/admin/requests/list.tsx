@@ -100,29 +100,37 @@ const TABS = [
   { range: '', title: 'All that is kept' },
 ] as const;
 
+/** Refusals are counted by it (migrations/functions/refusals_note.sql). */
+const QUARTER_MS = 900_000;
+
 /** What a person can do who has a request id that is not kept. */
-const IdNotFound = ({ id, config }: { id: string; config: Config }) => {
-  const madeAt = timeOfUuidv7(id);
-  const messages = `${linkTo(config, PLACES.messages.path)}?${new URLSearchParams({ q: id }).toString()}`;
-  const at = madeAt === undefined ? undefined : new Date(madeAt).toISOString();
-  const around = new URLSearchParams({ range: '', from: at ?? '', to: at ?? '' }).toString();
+const IdNotFound = ({ id, config, nowMs }: { id: string; config: Config; nowMs: number }) => {
+  // An id of a later time was made by another program.
+  const madeAt = timeOfUuidv7(id) ?? Infinity;
+  const quarter = madeAt - (madeAt % QUARTER_MS);
+  const addressOf = (path: string, query: Record<string, string>): string =>
+    `${linkTo(config, path)}?${new URLSearchParams(query).toString()}`;
+  const inQuarter = (from: number): string => {
+    const times = { from: new Date(from).toISOString(), to: new Date(from + QUARTER_MS).toISOString() };
+    return addressOf(PLACES.requests.path, { range: '', ...times });
+  };
   return (
     <div class="empty">
       <p>
-        No reason, address or request id is <code>{id}</code>. Of each key, reason and quarter of an hour the newest{' '}
-        {MAX_REQUEST_IDS} request ids are kept, some seconds after the answer.
+        No kept request that fits the filters has <code>{id}</code> as its request id, or in its reason or address. Of
+        each key, reason and quarter of an hour the newest {MAX_REQUEST_IDS} request ids are kept, some seconds after
+        the answer.
       </p>
       <ul class="plain">
-        {at === undefined ? null : (
+        {madeAt > nowMs ? null : (
           <li>
-            The id was made at <When at={at} />:{' '}
-            <a href={`${linkTo(config, PLACES.requests.path)}?${around}`}>
-              show what was refused in that quarter of an hour
-            </a>
+            The id was made at <When at={new Date(madeAt).toISOString()} />:{' '}
+            <a href={inQuarter(quarter)}>show what was refused in that quarter of an hour</a>
           </li>
         )}
         <li>
-          <a href={messages}>Look for it in Messages</a>, where accepted messages are found too
+          <a href={addressOf(PLACES.messages.path, { q: id })}>Look for it in Messages</a>, where accepted messages are
+          found too
         </li>
         <li>
           A request whose API key was not known is only in the gateway’s log: ask the operator for the line of this id.
@@ -137,9 +145,10 @@ interface RequestPageProps {
   readonly query: Readonly<Record<string, string>>;
   readonly range: string;
   readonly config: Config;
+  readonly nowMs: number;
 }
 
-export const RequestPage = ({ list, query, range, config }: RequestPageProps) => {
+export const RequestPage = ({ list, query, range, config, nowMs }: RequestPageProps) => {
   const path = linkTo(config, PLACES.requests.path);
   const clientId = query['clientId'] ?? '';
   const text = (query['q'] ?? '').trim();
@@ -162,7 +171,7 @@ export const RequestPage = ({ list, query, range, config }: RequestPageProps) =>
       <Filter label="Requests">
         {clientId === '' ? null : <input type="hidden" name="clientId" value={clientId} />}
         <input type="hidden" name="range" value={range} />
-        <Search label="Part of the reason or address, or a request id" value={query['q'] ?? ''} />
+        <Search label="Reason, address or request id" value={query['q'] ?? ''} />
         <Select
           name="surface"
           label="Surface"
@@ -205,7 +214,7 @@ export const RequestPage = ({ list, query, range, config }: RequestPageProps) =>
         </p>
       ) : null}
       {list.items.length === 0 && isRequestId(text) ? (
-        <IdNotFound id={text} config={config} />
+        <IdNotFound id={text} {...{ config, nowMs }} />
       ) : list.items.length === 0 ? (
         <Empty>
           {text === '' ? 'No request was refused or failed in this time.' : 'No request of this time fits.'}

@@ -20,7 +20,7 @@ export function addRequestPages(app: Surface, { deps: { config, now }, access }:
     const list = await findRequests(session.database, session.actor.site, now(), query);
     const page = (
       <Page title="Requests" config={config} session={session} place={PLACE}>
-        <RequestPage {...{ list, config }} query={asked} range={query.range} />
+        <RequestPage {...{ list, config }} query={asked} range={query.range} nowMs={now()} />
       </Page>
     );
     return respond(config, page);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 
 import { clientAssertion, requestToken } from '../../stack/services/client.ts';
-import { admission, consoleInBrowser, lookAt } from '../../stack/tools/console-browser.ts';
+import { admission, consoleInBrowser, lookAt, PHONE, PICTURES, WIDE } from '../../stack/tools/console-browser.ts';
 
 const open = consoleInBrowser();
 
@@ -136,6 +136,61 @@ test('what came for number 4711 is found in a minute, refused messages too, and 
   );
   expect(rows[0]).toMatchObject({ action: 'search', parameters: ['patient'], patients: [expect.any(String)] });
   expect(rows).toContainEqual({ action: 'read', parameters: [], patients: rows[0]?.patients });
+  await context.close();
+});
+
+test('a message shows only what it changed, and its request id finds it and the reason', async () => {
+  const { sendMessage, signIn, stack } = open();
+  const moved = (control: string, address: string): string =>
+    admission(control, '4720').replace('|F\r', `|F|||${address}\r`);
+  for (const [control, address] of [
+    ['MOVE-1', 'Am Hof 1^^Bonn'],
+    ['MOVE-2', 'Am Markt 2^^Berlin'],
+    ['MOVE-3', ''],
+  ] as const)
+    expect((await sendMessage(moved(control, address))).status).toBe(200);
+  const refused = await sendMessage(admission('MOVE-4', '4720').replace('P|2.5.1', 'X|2.5.1'));
+  const id = refused.headers.get('x-request-id') ?? '';
+  const { context, page } = await signIn(stack.oidc.admin);
+  const look = async (name: string): Promise<void> => {
+    await lookAt(page);
+    for (const width of [WIDE, PHONE]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/${name}-${width}.png`, fullPage: true });
+    }
+    await page.setViewportSize({ width: WIDE, height: 900 });
+  };
+  for (const [control, change] of [
+    ['MOVE-2', /changed[^]*address[^]*Bonn[^]*Berlin/],
+    ['MOVE-3', /no change stayed at version 2, the current one/],
+  ] as const) {
+    await page.goto(`${stack.baseUrl}/admin/messages?q=${control}`);
+    await page.click('tbody th a');
+    expect(await page.textContent('.changes')).toMatch(change);
+    await look(control);
+  }
+  expect(await page.textContent('.changes')).not.toContain('Bonn');
+
+  await page.goto(`${stack.baseUrl}/admin/requests`);
+  await page.fill('input[name="q"]', ` ${id} `);
+  await page.click('button:has-text("Show")');
+  await page.waitForSelector(`.refusals code:has-text("${id}")`);
+  expect(await page.textContent('#main')).toContain('Found by its request id');
+  await look('requests-by-id');
+  await page.click('.refusals a:has-text("The message")');
+  await page.click('tbody th a');
+  await page.waitForSelector('h1:has-text("MOVE-4")');
+  expect(await page.textContent('[aria-label="Attempts"]')).toContain(id);
+
+  const gone = '0197a3b0-5c00-7000-8000-000000000000';
+  await page.goto(`${stack.baseUrl}/admin/requests?q=${gone}`);
+  expect(await page.textContent('.empty')).toMatch(/newest 100[^]*The id was made at[^]*ask the operator/);
+  await look('requests-no-id');
+  await page.click('text=show what was refused in that quarter of an hour');
+  expect(await page.textContent('#main')).toContain('No request was refused or failed in this time.');
+  await page.goto(`${stack.baseUrl}/admin/messages?q=${gone}`);
+  expect(await page.locator('.empty a:has-text("look in Requests")').getAttribute('href')).toContain(`q=${gone}`);
   await context.close();
 });
 
