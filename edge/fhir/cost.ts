@@ -4,8 +4,12 @@
  */
 import { Fault } from '../../shared/fault.ts';
 import { isJsonObject, type Json } from '../../shared/json.ts';
-import type { ResourceType } from '../../shared/resource-type.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import type { ResourceWrite } from '../store/resource.ts';
+import { fold, spellNames } from '../store/search/fold.ts';
+import { typeOf } from '../store/search/kinds.ts';
+import { isIndexed } from '../store/search/kinds/name-fragments.ts';
+import { parametersOf } from '../store/search/parameters.ts';
 import type { Pair } from './controls/faults.ts';
 import { alternatives } from './search/values.ts';
 
@@ -16,6 +20,25 @@ const MAX_VALUES = 500;
 const MAX_VALUES_OF_SEARCH = 1000;
 /** Of all searches and conditions of a bundle's entries: two for each that it may have; and of its conditional references. */
 const MAX_VALUES_OF_BUNDLE = 2000;
+/**
+ * Parts of names that a search looks for, in all its parameters, and all searches and conditions of a bundle. Each is a search
+ * of its own in an index, which costs more than a look-up by key.
+ */
+const MAX_NAMES = 20;
+const MAX_NAMES_OF_BUNDLE = 500;
+/** Those without three letters or digits in a row: for each search by one, all names of a site are looked at. */
+const MAX_SHORT_NAMES_OF_BUNDLE = 20;
+
+/** Of whichever type and set. */
+const NAME_PARAMETERS: ReadonlySet<string> = new Set(
+  RESOURCE_TYPES.flatMap((type) =>
+    Object.entries(parametersOf('us-core', type)).flatMap(([name, { kind }]) => (typeOf(kind) === 'string' ? [name] : [])),
+  ),
+);
+
+/** What a parameter looks for in names, whatever its modifier. */
+const namesIn = (name: string, values: readonly string[]): readonly string[] =>
+  NAME_PARAMETERS.has(name.split(':', 1)[0] ?? '') ? values : [];
 
 /** What each patient has a few of, and each of which is stored, or looked for, by itself. */
 const LISTS = ['identifier', 'name', 'telecom', 'address'];
@@ -36,12 +59,17 @@ function tooCostly(message: string, at?: string): Fault {
 export function requireAffordableSearch(pairs: readonly Pair[]): void {
   if (pairs.length > MAX_PARAMETERS) throw tooCostly(`a search may have ${MAX_PARAMETERS} parameters: send several`);
   let all = 0;
+  let names = 0;
   for (const [name, value] of pairs) {
-    const values = alternatives(value).length;
+    const alternative = alternatives(value);
+    const values = alternative.length;
     all += values;
+    names += namesIn(name, alternative).length;
     // Only a name that is no longer than ours may be repeated; a longer one is refused for itself.
     if (values > MAX_VALUES)
       throw tooCostly(`a parameter may have ${MAX_VALUES} values: send several searches`, `http.${name.slice(0, 64)}`);
+    if (names > MAX_NAMES)
+      throw tooCostly(`a search may look for ${MAX_NAMES} names: send several searches`, `http.${name.slice(0, 64)}`);
   }
   if (all > MAX_VALUES_OF_SEARCH)
     throw tooCostly(`the parameters of a search may have ${MAX_VALUES_OF_SEARCH} values in all: send several`);
@@ -49,11 +77,17 @@ export function requireAffordableSearch(pairs: readonly Pair[]): void {
 
 /** @param queries of the entries' URLs and conditions, or of conditional references */
 export function requireAffordableQueries(queries: readonly string[]): void {
-  let all = 0;
-  for (const query of queries) for (const [, value] of new URLSearchParams(query)) all += alternatives(value).length;
+  const pairs = queries.flatMap((query) => [...new URLSearchParams(query)]);
+  const all = pairs.reduce((sum, [, value]) => sum + alternatives(value).length, 0);
+  const whose = 'the searches and conditions of a Bundle may';
   if (all > MAX_VALUES_OF_BUNDLE)
+    throw tooCostly(`${whose} have ${MAX_VALUES_OF_BUNDLE} values in all: send several`);
+  const names = pairs.flatMap(([name, value]) => namesIn(name, alternatives(value)));
+  if (names.length > MAX_NAMES_OF_BUNDLE)
+    throw tooCostly(`${whose} look for ${MAX_NAMES_OF_BUNDLE} names in all: send several`);
+  if (names.filter((one) => !isIndexed(spellNames(fold(one)))).length > MAX_SHORT_NAMES_OF_BUNDLE)
     throw tooCostly(
-      `the searches and conditions of a Bundle may have ${MAX_VALUES_OF_BUNDLE} values in all: send several`,
+      `${whose} look for ${MAX_SHORT_NAMES_OF_BUNDLE} names without three letters or digits in a row: send several`,
     );
 }
 

@@ -4,6 +4,7 @@
  * identifier is a pair of domain and value (IHE ITI TF-2 §3.8); its type is no part of it.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
+import { affordable, namesByUse } from './human-names.ts';
 import { fold } from './search/fold.ts';
 
 /** `[domain, value, type, led, assumed]`: code of table 0203 or `''`; whether it led a PID-3; whether its domain is a guess. */
@@ -89,8 +90,12 @@ export interface PersonName {
   readonly text: string | undefined;
 }
 
+/** Names of one person that are compared. A person who was registered anew every year of a long life has about as many. */
+export const MAX_NAMES = 100;
+
 export function namesOf(patient: JsonObject): PersonName[] {
-  return objectsOf(patient['name']).map((name) => {
+  const names = namesByUse(patient).slice(0, MAX_NAMES);
+  return names.map((name) => {
     const [given, ...others] = textsOf(name['given']);
     return {
       family: textOf(name['family']),
@@ -105,13 +110,19 @@ export function namesOf(patient: JsonObject): PersonName[] {
 /** An entry of an index is bounded, and no name that tells people apart is longer. */
 const MAX_TRAIT_PART = 120;
 
+/** Characters of all names that one write adds. */
+const MAX_TRAITS = 8192;
+
 /** `["family","given","text"]`, folded, or a birth date. */
 function traitsOf(patient: JsonObject): string[] {
   const part = (text: string | undefined): string => fold(text ?? '').slice(0, MAX_TRAIT_PART);
-  const names = namesOf(patient).map(({ family, given, text }) =>
-    // What a name is shown as says nothing beside the name.
-    JSON.stringify([part(family), part(given), family === undefined ? part(text) : '']),
-  );
+  const each = namesOf(patient)
+    .values()
+    .map(({ family, given, text }) =>
+      // What a name is shown as says nothing beside the name.
+      JSON.stringify([part(family), part(given), family === undefined ? part(text) : '']),
+    );
+  const names = affordable(each, (trait) => trait.length, MAX_TRAITS);
   const birthDate = textOf(patient['birthDate']);
   return [...new Set([...names, ...(birthDate === undefined ? [] : [birthDate])])];
 }

@@ -194,6 +194,18 @@ onRuntimes(
       expectOutcome(reply, 400, code, `http.${name}`);
     });
 
+    test('names in all parameters are counted together, whatever their modifiers', async () => {
+      const names = (n: number): string => Array.from({ length: n }, (_, at) => `zzq${at}`).join(',');
+      const query = (n: number): string =>
+        `/Patient?name:exact=${names(5)}&family:contains=${names(5)}&given=${names(5)}&family=${names(n)}`;
+      expect((await get(query(5))).status).toBe(200);
+      const reply = await get(query(6));
+      expectOutcome(reply, 422, 'too-costly', 'http.family');
+      expect(reply.body['issue'][0].diagnostics).toContain('20 names');
+      for (const parameter of ['family', 'family:contains', 'given:exact', 'name:exact'])
+        expectOutcome(await get(`/Patient?${parameter}=${'x'.repeat(257)}`), 400, 'value', `http.${parameter}`);
+    });
+
     test('Provenance is refused by name, or left out and reported', async () => {
       const path = '/Observation?_revinclude=Provenance:target';
       const reply = await get(path);

@@ -15,6 +15,7 @@ import { httpCases } from './fhir/http-cases.ts';
 import { typeHistoryCases } from './fhir/type-history-cases.ts';
 import { isolationCases } from './fhir/isolation-cases.ts';
 import { lenientCases } from './fhir/lenient-cases.ts';
+import { nameCases } from './fhir/name-cases.ts';
 import { pagingCases } from './fhir/paging-cases.ts';
 import { patchCases } from './fhir/patch-cases.ts';
 import { resourceCases } from './fhir/resource-cases.ts';
@@ -28,6 +29,7 @@ import { callsCases } from './clients/calls-cases.ts';
 onRuntimes(startSubject, (subject) => {
   describe('resources', () => resourceCases(subject));
   describe('search', () => searchCases(subject));
+  describe('names', () => nameCases(subject));
   describe('paging', () => pagingCases(subject));
   describe('history of a type', () => typeHistoryCases(subject));
   describe('everything of a patient', () => everythingCases(subject));

@@ -81,7 +81,7 @@ export function agree(
   if (differ(sexOf(sent), sexOf(chart)) || differ(order, otherOrder)) return false;
   // Twins have equal provisional names: only their order tells them apart.
   const mayBeTwin = order === undefined || otherOrder === undefined;
-  const isUsable = (name: PersonName): boolean => !mayBeTwin || !mayBeProvisional(name);
+  const isUsable = (name: PersonName): boolean => !mayBeTwin || !comparable(name).isProvisional;
   const names = chart.names.filter(isUsable);
   return sent.names.filter(isUsable).some((a) => names.some((b) => isSameName(a, b, givenNames)));
 }
@@ -119,8 +119,9 @@ const isNoneOf = (
 
 /** A short form or an initial is the same name; what is only text, and a provisional name, may be any. */
 function mayHaveSameGiven(a: PersonName, b: PersonName): boolean {
-  const [given, other] = [known(a.given), known(b.given)];
-  if (given === undefined || other === undefined || isProvisionalGiven(given) || isProvisionalGiven(other)) return true;
+  const [one, two] = [comparable(a), comparable(b)];
+  const [given, other] = [one.given, two.given];
+  if (given === undefined || other === undefined || one.hasProvisionalGiven || two.hasProvisionalGiven) return true;
   const [left, right] = [letters(given), letters(other)];
   return left.startsWith(right) || right.startsWith(left) || words(given).some((word) => words(other).includes(word));
 }
@@ -136,7 +137,7 @@ export function isOtherName(name: PersonName, chart: ChartPerson): boolean {
   const names = [...chart.names, ...chart.pastNames].filter(hasFamily);
   const mayBeSame = (other: PersonName): boolean =>
     isSameFamily(name, other) &&
-    (mayBeProvisional(name) || mayBeProvisional(other) || hasSameGiven(name, other, 'short') !== false);
+    (comparable(name).isProvisional || comparable(other).isProvisional || hasSameGiven(name, other, 'short') !== false);
   return hasFamily(name) && names.length > 0 && !names.some(mayBeSame);
 }
 
@@ -162,7 +163,35 @@ const known = (name: string | undefined): string | undefined => {
   return folded === '' || PLACEHOLDER_NAMES.has(folded) ? undefined : folded;
 };
 
-const hasFamily = ({ family, text }: PersonName): boolean => known(family) !== undefined || known(text) !== undefined;
+/** The folded parts of a name. Placeholders are left out. */
+interface ComparableName extends Pick<PersonName, 'family' | 'given' | 'otherGiven' | 'text'> {
+  readonly isProvisional: boolean;
+  readonly hasProvisionalGiven: boolean;
+}
+
+/** A name is compared with many names, but folded once. */
+const COMPARABLE = new WeakMap<PersonName, ComparableName>();
+
+function comparable(name: PersonName): ComparableName {
+  const kept = COMPARABLE.get(name);
+  if (kept !== undefined) return kept;
+  const given = known(name.given);
+  const made = {
+    family: known(name.family),
+    given,
+    otherGiven: known(name.otherGiven),
+    text: known(name.text),
+    isProvisional: mayBeProvisional(name),
+    hasProvisionalGiven: given !== undefined && isProvisionalGiven(given),
+  };
+  COMPARABLE.set(name, made);
+  return made;
+}
+
+function hasFamily(name: PersonName): boolean {
+  const { family, text } = comparable(name);
+  return family !== undefined || text !== undefined;
+}
 
 /** Letters and digits only: `O'Neill`, `O Neill` and `ONEILL`, `Meyer-Schmidt` and `Meyer Schmidt` are one name. */
 const letters = (folded: string): string => folded.replaceAll(/[^\p{L}\p{N}]/gu, '');
@@ -181,9 +210,9 @@ function contains(text: string, name: string): boolean {
 }
 
 function isSameFamily(a: PersonName, b: PersonName): boolean {
-  const [family, other] = [known(a.family), known(b.family)];
+  const { family, text } = comparable(a);
+  const { family: other, text: otherText } = comparable(b);
   if (family !== undefined && other !== undefined) return letters(family) === letters(other);
-  const [text, otherText] = [known(a.text), known(b.text)];
   if (family !== undefined && otherText !== undefined) return contains(otherText, family);
   if (other !== undefined && text !== undefined) return contains(text, other);
   return text !== undefined && text === otherText;
@@ -196,7 +225,7 @@ function isSameName(a: PersonName, b: PersonName, givenNames: GivenNames): boole
 
 /** Undefined where one of the names has no given name. */
 function hasSameGiven(a: PersonName, b: PersonName, givenNames: GivenNames): boolean | undefined {
-  const [given, other] = [known(a.given), known(b.given)];
+  const [given, other] = [comparable(a).given, comparable(b).given];
   if (given !== undefined && other !== undefined) return isSameGiven(given, other, givenNames);
   const [text, otherText] = [textOnly(a), textOnly(b)];
   if (given !== undefined && otherText !== undefined) return !isInitial(given) && contains(otherText, given);
@@ -214,7 +243,7 @@ function isSameGiven(given: string, other: string, givenNames: GivenNames): bool
 
 /** Twins of one first name: MUHAMMAD ALI and MUHAMMAD HASAN. An initial or the first of several may be the same. */
 function haveOtherFurtherNames(a: PersonName, b: PersonName): boolean {
-  const [left, right] = [letters(known(a.otherGiven) ?? ''), letters(known(b.otherGiven) ?? '')];
+  const [left, right] = [letters(comparable(a).otherGiven ?? ''), letters(comparable(b).otherGiven ?? '')];
   return !left.startsWith(right) && !right.startsWith(left);
 }
 
@@ -222,4 +251,5 @@ function haveOtherFurtherNames(a: PersonName, b: PersonName): boolean {
 const isInitial = (name: string): boolean =>
   /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]$/u.test(letters(name));
 
-const textOnly = ({ family, text }: PersonName): string | undefined => (family === undefined ? known(text) : undefined);
+const textOnly = (name: PersonName): string | undefined =>
+  name.family === undefined ? comparable(name).text : undefined;

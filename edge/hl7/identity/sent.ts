@@ -2,7 +2,13 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-import { bareNameDomain, domainOfIdentifier, type NumberRow, type PersonName } from '../../store/patient-identity.ts';
+import {
+  bareNameDomain,
+  domainOfIdentifier,
+  MAX_NAMES,
+  type NumberRow,
+  type PersonName,
+} from '../../store/patient-identity.ts';
 import { quietly, type MapContext } from '../mapping/context.ts';
 import { codeOf } from '../mapping/datatypes/cwe.ts';
 import { fieldText, first, textOf } from '../mapping/datatypes/text.ts';
@@ -118,5 +124,6 @@ export function namesOfField(segment: Segment, field: number): PersonName[] {
       prefix: textOf(part, 5),
       text: undefined,
     }))
-    .filter(({ family, given }) => family !== undefined || given !== undefined);
+    .filter(({ family, given }) => family !== undefined || given !== undefined)
+    .slice(0, MAX_NAMES);
 }

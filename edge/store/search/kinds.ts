@@ -83,6 +83,10 @@ export const conditionSql = <K extends KindName>(criterion: Sought<K>, alias: st
 export const listedSql = <K extends KindName>(criterion: Sought<K>, scope: SearchScope): string | undefined =>
   KIND_OF[criterion.kind].listed?.(criterion, scope);
 
+/** The alternatives that a criterion looks for in names; none where it does not. */
+export const fragmentsOf = <K extends KindName>(criterion: Sought<K>): readonly string[] =>
+  KIND_OF[criterion.kind].fragments?.(criterion) ?? [];
+
 const meets = <K extends KindName>(write: Searchable, criterion: Sought<K>): boolean =>
   KIND_OF[criterion.kind].meets(write, criterion);
 

@@ -3,6 +3,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import {
   conditionSql,
   type Criterion,
+  fragmentsOf,
   type KindName,
   listedSql,
   rankOf,
@@ -10,7 +11,7 @@ import {
   sortColumnOf,
   sourceOf,
 } from './kinds.ts';
-import { DRIVER, selectionSql } from './selection.ts';
+import { allIds, DRIVER, isByNames, selectionSql } from './selection.ts';
 import { RESOURCE, type SearchScope, type Source } from './source.ts';
 
 export interface SortKey {
@@ -125,19 +126,30 @@ interface Listed {
   readonly lists: readonly string[];
 }
 
-/** What leads and is listed by an index, if it is that which is looked for first. */
-function listedOf(scope: SearchScope, criteria: readonly Criterion[]): Listed | undefined {
+/** Of so few parts of a name the planner expects no more than there are, near enough (selection.ts). */
+const FEW_FRAGMENTS = 4;
+
+/**
+ * What leads and is listed by an index, if it is that which is looked for first.
+ *
+ * @param order the table that orders the page; null: by ids
+ */
+function listedOf(scope: SearchScope, criteria: readonly Criterion[], order: Source | null): Listed | undefined {
   const sought = criteria.filter((one): one is Sought => one.kind !== 'not');
   const rank = Math.min(...sought.map(({ kind }) => rankOf(kind)));
   const leads = sought.filter(({ kind }) => rankOf(kind) === rank);
-  const dates = datesOf(scope, leads, sought);
+  const dates = order === null ? datesOf(scope, leads, sought) : [];
   if (dates.length > 0) return { source: RESOURCE, lists: dates };
-  const listed = leads.flatMap((one) => {
-    const list = listedSql(one, scope);
-    return list === undefined ? [] : [{ list, source: sourceOf(one, scope.type) }];
-  });
-  const [first] = listed;
-  return first === undefined ? undefined : { source: first.source, lists: listed.map(({ list }) => list) };
+  const [first] = leads;
+  if (first === undefined) return undefined;
+  const own = sourceOf(first, scope.type);
+  const source = order ?? own;
+  const areMany = leads.some((one) => fragmentsOf(one).length > FEW_FRAGMENTS);
+  // The planner knows how many have a name, and in which order they stand, of one table only.
+  if (order === own && !areMany) return undefined;
+  const lists = leads.flatMap((one) => listedSql(one, scope) ?? []);
+  if (lists.length > 0) return { source, lists };
+  return isByNames(leads) && (areMany || source !== own) ? { source, lists: [allIds(scope, criteria)] } : undefined;
 }
 
 /** SQL: what a patient had at a time, by each parameter that asks for one (migrations/0003_resource.sql). */
@@ -154,31 +166,41 @@ function datesOf(scope: SearchScope, leads: readonly Sought[], sought: readonly 
   });
 }
 
+/** SQL: what a selection needs before it, and the selection itself. */
+interface Ways {
+  readonly before: string;
+  /** @param select SQL of the selection from an item, with one more condition */
+  readonly of: (select: (from: string, condition: string) => string) => string;
+}
+
 /**
- * SQL: by the shortest of some lists if that is short, and else by a walk.
+ * By the shortest of some lists if that is short, and else by a walk; without lists, by the walk.
  *
+ * @param walked SQL of the item that is walked
  * @param behind SQL of the condition that this id is behind the page before
  */
-function listedIds(
+function waysOf(
   scope: SearchScope,
-  { source, lists }: Listed,
-  { from, where }: { readonly from: string; readonly where: string },
-  behind: (id: string) => string,
-  last: Last,
-): string {
-  const id = source.id(DRIVER);
+  listed: Listed | undefined,
+  walked: string,
+  behind: (id: string) => string = () => '',
+): Ways {
+  if (listed === undefined) return { before: '', of: (select) => select(walked, '') };
+  const { source, lists } = listed;
   const counted = lists.map((_, n) => `(${n}, (select count(*) from l${n}))`).join(', ');
-  const listed = lists.map((_, n) => `select id from l${n} where (select k from lead) = ${n}`).join(' union all ');
+  const all = lists.map((_, n) => `select id from l${n} where (select k from lead) = ${n}`).join(' union all ');
   // Behind the offset nothing else than the ids is a condition for an index.
   const found = `(select x.* from ${source.from('x')} where ${source.within(scope, 'x')} and ${source.id('x')} = any (array(
-        select distinct l.id from (${listed}) l where (select n from lead) <= ${FEW_LISTED}${behind('l.id')}))
+        select distinct l.id from (${all}) l where (select n from lead) <= ${FEW_LISTED}${behind('l.id')}))
       order by ${source.id('x')} offset 0) ${DRIVER}`;
-  return `with ${lists.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
+  return {
+    before: `with ${lists.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
      lead as materialized (select k, n from (values ${counted}) c (k, n) order by n, k limit 1)
-   select id, null::text as sort_key from (
-     (select ${id} as id from ${found} where ${where} ${last('id')})
+   `,
+    of: (select) => `(${select(found, '')})
      union all
-     (select ${id} as id from ${from} where ${where} and (select n from lead) > ${FEW_LISTED}${behind(id)} ${last('id')})) c ${last('id')}`;
+     (${select(walked, ` and (select n from lead) > ${FEW_LISTED}`)})`,
+  };
 }
 
 /** In the order of an index: of the ids, or of one key and the ids in its direction. */
@@ -200,9 +222,13 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
       const found = `select ${id} as id from ${from} where ${where}${rest}`;
       return { text: changedIds(scope, found, id, changedFrom(criteria), last), order, columns: '' };
     }
-    const listed = listedOf(scope, criteria);
-    if (listed !== undefined)
-      return { text: listedIds(scope, listed, { from, where }, behind, last), order, columns: '' };
+    const listed = listedOf(scope, criteria, null);
+    if (listed !== undefined) {
+      const ways = waysOf(scope, listed, from, behind);
+      const each = ways.of((item, also) => `select ${id} as id from ${item} where ${where}${also}${rest} ${last(id)}`);
+      const text = `${ways.before}select id, null::text as sort_key from (${each}) c ${last('id')}`;
+      return { text, order, columns: '' };
+    }
     const text = `select ${repeats ? 'distinct ' : ''}${id} as id, null::text as sort_key from ${from} where ${where}${rest}
      ${last(id)}`;
     return { text, order, columns: '' };
@@ -212,9 +238,13 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
     after === null
       ? ''
       : `\n   and (${column}, ${id}) ${beyond} (${bind(after.key ?? '')}::${by.cast}, ${bind(after.id)}::uuid)`;
-  const text = `select ${id} as id, ${by.text(column)} as sort_key from ${from} where ${where}${rest}
-     order by ${column} ${direction}, ${id} ${direction} limit ${bind(limit + 1)}::integer`;
-  return { text, order, columns: '' };
+  const count = `${bind(limit + 1)}::integer`;
+  const ways = waysOf(scope, listedOf(scope, criteria, by.source), from);
+  const each = ways.of(
+    (item, also) => `select ${id} as id, ${by.text(column)} as sort_key from ${item} where ${where}${also}${rest}
+     order by ${column} ${direction}, ${id} ${direction} limit ${count}`,
+  );
+  return { text: `${ways.before}${each}`, order, columns: '' };
 }
 
 interface Term {
@@ -314,12 +344,16 @@ function tiedIds(
     `q.id ${directionOf({ descending: idDescending })}`,
   ];
   const walk = terms.slice(0, walked.length).map(({ column }) => `${column} ${directionOf({ descending })}`);
-  const text = `select q.id, json_build_array(${terms.map((term, n) => term.text(`q.k${n}`)).join(', ')})::text as sort_key,
+  const ways = waysOf(scope, listedOf(scope, criteria, first.source), from);
+  const each = ways.of(
+    (item, also) => `select ${id} as id, ${terms.map(({ column }, n) => `${column} as k${n}`).join(', ')}
+                  from ${item} ${joins.join(' ')} where ${where}${also}${rest}
+                 order by ${walk.join(', ')} fetch first (${count}) rows with ties`,
+  );
+  const text = `${ways.before}select q.id, json_build_array(${terms.map((term, n) => term.text(`q.k${n}`)).join(', ')})::text as sort_key,
        row_number() over (order by ${order.join(', ')}) as nth
   from (select q.*
-          from (select ${id} as id, ${terms.map(({ column }, n) => `${column} as k${n}`).join(', ')}
-                  from ${from} ${joins.join(' ')} where ${where}${rest}
-                 order by ${walk.join(', ')} fetch first (${count}) rows with ties) q
+          from (${each}) q
          order by ${order.join(', ')} limit ${count}) q`;
   return { text, order: 'p.nth', columns: ', k.nth' };
 }

@@ -5,7 +5,7 @@ import { type Included, type PageRow, withinBudget, withinBudgetWith } from '../
 import { binder } from '../sql.ts';
 import type { Criterion } from './kinds.ts';
 import { pageIds, type PageSelection } from './page-ids.ts';
-import { selectionSql } from './selection.ts';
+import { allIds, isByNames, selectionSql } from './selection.ts';
 import type { SearchScope } from './source.ts';
 
 /** What is equal to a value is found by the same plan whatever the value is. */
@@ -77,6 +77,7 @@ export function searchCount(
 
 /** SQL: the ids that match, two at most, which is as many as a condition needs to see (R4 http, conditional create). */
 export function matchesSql(scope: SearchScope, criteria: readonly Criterion[]): string {
+  if (isByNames(criteria)) return `${allIds(scope, criteria)} limit 2`;
   const { from, where, id, repeats } = selectionSql(scope, criteria, 'fixed');
   return `select ${repeats ? 'distinct ' : ''}${id} as id from ${from} where ${where} limit 2`;
 }

@@ -4,7 +4,8 @@
  * not by statistics, which know nothing of a site of ten among a thousand.
  */
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import { conditionSql, type Criterion, kindSince, rankOf, type Sought, sourceOf } from './kinds.ts';
+import { conditionSql, type Criterion, fragmentsOf, kindSince, rankOf, type Sought, sourceOf } from './kinds.ts';
+import { isIndexed } from './kinds/name-fragments.ts';
 import { FIRST_GENERATION, indexedOf } from './parameters.ts';
 import { RESOURCE, type SearchScope, type Source } from './source.ts';
 
@@ -79,4 +80,21 @@ export function selectionSql(scope: SearchScope, criteria: readonly Criterion[],
     ...(generation === FIRST_GENERATION ? [] : [`search_require(${scope.site}, ${generation})`]),
   ];
   return { from: from(DRIVER), where: where.join('\n   and '), id: id(DRIVER), repeats };
+}
+
+/** Whether the trigram index of names finds what one of the criteria asks for. */
+export const isByNames = (criteria: readonly Criterion[]): boolean =>
+  criteria.some((one) => {
+    const fragments = one.kind === 'not' ? [] : fragmentsOf(one);
+    return fragments.length > 0 && fragments.every(isIndexed);
+  });
+
+/**
+ * SQL: the ids that match, planned as if all of them were read, and read no further than somebody asks. The planner expects a
+ * ten-thousandth of a site for each part of a name; for the first few of what it expects of several, it would rather walk
+ * the site, in which there may be none.
+ */
+export function allIds(scope: SearchScope, criteria: readonly Criterion[]): string {
+  const { from, where, id, repeats } = selectionSql(scope, criteria, 'fixed');
+  return `with t as materialized (select ${repeats ? 'distinct ' : ''}${id} as id from ${from} where ${where}) select t.id from t`;
 }

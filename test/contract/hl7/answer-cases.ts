@@ -1,6 +1,7 @@
 /** What the sender is told: which acknowledgements, in which shape, and that a refusal over HTTP always has a body. */
 import { expect, test } from 'vitest';
 
+import { MAX_INDEXED_NAMES } from '../../../edge/store/search/kinds/indexed-names.ts';
 import { MLLP_CONTRACT_HEADER } from '../../../shared/mllp-contract.ts';
 import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
@@ -52,6 +53,37 @@ export function answerCases(subject: () => Subject): void {
       status: 422,
       errors: ['E 102 PID^1^7^1^1'],
     });
+  });
+
+  test.each([
+    ['a thousand names of ligatures', Array.from({ length: 999 }, (_, n) => `Cost${n}${'\ufdfa'.repeat(60)}^Jane`)],
+    ['a name of ligatures', [`Cost0${'\ufdfa'.repeat(250_000)}^Jane`]],
+    ['a name of combining marks out of order', [`Cost0${'\u0315\u0300'.repeat(64_000)}^Jane`]],
+  ])('%s is accepted, kept, and costs no more than its bounds', async (_, names) => {
+    const id = `AN-names${names.length}x${names[0]?.length}`;
+    const sent = `PID|1||${id}^^^HOSP^MR||${names.join('~')}`;
+    const message = `${msh('ADT^A08')}||||||UNICODE UTF-8\n${sent}`;
+    for (const again of ['once', 'and compared with what is stored']) {
+      const reply = await subject().post(again === 'once' ? message : message.replace(/\|C\d+\|/, `|${id}b|`));
+      expect({ status: reply.status, code: code(reply.text), errors: reply.errors }).toEqual({
+        status: 200,
+        code: 'AA',
+        errors: [],
+      });
+    }
+    const { rows } = await subject().db.client.query<{ body: string; longest: number }>(
+      `select r.body, greatest(length(s.names), length(s.families), length(s.givens), length(s.exact),
+              (select coalesce(sum(length(t.trait)), 0) from patient_trait t where t.id = r.id)) as longest
+         from resource_identifier i
+         join resource r on r.site_id = i.site_id and r.type = i.type and r.id = i.id
+         join patient_search s on s.site_id = r.site_id and s.id = r.id
+        where i.value = $1`,
+      [id],
+    );
+    expect(rows).toHaveLength(1);
+    const families = [...(rows[0]?.body ?? '').matchAll(/"family":"([^"]*)"/g)].map(([, family]) => `${family}^Jane`);
+    expect(families).toEqual(names);
+    expect(Number(rows[0]?.longest)).toBeLessThanOrEqual(MAX_INDEXED_NAMES + 2);
   });
 
   test('a type that is not mapped is kept where the key says so', async () => {

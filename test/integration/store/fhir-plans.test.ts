@@ -12,11 +12,12 @@ import type { Query } from '../../../edge/deps.ts';
 import { everythingPage } from '../../../edge/store/everything.ts';
 import { typeHistoryPage } from '../../../edge/store/type-history.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
-import type { Sort } from '../../../edge/store/search/page-ids.ts';
-import { searchPage } from '../../../edge/store/search/search.ts';
+import type { Position, Sort } from '../../../edge/store/search/page-ids.ts';
+import { seeResources } from '../../../edge/store/resource-seen.ts';
+import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { populate } from '../../contract/fhir/population.ts';
+import { GIVEN, populate } from '../../contract/fhir/population.ts';
 import { explain, planFor, planKept } from '../../stack/tools/plan.ts';
 import { sized } from '../../stack/tools/size.ts';
 import { withoutGuards } from '../../stack/tools/without-guards.ts';
@@ -326,6 +327,108 @@ describe.each<[string, () => string]>([
       }
     });
   }
+});
+
+describe('a search for many names', () => {
+  const MOST = 20;
+  const names = (n: number, tag: string) => Array.from({ length: n }, (_, at) => `${tag}${at}`);
+  const any = (fragments: readonly string[]): Criterion => ({ kind: 'name', fragments });
+  const parts = (match: 'beginning' | 'exact' | 'contains', fragments: readonly string[]): Criterion => ({
+    kind: 'name-part',
+    part: 'family',
+    match,
+    any: fragments.map((fragment) => ({ fragment, line: fragment })),
+  });
+  const each = (n: number, tag: string) => names(n, tag).map((fragment) => any([fragment]));
+  const SEARCHES: readonly (readonly [string, (n: number) => Criterion[]])[] = [
+    ['name=', (n) => [any(names(n, 'zzq'))]],
+    ['name= of several parameters', (n) => each(n, 'zzq')],
+    ['name= of some and some', (n) => [any(names(n / 2, 'zzq')), any(names(n / 2, 'anna z'))]],
+    ['family=', (n) => [parts('beginning', names(n, 'zzq'))]],
+    ['family:exact=', (n) => [parts('exact', names(n, 'zzq'))]],
+    ['family:contains=', (n) => [parts('contains', names(n, 'zzq'))]],
+    ['name= with gender', (n) => [any(names(n, 'zzq')), { kind: 'gender', codes: ['male'] }]],
+  ];
+  const ORDERS: readonly (readonly [string, Sort])[] = [
+    ['by id', BY_ID],
+    ['by name', { by: 'name', descending: false }],
+    ['by time', { by: 'last-updated', descending: true }],
+    ['by birth date and name', { by: 'birthdate', descending: true, ties: [{ by: 'name', descending: true }] }],
+    ['by name and time', { by: 'name', descending: false, ties: [{ by: 'last-updated', descending: false }] }],
+  ];
+  const READS: readonly (readonly [string, (criteria: Criterion[]) => Query])[] = [
+    ...ORDERS.map(
+      ([label, sort]) =>
+        [
+          label,
+          (criteria: Criterion[]) =>
+            searchPage({ site: large, type: 'Patient', criteria, sort, after: null, limit: 50 }),
+        ] as const,
+    ),
+    ['counted', (criteria) => searchCount(large, 'Patient', criteria)],
+    ['as a condition', (criteria) => seeResources(large, [{ type: 'Patient', criteria }])],
+  ];
+
+  describe.each(SEARCHES)('%s', (_search, of) => {
+    test.each(READS)('%s: by index, and twice the names read twice the pages', async (_read, query) => {
+      const half = await explain(application, large, query(of(MOST / 2)));
+      const full = await explain(application, large, query(of(MOST)));
+      expect(full.whole).toEqual([]);
+      expect(full.rows).toBeLessThan(100);
+      expect(full.pages).toBeLessThan(32 * MOST);
+      // What is read before the first of them is no part of it.
+      expect(full.pages).toBeLessThanOrEqual(2.3 * half.pages + 32);
+    });
+  });
+
+  test.each(ORDERS)('%s, of names that many have: no more than is listed, and what a page shows', async (_, sort) => {
+    const common = GIVEN.split(' ').slice(0, MOST);
+    const criteria = [any(common)];
+    const selection = { site: large, type: 'Patient' as const, criteria, sort, after: null, limit: 50 };
+    const { pages, whole } = await explain(application, large, searchPage(selection));
+    expect(whole).toEqual([]);
+    expect(pages).toBeLessThan(12 * 2_000);
+    await application.query('begin');
+    await application.query(`select set_config('gateway.site', $1, true)`, [large]);
+    const query = searchPage(selection);
+    const page = await application.query<{ id: string }>(query.text, [...query.params]);
+    await application.query('rollback');
+    expect(page.rows).toHaveLength(51);
+  });
+
+  // Few have one of these: they are listed and sorted. Each order against the one that PostgreSQL makes of all.
+  test.each([
+    ['id', BY_ID, 'r.id'],
+    ['name', { by: 'name', descending: true }, 's.name_sort desc, r.id desc'],
+    ['last-updated', { by: 'last-updated', descending: true }, 'r.last_updated desc, r.id desc'],
+    [
+      'birthdate,-name',
+      { by: 'birthdate', descending: false, ties: [{ by: 'name', descending: true }] },
+      's.birth_date, s.name_sort desc, r.id desc',
+    ],
+  ] as const)('in the order of %s: page after page, all of them', async (_, sort, order) => {
+    const fragments = ['fitzger', 'bradshaw', 'gonzalez', 'pekovski', 'schustanov', 'macmac', 'torres'];
+    const { rows } = await db.client.query<{ id: string }>(
+      `select r.id from resource r join patient_search s on s.site_id = r.site_id and s.id = r.id
+        where r.site_id = $1 and r.type = 'Patient' and s.names ~ $2 order by ${order}`,
+      [large, fragments.join('|')],
+    );
+    expect(rows.length).toBeGreaterThan(200);
+    const seen: string[] = [];
+    for (let after: Position | null = null; seen.length < rows.length;) {
+      const query = searchPage({ site: large, type: 'Patient', criteria: [any(fragments)], sort, after, limit: 50 });
+      await application.query('begin');
+      await application.query(`select set_config('gateway.site', $1, true)`, [large]);
+      const page = await application.query<{ id: string; sort_key: string | null }>(query.text, [...query.params]);
+      await application.query('rollback');
+      const shown = page.rows.slice(0, 50);
+      const last = shown.at(-1);
+      if (last === undefined) break;
+      seen.push(...shown.map(({ id }) => id));
+      after = { key: last.sort_key, id: last.id };
+    }
+    expect(seen).toEqual(rows.map(({ id }) => id));
+  });
 });
 
 describe('pages of those who have a name', () => {

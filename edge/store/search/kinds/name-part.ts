@@ -2,13 +2,12 @@
  * A family or a given name: its beginning, with `:contains` any part of it, case and accents folded, and with `:exact` the
  * whole of it as it is (FHIR R4 search, 3.1.1.4.9 string, 3.1.1.4.6 modifiers).
  */
-import { textsAt } from '../at-path.ts';
-import { fold, spellNames } from '../fold.ts';
 import type { Kind, TextModifier } from '../kind.ts';
 import { BEHIND_ALL, containing } from '../like.ts';
 import { PATIENT_SEARCH } from '../source.ts';
 import { asLines, exactLine, hasExactName } from './exact-name.ts';
-import { EMPTY_NAME } from './name.ts';
+import { indexedNames } from './indexed-names.ts';
+import { readFragments } from './name-fragments.ts';
 
 type Part = 'family' | 'given';
 
@@ -32,16 +31,17 @@ const partOf = (parameter: string): Part => (parameter === 'family' ? 'family' :
 export const namePart = {
   type: 'string',
   read: ({ texts }, parameter, modifier) => {
-    const any = texts().map((one) => ({ fragment: spellNames(fold(one)), line: exactLine(one) }));
-    if (any.some(({ fragment }) => fragment === '')) return EMPTY_NAME;
+    const all = texts();
+    const fragments = readFragments(all);
+    if ('problem' in fragments) return fragments;
+    const any = fragments.map((fragment, n) => ({ fragment, line: exactLine(all[n] ?? '') }));
     return { kind: 'name-part', part: partOf(parameter), match: modifier ?? 'beginning', any };
   },
-  rows: (resource, parameter, { elements }) => {
+  rows: (resource, parameter) => {
     const part = partOf(parameter);
-    const names = elements
-      .flatMap((path) => textsAt(resource, path))
-      .map((one) => spellNames(fold(one)))
-      .filter((one) => one !== '');
+    const names = indexedNames(resource).flatMap(({ marker, spelt }) =>
+      marker === MARKERS[part] && spelt !== '' ? [spelt] : [],
+    );
     return { parts: { [COLUMNS[part]]: asLines([...new Set(names)]) } };
   },
   meets: ({ parts }, { part, match, any }) =>
@@ -74,5 +74,6 @@ export const namePart = {
     });
     return `select n.id from patient_name n where n.site_id = ${site} and n.part = '${part}' and (${each.join(' or ')})`;
   },
+  fragments: ({ any }) => any.map(({ fragment }) => fragment),
   since: () => 2,
 } as const satisfies Kind<NamePartCriterion>;

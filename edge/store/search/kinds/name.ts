@@ -1,11 +1,12 @@
 /** A part of any name of a patient, case and accents folded (FHIR R4 search, 3.1.1.4.9 string; edge/README.md, FHIR). */
-import type { Json } from '../../../../shared/json.ts';
-import { objectsAt, text } from '../at-path.ts';
-import { fold, spellNames } from '../fold.ts';
+import { objectsAt } from '../at-path.ts';
+import { fold } from '../fold.ts';
 import type { Kind } from '../kind.ts';
 import { containing, containingMarkedLine } from '../like.ts';
 import { PATIENT_SEARCH } from '../source.ts';
 import { asLines, exactLine, hasExactName } from './exact-name.ts';
+import { indexedNames, shownName } from './indexed-names.ts';
+import { readFragments } from './name-fragments.ts';
 
 interface NameCriterion {
   readonly kind: 'name';
@@ -15,47 +16,29 @@ interface NameCriterion {
   readonly exact?: readonly string[];
 }
 
-export const EMPTY_NAME = { problem: 'must contain a letter or another visible character' } as const;
-
 /** A sort key is an index key, which PostgreSQL bounds; what is longer sorts by its beginning. */
 const MAX_SORT_LENGTH = 200;
-
-const texts = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.map(text).filter((item) => item !== '') : [];
 
 export const name = {
   type: 'string',
   read: (value, _, modifier) => {
     const texts = value.texts();
-    const fragments = texts.map(fold).map(spellNames);
-    if (fragments.includes('')) return EMPTY_NAME;
+    const fragments = readFragments(texts);
+    if ('problem' in fragments) return fragments;
     return { kind: 'name', fragments, ...(modifier === 'exact' ? { exact: texts.map(exactLine) } : {}) };
   },
-  rows: (resource, _, { elements }) => {
-    const names = elements
-      .flatMap((path) => objectsAt(resource, path))
-      .map((one) => ({ text: text(one['text']), family: text(one['family']), given: texts(one['given']) }));
-    const lines = names.flatMap(({ text, family, given }) => [
-      text,
-      family,
-      ...given,
-      // A name without a text is found by its parts in a row too.
-      ...(text === '' ? [[...given, family].join(' ')] : []),
-    ]);
-    const folded = new Set(lines.map(fold).filter((line) => line !== ''));
-    const first = names[0];
-    // A name as it is shown: its text, else family and given in the order in which names are listed.
-    const shown = first === undefined ? '' : first.text || [first.family, ...first.given].join(' ');
+  rows: (resource) => {
+    const lines = indexedNames(resource);
+    const [first] = objectsAt(resource, 'name');
     return {
       search: {
-        names: [...folded].map(spellNames).join('\n'),
-        nameSort: fold(shown).slice(0, MAX_SORT_LENGTH).toWellFormed(),
+        names: [...new Set(lines.map(({ spelt }) => spelt))].filter((line) => line !== '').join('\n'),
+        // In the order in which names are listed.
+        nameSort: first === undefined ? '' : fold(shownName(first)).slice(0, MAX_SORT_LENGTH).toWellFormed(),
       },
       parts: {
         exact: asLines(
-          names
-            .flatMap(({ text, family, given }) => [['T', text], ['F', family], ...given.map((one) => ['G', one])])
-            .flatMap(([marker, one = '']) => (one === '' ? [] : [`${marker}${exactLine(one)}`])),
+          lines.flatMap(({ marker, exact }) => (marker === null || exact === null ? [] : [`${marker}${exact}`])),
         ),
       },
     };
@@ -77,6 +60,7 @@ export const name = {
     });
     return `(${each.join(' or ')})`;
   },
+  fragments: ({ fragments }) => fragments,
   since: ({ exact }) => (exact === undefined ? 1 : 2),
   sort: { source: PATIENT_SEARCH, column: 'name_sort', text: (column) => column, cast: 'text' },
 } as const satisfies Kind<NameCriterion>;

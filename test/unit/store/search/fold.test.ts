@@ -18,6 +18,30 @@ describe('folding', () => {
     ['Nguyễn', 'nguyen'],
   ])('%s', (text, folded) => expect(fold(text)).toBe(folded));
 
+  // Hebrew with points and accents, Arabic with vowels, Vietnamese taken apart, in whichever order their marks are sent.
+  test.each<[string, string]>([
+    ['שָׁלוֹם', 'שלום'],
+    ['בְּרֵאשִׁ֖ית', 'בראשית'],
+    ['مُحَمَّدٌ', 'محمد'],
+    ['Nguye\u0302\u0303n', 'nguyen'],
+    ['Nguye\u0303\u0302n', 'nguyen'],
+    ['ร\u0e49\u0e33', 'ร\u0e32'],
+    ['ﷺ', 'صلى الله عليه وسلم'],
+    ['김', '\u1100\u1175\u11b7'],
+  ])('marks away: %s', (text, folded) => expect(fold(text)).toBe(folded));
+
+  test('marks first is the same as marks last', () => {
+    const last = (text: string) => text.normalize('NFKD').toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '');
+    const mark = fc.constantFrom('\u0300', '\u0315', '\u0323', '\u0345', '\u05b8', '\u064b', '\u0e49', '\u3099', '\u{1d165}');
+    const letter = fc.constantFrom('a', 'I', 'İ', 'Σ', 'ế', 'ﷺ', 'ｶﾞ', 'ำ', 'ﬃ', '한', 'ש', '\u{1d15e}');
+    fc.assert(
+      fc.property(fc.string({ unit: fc.oneof(mark, letter), maxLength: 12 }), (text) => {
+        expect(fold(text)).toBe(fold(last(text)));
+      }),
+      { numRuns: inputs(2_000) },
+    );
+  });
+
   test('again changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {

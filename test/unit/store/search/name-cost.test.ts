@@ -1,0 +1,126 @@
+/** What names cost: the work grows with what was sent, and the rows of a patient do not grow beyond their bounds. */
+import { describe, expect, test } from 'vitest';
+
+import { criteriaOf } from '../../../../edge/fhir/search/request.ts';
+import { requireValid } from '../../../../edge/fhir/resource-body.ts';
+import { fit } from '../../../../edge/hl7/identity/person.ts';
+import { knownBy, namesOf } from '../../../../edge/store/patient-identity.ts';
+import { searchRows } from '../../../../edge/store/search/extract.ts';
+import { fold, MAX_FOLDED } from '../../../../edge/store/search/fold.ts';
+import { MAX_INDEXED_NAMES } from '../../../../edge/store/search/kinds/indexed-names.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
+import { growthOf } from '../../../stack/tools/growth.ts';
+
+/** NFKD makes eighteen letters of it, which are spelt as ninety. */
+const LONG = '\ufdfa';
+/** Combining marks, each two in the wrong order. */
+const marks = (n: number) => `a${'\u0315\u0300'.repeat(n)}`;
+const list = <T>(n: number, one: (n: number) => T): T[] => Array.from({ length: n }, (_, at) => one(at));
+const patient = (...name: JsonObject[]): JsonObject => ({ resourceType: 'Patient', name });
+
+const SENT: readonly (readonly [string, (n: number) => JsonObject])[] = [
+  ['a name of ligatures', (n) => patient({ family: LONG.repeat(50 * n) })],
+  ['a name with combining marks out of order', (n) => patient({ family: marks(50 * n) })],
+  ['a text with combining marks out of order', (n) => patient({ text: marks(50 * n) })],
+  ['many names of ligatures', (n) => patient(...list(n, (at) => ({ family: `${at}${LONG.repeat(60)}` })))],
+  ['many given names', (n) => patient({ given: list(10 * n, (at) => `${at}${LONG}`) })],
+  ['many names with marks', (n) => patient(...list(n, (at) => ({ text: `${at}${marks(50)}` })))],
+];
+
+describe.each(SENT)('%s', (_, of) => {
+  test('twice as much takes twice the work to validate and to index', () => {
+    const work = (content: JsonObject) => {
+      const valid = requireValid('Patient', content);
+      searchRows('Patient', valid);
+      knownBy(valid);
+    };
+    expect(growthOf(of, work, 400)).toBeLessThanOrEqual(2.3);
+  });
+
+  test('the rows of a patient stay within their bounds', () => {
+    const { search, parts } = searchRows('Patient', of(1000));
+    const { traits } = knownBy(of(1000));
+    for (const column of [search?.names, parts?.families, parts?.givens, parts?.exact, traits.join('')])
+      expect(column?.length).toBeLessThanOrEqual(MAX_INDEXED_NAMES + 2);
+    expect(search?.names).not.toBe('');
+  });
+});
+
+test('twice as long a value takes twice the work to refuse', () => {
+  const context = { root: 'https://fhir.test/fhir', now: 0, searches: 'listed' } as const;
+  const work = (value: string) => expect(() => criteriaOf('Patient', `name=${value}`, context)).toThrow(/cannot be used/);
+  for (const one of [LONG, '\u0315\u0300'])
+    expect(growthOf((n) => encodeURIComponent(`a${one.repeat(n)}`), work, 5_000)).toBeLessThanOrEqual(2.3);
+});
+
+test('twice as many names take twice the work to compare', () => {
+  const names = (n: number, tag: string) =>
+    namesOf(patient(...list(n, (at) => ({ family: `${tag}${at}`, given: [`${LONG.repeat(60)}${at}`] }))));
+  const none = { birthDate: undefined, sex: undefined };
+  const work = (n: number) => {
+    const chart = { ...none, names: names(n, 'a'), pastNames: [], pastBirthDates: [] };
+    expect(fit({ ...none, names: names(n, 'b') }, chart, new Set())).toBe('fits');
+  };
+  expect(growthOf((n) => n, work, 200)).toBeLessThanOrEqual(2.3);
+});
+
+describe('of many names', () => {
+  const THAI = ['สมชาย', 'ศรีสุวรรณ', 'กิตติพงษ์', 'รัตนวราภรณ์', 'ณัฐวุฒิ'];
+  const thai = (n: number) => `${THAI[n % THAI.length]}${THAI[(n * 2) % THAI.length]}`;
+  const names = (resource: JsonObject) => searchRows('Patient', resource).search?.names.split('\n') ?? [];
+  const found = (resource: JsonObject, value: string) => {
+    const [criterion] = criteriaOf('Patient', `name=${encodeURIComponent(value)}`, {
+      root: 'https://fhir.test/fhir',
+      now: 0,
+      searches: 'listed',
+    });
+    if (criterion?.kind !== 'name') throw new Error('a criterion of another kind');
+    return names(resource).some((line) => line.includes(criterion.fragments[0] ?? '?'));
+  };
+
+  test('thirty of an old record are all found', () => {
+    const old = list(30, (n) => ({ family: thai(n), given: [`${THAI[n % THAI.length]}`], use: 'old' }));
+    for (const { family, given } of old) {
+      expect(found(patient(...old), family)).toBe(true);
+      expect(found(patient(...old), `${given[0]} ${family}`)).toBe(true);
+    }
+  });
+
+  test('the official and the usual one are found, wherever they stand, and what is over is left out first', () => {
+    const old = list(1000, (n) => ({ family: `Past${n}`, use: 'old' }));
+    const ended = list(1000, (n) => ({ family: `Ended${n}`, period: { end: '2001-01-01' } }));
+    const many = patient(...old, ...ended, { family: 'Plain' }, { family: 'Usual', use: 'usual' }, { text: 'Lawful', use: 'official' });
+    for (const one of ['lawful', 'usual', 'plain', 'past0']) expect(found(many, one)).toBe(true);
+    expect(found(many, 'past999')).toBe(false);
+    expect(searchRows('Patient', many).search?.nameSort).toBe('past0');
+  });
+
+  test('one long one, and a value as long as is searched', () => {
+    const picasso =
+      'Pablo Diego José Francisco de Paula Juan Nepomuceno María de los Remedios Cipriano de la Santísima Trinidad Ruiz y Picasso';
+    expect(found(patient({ text: picasso }), picasso)).toBe(true);
+    const long = list(MAX_FOLDED, (n) => 'abcdefgh'[n % 8]).join('');
+    expect(found(patient({ family: `${long}xyz` }), long)).toBe(true);
+    expect(() => found(patient({ family: `${long}xyz` }), `${long}x`)).toThrow('cannot be used');
+  });
+
+  test('no family name and no given name are said to be missing for want of room', () => {
+    const given = list(1000, (n) => `Given${n}${LONG}`);
+    const { tokens, parts } = searchRows('Patient', patient({ given, use: 'official' }, { family: 'Late', use: 'old' }));
+    expect(tokens.map(([, , name]) => name)).not.toContain('family');
+    expect(parts?.families).toBe('\nlate\n');
+  });
+
+  test(':exact finds no beginning of a longer name', () => {
+    const long = 'x'.repeat(MAX_FOLDED);
+    expect(searchRows('Patient', patient({ family: long })).parts?.exact).toBe(`\nF${long}\n`);
+    expect(searchRows('Patient', patient({ family: `${long}y` })).parts?.exact).toBe('');
+  });
+});
+
+test('a name is cut between characters', () => {
+  const astral = '\u{20000}'.repeat(MAX_FOLDED);
+  expect(fold(astral)).toBe('\u{20000}'.repeat(MAX_FOLDED / 2));
+  expect(fold(`a${astral}`).isWellFormed()).toBe(true);
+});
+
