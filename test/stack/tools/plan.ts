@@ -51,7 +51,9 @@ export async function explain(client: Client, site: string, query: Query, planne
   return {
     indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
     /** Tables that are read from end to end. */
-    whole: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
+    whole: nodes
+      .filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0)
+      .map((node) => node['Relation Name']),
     /** Functions that were called for their rows: what is inlined is none. */
     functions: nodes.flatMap((node) => node['Function Name'] ?? []),
     /** The most rows that one node looked at. */
