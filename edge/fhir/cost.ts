@@ -20,23 +20,21 @@ const MAX_VALUES = 500;
 const MAX_VALUES_OF_SEARCH = 1000;
 /** Of all searches and conditions of a bundle's entries: two for each that it may have; and of its conditional references. */
 const MAX_VALUES_OF_BUNDLE = 2000;
-/**
- * Parts of names that a search looks for, in all its parameters, and all searches and conditions of a bundle. Each is a search
- * of its own in an index, which costs more than a look-up by key.
- */
+/** Names in all parameters of a search; in all searches and conditions of a bundle. PostgreSQL scans an index for each name. */
 const MAX_NAMES = 20;
 const MAX_NAMES_OF_BUNDLE = 500;
-/** Those without three letters or digits in a row: for each search by one, all names of a site are looked at. */
+/** Names without three letters or digits in a row. No index serves them: PostgreSQL reads all names of the site for each. */
 const MAX_SHORT_NAMES_OF_BUNDLE = 20;
 
-/** Of whichever type and set. */
 const NAME_PARAMETERS: ReadonlySet<string> = new Set(
   RESOURCE_TYPES.flatMap((type) =>
-    Object.entries(parametersOf('us-core', type)).flatMap(([name, { kind }]) => (typeOf(kind) === 'string' ? [name] : [])),
+    Object.entries(parametersOf('us-core', type)).flatMap(([name, { kind }]) =>
+      typeOf(kind) === 'string' ? [name] : [],
+    ),
   ),
 );
 
-/** What a parameter looks for in names, whatever its modifier. */
+/** The values of a parameter that searches names, with or without a modifier; empty for other parameters. */
 const namesIn = (name: string, values: readonly string[]): readonly string[] =>
   NAME_PARAMETERS.has(name.split(':', 1)[0] ?? '') ? values : [];
 
@@ -80,8 +78,7 @@ export function requireAffordableQueries(queries: readonly string[]): void {
   const pairs = queries.flatMap((query) => [...new URLSearchParams(query)]);
   const all = pairs.reduce((sum, [, value]) => sum + alternatives(value).length, 0);
   const whose = 'the searches and conditions of a Bundle may';
-  if (all > MAX_VALUES_OF_BUNDLE)
-    throw tooCostly(`${whose} have ${MAX_VALUES_OF_BUNDLE} values in all: send several`);
+  if (all > MAX_VALUES_OF_BUNDLE) throw tooCostly(`${whose} have ${MAX_VALUES_OF_BUNDLE} values in all: send several`);
   const names = pairs.flatMap(([name, value]) => namesIn(name, alternatives(value)));
   if (names.length > MAX_NAMES_OF_BUNDLE)
     throw tooCostly(`${whose} look for ${MAX_NAMES_OF_BUNDLE} names in all: send several`);

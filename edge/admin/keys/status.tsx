@@ -26,9 +26,14 @@ const { path: PLACE } = PLACES.keys;
  */
 const plain = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim().toLowerCase();
 
+/** More than the 200 characters of a name need when decomposed. `normalize` takes quadratic time for unordered marks. */
+const MAX_TYPED = 1000;
+
 /** Whether a text names the key: by its name, or by its Client ID where the name cannot be typed. */
 export const namesKey = (text: string, key: Pick<KeyRow, 'name' | 'client_id'>): boolean =>
-  plain(text) !== '' && [key.name, key.client_id].some((name) => plain(name) === plain(text));
+  text.length <= MAX_TYPED &&
+  plain(text) !== '' &&
+  [key.name, key.client_id].some((name) => plain(name) === plain(text));
 
 interface StatusState {
   readonly row: KeyRow;

@@ -22,21 +22,21 @@ const LETTERS: Readonly<Record<string, string>> = {
 const UNDECOMPOSED = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g');
 
 /**
- * Characters of a name that are compared and searched, before and after folding, in UTF-16 units. No name that tells people
- * apart is longer; an XPN of HL7 v2.5.1 has 250. NFKD makes eighteen characters of U+FDFA.
+ * The characters of a name that are compared and indexed, in UTF-16 units. An XPN of HL7 v2.5.1 has at most 250. The limit
+ * holds before and after folding, because NFKD turns U+FDFA into eighteen characters.
  */
 export const MAX_FOLDED = 256;
 
-/** With three combining marks for each, which do not count; no character decomposes into more. */
+/** Combining marks do not count. No character decomposes into more than three of them. */
 const MAX_MARKED = 4 * MAX_FOLDED;
 
 const MARKS = /\p{M}+/gu;
 
-/** The beginning of a text, without half a surrogate pair at its end. */
+/** The beginning of a text. It never ends with half a surrogate pair. */
 const beginning = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 
-function foldWhole(text: string): string {
+function foldAll(text: string): string {
   return text
     .normalize('NFKD')
     .toLowerCase()
@@ -48,20 +48,18 @@ function foldWhole(text: string): string {
 }
 
 /**
- * Case, accents, width and runs of white space folded away. Marks go first: to put a run of them in order takes time by the
- * square of its length, and no mark decomposes into anything but marks.
- *
- * @returns of a longer text, its beginning
+ * Folds case, accents, width and white space of the first 256 characters. Marks are removed before `normalize`, which sorts
+ * each run of marks in quadratic time. The result is the same: every mark decomposes into marks only.
  */
 export function fold(text: string): string {
   const bare = beginning(text, MAX_MARKED).replace(MARKS, '').trimStart();
   const decomposed = beginning(bare, MAX_FOLDED).normalize('NFKD');
-  return beginning(foldWhole(beginning(decomposed, MAX_MARKED)), MAX_FOLDED).trimEnd();
+  return beginning(foldAll(beginning(decomposed, MAX_MARKED)), MAX_FOLDED).trimEnd();
 }
 
-/** Whether folding keeps all of a text. */
-export const isFoldedWhole = (text: string): boolean =>
-  text.length <= MAX_FOLDED && foldWhole(text.replace(MARKS, '')).length <= MAX_FOLDED;
+/** Whether `fold` keeps every character of a text. */
+export const fitsFold = (text: string): boolean =>
+  text.length <= MAX_FOLDED && foldAll(text.replace(MARKS, '')).length <= MAX_FOLDED;
 
 /**
  * Folded text in ASCII: each UTF-16 unit beyond ASCII becomes `Z` and four of `A`–`P`. Upper case is free for that after

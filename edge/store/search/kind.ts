@@ -104,7 +104,7 @@ export interface Kind<C extends { readonly kind: string }> {
    * is read no further than somebody asks. Absent or undefined: there is no such index.
    */
   readonly listed?: (criterion: C, scope: SearchScope) => string | undefined;
-  /** The alternatives that it looks for in names, folded and spelt for the index. */
+  /** The parts of names that a criterion searches for, folded and spelt for the index. */
   readonly fragments?: (criterion: C) => readonly string[];
   /** Absent: nothing can be sorted by it. */
   readonly sort?: SortColumn;

@@ -83,7 +83,7 @@ export const conditionSql = <K extends KindName>(criterion: Sought<K>, alias: st
 export const listedSql = <K extends KindName>(criterion: Sought<K>, scope: SearchScope): string | undefined =>
   KIND_OF[criterion.kind].listed?.(criterion, scope);
 
-/** The alternatives that a criterion looks for in names; none where it does not. */
+/** The parts of names that a criterion searches for; empty for criteria of other kinds. */
 export const fragmentsOf = <K extends KindName>(criterion: Sought<K>): readonly string[] =>
   KIND_OF[criterion.kind].fragments?.(criterion) ?? [];
 

@@ -3,15 +3,13 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import {
   conditionSql,
   type Criterion,
-  fragmentsOf,
   type KindName,
   listedSql,
-  rankOf,
   type Sought,
   sortColumnOf,
   sourceOf,
 } from './kinds.ts';
-import { allIds, DRIVER, isByNames, selectionSql } from './selection.ts';
+import { allIds, DRIVER, isByNames, MANY_NAMES, rankIn, selectionSql } from './selection.ts';
 import { RESOURCE, type SearchScope, type Source } from './source.ts';
 
 export interface SortKey {
@@ -126,30 +124,28 @@ interface Listed {
   readonly lists: readonly string[];
 }
 
-/** Of so few parts of a name the planner expects no more than there are, near enough (selection.ts). */
-const FEW_FRAGMENTS = 4;
-
 /**
- * What leads and is listed by an index, if it is that which is looked for first.
+ * The leading criteria as lists, where an index has them and the planner would choose worse.
  *
- * @param order the table that orders the page; null: by ids
+ * @param order the table that orders the page; null where ids order it
  */
 function listedOf(scope: SearchScope, criteria: readonly Criterion[], order: Source | null): Listed | undefined {
   const sought = criteria.filter((one): one is Sought => one.kind !== 'not');
-  const rank = Math.min(...sought.map(({ kind }) => rankOf(kind)));
-  const leads = sought.filter(({ kind }) => rankOf(kind) === rank);
+  const rank = Math.min(...sought.map((one) => rankIn(scope.type, one)));
+  const leads = sought.filter((one) => rankIn(scope.type, one) === rank);
   const dates = order === null ? datesOf(scope, leads, sought) : [];
   if (dates.length > 0) return { source: RESOURCE, lists: dates };
   const [first] = leads;
   if (first === undefined) return undefined;
   const own = sourceOf(first, scope.type);
   const source = order ?? own;
-  const areMany = leads.some((one) => fragmentsOf(one).length > FEW_FRAGMENTS);
-  // The planner knows how many have a name, and in which order they stand, of one table only.
+  const ofTable = sought.filter((one) => sourceOf(one, scope.type) === own);
+  const areMany = isByNames(ofTable, MANY_NAMES);
+  // Within one table the planner weighs its indexes well; a join with the table of the order it does not.
   if (order === own && !areMany) return undefined;
   const lists = leads.flatMap((one) => listedSql(one, scope) ?? []);
   if (lists.length > 0) return { source, lists };
-  return isByNames(leads) && (areMany || source !== own) ? { source, lists: [allIds(scope, criteria)] } : undefined;
+  return areMany || (isByNames(ofTable) && source !== own) ? { source, lists: [allIds(scope, criteria)] } : undefined;
 }
 
 /** SQL: what a patient had at a time, by each parameter that asks for one (migrations/0003_resource.sql). */
@@ -166,26 +162,27 @@ function datesOf(scope: SearchScope, leads: readonly Sought[], sought: readonly 
   });
 }
 
-/** SQL: what a selection needs before it, and the selection itself. */
-interface Ways {
-  readonly before: string;
-  /** @param select SQL of the selection from an item, with one more condition */
-  readonly of: (select: (from: string, condition: string) => string) => string;
+interface ListOrWalk {
+  /** SQL: the `with` clause that `union` refers to; `''` without lists. */
+  readonly ctes: string;
+  /** @param select makes the SQL of a selection from an item, with an additional condition */
+  readonly union: (select: (from: string, condition: string) => string) => string;
 }
 
 /**
- * By the shortest of some lists if that is short, and else by a walk; without lists, by the walk.
+ * A selection from the shortest list if that is short, else a walk in the order of the page.
  *
- * @param walked SQL of the item that is walked
- * @param behind SQL of the condition that this id is behind the page before
+ * @param listed undefined to walk in any case
+ * @param walked SQL of the `from` item of the walk
+ * @param behind makes the SQL condition that an id comes after the previous page
  */
-function waysOf(
+function listOrWalk(
   scope: SearchScope,
   listed: Listed | undefined,
   walked: string,
   behind: (id: string) => string = () => '',
-): Ways {
-  if (listed === undefined) return { before: '', of: (select) => select(walked, '') };
+): ListOrWalk {
+  if (listed === undefined) return { ctes: '', union: (select) => select(walked, '') };
   const { source, lists } = listed;
   const counted = lists.map((_, n) => `(${n}, (select count(*) from l${n}))`).join(', ');
   const all = lists.map((_, n) => `select id from l${n} where (select k from lead) = ${n}`).join(' union all ');
@@ -194,10 +191,10 @@ function waysOf(
         select distinct l.id from (${all}) l where (select n from lead) <= ${FEW_LISTED}${behind('l.id')}))
       order by ${source.id('x')} offset 0) ${DRIVER}`;
   return {
-    before: `with ${lists.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
+    ctes: `with ${lists.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
      lead as materialized (select k, n from (values ${counted}) c (k, n) order by n, k limit 1)
    `,
-    of: (select) => `(${select(found, '')})
+    union: (select) => `(${select(found, '')})
      union all
      (${select(walked, ` and (select n from lead) > ${FEW_LISTED}`)})`,
   };
@@ -224,9 +221,11 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
     }
     const listed = listedOf(scope, criteria, null);
     if (listed !== undefined) {
-      const ways = waysOf(scope, listed, from, behind);
-      const each = ways.of((item, also) => `select ${id} as id from ${item} where ${where}${also}${rest} ${last(id)}`);
-      const text = `${ways.before}select id, null::text as sort_key from (${each}) c ${last('id')}`;
+      const ways = listOrWalk(scope, listed, from, behind);
+      const each = ways.union(
+        (item, condition) => `select ${id} as id from ${item} where ${where}${condition}${rest} ${last(id)}`,
+      );
+      const text = `${ways.ctes}select id, null::text as sort_key from (${each}) c ${last('id')}`;
       return { text, order, columns: '' };
     }
     const text = `select ${repeats ? 'distinct ' : ''}${id} as id, null::text as sort_key from ${from} where ${where}${rest}
@@ -239,12 +238,15 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
       ? ''
       : `\n   and (${column}, ${id}) ${beyond} (${bind(after.key ?? '')}::${by.cast}, ${bind(after.id)}::uuid)`;
   const count = `${bind(limit + 1)}::integer`;
-  const ways = waysOf(scope, listedOf(scope, criteria, by.source), from);
-  const each = ways.of(
-    (item, also) => `select ${id} as id, ${by.text(column)} as sort_key from ${item} where ${where}${also}${rest}
+  const ways = listOrWalk(scope, listedOf(scope, criteria, by.source), from);
+  const each = ways.union(
+    (
+      item,
+      condition,
+    ) => `select ${id} as id, ${by.text(column)} as sort_key from ${item} where ${where}${condition}${rest}
      order by ${column} ${direction}, ${id} ${direction} limit ${count}`,
   );
-  return { text: `${ways.before}${each}`, order, columns: '' };
+  return { text: `${ways.ctes}${each}`, order, columns: '' };
 }
 
 interface Term {
@@ -344,13 +346,13 @@ function tiedIds(
     `q.id ${directionOf({ descending: idDescending })}`,
   ];
   const walk = terms.slice(0, walked.length).map(({ column }) => `${column} ${directionOf({ descending })}`);
-  const ways = waysOf(scope, listedOf(scope, criteria, first.source), from);
-  const each = ways.of(
-    (item, also) => `select ${id} as id, ${terms.map(({ column }, n) => `${column} as k${n}`).join(', ')}
-                  from ${item} ${joins.join(' ')} where ${where}${also}${rest}
+  const ways = listOrWalk(scope, listedOf(scope, criteria, first.source), from);
+  const each = ways.union(
+    (item, condition) => `select ${id} as id, ${terms.map(({ column }, n) => `${column} as k${n}`).join(', ')}
+                  from ${item} ${joins.join(' ')} where ${where}${condition}${rest}
                  order by ${walk.join(', ')} fetch first (${count}) rows with ties`,
   );
-  const text = `${ways.before}select q.id, json_build_array(${terms.map((term, n) => term.text(`q.k${n}`)).join(', ')})::text as sort_key,
+  const text = `${ways.ctes}select q.id, json_build_array(${terms.map((term, n) => term.text(`q.k${n}`)).join(', ')})::text as sort_key,
        row_number() over (order by ${order.join(', ')}) as nth
   from (select q.*
           from (${each}) q

@@ -5,7 +5,7 @@ import { type Included, type PageRow, withinBudget, withinBudgetWith } from '../
 import { binder } from '../sql.ts';
 import type { Criterion } from './kinds.ts';
 import { pageIds, type PageSelection } from './page-ids.ts';
-import { allIds, isByNames, selectionSql } from './selection.ts';
+import { allIds, isByNames, MANY_NAMES, selectionSql } from './selection.ts';
 import type { SearchScope } from './source.ts';
 
 /** What is equal to a value is found by the same plan whatever the value is. */
@@ -66,13 +66,14 @@ export function searchCount(
   criteria: readonly Criterion[],
 ): Query<{ total: number }> {
   const { params, bind } = binder();
-  const { from, where, id, repeats } = selectionSql({ bind, site: `${bind(site)}::uuid`, type }, criteria, 'free');
-  return {
-    text: `select count(${repeats ? 'distinct ' : ''}${id})::integer as total from ${from} where ${where}`,
-    params,
-    reads: true,
-    ...planOf(criteria),
-  };
+  const scope = { bind, site: `${bind(site)}::uuid`, type };
+  return { text: countSql(scope, criteria), params, reads: true, ...planOf(criteria) };
+}
+
+function countSql(scope: SearchScope, criteria: readonly Criterion[]): string {
+  if (isByNames(criteria, MANY_NAMES)) return `select count(*)::integer as total from (${allIds(scope, criteria)}) n`;
+  const { from, where, id, repeats } = selectionSql(scope, criteria, 'free');
+  return `select count(${repeats ? 'distinct ' : ''}${id})::integer as total from ${from} where ${where}`;
 }
 
 /** SQL: the ids that match, two at most, which is as many as a condition needs to see (R4 http, conditional create). */

@@ -12,10 +12,15 @@ import { RESOURCE, type SearchScope, type Source } from './source.ts';
 /** A token that most resources share selects no more than a gender does. */
 const COMMON_RANK = rankOf('gender');
 
-function rankIn(type: ResourceType, criterion: Sought): number {
+/** The lower, the fewer resources of the type a criterion selects as a rule. */
+export function rankIn(type: ResourceType, criterion: Sought): number {
   const isCommon = criterion.kind === 'token' && indexedOf(type, criterion.param)?.common === true;
-  return isCommon ? COMMON_RANK : rankOf(criterion.kind);
+  return isCommon || isOfSystem(criterion) ? COMMON_RANK : rankOf(criterion.kind);
 }
+
+/** Every patient of a site may have an identifier of one system. */
+const isOfSystem = (criterion: Sought): boolean =>
+  criterion.kind === 'identifier' && criterion.any.some(({ value }) => value === null);
 
 const soughtBy = (criterion: Criterion): Sought => (criterion.kind === 'not' ? criterion.of : criterion);
 
@@ -82,17 +87,20 @@ export function selectionSql(scope: SearchScope, criteria: readonly Criterion[],
   return { from: from(DRIVER), where: where.join('\n   and '), id: id(DRIVER), repeats };
 }
 
-/** Whether the trigram index of names finds what one of the criteria asks for. */
-export const isByNames = (criteria: readonly Criterion[]): boolean =>
+/** Whether the trigram index of names serves a criterion with at least so many parts of names. */
+export const isByNames = (criteria: readonly Criterion[], least = 1): boolean =>
   criteria.some((one) => {
     const fragments = one.kind === 'not' ? [] : fragmentsOf(one);
-    return fragments.length > 0 && fragments.every(isIndexed);
+    return fragments.length >= least && fragments.every(isIndexed);
   });
 
+/** From so many parts of names on, the planner's estimate is far too high (allIds). */
+export const MANY_NAMES = 5;
+
 /**
- * SQL: the ids that match, planned as if all of them were read, and read no further than somebody asks. The planner expects a
- * ten-thousandth of a site for each part of a name; for the first few of what it expects of several, it would rather walk
- * the site, in which there may be none.
+ * SQL of the ids that match. The planner expects each part of a name in at least 1/10,000 of a site. With a limit on several
+ * parts it therefore walks the site, in vain if no patient has them. A materialized query is planned without the outer limit,
+ * so it uses the index, and PostgreSQL still reads only as many rows as the outer query takes.
  */
 export function allIds(scope: SearchScope, criteria: readonly Criterion[]): string {
   const { from, where, id, repeats } = selectionSql(scope, criteria, 'fixed');

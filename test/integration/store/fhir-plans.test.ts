@@ -348,6 +348,8 @@ describe('a search for many names', () => {
     ['family:exact=', (n) => [parts('exact', names(n, 'zzq'))]],
     ['family:contains=', (n) => [parts('contains', names(n, 'zzq'))]],
     ['name= with gender', (n) => [any(names(n, 'zzq')), { kind: 'gender', codes: ['male'] }]],
+    ['name= with birthdate=gt', (n) => [any(names(n, 'zzq')), birth([['1930-01-05', '~']], '1930')]],
+    ['name= with identifier=s|', (n) => [identifier(null, 'urn:mrn'), any(names(n, 'zzq'))]],
   ];
   const ORDERS: readonly (readonly [string, Sort])[] = [
     ['by id', BY_ID],

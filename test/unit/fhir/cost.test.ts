@@ -24,12 +24,29 @@ describe('a search', () => {
     ['of 64 parameters', list(64, () => parameter(1))],
     ['for 500 numbers', [parameter(500)]],
     ['for a thousand values in all', [parameter(500), parameter(500)]],
+    [
+      'for twenty names',
+      [
+        ['name', values(19)],
+        ['name:contains', 'x'],
+        ['identifier', values(400)],
+      ],
+    ],
     ['for a value with a thousand commas that separate nothing', [['name', '\\,'.repeat(1000)]]],
   ])('%s is done', (_, pairs) => expect(() => requireAffordableSearch(pairs)).not.toThrow());
 
   test.each<[string, readonly Pair[], string | undefined]>([
     ['of 65 parameters', list(65, () => parameter(1)), undefined],
     ['for 501 numbers', [parameter(501)], 'http.identifier'],
+    ['for twenty-one names', [['name', values(21)]], 'http.name'],
+    [
+      'for twenty-one names in several parameters',
+      [
+        ['name', values(10)],
+        ['family:exact', values(11)],
+      ],
+      'http.family:exact',
+    ],
     ['for a thousand values and one', [parameter(500), parameter(500), parameter(1)], undefined],
   ])('%s is refused', (_, pairs, at) => {
     expect(() => requireAffordableSearch(pairs)).toThrow(tooCostly);
@@ -69,6 +86,20 @@ describe('a bundle', () => {
     expect(read(bundle(700, search))).toThrow(tooCostly);
     expect(() => requireAffordableQueries(list(2000, (n) => `identifier=${n}`))).not.toThrow();
     expect(() => requireAffordableQueries(list(2001, (n) => `identifier=${n}`))).toThrow(tooCostly);
+  });
+
+  test('looks for five hundred names, twenty of them without three letters or digits in a row', () => {
+    const search = (name: string) => (n: number) => ({ method: 'GET', url: `Patient?name=${name}${n}` });
+    const condition = (n: number) => ({ method: 'POST', url: 'Patient', ifNoneExist: `name=smith${n}&birthdate=2000` });
+    expect(read(bundle(500, condition))).not.toThrow();
+    expect(read(bundle(501, condition))).toThrow(tooCostly);
+    expect(read(bundle(100, search('王')))).not.toThrow();
+    expect(read(bundle(20, search('l-')))).not.toThrow();
+    expect(read(bundle(21, search('l-')))).toThrow(tooCostly);
+  });
+
+  test('with a value of a million names is refused, not a fault of ours', () => {
+    expect(() => requireAffordableQueries([`name=${'a,'.repeat(1_000_000)}`])).toThrow(tooCostly);
   });
 
   test('of more than a thousand entries is refused for that, whatever is in them', () => {

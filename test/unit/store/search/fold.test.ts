@@ -32,7 +32,17 @@ describe('folding', () => {
 
   test('marks first is the same as marks last', () => {
     const last = (text: string) => text.normalize('NFKD').toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '');
-    const mark = fc.constantFrom('\u0300', '\u0315', '\u0323', '\u0345', '\u05b8', '\u064b', '\u0e49', '\u3099', '\u{1d165}');
+    const mark = fc.constantFrom(
+      '\u0300',
+      '\u0315',
+      '\u0323',
+      '\u0345',
+      '\u05b8',
+      '\u064b',
+      '\u0e49',
+      '\u3099',
+      '\u{1d165}',
+    );
     const letter = fc.constantFrom('a', 'I', 'İ', 'Σ', 'ế', 'ﷺ', 'ｶﾞ', 'ำ', 'ﬃ', '한', 'ש', '\u{1d15e}');
     fc.assert(
       fc.property(fc.string({ unit: fc.oneof(mark, letter), maxLength: 12 }), (text) => {

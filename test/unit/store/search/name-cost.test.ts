@@ -48,7 +48,8 @@ describe.each(SENT)('%s', (_, of) => {
 
 test('twice as long a value takes twice the work to refuse', () => {
   const context = { root: 'https://fhir.test/fhir', now: 0, searches: 'listed' } as const;
-  const work = (value: string) => expect(() => criteriaOf('Patient', `name=${value}`, context)).toThrow(/cannot be used/);
+  const work = (value: string) =>
+    expect(() => criteriaOf('Patient', `name=${value}`, context)).toThrow(/cannot be used/);
   for (const one of [LONG, '\u0315\u0300'])
     expect(growthOf((n) => encodeURIComponent(`a${one.repeat(n)}`), work, 5_000)).toBeLessThanOrEqual(2.3);
 });
@@ -89,7 +90,13 @@ describe('of many names', () => {
   test('the official and the usual one are found, wherever they stand, and what is over is left out first', () => {
     const old = list(1000, (n) => ({ family: `Past${n}`, use: 'old' }));
     const ended = list(1000, (n) => ({ family: `Ended${n}`, period: { end: '2001-01-01' } }));
-    const many = patient(...old, ...ended, { family: 'Plain' }, { family: 'Usual', use: 'usual' }, { text: 'Lawful', use: 'official' });
+    const many = patient(
+      ...old,
+      ...ended,
+      { family: 'Plain' },
+      { family: 'Usual', use: 'usual' },
+      { text: 'Lawful', use: 'official' },
+    );
     for (const one of ['lawful', 'usual', 'plain', 'past0']) expect(found(many, one)).toBe(true);
     expect(found(many, 'past999')).toBe(false);
     expect(searchRows('Patient', many).search?.nameSort).toBe('past0');
@@ -106,7 +113,10 @@ describe('of many names', () => {
 
   test('no family name and no given name are said to be missing for want of room', () => {
     const given = list(1000, (n) => `Given${n}${LONG}`);
-    const { tokens, parts } = searchRows('Patient', patient({ given, use: 'official' }, { family: 'Late', use: 'old' }));
+    const { tokens, parts } = searchRows(
+      'Patient',
+      patient({ given, use: 'official' }, { family: 'Late', use: 'old' }),
+    );
     expect(tokens.map(([, , name]) => name)).not.toContain('family');
     expect(parts?.families).toBe('\nlate\n');
   });
@@ -123,4 +133,3 @@ test('a name is cut between characters', () => {
   expect(fold(astral)).toBe('\u{20000}'.repeat(MAX_FOLDED / 2));
   expect(fold(`a${astral}`).isWellFormed()).toBe(true);
 });
-
