@@ -71,7 +71,7 @@ export const ERROR_REASONS = {
   'merged-number': 'The number is of a patient who was merged into another.',
   'not-linked': 'The two are not linked; nothing was changed.',
   'number-taken': 'The new number is another patient’s, and the two are not known to be one; nothing was changed.',
-  'already-merged': 'The two are one already; nothing was changed.',
+  'already-merged': 'The two are one already; nothing was merged.',
   'merged-elsewhere': 'The patient has been merged into another than the one that is named.',
   'merge-unresolved': 'The patient of MRG cannot be told apart from another; nothing was merged.',
   'merge-of-several': 'MRG has numbers of several patients; only the first was merged.',

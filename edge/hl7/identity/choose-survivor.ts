@@ -3,8 +3,8 @@
  * number of MRG-1 in it: the patient of PID-3 that is not the one of MRG-1 stays.
  */
 import { fit } from './person.ts';
-import { isAgreed, isSamePerson, resolveLosers, type LoserRequest } from './resolve-loser.ts';
-import { holdersOf, survivorOf, type KnownNumber, type SentNumber } from './resolve.ts';
+import { isSamePerson, resolveLosers, type LoserRequest } from './resolve-loser.ts';
+import { agrees, holdersOf, survivorOf, type KnownNumber, type SentNumber } from './resolve.ts';
 import { isSame, type ReadNumber } from './sent.ts';
 
 export interface SurvivorChoice {
@@ -80,7 +80,7 @@ function candidatesOf(request: ChoiceRequest): Candidates {
   const judge = (id: string): boolean | undefined => {
     const chart = charts.get(id)?.person;
     if (chart === undefined) return undefined;
-    if (merged.has(id) || isAgreed(id, request) || meant.some((other) => isSamePerson(id, other, request))) return true;
+    if (merged.has(id) || agrees(id, request) || meant.some((other) => isSamePerson(id, other, request))) return true;
     return persons.some((each) => fit(each, chart, placeholderDates) === 'contradicts') ? false : undefined;
   };
   const judged = new Map<string, boolean | undefined>();

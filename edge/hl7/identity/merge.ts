@@ -83,7 +83,7 @@ export function mergeAway(
     context.attend({ kind: 'possible-duplicate', patients: [survivor.id, id], detail: { reason: 'merge-of-several' } });
   }
   if (losers.losers.length === 0 && !losers.isUnknown) {
-    const message = 'the patient of MRG-1 is, or has been merged into, the patient of PID-3: nothing was changed';
+    const message = 'the patient of MRG-1 is, or has been merged into, the patient of PID-3: nothing was merged';
     note(context, 'W', '205', numbers[0]?.at ?? locate(mrg, 1), message, 'already-merged');
     retireOwn(survivor, numbers, current, identity);
     return [];

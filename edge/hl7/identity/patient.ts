@@ -110,7 +110,7 @@ function byPid(
   const isAdmission = action !== 'ensure';
   const isExternal = rule.isExternal === true;
   const merge = action === 'merge' ? mrg : undefined;
-  const choice = survivorOf(said, merge, isExternal, identity);
+  const choice = choiceOf(said, merge, isExternal, identity);
   const { numbers, asked, repeated } = choice;
   const found = { ...identity.found(), known: choice.known };
   const resolution = resolve({ ...found, numbers: asked, person, isAdmission, check });
@@ -146,7 +146,7 @@ function byPid(
 }
 
 /** Of any other message the order of PID-3 counts, and all that is known. */
-function survivorOf(
+function choiceOf(
   { numbers, person }: Said,
   merge: Segment | undefined,
   isExternal: boolean,

@@ -6,7 +6,7 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { PersonName } from '../../store/patient-identity.ts';
 import { agree, fit, isOtherName } from './person.ts';
-import { holdersOf, sameValueElsewhere, type ResolveRequest, type SentNumber } from './resolve.ts';
+import { agrees, holdersOf, sameValueElsewhere, survivorOf, type ResolveRequest, type SentNumber } from './resolve.ts';
 
 export interface LoserRequest extends Pick<
   ResolveRequest,
@@ -83,7 +83,7 @@ export function resolveLosers(request: LoserRequest): Losers {
 function likeliest(told: readonly Meant[], request: LoserRequest): Meant | undefined {
   const find = (isLikely: (id: string) => boolean): Meant | undefined =>
     told.find((each) => each.kind === 'chart' && isLikely(each.id));
-  return find((id) => isAgreed(id, request)) ?? find((id) => !isOther(id, request)) ?? told[0];
+  return find((id) => agrees(id, request)) ?? find((id) => !isOther(id, request)) ?? told[0];
 }
 
 /** Who says that two charts are one has the last word, but may have mistaken the number. */
@@ -96,12 +96,12 @@ function isOther(id: string, { charts, person, names, placeholderDates }: LoserR
 
 function meantBy(number: SentNumber, request: LoserRequest): Meant {
   const { survivor, charts, names } = request;
-  const survivorOf = (id: string): string => charts.get(id)?.survivor ?? id;
+  const endOf = (id: string): string => survivorOf(id, request);
   const holders = holdersOf(number, request);
-  if (holders.some(({ patient }) => survivorOf(patient) === survivor)) {
+  if (holders.some(({ patient }) => endOf(patient) === survivor)) {
     // FHIR clients may give one number to several: another record of the same person is meant beside the survivor.
-    const others = unique(holders.filter(({ led }) => led).map(({ patient }) => survivorOf(patient)));
-    const [other, ...more] = others.filter((id) => id !== survivor && isAgreed(id, request));
+    const others = unique(holders.filter(({ led }) => led).map(({ patient }) => endOf(patient)));
+    const [other, ...more] = others.filter((id) => id !== survivor && agrees(id, request));
     return other !== undefined && more.length === 0
       ? { kind: 'chart', id: other }
       : { kind: holders.some(({ patient }) => patient === survivor) ? 'survivor' : 'merged' };
@@ -113,28 +113,20 @@ function meantBy(number: SentNumber, request: LoserRequest): Meant {
 
   const led = unique(holders.filter((holder) => holder.led).map(({ patient }) => patient));
   const meant = led.length < 2 ? led : led.filter((id) => !isSomebodyElse(id));
-  const [only, ...more] = unique(meant.map(survivorOf));
+  const [only, ...more] = unique(meant.map(endOf));
   if (more.length > 0 || (only === undefined && led.length > 0))
-    return { kind: 'unclear', candidates: unique(led.map(survivorOf)) };
+    return { kind: 'unclear', candidates: unique(led.map(endOf)) };
   if (only !== undefined) return meant.includes(only) ? { kind: 'chart', id: only } : { kind: 'elsewhere', id: only };
 
   // Only listed with a patient: as for PID-3 the person must agree, who is the survivor's by what the sender says.
-  const listed = unique(holders.map(({ patient }) => survivorOf(patient))).filter((id) => !isSomebodyElse(id));
-  const agreeing = listed.filter((id) => isAgreed(id, request));
+  const listed = unique(holders.map(({ patient }) => endOf(patient))).filter((id) => !isSomebodyElse(id));
+  const agreeing = listed.filter((id) => agrees(id, request));
   const [told, ...several] = agreeing;
   if (told !== undefined && several.length === 0) return { kind: 'chart', id: told };
 
-  const elsewhere = sameValueElsewhere(number, request).map(({ known }) => survivorOf(known.patient));
+  const elsewhere = sameValueElsewhere(number, request).map(({ known }) => endOf(known.patient));
   const candidates = unique([...listed, ...elsewhere]).filter((id) => id !== survivor && !isSomebodyElse(id));
   return candidates.length === 0 ? { kind: 'unknown' } : { kind: 'unclear', candidates };
-}
-
-export function isAgreed(
-  id: string,
-  { charts, person, placeholderDates }: Pick<LoserRequest, 'charts' | 'person' | 'placeholderDates'>,
-): boolean {
-  const chart = charts.get(id);
-  return chart !== undefined && agree(person, chart.person, placeholderDates);
 }
 
 export function isSamePerson(

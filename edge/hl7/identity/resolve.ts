@@ -315,9 +315,10 @@ const survivors = (numbers: readonly KnownNumber[], request: ResolveRequest): re
   ...new Set(numbers.map(({ patient }) => survivorOf(patient, request))),
 ];
 
-function agrees(
+/** Whether the person of the message agrees with a patient. */
+export function agrees(
   chart: string,
-  { charts, person, placeholderDates }: ResolveRequest,
+  { charts, person, placeholderDates }: Pick<ResolveRequest, 'charts' | 'person' | 'placeholderDates'>,
   givenNames: GivenNames = 'full',
 ): boolean {
   const of = charts.get(chart);

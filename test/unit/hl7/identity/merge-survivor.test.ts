@@ -1,7 +1,7 @@
 /** Which patient a merge keeps, however PID-3 orders its numbers, and that no merge that did not happen is AA. */
 import { describe, expect, test } from 'vitest';
 
-import { isJsonObject, parseJson } from '../../../../shared/json.ts';
+import { isJsonObject, parseJson, type Json } from '../../../../shared/json.ts';
 import { msh } from '../../../stack/tools/hl7-text.ts';
 import { createWorld, type World } from '../world.ts';
 
@@ -21,6 +21,8 @@ const admit = (world: World, list: string, person = ANN) =>
   world.send(`${msh('ADT^A04')}\nPID|1||${numbers(list)}||${person}`);
 const merge = (world: World, list: string, mrg: string, person = ANN, event = 'A40') =>
   world.send(`${msh(`ADT^${event}`)}\nPID|1||${numbers(list)}||${person}\nMRG|${numbers(mrg)}`);
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 interface Chart {
   readonly id: string;
@@ -43,9 +45,9 @@ const charts = (world: World): readonly Chart[] =>
         id,
         isActive: content['active'] === true,
         numbers: items
-          .map(({ value, use }) => `${String(value).replace('-7', '')}${use === 'old' ? ' old' : ''}`)
+          .map(({ value, use }) => `${textOf(value).replace('-7', '')}${use === 'old' ? ' old' : ''}`)
           .toSorted(),
-        into: isJsonObject(into) ? String(into['reference']).slice('Patient/'.length) : undefined,
+        into: isJsonObject(into) ? textOf(into['reference']).slice('Patient/'.length) : undefined,
       };
     });
 /** Numbers of the active charts. */
