@@ -80,8 +80,8 @@ export function resourcesOfMessage(site: string, messageId: string): Query<Messa
         ${raw(bodyOf('x.version'))} n on x.is_written
         ${raw(bodyOf('x.version - 1'))} o on x.is_written
     ), measured as (
-      select t.*, t.bytes > ${raw(String(MAX_TEXT))}
-               or sum(t.bytes) over (order by t.type <> 'Patient', t.type, t.id, t.version) > ${raw(String(MAX_TEXTS))} as is_long
+      select t.*, t.is_written and (t.bytes > ${raw(String(MAX_TEXT))}
+               or sum(t.bytes) over (order by t.type <> 'Patient', t.type, t.id, t.version) > ${raw(String(MAX_TEXTS))}) as is_long
         from texts t
     )
     select m.type, m.id, m.version, m.current_version, m.is_written, m.is_long,

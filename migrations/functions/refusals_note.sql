@@ -4,7 +4,7 @@
 -- Nothing is kept for an unknown client. Whose a key is comes from the key alone, hence the owner's rights, and nothing of it
 -- comes back. Of a code ten reasons are kept for a quarter of an hour, the others are counted under the code alone; what
 -- comes after a change of its key is counted apart. Rows are written in the order of their key, so that two processes do
--- not wait for each other. Of each row the newest 100 request ids are kept; an id has no space in it (edge/http/surface.ts).
+-- not wait for each other. Of each row the newest 100 request ids are kept; an id has no space in it (edge/http/request-id.ts).
 create or replace function refusals_note(p_refusals json) returns void language sql
 security definer
 set search_path = public, pg_temp

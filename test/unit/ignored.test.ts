@@ -35,7 +35,7 @@ const outputs = [
 ].map((name) => name.replaceAll('"', ''));
 
 const isOutside = (path: string): boolean => {
-  const [, variable] = /^\$(\w+)\//.exec(path) ?? [];
+  const [, variable] = /^\$\{?(\w+)(?::\?\})?\//.exec(path) ?? [];
   if (variable === undefined) return path.startsWith('~/') || path.startsWith('/');
   const values = found(commands, new RegExp(`\\b${variable}=("[^"\\n]+"|[^\\s;]+)`, 'g')).map((value) =>
     value.replaceAll('"', ''),
