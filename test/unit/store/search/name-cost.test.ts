@@ -18,10 +18,19 @@ const marks = (n: number) => `a${'\u0315\u0300'.repeat(n)}`;
 const list = <T>(n: number, one: (n: number) => T): T[] => Array.from({ length: n }, (_, at) => one(at));
 const patient = (...name: JsonObject[]): JsonObject => ({ resourceType: 'Patient', name });
 
+const MAX_GROWTH = 2.3;
+
+/** On a busy machine one measurement may be wrong; quadratic work exceeds the limit in each. */
+function expectLinear<Input>(inputOf: (size: number) => Input, work: (input: Input) => void, size: number): void {
+  let growth = growthOf(inputOf, work, size);
+  for (let again = 0; again < 2 && growth > MAX_GROWTH; again += 1) growth = growthOf(inputOf, work, size);
+  expect(growth).toBeLessThanOrEqual(MAX_GROWTH);
+}
+
 const SENT: readonly (readonly [string, (n: number) => JsonObject])[] = [
-  ['a name of ligatures', (n) => patient({ family: LONG.repeat(50 * n) })],
-  ['a name with combining marks out of order', (n) => patient({ family: marks(50 * n) })],
-  ['a text with combining marks out of order', (n) => patient({ text: marks(50 * n) })],
+  ['a name of ligatures', (n) => patient({ family: LONG.repeat(500 * n) })],
+  ['a name with combining marks out of order', (n) => patient({ family: marks(250 * n) })],
+  ['a text with combining marks out of order', (n) => patient({ text: marks(250 * n) })],
   ['many names of ligatures', (n) => patient(...list(n, (at) => ({ family: `${at}${LONG.repeat(60)}` })))],
   ['many given names', (n) => patient({ given: list(10 * n, (at) => `${at}${LONG}`) })],
   ['many names with marks', (n) => patient(...list(n, (at) => ({ text: `${at}${marks(50)}` })))],
@@ -30,11 +39,14 @@ const SENT: readonly (readonly [string, (n: number) => JsonObject])[] = [
 describe.each(SENT)('%s', (_, of) => {
   test('twice as much takes twice the work to validate and to index', () => {
     const work = (content: JsonObject) => {
-      const valid = requireValid('Patient', content);
-      searchRows('Patient', valid);
-      knownBy(valid);
+      // One alone is too short to be measured.
+      for (let n = 0; n < 10; n += 1) {
+        const valid = requireValid('Patient', content);
+        searchRows('Patient', valid);
+        knownBy(valid);
+      }
     };
-    expect(growthOf(of, work, 400)).toBeLessThanOrEqual(2.3);
+    expectLinear(of, work, 400);
   });
 
   test('the rows of a patient stay within their bounds', () => {
@@ -50,8 +62,7 @@ test('twice as long a value takes twice the work to refuse', () => {
   const context = { root: 'https://fhir.test/fhir', now: 0, searches: 'listed' } as const;
   const work = (value: string) =>
     expect(() => criteriaOf('Patient', `name=${value}`, context)).toThrow(/cannot be used/);
-  for (const one of [LONG, '\u0315\u0300'])
-    expect(growthOf((n) => encodeURIComponent(`a${one.repeat(n)}`), work, 5_000)).toBeLessThanOrEqual(2.3);
+  for (const one of [LONG, '\u0315\u0300']) expectLinear((n) => encodeURIComponent(`a${one.repeat(n)}`), work, 5_000);
 });
 
 test('twice as many names take twice the work to compare', () => {
@@ -62,7 +73,7 @@ test('twice as many names take twice the work to compare', () => {
     const chart = { ...none, names: names(n, 'a'), pastNames: [], pastBirthDates: [] };
     expect(fit({ ...none, names: names(n, 'b') }, chart, new Set())).toBe('fits');
   };
-  expect(growthOf((n) => n, work, 200)).toBeLessThanOrEqual(2.3);
+  expectLinear((n) => n, work, 200);
 });
 
 describe('of many names', () => {
