@@ -1,11 +1,12 @@
 /**
- * How columns arrive, whichever driver brings them: integers, booleans and `text[]` are parsed, everything else stays
+ * How columns arrive, whichever driver brings them: integers, booleans, `text[]` and `integer[]` are parsed, everything else stays
  * text, so that no driver's idea of a time zone or a float comes between.
  */
 
 const INTEGER_OIDS = [20, 21, 23];
 const BOOLEAN_OID = 16;
 const TEXT_ARRAY_OID = 1009;
+const INTEGER_ARRAY_OID = 1007;
 
 /** One `text[]` literal; PostgreSQL quotes what needs it. */
 function parseTextArray(literal: string): string[] {
@@ -17,6 +18,7 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, 
   ...INTEGER_OIDS.map((oid) => [oid, Number] as const),
   [BOOLEAN_OID, (text) => text === 't'],
   [TEXT_ARRAY_OID, parseTextArray],
+  [INTEGER_ARRAY_OID, (text) => parseTextArray(text).map(Number)],
 ]);
 const asItIs = (text: string): string => text;
 

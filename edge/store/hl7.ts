@@ -79,8 +79,8 @@ export interface MatchRow extends StoredResource {
   readonly role: 'patient' | 'identity' | 'result' | 'number' | 'trait';
   readonly key: string;
   readonly contributions: string | null;
-  /** Which of the keys it was found by, from 1; null for what was found otherwise. */
-  readonly asked: number | null;
+  /** Which of the keys found it, from 1; null for what was found otherwise. */
+  readonly asked: readonly number[] | null;
   /** The same for the same row, in the same version, with the same account of who said what of it. */
   readonly state: string;
 }
@@ -167,11 +167,7 @@ const ROLES: readonly MatchRow['role'][] = ['trait', 'result', 'patient', 'numbe
 export function inOrder(rows: readonly MatchRow[]): MatchRow[] {
   const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
   return rows.toSorted(
-    (a, b) =>
-      ROLES.indexOf(a.role) - ROLES.indexOf(b.role) ||
-      compare(a.id, b.id) ||
-      compare(a.key, b.key) ||
-      (a.asked ?? 0) - (b.asked ?? 0),
+    (a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role) || compare(a.id, b.id) || compare(a.key, b.key),
   );
 }
 

@@ -5,8 +5,9 @@
 -- [what, filler, placer, first minute, last minute], and found is whatever may be meant, with key [patient, what, at,
 -- place, numbers]. A key that is '' asks for what of its type two of the patients both have: what meets where one is merged
 -- into the other; so do a document and the key under which another took its place (edge/hl7/message/documents.ts).
--- contributions: the row of hl7_order as JSON, { fields, stamps }. asked: which key of p_keys it was found by, from 1; null
--- for what was found otherwise.
+-- contributions: the row of hl7_order as JSON, { fields, stamps }. asked: which keys of p_keys found it, from 1; null for what
+-- was found otherwise. A row comes back once, however many keys find it: without an offset the minutes of two collections of
+-- one order overlap.
 -- state: the same text for the same row as the same transaction wrote it (xmin), and the same account of who said what when,
 -- which a message can change without a new version. So the states of all rows tell whether what somebody saw before, however
 -- long ago, is still all that is found. The order of rows means nothing.
@@ -19,7 +20,7 @@
 -- p_types[i] is Patient, and p_keys[i] is JSON, [value, domain, …].
 create or replace function hl7_known(p_site uuid, p_values text[], p_types text[], p_keys text[])
 returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
-  contributions text, asked integer, state text)
+  contributions text, asked integer[], state text)
 language plpgsql stable
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -64,7 +65,7 @@ begin
          md5(concat_ws('|', k.role, k.key, k.type, k.id, k.version, k.written, k.contributions))
     from (
       select 'patient' as role, '' as key, r.type, r.id, r.version, r.last_updated, r.meta, r.body, f.contributions,
-             null::integer as asked, r.written
+             null::integer[] as asked, r.written
         from unnest(patients) p (id)
        cross join lateral (
          select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = p.id limit 1) r
@@ -90,7 +91,7 @@ begin
          md5(concat_ws('|', k.role, k.key, k.type, k.id, k.version, k.written, k.contributions))
       from (
         select 'identity' as role, m.key, m.type, m.id, r.version, r.last_updated, r.meta, r.body, f.contributions,
-               null::integer as asked, r.written
+               null::integer[] as asked, r.written
           from (
             select i.key, i.type, i.id, min(p.id::text) over same as first, max(p.id::text) over same as last
               from unnest(patients) p (id)
@@ -115,7 +116,7 @@ begin
          md5(concat_ws('|', k.role, k.key, k.type, k.id, k.version, k.written, k.contributions))
       from (
         select 'identity' as role, i.key, i.type, i.id, r.version, r.last_updated, r.meta, r.body, f.contributions,
-               k.n::integer as asked, r.written
+               array[k.n::integer] as asked, r.written
           from unnest(patients) p (id)
          cross join lateral (
            select t.type, t.key || '@' || p.id::text as key, t.n
@@ -136,22 +137,25 @@ begin
          md5(concat_ws('|', k.role, k.key, k.type, k.id, k.version, k.written, k.contributions))
       from (
         select 'result' as role, json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text as key, i.type, i.id,
-               r.version, r.last_updated, r.meta, r.body, f.contributions, k.n::integer as asked, r.written
-          from unnest(patients) p (id)
-         cross join (
-           select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
-                  t.key::json ->> 3 as first, t.key::json ->> 4 as last, t.n
-             from unnest(p_types, p_keys) with ordinality as t(type, key, n)
-            where t.type in ('Observation', 'DiagnosticReport') offset 0) k
-         cross join lateral (
-           (select x.* from hl7_result x
-             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler
-               and (k.filler <> '' or (k.placer = '' and x.placer = ''))
-               and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)
-           union
-           (select x.* from hl7_result x
-             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
-               and x.placer <> '' and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)) i
+               r.version, r.last_updated, r.meta, r.body, f.contributions, i.asked, r.written
+          from (
+            select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(k.n::integer order by k.n) as asked
+              from unnest(patients) p (id)
+             cross join (
+               select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
+                      t.key::json ->> 3 as first, t.key::json ->> 4 as last, t.n
+                 from unnest(p_types, p_keys) with ordinality as t(type, key, n)
+                where t.type in ('Observation', 'DiagnosticReport') offset 0) k
+             cross join lateral (
+               (select x.* from hl7_result x
+                 where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler
+                   and (k.filler <> '' or (k.placer = '' and x.placer = ''))
+                   and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)
+               union
+               (select x.* from hl7_result x
+                 where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
+                   and x.placer <> '' and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)) h
+             group by h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
          cross join lateral (
            select x.*, x.xmin as written from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r
           left join lateral (

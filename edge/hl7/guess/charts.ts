@@ -43,10 +43,10 @@ export function createChartMemory(memory: Bounded<readonly MatchRow[]>): ChartMe
         rows.push(...known);
         for (const survivor of known.flatMap((row) => replacedBy(row) ?? [])) patients.add(survivor);
       }
-      for (const id of patients) {
-        for (const key of lookup.keys) rows.push(...(memory.get(site, ofKey(id, key), nowMs) ?? []));
-      }
-      return rows;
+      const found = [...patients].flatMap((id) =>
+        lookup.keys.flatMap((key) => memory.get(site, ofKey(id, key), nowMs) ?? []),
+      );
+      return [...rows, ...eachOnce(found)];
     },
     learn: (site, lookup, rows, nowMs) => {
       const keep = (key: string, found: readonly MatchRow[]): void => {
@@ -74,12 +74,24 @@ export function createChartMemory(memory: Bounded<readonly MatchRow[]>): ChartMe
       );
       for (const [id, found] of ofPatients) keep(ofPatient(id), found);
       if (!isGuessable(lookup)) return;
-      const ofKeys = Map.groupBy(rows, ({ role, asked, key }) => `${asked ?? 0} ${patientOf(role, key)}`);
+      const found = rows.flatMap((row) => (row.asked ?? []).map((asked) => ({ asked, row })));
+      const ofKeys = Map.groupBy(found, ({ asked, row: { role, key } }) => `${asked} ${patientOf(role, key)}`);
       for (const id of ofPatients.keys()) {
-        for (const [at, key] of lookup.keys.entries()) keep(ofKey(id, key), ofKeys.get(`${at + 1} ${id}`) ?? []);
+        for (const [at, key] of lookup.keys.entries())
+          keep(ofKey(id, key), ofKeys.get(`${at + 1} ${id}`)?.map(({ row }) => row) ?? []);
       }
     },
   };
+}
+
+/** Several keys may have found one result; what was seen of it last counts. */
+function eachOnce(rows: readonly MatchRow[]): MatchRow[] {
+  const found = new Map<string, MatchRow>();
+  for (const row of rows) {
+    const name = `${row.role} ${row.type} ${row.role === 'result' ? row.id : row.key}`;
+    if ((found.get(name)?.version ?? 0) <= row.version) found.set(name, row);
+  }
+  return [...found.values()];
 }
 
 /** Whose the thing is that a key stands for: HL7 keys end in '@' and the patient's id, those of results begin with it. */

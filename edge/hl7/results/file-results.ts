@@ -37,23 +37,48 @@ export function fileResults(
     const { result } = statement;
     return result === undefined ? [] : [{ statement, result, key: resultKeyOf(result.sent, request.keyContext) }];
   });
-  const equals = Map.groupBy(keyed, ({ statement: { type }, key }) => JSON.stringify([type, key]));
-  for (const group of equals.values()) fileEquals(group, patient, request, filed);
+  const groups = Map.groupBy(keyed, ({ statement: { type }, key }) => JSON.stringify([type, key]));
+  const asked = [...groups.values()].map((group) => ({
+    group,
+    candidates: candidatesFor(group, patient, request.results),
+  }));
+  // A stored result whose time is unknown is for a group that finds no result of its own time.
+  const isExact = ({ group: [first], candidates }: (typeof asked)[number]): boolean =>
+    candidates.some(({ at }) => at === first?.key.at);
+  const meant = new Set<Draft>();
+  for (const { group, candidates } of [...asked.filter(isExact), ...asked.filter((each) => !isExact(each))])
+    fileEquals(group, candidates, meant, patient, request, filed);
   return filed;
 }
 
-/** Those of one key. OBR that are equal in it are one report. */
-function fileEquals(group: readonly Keyed[], patient: Draft, request: Request, filed: Map<Segment, Draft>): void {
+function candidatesFor([first]: readonly Keyed[], patient: Draft, results: KnownResults): readonly FiledResult[] {
+  if (first === undefined) return [];
+  return results.of(first.statement.type, patient.id).filter((known) => mayBeSame(known.key, first.key));
+}
+
+/**
+ * Those of one key. OBR that are equal in it are one report.
+ *
+ * @param meant stored results that the message has stated already: each is one result of the message. Grows.
+ */
+function fileEquals(
+  group: readonly Keyed[],
+  candidates: readonly FiledResult[],
+  meant: Set<Draft>,
+  patient: Draft,
+  request: Request,
+  filed: Map<Segment, Draft>,
+): void {
   const [first] = group;
   if (first === undefined) return;
   const { key, statement } = first;
   const { type } = statement;
   const isReport = type === 'DiagnosticReport';
   const told = isReport ? [first] : group;
-  const candidates = request.results.of(type, patient.id).filter((known) => mayBeSame(known.key, key));
   const quiet = quietly(request.context);
   const sent = told.map(({ result }) => ({ value: result.value(quiet), isCorrection: result.isCorrection }));
-  const choices = choose(sent, candidates, key.at, isUnidentified(key));
+  const free = candidates.filter(({ draft }) => !meant.has(draft));
+  const choices = choose(sent, free, key.at, isUnidentified(key));
 
   let place = Math.max(0, ...candidates.map((known) => known.place));
   for (const [at, choice] of choices.entries()) {
@@ -61,6 +86,7 @@ function fileEquals(group: readonly Keyed[], patient: Draft, request: Request, f
     const draft = choice.status === 'known' ? choice.known.draft : request.drafts.create(type, request.newId());
     if (choice.status === 'known') refile(choice.known, patient, key, request.results);
     else request.results.file(draft, patient.id, key, (place += 1));
+    meant.add(draft);
     for (const { statement: each } of isReport ? group : [keyedOne]) filed.set(each.segment, draft);
     tell(choice, keyedOne.statement, draft, patient, request.context);
   }

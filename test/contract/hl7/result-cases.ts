@@ -16,6 +16,8 @@ interface Sent {
   readonly collected?: string;
   /** MSH-3 and MSH-4. */
   readonly sender?: string;
+  /** Of MSH-7 and OBR-22. */
+  readonly hasOffsets?: false;
   /** OBX-3, OBX-4, OBX-5, OBX-11 and OBX-14 of each OBX: `K^Potassium^L|1|4.0|F|202601010800`. */
   readonly obx: readonly string[];
 }
@@ -25,10 +27,14 @@ export function resultCases(subject: () => Subject): void {
     const [code, sub, value, status = 'F', time = ''] = text.split('|');
     return `OBX|${at + 1}|ST|${code}|${sub}|${value}||||||${status}|||${time}`;
   };
+  const mshOf = ({ sender = 'LAB|HOSP', hasOffsets }: Pick<Sent, 'sender' | 'hasOffsets'>): string =>
+    msh('ORU^R01^ORU_R01')
+      .replace('|LAB|HOSP|', `|${sender}|`)
+      .replace('+0100', hasOffsets === false ? '' : '+0100');
   const send = ({ patient, filler = '', placer = '', ordered = 'P^Panel^L', collected = '', ...more }: Sent) =>
-    subject().post(`${msh('ORU^R01^ORU_R01').replace('|LAB|HOSP|', `|${more.sender ?? 'LAB|HOSP'}|`)}
+    subject().post(`${mshOf(more)}
       PID|1||${patient}^^^&1.2.40.7&ISO^MR||Doe^Jane||19800229|F
-      OBR|1|${placer}|${filler}|${ordered}|||${collected}|||||||||||||||20260301120000+0100|||F
+      OBR|1|${placer}|${filler}|${ordered}|||${collected}|||||||||||||||20260301120000${more.hasOffsets === false ? '' : '+0100'}|||F
       ${more.obx.map(obxOf).join('\n')}`);
   const accepted = (reply: Reply): readonly string[] => {
     expect(reply.status, reply.text).toBe(200);
@@ -175,6 +181,66 @@ export function resultCases(subject: () => Subject): void {
     sent.forEach(accepted);
     expect(await values('W11')).toHaveLength(1);
     expect(await reports('W11')).toBe(1);
+  });
+
+  /** Serial results: OBR of one order and code, without an offset anywhere. @param times of OBR-7, each with its value */
+  const serial = async (patient: string, status: string, times: Readonly<Record<string, string>>) =>
+    accepted(
+      await subject().post(`${mshOf({ hasOffsets: false })}
+      PID|1||${patient}^^^&1.2.40.7&ISO^MR||Doe^Jane||19800229|F
+      ${Object.entries(times)
+        .map(
+          ([time, value], at) =>
+            `OBR|${at + 1}||S-${patient}|GTT^Tolerance^L|||${time}|||||||||||||||202603011200|||${status}
+      OBX|1|ST|GLU^Glucose^L||${value}||||||${status}`,
+        )
+        .join('\n')}`),
+    );
+
+  test('serial results without offsets: a correction, and a final after a preliminary one, replace each its own', async () => {
+    for (const [patient, before, after, status] of [
+      ['S1', 'F', 'C', 'corrected'],
+      ['S2', 'P', 'F', 'final'],
+    ] as const) {
+      await serial(patient, before, { '202601010800': '90', '202601010900': '150', '202601011000': '120' });
+      expect(await serial(patient, after, { '202601010800': '91', '202601010900': '151' })).toEqual([]);
+      expect(await values(patient)).toEqual([
+        `120 ${before === 'F' ? 'final' : 'preliminary'}`,
+        `151 ${status}`,
+        `91 ${status}`,
+      ]);
+      expect(await reports(patient)).toBe(3);
+      // Told in another order, and again.
+      expect(
+        await serial(patient, after, { '202601010900': '151', '202601011000': '121', '202601010800': '91' }),
+      ).toEqual([]);
+      expect(await values(patient)).toEqual([`121 ${status}`, `151 ${status}`, `91 ${status}`]);
+    }
+  });
+
+  test('several times of collection in one order, without offsets, are each updated', async () => {
+    const one = { patient: 'S3', filler: 'S3', hasOffsets: false } as const;
+    const at = (value: string, status: string, time: string) => `GLU^Glucose^L||${value}|${status}|2026010108${time}`;
+    for (const [status, more] of [
+      ['P', 0],
+      ['F', 1],
+      ['C', 2],
+    ] as const) {
+      const obx = ['00', '20', '40'].map((minute, n) => at(String(90 + 10 * n + more), status, minute));
+      expect(accepted(await send({ ...one, obx }))).toEqual([]);
+    }
+    expect(await values('S3')).toEqual(['102 corrected', '112 corrected', '92 corrected']);
+  });
+
+  test('one result of unknown time takes one of two times, and the other is not lost', async () => {
+    await serial('S4', 'P', { '': '90' });
+    await serial('S4', 'F', { '202601010800': '91', '202601010900': '151' });
+    expect(await values('S4')).toEqual(['151 final', '91 final']);
+    expect(await reports('S4')).toBe(2);
+    // What has its own time leaves the unknown one to the other.
+    await serial('S5', 'P', { '': '90', '202601010900': '150' });
+    await serial('S5', 'F', { '202601010900': '151', '202601010800': '91' });
+    expect(await values('S5')).toEqual(['151 final', '91 final']);
   });
 
   test('results of a patient that is merged away are found with the survivor', async () => {

@@ -63,6 +63,30 @@ describe('round trips', () => {
     expect(await trips(`${adt('R1')}\nAL1|1|DA|PEN^Penicillin^L|MO`, one)).toBe(1);
   });
 
+  test('one for serial results without offsets, for some of them, and for another beside them', async () => {
+    const one = isolate();
+    await trips(adt('V0'), one);
+    const serial = (status: string, ...hours: readonly string[]) =>
+      [
+        msh('ORU^R01').replace('+0100', ''),
+        pid('V1'),
+        ...hours.flatMap((hour) => [
+          `OBR|1||F-V1|P^Panel^L|||20260101${hour}00||||||||||||||||||${status}`,
+          `OBX|1|NM|a^T^L||5||||||${status}`,
+        ]),
+      ].join('\n');
+    for (const [status, ...hours] of [
+      ['P', '08', '09', '10'],
+      ['F', '08', '09', '10'],
+      ['C', '09'],
+      ['C', '08', '09', '10'],
+      ['C', '10', '11', '08'],
+    ] as const)
+      expect(await trips(serial(status, ...hours), one), `${status} ${hours.join()}`).toBe(1);
+    const results = (await site.resources('Observation')).filter((each) => JSON.stringify(each).includes('F-V1'));
+    expect(results.map(({ status }) => status)).toEqual(['corrected', 'corrected', 'corrected', 'corrected']);
+  });
+
   test('one for a patient by another of its numbers, and by fewer than before', async () => {
     const one = isolate();
     await trips(adt('S0'), one);
