@@ -148,8 +148,8 @@ grant select, insert, delete on unnamed_name to gateway_app;
 create table attention (
   site_id uuid not null references site,
   attention_id uuid not null default gen_random_uuid(),
-  kind text not null check (kind in ('possible-duplicate', 'stale-correction', 'correction-unmatched', 'not-moved',
-    'merge-unresolved')),
+  kind text not null check (kind in ('possible-duplicate', 'stale-correction', 'tied-withdrawal', 'correction-unmatched',
+    'not-moved', 'merge-unresolved')),
   -- Of two patients patient_a has the smaller id.
   patient_a uuid,
   patient_b uuid,

@@ -6,6 +6,8 @@ export const ATTENTION_KINDS = [
   'possible-duplicate',
   /** A corrected, withdrawn or deleted result came after a newer one. */
   'stale-correction',
+  /** A withdrawal hides another statement about the result, and both have one time. */
+  'tied-withdrawal',
   /** A correction fits none of the results that are known, or several. */
   'correction-unmatched',
   /** What the gateway files by patient was to be moved, and was not. */

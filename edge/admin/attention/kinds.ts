@@ -22,6 +22,11 @@ export const KIND_WORDS: Readonly<Record<AttentionKind, Words>> = {
     why: 'A corrected, withdrawn or deleted result came after a newer one, and was not applied.',
     todo: 'Look whether the newer result is right. If it is, dismiss; if not, replay the message.',
   },
+  'tied-withdrawal': {
+    title: 'Withdrawals of one time',
+    why: 'A withdrawal hides another statement about the result. Both have the same time, so either may be the later one.',
+    todo: 'Check whether the result is withdrawn. If it is, dismiss; if not, replay the message that the withdrawal hides.',
+  },
   'correction-unmatched': {
     title: 'Corrections without a result',
     why: 'A correction fits none of the results that are known, or several, and was stored beside them.',

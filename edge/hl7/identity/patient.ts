@@ -185,7 +185,7 @@ function describe({ segments, action, record, state, numbers, foreign }: Descrip
   // Of a person that is deleted only the numbers, so that what comes late does not bring the person back.
   const identifiers = contributions.filter(({ element }) => element === 'identifier');
   const applied = [...isActive, ...(action === 'deactivate' ? identifiers : contributions)];
-  if (drafts.apply(record, applied, order) && action !== 'ensure') noteStale(pid, context);
+  if (drafts.apply(record, applied, order).isStale && action !== 'ensure') noteStale(pid, context);
 
   const leading = leadingOf(numbers);
   const own = numbers.filter((number) => !foreign.has(number) && (isDescribed || number.isAlternate !== true));

@@ -25,7 +25,7 @@ import type { ResultRow } from '../../store/hl7-result.ts';
 import type { EventRule } from '../message/events.ts';
 import type { MessageClock } from '../order/clock.ts';
 import { chartsMeet } from './charts-meet.ts';
-import { attendStaleCorrection, noteStale } from '../order/stale.ts';
+import { attendStaleCorrection, attendTie, noteStale } from '../order/stale.ts';
 import { identifierFields, type Outline } from '../message/outline.ts';
 import { visitOf } from '../segments/pv1.ts';
 import type { SenderSettings } from '../sender/settings.ts';
@@ -144,9 +144,13 @@ function applyStatements(
     const order = clock.orderOf(statement.timing);
     const said = statement.contributions(chart, context, draft, order);
     const whose = fixed(subject, { reference: `Patient/${chart.patient.id}` });
-    if (!chart.apply(draft, [whose, ...ofVisit(draft, visit), ...said], order)) continue;
+    const { isCorrection, isWithdrawal } = statement.timing.standing;
+    const contributions = [whose, ...ofVisit(draft, visit), ...said];
+    const { isStale, isTied } = chart.apply(draft, contributions, order, isWithdrawal);
+    if (isTied) attendTie(statement, draft, chart.patient, order, context);
+    if (!isStale) continue;
     noteStale(segment, context);
-    if (statement.timing.standing.isCorrection) attendStaleCorrection(statement, draft, chart.patient, order, context);
+    if (isCorrection) attendStaleCorrection(statement, draft, chart.patient, order, context);
   }
 }
 

@@ -7,7 +7,8 @@ import { isResourceType, type ResourceType } from '../../../shared/resource-type
 import type { NumberRow } from '../../store/patient-identity.ts';
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
 import { applyInOrder, supersede, type Said } from '../order/apply.ts';
-import { combined, type Recorded } from '../order/combine.ts';
+import { combined } from '../order/combine.ts';
+import type { Recorded } from '../order/stated-value.ts';
 import { editIdentifiers } from '../order/identifiers.ts';
 import type { Order } from '../order/order.ts';
 import { nothingRemembered, printRegisters, rememberedOf, type Remembered } from '../order/registers.ts';
@@ -60,8 +61,12 @@ export interface Drafts {
   readonly keysOf: (patientId: string) => readonly { readonly key: string; readonly draft: Draft }[];
   /** A key that `hl7_merge` will give to a resource. */
   readonly expectKey: (draft: Draft, key: string) => void;
-  /** @returns whether something was left out because something newer is known */
-  readonly apply: (draft: Draft, contributions: readonly Contribution[], order: Order) => boolean;
+  readonly apply: (
+    draft: Draft,
+    contributions: readonly Contribution[],
+    order: Order,
+    isWithdrawal?: boolean,
+  ) => Pick<Said, 'isStale' | 'isTied'>;
   /** Another record of the same thing: what it says later holds. */
   readonly absorb: (draft: Draft, other: Recorded) => void;
   /** Another document has taken its place. */
@@ -102,11 +107,10 @@ export function createDrafts(
     keys.set(at(draft.type, key), draft);
     newKeys.push({ type: draft.type, key, id: draft.id });
   };
-  const change = (draft: Draft, { content, remembered, isStale }: Said): boolean => {
+  const change = (draft: Draft, { content, remembered }: Recorded): void => {
     touched.add(draft);
     draft.content = content;
     draft.remembered = remembered;
-    return isStale;
   };
 
   for (const { role, key, resource, contributions } of found) {
@@ -155,13 +159,15 @@ export function createDrafts(
       );
     },
     expectKey: (draft, key) => void keys.set(at(draft.type, key), draft),
-    absorb: (draft, other) => void change(draft, combined(draft, other)),
-    apply: (draft, contributions, order) => {
-      const whose = { isPatient: draft.type === 'Patient', names };
-      return change(draft, applyInOrder(draft.content, draft.remembered, contributions, order, whose));
+    absorb: (draft, other) => change(draft, combined(draft, other)),
+    apply: (draft, contributions, order, isWithdrawal = false) => {
+      const whose = { isPatient: draft.type === 'Patient', names, isWithdrawal };
+      const said = applyInOrder(draft.content, draft.remembered, contributions, order, whose);
+      change(draft, said);
+      return said;
     },
-    supersede: (draft, order) => void change(draft, supersede(draft.content, draft.remembered, order)),
-    rewrite: (draft, content) => void change(draft, { ...draft, content, isStale: false }),
+    supersede: (draft, order) => change(draft, supersede(draft.content, draft.remembered, order)),
+    rewrite: (draft, content) => change(draft, { ...draft, content }),
     touch: (draft) => void touched.add(draft),
     teach: (draft, numbers) => {
       touched.add(draft);
@@ -178,7 +184,7 @@ export function createDrafts(
       const items = Array.isArray(content['identifier']) ? content['identifier'].filter(isJsonObject) : [];
       const identifier = [...edit(items)];
       const registers = editIdentifiers(items, identifier, remembered.registers, names);
-      change(draft, { content: { ...content, identifier }, remembered: { ...remembered, registers }, isStale: false });
+      change(draft, { content: { ...content, identifier }, remembered: { ...remembered, registers } });
     },
     result: (source) => ({
       resources: [...touched].map((draft) => ({ ...asResource(draft, source) })),

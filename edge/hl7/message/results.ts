@@ -17,7 +17,7 @@ import { orderNumbers, type OrderNumbers } from '../segments/orc.ts';
 import { parentNumbers, parentObx, parentOrder, parentText, type Order } from '../segments/parent-result.ts';
 import { basedOn } from '../segments/service-request.ts';
 import type { Timing } from '../order/clock.ts';
-import { standingOf } from '../order/standing.ts';
+import { standingOfReport, standingOfResult } from '../order/standing.ts';
 import { groupsOf, type SegmentGroup } from './segment-groups.ts';
 import type { Statement } from './statement.ts';
 import { misplaced, missing, reportOtherNotes, type Report } from './structure-findings.ts';
@@ -120,11 +120,8 @@ function timingOf(
   obx: Segment | undefined,
   recorded: string | undefined,
 ): Timing {
-  const standing = standingOf({
-    result: obx && fieldText(obx, 11),
-    report: order && fieldText(order.obr, 25),
-    order: order?.orc && fieldText(order.orc, 5),
-  });
+  const report = standingOfReport(order && fieldText(order.obr, 25), order?.orc && fieldText(order.orc, 5));
+  const standing = obx === undefined ? report : standingOfResult(fieldText(obx, 11), report);
   return { times: [order === undefined ? recorded : fieldText(order.obr, 22)], standing };
 }
 

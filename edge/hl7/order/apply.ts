@@ -5,18 +5,29 @@
  */
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Contribution } from '../mapping/field-map.ts';
-import { readElement, setOrDelete, writeElement } from './element.ts';
+import { setOrDelete, writeElement } from './element.ts';
 import { changeIdentifiers } from './identifiers.ts';
 import { changeList, isList } from './list.ts';
-import { asDefault, type Order } from './order.ts';
-import { later, stampOf, type Register, type Remembered } from './registers.ts';
+import { asDefault, isSameTime, type Order } from './order.ts';
+import { later, stampOf, type Register, type Registers, type Remembered } from './registers.ts';
+import {
+  elementsOf,
+  isHidden,
+  REPLACED,
+  resolve,
+  settle,
+  statedIn,
+  WITHDRAWN,
+  withdrawalOf,
+  type Recorded,
+  type Withdrawal,
+} from './stated-value.ts';
 
-export interface Said {
-  /** Members without resourceType, id and meta. */
-  readonly content: JsonObject;
-  readonly remembered: Remembered;
+export interface Said extends Recorded {
   /** Something that would have changed the resource was left out, because something newer is known. */
   readonly isStale: boolean;
+  /** A withdrawal hides a statement of its own time. */
+  readonly isTied: boolean;
 }
 
 /** What besides the statement decides how it is applied. */
@@ -25,6 +36,8 @@ export interface Whose {
   readonly isPatient: boolean;
   /** System URIs of assigning authorities, by their names in capitals. */
   readonly names: ReadonlyMap<string, string>;
+  /** The message takes the result or report back (OBX-11 W, D or X; OBR-25 X). */
+  readonly isWithdrawal?: boolean;
 }
 
 /** @param content of the resource; not altered */
@@ -33,30 +46,56 @@ export function applyInOrder(
   remembered: Remembered,
   contributions: readonly Contribution[],
   order: Order,
-  { isPatient, names }: Whose,
+  { isPatient, names, isWithdrawal = false }: Whose,
 ): Said {
   const next = { ...content };
   const registers = new Map(remembered.registers);
   const state: Remembered = { ...remembered, registers };
+  const before = registers.get(WITHDRAWN)?.order ?? '';
+  const isNewest = isWithdrawal && order >= before;
+  if (isNewest) registers.set(WITHDRAWN, { order, held: null });
+  const isStatus = ({ element, isDefault }: Contribution): boolean => element === 'status' && isDefault !== true;
+  const isAnswer = !isWithdrawal && contributions.some(isStatus);
+  const withdrawal = isPatient ? undefined : withdrawalOf([registers], isAnswer ? order : '');
+
+  const said = byElement(contributions);
+  // A withdrawal hides all that is older, and the status after it hides what the withdrawal stated itself.
+  const isHiding = isNewest || (isAnswer && before !== '' && !isHidden(order, before));
+  const hiding = isHiding ? elementsOf({ content, remembered }) : [];
   let isStale = false;
-  for (const [element, said] of byElement(contributions)) {
+  for (const element of new Set([...said.keys(), ...hiding])) {
     const stored = next[element];
     const list = Array.isArray(stored) ? stored : [];
-    if (isPatient && element === 'identifier' && said.every(({ adds }) => adds !== true)) {
-      const change = changeIdentifiers(list, state, said, order, names);
+    const stated = said.get(element) ?? [];
+    if (isPatient && element === 'identifier' && stated.every(({ adds }) => adds !== true)) {
+      const change = changeIdentifiers(list, state, stated, order, names);
       registers.clear();
       for (const [name, register] of change.registers) registers.set(name, register);
       setOrDelete(next, element, change.items);
     } else if (isPatient && isList(element)) {
-      const change = changeList(list, state, element, said, order);
+      const change = changeList(list, state, element, stated, order);
       for (const [name, register] of change.registers) registers.set(name, register);
       setOrDelete(next, element, change.items);
       isStale ||= change.isStale;
     } else {
-      for (const each of lastOf(said)) isStale = changeElement(next, state, registers, each, order) || isStale;
+      for (const { adds, value } of stated) if (adds === true) setOrDelete(next, element, union(next[element], value));
+      const values = lastOf(stated.filter(({ adds }) => adds !== true));
+      isStale =
+        changeElement({ content: next, remembered: state }, registers, values, element, order, withdrawal) || isStale;
     }
   }
-  return { content: settled(next, state, isPatient), remembered: state, isStale };
+  const isTied = isNewest
+    ? hidesOwnTime(remembered.registers, order)
+    : !isWithdrawal && isHidden(order, before) && isSameTime(order, before);
+  return { content: settled(next, state, isPatient), remembered: state, isStale, isTied };
+}
+
+/** Whether a withdrawal hides another statement of its time; an earlier withdrawal is none. */
+function hidesOwnTime(registers: Registers, order: Order): boolean {
+  const before = registers.get(WITHDRAWN)?.order;
+  return [...registers.values()].some(
+    (each) => each.order !== before && isSameTime(each.order, order) && isHidden(each.order, order),
+  );
 }
 
 /** In the order in which they are first named. */
@@ -68,40 +107,28 @@ function byElement(contributions: readonly Contribution[]): Map<string, Contribu
 
 /** Of several values for one element of one message the last counts. */
 function lastOf(said: readonly Contribution[]): Contribution[] {
-  const isValue = ({ adds, isDefault }: Contribution): boolean => adds !== true && isDefault !== true;
-  const last = said.findLast(isValue);
-  return said.filter((each) => each === last || !isValue(each));
+  const last = said.findLast(({ isDefault }) => isDefault !== true);
+  return said.filter((each) => each === last || each.isDefault === true);
 }
 
-/** @returns whether it was left out though it would have changed something */
+/** @returns whether a value was left out though it would have changed something */
 function changeElement(
-  content: JsonObject,
-  remembered: Remembered,
+  record: Recorded,
   registers: Map<string, Register>,
-  { element, value, adds, isDefault }: Contribution,
-  given: Order,
+  said: readonly Contribution[],
+  element: string,
+  order: Order,
+  withdrawal: Withdrawal | undefined,
 ): boolean {
-  if (adds === true) {
-    setOrDelete(content, element, union(content[element], value));
-    return false;
-  }
-  const order = isDefault === true ? asDefault(given) : given;
-  if (order >= orderOfElement(content, remembered, element)) {
-    writeElement(content, element, value);
-    registers.set(element, { order, held: null });
-    return false;
-  }
-  if (isDefault === true) return false;
-  const tried = { ...content };
-  writeElement(tried, element, value);
-  return sortedJson(tried) !== sortedJson(content);
-}
-
-/** What nobody has valued has none, and is filled by any. */
-export function orderOfElement(content: JsonObject, remembered: Remembered, element: string): Order {
-  const said = later(remembered.registers.get(element)?.order ?? '', stampOf(remembered, element));
-  if (said !== '' || readElement(content, element) === undefined) return said;
-  return remembered.base;
+  const values = said.map(({ value, isDefault }) => ({ order: isDefault === true ? asDefault(order) : order, value }));
+  const stored = statedIn(record, element);
+  const resolved = resolve(element, [stored.counting, stored.waiting, ...values], withdrawal);
+  settle(record.content, registers, element, stored.counting, resolved);
+  const leftOut = values.find((each, at) => each !== resolved.counting && said[at]?.isDefault !== true);
+  if (leftOut === undefined) return false;
+  const tried = { ...record.content };
+  writeElement(tried, element, leftOut.value);
+  return sortedJson(tried) !== sortedJson(record.content);
 }
 
 export function union(stored: Json | undefined, sent: Json): Json[] {
@@ -109,9 +136,6 @@ export function union(stored: Json | undefined, sent: Json): Json[] {
   const known = new Set(old.map(sortedJson));
   return [...old, ...(Array.isArray(sent) ? sent : []).filter((item) => !known.has(sortedJson(item)))];
 }
-
-/** The register of a document whose place another has taken (TXA-13 of an MDM T09 or T10). */
-export const REPLACED = 'replaced';
 
 /**
  * Another document has taken its place: it stays superseded whatever is said of it later, unless it was entered in error.
@@ -122,7 +146,7 @@ export function supersede(content: JsonObject, remembered: Remembered, order: Or
   const registers = new Map(remembered.registers);
   registers.set(REPLACED, { order: later(order, registers.get(REPLACED)?.order ?? ''), held: null });
   const state = { ...remembered, registers };
-  return { content: settled({ ...content }, state, false), remembered: state, isStale: false };
+  return { content: settled({ ...content }, state, false), remembered: state, isStale: false, isTied: false };
 }
 
 /** What follows from other elements, whichever was said first. Alters and returns `content`. */

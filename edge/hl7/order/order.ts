@@ -48,6 +48,15 @@ export const timeOfId = (id: string): number => Number.parseInt(id.replace('-', 
 
 /** `-` sorts before every digit: what holds until somebody says otherwise gives way to all that anybody says. */
 export const asDefault = (order: Order): Order => `-${order}`;
+export const isDefault = (order: Order): boolean => order.startsWith('-');
+
+/** Of results and reports: final or above. */
+export const isFinal = (order: Order): boolean => order.startsWith('1');
+
+/** Whether a statement was made after another one, whatever the precedence of both. */
+export const isLater = (a: Order, b: Order): boolean => a.slice(2) > b.slice(2);
+
+export const isSameTime = (a: Order, b: Order): boolean => a.split('|')[1] === b.split('|')[1];
 
 /** Of what lists only gain, which has no order. */
 export const ADDED: Order = '';

@@ -3,7 +3,7 @@
  * the message that valued it, and for each element the time at which a FHIR client last changed it.
  */
 import { isJsonObject, parseJson, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
-import { isOfElement } from './element.ts';
+import { isOfElement, readElement } from './element.ts';
 import { orderOfCreation, orderOfWrite, type Order } from './order.ts';
 
 export interface Register {
@@ -54,6 +54,13 @@ export function stampOf({ stamps }: Remembered, element: string): Order {
   let latest: Order = '';
   for (const [member, order] of stamps) if (order > latest && isOfElement(element, member)) latest = order;
   return latest;
+}
+
+/** What nobody has valued has none, and is filled by any. */
+export function orderOfElement(content: JsonObject, remembered: Remembered, element: string): Order {
+  const said = later(remembered.registers.get(element)?.order ?? '', stampOf(remembered, element));
+  if (said !== '' || readElement(content, element) === undefined) return said;
+  return remembered.base;
 }
 
 export const later = (a: Order, b: Order): Order => (a > b ? a : b);

@@ -9,11 +9,14 @@ export interface Standing {
   readonly rank: number;
   /** It corrects or takes back what was final. */
   readonly isCorrection: boolean;
+  /** It takes the result or report back: nothing older counts. */
+  readonly isWithdrawal: boolean;
 }
 
-const below = (rank: number): Standing => ({ isFinal: false, rank, isCorrection: false });
-const final = (rank: number): Standing => ({ isFinal: true, rank, isCorrection: false });
-const correction = (rank: number): Standing => ({ isFinal: true, rank, isCorrection: true });
+const below = (rank: number): Standing => ({ isFinal: false, rank, isCorrection: false, isWithdrawal: false });
+const final = (rank: number): Standing => ({ ...below(rank), isFinal: true });
+const correction = (rank: number): Standing => ({ ...final(rank), isCorrection: true });
+const withdrawal = (rank: number): Standing => ({ ...correction(rank), isWithdrawal: true });
 
 /** Nobody says. */
 export const UNKNOWN_STANDING: Standing = below(0);
@@ -35,9 +38,9 @@ const OF_RESULT: ReadonlyMap<string, Standing> = new Map([
   ['V', final(60)],
   ['A', final(70)],
   ['C', correction(75)],
-  ['X', correction(80)],
-  ['D', correction(85)],
-  ['W', correction(90)],
+  ['X', withdrawal(80)],
+  ['D', withdrawal(85)],
+  ['W', withdrawal(90)],
 ]);
 
 /** Table 0123, OBR-25. */
@@ -52,7 +55,7 @@ const OF_REPORT: ReadonlyMap<string, Standing> = new Map([
   ['M', below(55)],
   ['F', final(60)],
   ['C', correction(75)],
-  ['X', correction(80)],
+  ['X', withdrawal(80)],
 ]);
 
 /** Table 0038, ORC-5. */
@@ -64,21 +67,16 @@ const OF_ORDER: ReadonlyMap<string, Standing> = new Map([
   ['CA', correction(80)],
 ]);
 
-/** Status codes as they were sent, in any case. */
-export interface SentStatus {
-  /** OBX-11. */
-  readonly result?: string | undefined;
-  /** OBR-25. */
-  readonly report?: string | undefined;
-  /** ORC-5. */
-  readonly order?: string | undefined;
+/** @param report OBR-25, in any case; else ORC-5 */
+export function standingOfReport(report: string | undefined, order: string | undefined): Standing {
+  return OF_REPORT.get(report?.toUpperCase() ?? '') ?? OF_ORDER.get(order?.toUpperCase() ?? '') ?? UNKNOWN_STANDING;
 }
 
-/** A result's own status, else its report's, else its order's. */
-export function standingOf({ result, report, order }: SentStatus): Standing {
-  const known =
-    OF_RESULT.get(result?.toUpperCase() ?? '') ??
-    OF_REPORT.get(report?.toUpperCase() ?? '') ??
-    OF_ORDER.get(order?.toUpperCase() ?? '');
-  return known ?? UNKNOWN_STANDING;
+/**
+ * A result's own status, else its report's. Only the result's own status takes the result back.
+ *
+ * @param result OBX-11, in any case
+ */
+export function standingOfResult(result: string | undefined, report: Standing): Standing {
+  return OF_RESULT.get(result?.toUpperCase() ?? '') ?? { ...report, isWithdrawal: false };
 }

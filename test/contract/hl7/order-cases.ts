@@ -53,14 +53,17 @@ interface Result {
   readonly analyzed?: string;
   /** OBX-3. */
   readonly code?: string;
+  /** NTE behind OBR and behind OBX. */
+  readonly notes?: readonly string[];
 }
 
 const oru = (id: string, result: Result): string => {
   const { at = '', sent = at, status, value, report = status, range = '', method = '', analyzed = '' } = result;
+  const notes = (result.notes ?? []).map((note) => `\nNTE|1||${note}`).join('');
   return `${msh('ORU^R01^ORU_R01', sent)}
     ${pid(id)}
-    OBR|1||F-${id}|P^Panel^L|||202601010700+0100|||||||||||||||${at}|||${report}
-    OBX|1|ST|${result.code ?? 'GLU'}^Glucose^L||${value}||${range}||||${status}||||||${method}||${analyzed}`;
+    OBR|1||F-${id}|P^Panel^L|||202601010700+0100|||||||||||||||${at}|||${report}${notes}
+    OBX|1|ST|${result.code ?? 'GLU'}^Glucose^L||${value}||${range}||||${status}||||||${method}||${analyzed}${notes}`;
 };
 
 /** `none` of what is not there. */
@@ -119,6 +122,7 @@ export function orderCases(subject: () => OrderSubject): void {
     const P: Result = { at: '202601010730', status: 'P', value: '4.9' };
     const F: Result = { at: '202601010800', status: 'F', value: '5.2' };
     const C: Result = { at: '202601020800', status: 'C', value: '5.4' };
+    const W: Result = { at: '202601010900', status: 'W', value: '', report: 'C' };
 
     test.each<[name: string, results: readonly Result[], end: string]>([
       ['preliminary, final, corrected', [P, F, C], '5.4 corrected, corrected'],
@@ -143,9 +147,63 @@ export function orderCases(subject: () => OrderSubject): void {
         '5.5 final, corrected',
       ],
       [
-        'withdrawn after all of them',
+        'withdrawn after all of them: the value is hidden',
         [F, C, { ...F, at: '202601030800', status: 'W', value: '', report: 'C' }],
-        '5.4 entered-in-error, corrected',
+        'none entered-in-error, corrected',
+      ],
+      [
+        'withdrawn, and rerun: the preliminary result counts at once',
+        [F, { ...W, report: 'C' }, { ...P, at: '202601011000', value: '2.1', report: 'P' }],
+        '2.1 preliminary, corrected',
+      ],
+      [
+        'withdrawn, rerun, and final again',
+        [
+          F,
+          { ...W, report: 'C' },
+          { ...P, at: '202601011000', report: 'P' },
+          { ...F, at: '202601011100', value: '2.2' },
+        ],
+        '2.2 final, final',
+      ],
+      [
+        'withdrawn twice',
+        [F, W, { ...F, at: '202601011000', value: '5.5' }, { ...W, at: '202601011100', value: '5.5' }],
+        '5.5 entered-in-error, corrected',
+      ],
+      ['preliminary, final, withdrawn, corrected', [P, F, W, C], '5.4 corrected, corrected'],
+      [
+        'withdrawn between a preliminary one that came late and the final one',
+        [F, { ...W, at: '202601010900' }, { ...P, at: '202601010830', value: '4.8' }],
+        'none entered-in-error, corrected',
+      ],
+      [
+        'cancelled, and recollected: result and report',
+        [
+          { ...W, status: 'X', at: '202601010900', report: 'X' },
+          { ...P, at: '202601011000', value: '2.1' },
+        ],
+        '2.1 preliminary, preliminary',
+      ],
+      [
+        'final, cancelled, and recollected',
+        [F, { ...W, status: 'X', at: '202601010900', report: 'X' }, { ...P, at: '202601011000', value: '2.1' }],
+        '2.1 preliminary, preliminary',
+      ],
+      [
+        'a rerun without a value has no value',
+        [F, { ...W, value: '5.2', report: 'X' }, { ...P, at: '202601011000', value: '' }],
+        'none preliminary, preliminary',
+      ],
+      [
+        'the empty status after a withdrawal leaves the result withdrawn',
+        [F, { ...W, report: 'C' }, { ...P, at: '202601011000', status: '', report: 'P' }],
+        '4.9 entered-in-error, corrected',
+      ],
+      [
+        'a final result that is older than the withdrawal of its report stays',
+        [F, { ...F, code: 'GLU', status: '', value: '', report: 'X', at: '202601010900' }],
+        '5.2 final, cancelled',
       ],
       [
         'an empty status is none',
@@ -166,6 +224,56 @@ export function orderCases(subject: () => OrderSubject): void {
         for (const each of order) await accepted(oru(id, each));
         expect(await result(id)).toBe(end);
       }
+    });
+
+    test('what a withdrawal hides does not come back, notes of result and report among it', async () => {
+      const more = { range: '1-5', method: 'M1^Method^L' };
+      for (const order of ordersOf([
+        { ...F, ...more, notes: ['of the old one'] },
+        { ...W, report: 'X', notes: ['mixed up'] },
+        { ...P, at: '202601011000', notes: [] },
+      ])) {
+        const id = newPatient();
+        for (const each of order) await accepted(oru(id, each));
+        expect(await result(id)).toBe('4.9 preliminary, preliminary');
+        const rows = [await only(id, 'Observation'), await only(id, 'DiagnosticReport')];
+        const members = rows.map(({ content }) => Object.keys(content).toSorted().join(' '));
+        expect(members).toEqual([
+          'basedOn code effectiveDateTime status subject valueString',
+          'basedOn code effectiveDateTime identifier issued result status subject',
+        ]);
+      }
+    });
+
+    test('what a withdrawal hides that was stated for the same time is listed, result and report', async () => {
+      const tied = { ...W, at: F.at ?? '', report: 'X' };
+      for (const order of ordersOf<Result>([F, tied, { ...P, at: '202601011000' }])) {
+        const id = newPatient();
+        for (const each of [...order, ...order]) await accepted(oru(id, each));
+        expect(await result(id)).toBe('4.9 preliminary, preliminary');
+        const { rows } = await subject().db.client.query<{ type: string }>(
+          `select detail ->> 'type' as type from attention
+            where kind = 'tied-withdrawal' and detail ->> 'id' = any ($1) order by type`,
+          [[(await only(id, 'Observation')).id, (await only(id, 'DiagnosticReport')).id]],
+        );
+        expect(rows).toEqual([{ type: 'DiagnosticReport' }, { type: 'Observation' }]);
+      }
+    });
+
+    test('a rerun takes the place of what a FHIR client wrote before the withdrawal, and of nothing that it wrote after', async () => {
+      const id = newPatient();
+      await accepted(oru(id, F));
+      await update(id, 'Observation', { valueString: 'by hand' });
+      await accepted(oru(id, { ...W, at: soon(60), report: 'X' }));
+      expect(await result(id)).toBe('none entered-in-error, cancelled');
+      await accepted(oru(id, { ...P, at: soon(120), value: '2.1' }));
+      expect(await result(id)).toBe('2.1 preliminary, preliminary');
+      const other = newPatient();
+      await accepted(oru(other, F));
+      await accepted(oru(other, { ...W, at: soon(-60), report: 'X' }));
+      await update(other, 'Observation', { status: 'final', valueString: 'by hand' });
+      await accepted(oru(other, { ...P, at: soon(-30), value: '2.1' }));
+      expect(await result(other)).toBe('by hand final, preliminary');
     });
 
     test('what is late is AA with W 205, changes nothing, and a late correction is listed', async () => {

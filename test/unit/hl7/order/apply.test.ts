@@ -32,6 +32,7 @@ const start = (content: JsonObject, remembered: Partial<Remembered> = {}): Said 
   content,
   remembered: { ...nothingRemembered, ...remembered },
   isStale: false,
+  isTied: false,
 });
 const say =
   (isPatient: boolean) =>

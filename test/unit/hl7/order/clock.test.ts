@@ -3,10 +3,12 @@ import { describe, expect, test } from 'vitest';
 
 import { clockOf, instantMs, timed } from '../../../../edge/hl7/order/clock.ts';
 import { asDefault, orderOf, orderOfCreation, orderOfWrite, timeOfId } from '../../../../edge/hl7/order/order.ts';
-import { standingOf } from '../../../../edge/hl7/order/standing.ts';
+import { standingOfReport, standingOfResult } from '../../../../edge/hl7/order/standing.ts';
 import { idAt } from '../../../stack/tools/id-at.ts';
 
 const RECEIVED = '2026-01-02T12:00:00Z';
+const standingOf = ({ result, report, order }: Readonly<Partial<Record<'result' | 'report' | 'order', string>>>) =>
+  standingOfResult(result, standingOfReport(report, order));
 const VIENNA = { timeZone: 'Europe/Vienna' };
 
 describe('a time counts', () => {
@@ -100,6 +102,19 @@ test.each([
   [{}, false],
 ])('OBX-11, else OBR-25, else ORC-5: %j', (sent, isFinal) => expect(standingOf(sent)).toMatchObject({ isFinal }));
 
-test.each(['C', 'W', 'D', 'X'])('OBX-11 %s corrects or takes back', (result) => {
-  expect(standingOf({ result })).toMatchObject({ isFinal: true, isCorrection: true });
+test.each([
+  [{ result: 'C' }, false],
+  [{ result: 'W' }, true],
+  [{ result: 'd' }, true],
+  [{ result: 'X' }, true],
+  // The report is cancelled; of the result nothing is stated.
+  [{ report: 'X' }, false],
+  [{ order: 'CA' }, false],
+])('%j corrects, or takes back', (sent, isWithdrawal) => {
+  expect(standingOf(sent)).toMatchObject({ isFinal: true, isCorrection: true, isWithdrawal });
+});
+
+test('OBR-25 X takes a report back, ORC-5 alone does not', () => {
+  expect(standingOfReport('X', undefined)).toMatchObject({ isWithdrawal: true });
+  expect(standingOfReport(undefined, 'CA')).toMatchObject({ isWithdrawal: false });
 });

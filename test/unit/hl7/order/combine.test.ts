@@ -5,16 +5,17 @@ import { expect, test } from 'vitest';
 import { sortedJson, type Json } from '../../../../shared/json.ts';
 import { fixed, type Contribution } from '../../../../edge/hl7/mapping/field-map.ts';
 import { applyInOrder, supersede } from '../../../../edge/hl7/order/apply.ts';
-import { combined, type Recorded } from '../../../../edge/hl7/order/combine.ts';
+import { combined } from '../../../../edge/hl7/order/combine.ts';
 import { orderOf, orderOfWrite, type Order } from '../../../../edge/hl7/order/order.ts';
 import { nothingRemembered } from '../../../../edge/hl7/order/registers.ts';
+import type { Recorded } from '../../../../edge/hl7/order/stated-value.ts';
 
 const WHOSE = { isPatient: false, names: new Map<string, string>() };
-const at = (minute: number): Order =>
-  orderOf({ precedence: 1, timeMs: minute * 60_000, rank: 50, sentMs: minute * 60_000, messageId: '' });
+const at = (minute: number, precedence: 0 | 1 = 1): Order =>
+  orderOf({ precedence, timeMs: minute * 60_000, rank: 50, sentMs: minute * 60_000, messageId: '' });
 const EMPTY: Recorded = { content: {}, remembered: nothingRemembered };
-const said = (record: Recorded, contributions: readonly Contribution[], order: Order): Recorded =>
-  applyInOrder(record.content, record.remembered, contributions, order, WHOSE);
+const said = (record: Recorded, contributions: readonly Contribution[], order: Order, isWithdrawal = false): Recorded =>
+  applyInOrder(record.content, record.remembered, contributions, order, { ...WHOSE, isWithdrawal });
 
 const contribution: fc.Arbitrary<Contribution> = fc
   .oneof(
@@ -45,6 +46,7 @@ test('whatever was said of either', () => {
   const statement = fc.record({
     minute: fc.integer({ min: 0, max: 40 }),
     isFirst: fc.boolean(),
+    kind: fc.constantFrom('final', 'below', 'withdrawal'),
     contributions: fc.uniqueArray(contribution, { selector: ({ element }) => element, minLength: 1 }),
     supersedes: fc.boolean(),
   });
@@ -52,8 +54,10 @@ test('whatever was said of either', () => {
   fc.assert(
     fc.property(statements, (all) => {
       const told = (those: typeof all): Recorded =>
-        those.reduce<Recorded>((record, { minute, contributions, supersedes }) => {
-          const next = said(record, contributions, at(minute));
+        those.reduce<Recorded>((record, { minute, kind, contributions, supersedes }) => {
+          const isWithdrawal = kind === 'withdrawal';
+          const status = isWithdrawal ? [fixed('status', 'withdrawn')] : [];
+          const next = said(record, [...contributions, ...status], at(minute, kind === 'below' ? 0 : 1), isWithdrawal);
           return supersedes ? supersede(next.content, next.remembered, at(minute)) : next;
         }, EMPTY);
       const one = told(all);

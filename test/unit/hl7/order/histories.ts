@@ -35,11 +35,13 @@ export const inTwoOrders = (
 const value = fc.constantFrom('', '""', '5', '6.50');
 const PID = 'PID|1||P1^^^HOSP^MR||Doe^Jane';
 
+const STATUS = fc.constantFrom('', 'P', 'P', 'R', 'S', 'F', 'F', 'C', 'W', 'W', 'D', 'X', 'Q');
+
 export const oru: fc.Arbitrary<Utterance> = fc
   .record({
-    report: fc.constantFrom('', 'P', 'F', 'C'),
+    report: fc.constantFrom('', 'P', 'F', 'C', 'X'),
     code: fc.constantFrom('a', 'b'),
-    status: fc.constantFrom('', 'P', 'F', 'C', 'W', 'X', 'Q'),
+    status: STATUS,
     value,
     range: fc.constantFrom('', '1-5'),
     flag: fc.constantFrom('', 'H'),
@@ -191,8 +193,8 @@ export const resultsThatMeet: fc.Arbitrary<Utterance> = fc
   .record({
     isMerge: fc.boolean(),
     isSurvivor: fc.boolean(),
-    status: fc.constantFrom('P', 'F', 'C'),
-    value: fc.constantFrom('5', '6.50'),
+    status: STATUS,
+    value,
   })
   .map(({ isMerge, isSurvivor, status, value: observed }) => (minute: number): string => {
     const pid = `PID|1||${isMerge || isSurvivor ? 'P1' : 'P2'}^^^HOSP||Doe^Jane`;

@@ -6,21 +6,33 @@ import { fixed, type Contribution } from '../../../../edge/hl7/mapping/field-map
 import { applyInOrder } from '../../../../edge/hl7/order/apply.ts';
 import { orderOf, orderOfWrite } from '../../../../edge/hl7/order/order.ts';
 import { nothingRemembered } from '../../../../edge/hl7/order/registers.ts';
+import type { Recorded } from '../../../../edge/hl7/order/stated-value.ts';
 import { sortedJson, type Json, type JsonObject } from '../../../../shared/json.ts';
 import { inputs } from '../../../stack/tools/size.ts';
 
 interface Statement {
   readonly minute: number;
+  readonly kind: 'final' | 'below' | 'withdrawal';
   readonly said: readonly Contribution[];
 }
 
 /** A statement of another minute each: orders differ before arrival. */
 const history = (said: fc.Arbitrary<readonly Contribution[]>): fc.Arbitrary<Statement[]> =>
-  fc.uniqueArray(fc.record({ minute: fc.integer({ min: 0, max: 20 }), said }), {
-    selector: ({ minute }) => minute,
-    minLength: 1,
-    maxLength: 6,
-  });
+  fc
+    .uniqueArray(
+      fc.record({
+        minute: fc.integer({ min: 0, max: 20 }),
+        kind: fc.constantFrom('final' as const, 'below' as const, 'withdrawal' as const),
+        said,
+      }),
+      { selector: ({ minute }) => minute, minLength: 1, maxLength: 6 },
+    )
+    // A message that withdraws says so.
+    .map((all) =>
+      all.map((each) =>
+        each.kind === 'withdrawal' ? { ...each, said: [...each.said, fixed('status', 'withdrawn')] } : each,
+      ),
+    );
 
 /** A history and another order of it, with some of it again. */
 const inTwoOrders = (said: fc.Arbitrary<readonly Contribution[]>) =>
@@ -34,10 +46,12 @@ const inTwoOrders = (said: fc.Arbitrary<readonly Contribution[]>) =>
 const BASE = orderOfWrite(10 * 60_000);
 
 function after(statements: readonly Statement[], content: JsonObject, isPatient: boolean) {
-  let state = { content, remembered: { ...nothingRemembered, base: BASE }, isStale: false };
-  for (const { minute, said } of statements) {
-    const order = orderOf({ precedence: 1, timeMs: minute * 60_000, rank: 50, sentMs: 0, messageId: `m${minute}` });
-    state = applyInOrder(state.content, state.remembered, said, order, { isPatient, names: new Map() });
+  let state: Recorded = { content, remembered: { ...nothingRemembered, base: BASE } };
+  for (const { minute, kind, said } of statements) {
+    const precedence = kind === 'below' ? 0 : 1;
+    const order = orderOf({ precedence, timeMs: minute * 60_000, rank: 50, sentMs: 0, messageId: `m${minute}` });
+    const isWithdrawal = kind === 'withdrawal' && !isPatient;
+    state = applyInOrder(state.content, state.remembered, said, order, { isPatient, isWithdrawal, names: new Map() });
   }
   return {
     content: settledLists(state.content),
@@ -89,7 +103,8 @@ const identifiers = fc
   .map((items): Contribution[] => [{ ...fixed('identifier', items, 'PID-3'), keeps: true }]);
 
 test.each<[string, fc.Arbitrary<readonly Contribution[]>, fc.Arbitrary<JsonObject>, boolean]>([
-  ['elements', elements, fc.record({ status: value, note: value }, { requiredKeys: [] }), false],
+  // No client creates what messages withdraw: its status is theirs.
+  ['elements', elements, fc.record({ note: value }, { requiredKeys: [] }), false],
   ['lists of a patient', lists, fc.record({ telecom: fc.uniqueArray(telecom, { selector: sortedJson }) }), true],
   [
     'identifiers of a patient',
