@@ -247,6 +247,8 @@ export interface MessageEffects {
   readonly writes: readonly ResourceWrite[];
   readonly identities: readonly { readonly type: string; readonly key: string; readonly id: string }[];
   readonly merges: readonly { readonly from: string; readonly to: string }[];
+  /** Of two resources that merges make one, the id of the one that goes and of the one that stays. */
+  readonly met: readonly { readonly gone: string; readonly kept: string }[];
   readonly orders: readonly { readonly type: string; readonly id: string; readonly fields: string }[];
   /** Numbers that a message only listed with a patient, and that another has now. */
   readonly moved: readonly { readonly patient: string; readonly domain: string; readonly value: string }[];
@@ -286,8 +288,8 @@ export interface Taking {
 
 /** The arguments of `hl7_take`. */
 function takeParams({ site, message, raw, ack, lookup, states, effects }: Taking): Param[] {
-  const { writes: resources, results, identities, merges, orders, moved, aliases, attention, unnamed } = effects;
-  const made = { resources, results, identities, merges, orders, moved, aliases, attention, unnamed };
+  const { writes: resources, results, identities, merges, met, orders, moved, aliases, attention, unnamed } = effects;
+  const made = { resources, results, identities, merges, met, orders, moved, aliases, attention, unnamed };
   return [site, JSON.stringify(message), raw, ack, ...lookupParams(lookup), states, JSON.stringify(made)];
 }
 

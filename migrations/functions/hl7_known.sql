@@ -3,8 +3,8 @@
 -- (p_types[i], p_keys[i]; none twice) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
 -- Results and reports (p_types[i] is Observation or DiagnosticReport) are looked up in hl7_result instead: p_keys[i] is JSON,
 -- [what, filler, placer, first minute, last minute], and found is whatever may be meant, with key [patient, what, at,
--- place, numbers]. A key that is '' asks for what of its type two of the patients both have: what meets where one is merged
--- into the other; so do a document and the key under which another took its place (edge/hl7/message/documents.ts).
+-- place, numbers]. A key that is '' asks for what of its type two of the patients may both have: what meets where one is
+-- merged into the other; so do a document and the key under which another took its place (edge/hl7/message/documents.ts).
 -- contributions: the row of hl7_order as JSON, { fields, stamps }. asked: which keys of p_keys found it, from 1; null for what
 -- was found otherwise. A row comes back once, however many keys find it: without an offset the minutes of two collections of
 -- one order overlap.
@@ -85,7 +85,9 @@ begin
          select x.trait from patient_trait x where x.site_id = p_site and x.id = p.id order by x.trait limit 200) t) k;
 
   if '' = any (p_keys) then
-    meeting := array(select k.type from unnest(p_types, p_keys) k (type, key) where k.key = '');
+    meeting := array(
+      select k.type from unnest(p_types, p_keys) k (type, key)
+       where k.key = '' and k.type not in ('Observation', 'DiagnosticReport'));
     return query
     select k.role, k.key, k.type, k.id, k.version, k.last_updated, k.meta, k.body, k.contributions, k.asked,
          md5(concat_ws('|', k.role, k.key, k.type, k.id, k.version, k.written, k.contributions))
@@ -108,6 +110,30 @@ begin
            select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
              from hl7_order x where x.site_id = p_site and x.type = m.type and x.id = m.id limit 1) f on true
          where m.first <> m.last) k;
+    -- Results of equal numbers, whoever gave them out, and of times that may be one.
+    return query
+    select k.role, k.key, k.type, k.id, k.version, k.last_updated, k.meta, k.body, k.contributions, k.asked,
+         md5(concat_ws('|', k.role, k.key, k.type, k.id, k.version, k.written, k.contributions))
+      from (
+        select 'result' as role, json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text as key, i.type, i.id,
+               r.version, r.last_updated, r.meta, r.body, f.contributions, null::integer[] as asked, r.written
+          from unnest(patients) p (id)
+         cross join lateral (
+           select x.* from hl7_result x where x.site_id = p_site and x.patient_id = p.id offset 0) i
+         cross join lateral (
+           select from unnest(patients) q (id)
+            cross join lateral (
+              select from hl7_result x
+               where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.what = i.what
+                 and (x.filler <> '' and x.filler = i.filler or x.placer <> '' and x.placer = i.placer
+                   or x.filler = '' and x.placer = '' and i.filler = '' and i.placer = '')
+                 and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1) o
+            where q.id <> p.id limit 1) o
+         cross join lateral (
+           select x.*, x.xmin as written from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r
+          left join lateral (
+           select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
+             from hl7_order x where x.site_id = p_site and x.type = i.type and x.id = i.id limit 1) f on true) k;
   end if;
 
   if not p_types <@ array['Patient', 'Observation', 'DiagnosticReport'] then
@@ -145,7 +171,7 @@ begin
                select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
                       t.key::json ->> 3 as first, t.key::json ->> 4 as last, t.n
                  from unnest(p_types, p_keys) with ordinality as t(type, key, n)
-                where t.type in ('Observation', 'DiagnosticReport') offset 0) k
+                where t.type in ('Observation', 'DiagnosticReport') and t.key <> '' offset 0) k
              cross join lateral (
                (select x.* from hl7_result x
                  where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler

@@ -1,23 +1,21 @@
 -- Everything that belongs to one patient goes to another (ADT A18, A34, A39, A40): references in the stored text,
--- patient_id, dates, studies, HL7 keys; of results that are in both charts one stays (hl7_results_meet), and of what stands under one
--- HL7 key in both the survivor's, which the edge has seen to (edge/hl7/ingest/charts-meet.ts): what refers to the other
--- refers to it from now on. Each resource moved gets a new version. Here and not in the edge, which would have to
+-- patient_id, dates, studies, HL7 keys. Of what is one thing in both charts the survivor's stays, which the edge has seen to
+-- (edge/hl7/ingest/charts-meet.ts): what refers to p_gone[i] refers to p_kept[i] from now on. Each resource moved gets a new
+-- version. Here and not in the edge, which would have to
 -- read and write back all that a patient has; the form of a reference (R4 references, literal) is all it knows of FHIR.
-create or replace function hl7_merge(p_site uuid, p_message uuid, p_from uuid, p_to uuid) returns void
+create or replace function hl7_merge(p_site uuid, p_message uuid, p_from uuid, p_to uuid, p_gone uuid[], p_kept uuid[])
+returns void
 language plpgsql as $$
 declare
   at timestamptz := write_time();
   s record;
   target uuid;
-  gone uuid[];
-  kept uuid[];
 begin
   -- What the one chart has said of the person, the other says now.
   insert into patient_trait (site_id, id, trait)
     select p_site, p_to, t.trait from patient_trait t where t.site_id = p_site and t.id = p_from
     on conflict do nothing;
   perform from resource r where r.site_id = p_site and r.patient_id = p_from order by r.type, r.id for update;
-  perform hl7_results_meet(p_site, p_message, p_from, p_to);
 
   -- For the audit: it is of both patients.
   perform audit_note(array(
@@ -31,16 +29,8 @@ begin
   insert into hl7_message_resource (site_id, message_id, type, id, version, is_written)
     select r.site_id, p_message, r.type, r.id, r.version + 1, true
       from resource r where r.site_id = p_site and r.patient_id = p_from;
-  -- A document that took the place of another stands under that one's number too, and is another than its like.
-  select coalesce(array_agg(i.id), '{}'), coalesce(array_agg(o.id), '{}') into gone, kept
-    from resource r
-    join hl7_identity i on i.site_id = r.site_id and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text
-    join hl7_identity o
-      on o.site_id = p_site and o.type = i.type and o.key = left(i.key, -36) || p_to::text and o.id <> i.id
-    join resource b on b.site_id = p_site and b.type = o.type and b.id = o.id and b.patient_id = p_to
-   where r.site_id = p_site and r.patient_id = p_from and i.key not like 'replaces%';
   update hl7_identity i
-     set key = left(i.key, -36) || p_to::text, id = coalesce(kept[array_position(gone, i.id)], i.id)
+     set key = left(i.key, -36) || p_to::text, id = coalesce(p_kept[array_position(p_gone, i.id)], i.id)
     from resource r
    where r.site_id = p_site and r.patient_id = p_from
      and i.site_id = p_site and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text
@@ -62,7 +52,7 @@ begin
      set version = r.version + 1,
          last_updated = greatest(at, r.last_updated),
          body = hl7_references_set(regexp_replace(r.body, '"Patient/' || p_from::text || '(/_history/[^"]*)?"',
-           '"Patient/' || p_to::text || '"', 'g'), gone, kept),
+           '"Patient/' || p_to::text || '"', 'g'), p_gone, p_kept),
          patient_id = p_to
    where r.site_id = p_site and r.patient_id = p_from;
   update resource_date d set patient_id = p_to where d.site_id = p_site and d.patient_id = p_from;

@@ -5,7 +5,7 @@
 --     not stored yet, whether other bytes of its sender have its MSH-10, audit: as audit_add, keys: [{ key, field, value,
 --     authority }] as hl7_message_key, elapsedMs: since it was received }; why is that of hl7_attempt, with 'received' a message that is not stored yet
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
---     orders: [{ type, id, fields }], attention: [as attention_add], unnamed: [{ kind, name }], names without a URI,
+--     met: [{ gone, kept }], ids of what merges make one, orders: [{ type, id, fields }], attention: [as attention_add], unnamed: [{ kind, name }], names without a URI,
 --     in capitals, none twice, moved: [{ patient, domain, value }], numbers that a message only listed, and that another patient now has,
 --     aliases: [as authority_alias_add] }
 --   p_states: of the rows that hl7_known gave, in the order of their bytes.
@@ -27,6 +27,8 @@ declare
   g record;
   known bigint;
   is_made boolean[] := '{}';
+  gone uuid[] := '{}';
+  kept uuid[] := '{}';
   ignored text;
   stored uuid;
   attempt integer;
@@ -141,7 +143,7 @@ begin
 
   -- Most messages have few of these: a statement that finds nothing to do has to be begun all the same.
   select x.* into e from json_to_record(p_effects) as x(resources json, results json, identities json, merges json,
-    orders json, moved json, aliases json, attention json, unnamed json);
+    orders json, moved json, aliases json, attention json, unnamed json, met json);
   if json_array_length(e.moved) > 0 then
     delete from patient_identity i
      using json_to_recordset(e.moved) as x(patient uuid, domain text, value text)
@@ -164,6 +166,12 @@ begin
       -- Another message gave a key to this patient under another of its identifiers: all is undone, and tried again.
       raise exception 'an HL7 key was taken meanwhile' using errcode = 'GW412';
     end if;
+  end if;
+  if json_array_length(e.met) > 0 then
+    select array_agg(x.gone), array_agg(x.kept) into gone, kept from json_to_recordset(e.met) as x(gone uuid, kept uuid);
+    -- They are found no more, and leave their places to those that stay.
+    delete from hl7_result h
+     where h.site_id = p_site and h.type in ('Observation', 'DiagnosticReport') and h.id = any (gone);
   end if;
   if json_array_length(e.results) > 0 then
     -- Each found result keeps its row; it may say more of its key. Nobody else has given a new one its place. One at a time by
@@ -197,7 +205,7 @@ begin
   end if;
   if json_array_length(e.merges) > 0 then
     for g in select x."from", x."to" from json_to_recordset(e.merges) as x("from" uuid, "to" uuid) loop
-      perform hl7_merge(p_site, m."messageId", g."from", g."to");
+      perform hl7_merge(p_site, m."messageId", g."from", g."to", gone, kept);
     end loop;
   end if;
   if json_array_length(e.attention) > 0 then

@@ -283,7 +283,6 @@ const ROWS: readonly Row[] = [
     ['hl7_messages_forget'],
     ['integration/jobs/retention', 'integration/store/patient-erasure'],
   ],
-  ['migrations/functions/hl7_results_meet.sql', ['hl7_results_meet'], ['contract/hl7']],
   ['migrations/functions/hl7_sender.sql', ['hl7_sender'], ['integration/hl7/settings', 'integration/hl7/keys']],
   [
     'migrations/functions/hl7_settings_state.sql',

@@ -1,11 +1,12 @@
 /**
- * Two charts become one, and both have an allergy, diagnosis, procedure or document of one HL7 key (edge/README.md, HL7 v2,
- * Which resource): the survivor's stays and says of each element what was said later; the other was entered in error. So
+ * Two charts become one, and both have a result, report, allergy, diagnosis, procedure or document of one key
+ * (edge/README.md, HL7 v2, Which resource): the survivor's stays and says of each element what was said later; the other was entered in error. So
  * the chart is the one that an earlier merge would have led to. `hl7_merge` moves everything, keys and references too.
  */
 import { isJsonObject, parseJson, printJson, type JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Merge } from '../identity/merge.ts';
+import type { MapContext } from '../mapping/context.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../mapping/field-map.ts';
 import { keyOf } from '../mapping/key.ts';
@@ -13,6 +14,10 @@ import { byNumber, replacedKey, replacesNow } from '../message/documents.ts';
 import { writeElement } from '../order/element.ts';
 import type { Order } from '../order/order.ts';
 import { later } from '../order/registers.ts';
+import { attendTie } from '../order/stale.ts';
+import { WITHDRAWN } from '../order/stated-value.ts';
+import type { KnownResults } from '../results/known-results.ts';
+import { resultsMeet } from '../results/results-meet.ts';
 import { ALLERGY_IN_ERROR } from '../segments/al1-iam.ts';
 import { CONDITION_IN_ERROR } from '../segments/dg1.ts';
 
@@ -22,10 +27,29 @@ const IN_ERROR: Readonly<Partial<Record<ResourceType, readonly Contribution[]>>>
   Condition: CONDITION_IN_ERROR,
   Procedure: STATUS_IN_ERROR,
   DocumentReference: STATUS_IN_ERROR,
+  Observation: STATUS_IN_ERROR,
+  DiagnosticReport: STATUS_IN_ERROR,
 };
 
+/** Ids of two resources that are one. */
+export interface Met {
+  readonly gone: string;
+  readonly kept: string;
+}
+
+interface Pair {
+  readonly gone: Draft;
+  readonly kept: Draft;
+}
+
 /** @param merges in the order in which they are made */
-export function chartsMeet(merges: readonly Merge[], drafts: Drafts): void {
+export function chartsMeet(
+  merges: readonly Merge[],
+  drafts: Drafts,
+  results: KnownResults,
+  attend: MapContext['attend'],
+): Met[] {
+  const met: Met[] = [];
   const charts = new Map<string, Set<string>>();
   for (const { from, to } of merges) {
     const chart = charts.get(to) ?? new Set([to]);
@@ -33,12 +57,17 @@ export function chartsMeet(merges: readonly Merge[], drafts: Drafts): void {
     const replacements = replacementsThatMeet(from, to, drafts);
     // What a client has given to another patient is that one's.
     const moved = drafts.keysOf(from).filter(({ draft }) => isOfPatient(draft, new Set([from])));
-    const pairs = moved.flatMap(({ key, draft }) => {
+    const filed = moved.flatMap(({ key, draft }): Pair[] => {
       const kept = replacedKey(key) === undefined ? drafts.byKey(draft.type, keyOf(key, to)) : undefined;
       return kept !== undefined && kept !== draft && isOfPatient(kept, chart) ? [{ gone: draft, kept }] : [];
     });
+    const found = resultsMeet(from, to, results).filter(
+      ({ gone, kept }) => isOfPatient(gone.draft, new Set([from])) && isOfPatient(kept.draft, chart),
+    );
+    for (const { gone, kept } of found) results.refile(kept, gone.key);
+    const pairs = [...filed, ...found.map(({ gone, kept }): Pair => ({ gone: gone.draft, kept: kept.draft }))];
     for (const { key, draft } of moved) {
-      const heir = pairs.find(({ gone }) => gone === draft)?.kept ?? draft;
+      const heir = filed.find(({ gone }) => gone === draft)?.kept ?? draft;
       if (drafts.byKey(draft.type, keyOf(key, to)) === undefined) drafts.expectKey(heir, keyOf(key, to));
     }
     chart.add(from);
@@ -47,11 +76,15 @@ export function chartsMeet(merges: readonly Merge[], drafts: Drafts): void {
       ...pairs.map(({ gone, kept }) => [`${gone.type}/${gone.id}`, `${kept.type}/${kept.id}`] as const),
     ]);
     for (const { gone, kept } of pairs) {
-      drafts.absorb(kept, { ...gone, content: referringTo(gone.content, stays) });
+      const { isTied } = drafts.absorb(kept, { ...gone, content: referringTo(gone.content, stays) });
+      if (isTied) attendTie(kept, to, kept.remembered.registers.get(WITHDRAWN)?.order ?? '', attend);
       drafts.rewrite(gone, inError(gone));
     }
+    results.move(from, to, new Set(pairs.map(({ gone }) => gone)));
+    met.push(...pairs.map(({ gone, kept }) => ({ gone: gone.id, kept: kept.id })));
     for (const { number, replaced } of replacements) takesItsPlace(number, replaced, to, drafts);
   }
+  return met;
 }
 
 const isOfPatient = ({ content }: Draft, patients: ReadonlySet<string>): boolean => {

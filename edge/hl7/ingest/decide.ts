@@ -50,6 +50,7 @@ const NO_EFFECTS: Effects = {
   results: [],
   orders: [],
   merges: [],
+  met: [],
   moved: [],
   aliases: [],
   attention: [],

@@ -24,7 +24,7 @@ import type { Authority } from '../results/order-number.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';
 import type { EventRule } from '../message/events.ts';
 import type { MessageClock } from '../order/clock.ts';
-import { chartsMeet } from './charts-meet.ts';
+import { chartsMeet, type Met } from './charts-meet.ts';
 import { attendStaleCorrection, attendTie, noteStale } from '../order/stale.ts';
 import { identifierFields, type Outline } from '../message/outline.ts';
 import { visitOf } from '../segments/pv1.ts';
@@ -52,6 +52,7 @@ export interface MapRequest {
 export interface Effects extends DraftResult {
   readonly results: readonly ResultRow[];
   readonly merges: readonly Merge[];
+  readonly met: readonly Met[];
   readonly moved: readonly MovedNumber[];
   readonly aliases: readonly NewAlias[];
   readonly attention: readonly NewAttention[];
@@ -111,11 +112,12 @@ export function effectsOf(request: MapRequest): Effects {
     if (rule.patient === 'unlink' && !unlinkPatients(first, other, drafts)) noteNotLinked(context);
   }
   const merges = mapped.flatMap((each) => each.merges);
-  chartsMeet(merges, drafts);
+  const met = chartsMeet(merges, drafts, results, context.attend);
   return {
     ...drafts.result(source),
     results: results.rows(),
     merges,
+    met,
     moved: mapped.flatMap(({ moved }) => moved),
     aliases: [...aliases, ...mapped.flatMap((each) => each.aliases)],
     attention,
@@ -147,7 +149,7 @@ function applyStatements(
     const { isCorrection, isWithdrawal } = statement.timing.standing;
     const contributions = [whose, ...ofVisit(draft, visit), ...said];
     const { isStale, isTied } = chart.apply(draft, contributions, order, isWithdrawal);
-    if (isTied) attendTie(statement, draft, chart.patient, order, context);
+    if (isTied) attendTie(draft, chart.patient.id, order, context.attend);
     if (!isStale) continue;
     noteStale(segment, context);
     if (isCorrection) attendStaleCorrection(statement, draft, chart.patient, order, context);

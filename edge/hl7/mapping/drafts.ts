@@ -68,7 +68,7 @@ export interface Drafts {
     isWithdrawal?: boolean,
   ) => Pick<Said, 'isStale' | 'isTied'>;
   /** Another record of the same thing: what it says later holds. */
-  readonly absorb: (draft: Draft, other: Recorded) => void;
+  readonly absorb: (draft: Draft, other: Recorded) => Pick<Said, 'isTied'>;
   /** Another document has taken its place. */
   readonly supersede: (draft: Draft, order: Order) => void;
   /** Content in other words: it says what it said, so that nobody's order changes. */
@@ -159,7 +159,11 @@ export function createDrafts(
       );
     },
     expectKey: (draft, key) => void keys.set(at(draft.type, key), draft),
-    absorb: (draft, other) => change(draft, combined(draft, other)),
+    absorb: (draft, other) => {
+      const said = combined(draft, other);
+      change(draft, said);
+      return said;
+    },
     apply: (draft, contributions, order, isWithdrawal = false) => {
       const whose = { isPatient: draft.type === 'Patient', names, isWithdrawal };
       const said = applyInOrder(draft.content, draft.remembered, contributions, order, whose);

@@ -133,8 +133,15 @@ const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
   },
 };
 
-/** Types whose resources stand under HL7 keys. Of an empty key is whatever meets in a merge (`hl7_known`). */
-const FILED_BY_KEY = ['AllergyIntolerance', 'Condition', 'Procedure', 'DocumentReference'] as const;
+/** Types of which two patients may have one thing. Of an empty key is whatever meets in a merge (`hl7_known`). */
+const MEETING = [
+  'AllergyIntolerance',
+  'Condition',
+  'Procedure',
+  'DocumentReference',
+  'Observation',
+  'DiagnosticReport',
+] as const;
 
 /** What must be looked up to map a message. @param offset of MSH-7: `+01:00` */
 export function lookupOf(outline: Outline, rule: EventRule, offset: string | undefined): LookupKeys {
@@ -149,7 +156,7 @@ export function lookupOf(outline: Outline, rule: EventRule, offset: string | und
   );
   const merges =
     outline.patients.some(({ mrg }) => mrg !== undefined) && (rule.patient === 'merge' || rule.patient === 'renumber');
-  const met = merges ? FILED_BY_KEY.map((type) => ({ type, key: '' })) : [];
+  const met = merges ? MEETING.map((type) => ({ type, key: '' })) : [];
   const each = new Map([...keys, ...met].map((asked) => [`${asked.type} ${asked.key}`, asked]));
   return { identifierValues: [...new Set(values)], keys: [...each.values()] };
 }

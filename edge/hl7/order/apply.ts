@@ -9,9 +9,10 @@ import { setOrDelete, writeElement } from './element.ts';
 import { changeIdentifiers } from './identifiers.ts';
 import { changeList, isList } from './list.ts';
 import { asDefault, isSameTime, type Order } from './order.ts';
-import { later, stampOf, type Register, type Registers, type Remembered } from './registers.ts';
+import { later, stampOf, type Register, type Remembered } from './registers.ts';
 import {
   elementsOf,
+  hidesOwnTime,
   isHidden,
   REPLACED,
   resolve,
@@ -85,17 +86,9 @@ export function applyInOrder(
     }
   }
   const isTied = isNewest
-    ? hidesOwnTime(remembered.registers, order)
+    ? hidesOwnTime([remembered.registers], order)
     : !isWithdrawal && isHidden(order, before) && isSameTime(order, before);
   return { content: settled(next, state, isPatient), remembered: state, isStale, isTied };
-}
-
-/** Whether a withdrawal hides another statement of its time; an earlier withdrawal is none. */
-function hidesOwnTime(registers: Registers, order: Order): boolean {
-  const before = registers.get(WITHDRAWN)?.order;
-  return [...registers.values()].some(
-    (each) => each.order !== before && isSameTime(each.order, order) && isHidden(each.order, order),
-  );
 }
 
 /** In the order in which they are first named. */

@@ -8,6 +8,7 @@ import { later } from './registers.ts';
 import {
   elementsOf,
   GAINING,
+  hidesOwnTime,
   REPLACED,
   resolve,
   settle,
@@ -44,5 +45,6 @@ export function combined(kept: Recorded, other: Recorded): Said {
     settle(content, registers, element, ours.counting, resolve(element, stated, withdrawal));
   }
   const remembered = { ...kept.remembered, registers };
-  return { content: settled(content, remembered, false), remembered, isStale: false, isTied: false };
+  const isTied = hidesOwnTime([kept.remembered.registers, theirs], withdrawal.order);
+  return { content: settled(content, remembered, false), remembered, isStale: false, isTied };
 }

@@ -1,7 +1,6 @@
 /** What is said of a statement that came after a newer one: to the sender, and of a correction to the administrator. */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import type { AttentionKind } from '../../store/attention.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import type { Order } from './order.ts';
@@ -12,28 +11,25 @@ export function noteStale(segment: Segment, context: MapContext): void {
 }
 
 /** A sender corrected or withdrew a result, and what stands is newer: a person must see which of the two is right. */
-export const attendStaleCorrection: Attend = (...about) => attendTo('stale-correction', ...about);
-
-/** A withdrawal hides a statement of its own time: a person must see whether the other was stated after it. */
-export const attendTie: Attend = (...about) => attendTo('tied-withdrawal', ...about);
-
-type Attend = (
-  statement: { readonly segment: Segment },
-  draft: Draft,
+export function attendStaleCorrection(
+  { segment }: { readonly segment: Segment },
+  { type, id }: Draft,
   patient: Draft,
   order: Order,
   context: MapContext,
-) => void;
-
-function attendTo(kind: AttentionKind, ...[{ segment }, draft, patient, order, context]: Parameters<Attend>): void {
-  const { type, id } = draft;
-  // The same statement sent again under another control id is listed once; what ties with it has its time.
-  const [time = '', rank = ''] = order.split('|').slice(1, 3);
-  const when = kind === 'stale-correction' ? `${time}|${rank}` : time;
+): void {
+  // The same correction sent again under another control id is listed once.
+  const when = order.split('|').slice(1, 3).join('|');
   context.attend({
-    kind,
+    kind: 'stale-correction',
     patients: [patient.id],
     about: `${type}/${id} ${when}`,
     detail: { type, id, at: locate(segment) },
   });
+}
+
+/** A withdrawal hides a statement of its own time: a person must see which of the two was made last. */
+export function attendTie({ type, id }: Draft, patientId: string, order: Order, attend: MapContext['attend']): void {
+  const about = `${type}/${id} ${order.split('|')[1]}`;
+  attend({ kind: 'tied-withdrawal', patients: [patientId], about, detail: { type, id } });
 }

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isOfElement, readElement, writeElement } from './element.ts';
-import { isDefault, isFinal, isLater, type Order } from './order.ts';
+import { isDefault, isFinal, isLater, isSameTime, type Order } from './order.ts';
 import { later, orderOfElement, type Register, type Registers, type Remembered } from './registers.ts';
 
 export interface StatedValue {
@@ -58,6 +58,15 @@ export function withdrawalOf(records: readonly Registers[], said: Order): Withdr
 /** Whether a withdrawal hides a value. What the withdrawal itself stated gives way like everything before it. */
 export const isHidden = (order: Order, withdrawal: Order): boolean =>
   withdrawal !== '' && (isDefault(order) || !isLater(order, withdrawal));
+
+/** Whether a withdrawal hides another statement of its time; another withdrawal is none. */
+export function hidesOwnTime(records: readonly Registers[], withdrawal: Order): boolean {
+  const withdrawals = new Set(records.map((registers) => registers.get(WITHDRAWN)?.order));
+  const orders = records.flatMap((registers) => [...registers.values()]).map(({ order }) => order);
+  return orders.some(
+    (order) => !withdrawals.has(order) && isSameTime(order, withdrawal) && isHidden(order, withdrawal),
+  );
+}
 
 /** What the record has, and what waits. */
 export function statedIn({ content, remembered }: Recorded, element: string): Resolved {

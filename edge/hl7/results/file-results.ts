@@ -8,7 +8,6 @@ import { note, quietly, type MapContext } from '../mapping/context.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import type { ResultStatement, Statement } from '../message/statement.ts';
 import { choose, type Choice } from './choose.ts';
-import { morePrecise } from './collection-time.ts';
 import type { FiledResult, KnownResults } from './known-results.ts';
 import { isUnidentified, mayBeSame, resultKeyOf, type KeyContext, type ResultKey } from './result-key.ts';
 
@@ -84,28 +83,12 @@ function fileEquals(
   for (const [at, choice] of choices.entries()) {
     const keyedOne = told[at] ?? first;
     const draft = choice.status === 'known' ? choice.known.draft : request.drafts.create(type, request.newId());
-    if (choice.status === 'known') refile(choice.known, patient, key, request.results);
+    if (choice.status === 'known') request.results.refile(choice.known, key);
     else request.results.file(draft, patient.id, key, (place += 1));
     meant.add(draft);
     for (const { statement: each } of isReport ? group : [keyedOne]) filed.set(each.segment, draft);
     tell(choice, keyedOne.statement, draft, patient, request.context);
   }
-}
-
-/** What the message knows more of it: a number, or when it was collected. */
-function refile(
-  { draft, key: known, place }: FiledResult,
-  patient: Draft,
-  sent: ResultKey,
-  results: KnownResults,
-): void {
-  const key: ResultKey = {
-    ...known,
-    filler: known.filler ?? sent.filler,
-    placer: known.placer ?? sent.placer,
-    at: morePrecise(known.at, sent.at),
-  };
-  if (JSON.stringify(key) !== JSON.stringify(known)) results.file(draft, patient.id, key, place);
 }
 
 function tell(

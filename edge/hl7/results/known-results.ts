@@ -4,11 +4,13 @@ import * as z from 'zod';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';
 import type { Draft, Drafts, Found } from '../mapping/drafts.ts';
+import { morePrecise } from './collection-time.ts';
 import type { ResultKey } from './result-key.ts';
 import { valueText } from './value-text.ts';
 
 export interface FiledResult {
   readonly draft: Draft;
+  readonly patientId: string;
   readonly key: ResultKey;
   readonly value: string;
   readonly at: string;
@@ -19,6 +21,10 @@ export interface KnownResults {
   readonly of: (type: ResourceType, patientId: string) => readonly FiledResult[];
   /** From now on the resource has this key. */
   readonly file: (draft: Draft, patientId: string, key: ResultKey, place: number) => void;
+  /** What a statement knows more of its key: a number, or when it was collected. */
+  readonly refile: (known: FiledResult, stated: ResultKey) => void;
+  /** The results of one patient are another's, but for those that are gone. */
+  readonly move: (from: string, to: string, gone: ReadonlySet<Draft>) => void;
   /** Keys that are new or have changed. */
   readonly rows: () => readonly ResultRow[];
 }
@@ -35,28 +41,45 @@ const storedKey = z.tuple([
 ]);
 
 export function knownResults(found: readonly Found[], drafts: Drafts): KnownResults {
-  const known: (FiledResult & { readonly patientId: string })[] = found.flatMap(({ role, key, resource }) => {
+  // A merge that states results itself finds one by its key and among those that meet.
+  const stored = new Map<Draft, FiledResult>();
+  for (const { role, key, resource } of found) {
     const draft = role === 'result' ? resultIn(drafts, resource.type, resource.id) : undefined;
-    if (draft === undefined) return [];
+    if (draft === undefined) continue;
     const [patientId, what, at, place, numbers] = storedKey.parse(JSON.parse(key));
-    return [{ draft, patientId, key: { what, at, ...numbers }, value: valueText(draft.content), at, place }];
-  });
+    stored.set(draft, { draft, patientId, key: { what, at, ...numbers }, value: valueText(draft.content), at, place });
+  }
+  let known = [...stored.values()];
   const changed = new Map<Draft, ResultRow>();
+  const file: KnownResults['file'] = (draft, patientId, { what, at, filler, placer, own }, place) => {
+    const row: ResultRow = {
+      type: draft.type,
+      id: draft.id,
+      patientId,
+      what,
+      filler: filler?.value ?? '',
+      placer: placer?.value ?? '',
+      at,
+      place,
+      numbers: JSON.stringify({ filler, placer, own }),
+    };
+    changed.set(draft, row);
+  };
   return {
     of: (type, patientId) => known.filter((each) => each.draft.type === type && each.patientId === patientId),
-    file: (draft, patientId, { what, at, filler, placer, own }, place) => {
-      const row: ResultRow = {
-        type: draft.type,
-        id: draft.id,
-        patientId,
-        what,
-        filler: filler?.value ?? '',
-        placer: placer?.value ?? '',
-        at,
-        place,
-        numbers: JSON.stringify({ filler, placer, own }),
+    file,
+    refile: ({ draft, patientId, key: before, place }, stated) => {
+      const key: ResultKey = {
+        ...before,
+        filler: before.filler ?? stated.filler,
+        placer: before.placer ?? stated.placer,
+        at: morePrecise(before.at, stated.at),
       };
-      changed.set(draft, row);
+      if (JSON.stringify(key) !== JSON.stringify(before)) file(draft, patientId, key, place);
+    },
+    move: (from, to, gone) => {
+      const staying = known.filter(({ draft }) => !gone.has(draft));
+      known = staying.map((each) => (each.patientId === from ? { ...each, patientId: to } : each));
     },
     rows: () => [...changed.values()],
   };

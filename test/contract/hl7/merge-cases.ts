@@ -9,6 +9,8 @@ interface Sent {
   readonly patient: string;
   /** OBR-3. */
   readonly filler?: string;
+  /** OBR-4. */
+  readonly ordered?: string;
   /** OBR-7. */
   readonly collected?: string;
   /** OBR-22, the day of March. */
@@ -41,12 +43,12 @@ export function mergeCases(subject: () => Subject): void {
     return reply.errors;
   };
   const send = async ({ patient, filler = 'A1', collected = '202601010800+0100', ...more }: Sent) => {
-    const { day = '01', sender = 'LAB|HOSP', obx } = more;
+    const { day = '01', sender = 'LAB|HOSP', ordered = 'P', obx } = more;
     const report = obx.some((each) => each.endsWith('|C')) ? 'C' : 'F';
     accepted(
       await subject().post(`${msh('ORU^R01^ORU_R01').replace('|LAB|HOSP|', `|${sender}|`)}
         PID|1||${patient}^^^&1.2.40.9&ISO^MR||Doe^Jane||19800229|F
-        OBR|1||${filler}|P^Panel^L|||${collected}|||||||||||||||202603${day}1200+0100|||${report}
+        OBR|1||${filler}|${ordered}^Panel^L|||${collected}|||||||||||||||202603${day}1200+0100|||${report}
         ${obx.map(obxOf).join('\n')}`),
     );
   };
@@ -72,7 +74,7 @@ export function mergeCases(subject: () => Subject): void {
       .map(({ body }) => `${/"value":([\d.]+)/.exec(body)?.[1]} ${/"status":"([a-z-]+)"/.exec(body)?.[1]}`)
       .toSorted();
 
-  test('the newer result stays, whichever chart has it, digits and all; the other is entered-in-error', async () => {
+  test('what was said later stays, whichever chart has it, digits and all; the other is entered-in-error', async () => {
     await send({ patient: 'MEET1-old', day: '01', obx: ['K|1.50'] });
     await send({ patient: 'MEET1', day: '02', obx: ['K|1.70||C'] });
     await merge('MEET1', 'MEET1-old');
@@ -81,14 +83,63 @@ export function mergeCases(subject: () => Subject): void {
     await send({ patient: 'MEET2', day: '01', obx: ['K|1.50'] });
     await send({ patient: 'MEET2-old', day: '02', obx: ['K|1.70||C'] });
     await merge('MEET2', 'MEET2-old');
-    expect(await values('MEET2')).toEqual(['1.50 entered-in-error', '1.70 corrected']);
+    expect(await values('MEET2')).toEqual(['1.70 corrected', '1.70 entered-in-error']);
+  });
+
+  test('statements that two patients had before the merge count as if one had had them all', async () => {
+    const end = async (patient: string) => (await values(patient)).filter((each) => !each.endsWith('error'));
+    for (const [at, [mine, theirs]] of [
+      ['01|1|F 02|2|W', '03|3|P'],
+      ['03|3|P 01|1|F', '02|2|W'],
+      ['02|2|W', '03|3|P 01|1|F'],
+      ['03|3|P', '01|1|F 02||W'],
+    ].entries()) {
+      for (const [number, said = ''] of [
+        [`MEETW${at}`, mine],
+        [`MEETW${at}-old`, theirs],
+      ] as const) {
+        for (const each of said.split(' ')) {
+          const [day = '', value = '', status = ''] = each.split('|');
+          await send({ patient: number, day, obx: [`K|${value}||${status}`] });
+        }
+      }
+      await merge(`MEETW${at}`, `MEETW${at}-old`);
+      expect(await end(`MEETW${at}`), String(at)).toEqual(['3 preliminary']);
+    }
+    // What neither shows is kept for a withdrawal that comes after the merge.
+    await send({ patient: 'MEETX', day: '01', obx: ['K|1||F'] });
+    await send({ patient: 'MEETX-old', day: '03', obx: ['K|3||P'] });
+    await merge('MEETX', 'MEETX-old');
+    expect(await end('MEETX')).toEqual(['1 final']);
+    await send({ patient: 'MEETX-old', day: '02', obx: ['K|1||W'] });
+    expect(await end('MEETX')).toEqual(['3 preliminary']);
+  });
+
+  test('a withdrawal that meets a result of its own time is listed', async () => {
+    await send({ patient: 'MEETT', day: '01', obx: ['K|1||F'] });
+    await send({ patient: 'MEETT-old', day: '01', obx: ['K|1||W'] });
+    await merge('MEETT', 'MEETT-old');
+    expect(await values('MEETT')).toEqual(['1 entered-in-error', '1 entered-in-error']);
+    const listed = `from attention a join patient_identity i on i.site_id = a.site_id and i.id = a.patient_a
+      where a.kind = 'tied-withdrawal' and i.value = 'MEETT'`;
+    expect(await subject().count(listed)).toBe(1);
+  });
+
+  test('what refers to the result that goes refers to the one that stays', async () => {
+    // Two reports of one order that have the same result.
+    await send({ patient: 'MEETR-old', ordered: 'Q', day: '01', obx: ['K|1'] });
+    await send({ patient: 'MEETR', day: '02', obx: ['K|2'] });
+    const [kept] = await stored('MEETR', 'Observation');
+    await merge('MEETR', 'MEETR-old');
+    const reports = (await stored('MEETR', 'DiagnosticReport')).map(parsed).filter(({ status }) => status === 'final');
+    expect(reports.map(({ result }) => result)).toEqual([1, 2].map(() => [{ reference: `Observation/${kept?.id}` }]));
   });
 
   test('a report is one, has the results of both that stay, and is found as completed once', async () => {
     await send({ patient: 'MEET3-old', day: '02', obx: ['K|4.0', 'NA|140'] });
     await send({ patient: 'MEET3', day: '01', obx: ['K|3.9', 'CL|100'] });
     await merge('MEET3', 'MEET3-old');
-    expect(await values('MEET3')).toEqual(['100 final', '140 final', '3.9 entered-in-error', '4.0 final']);
+    expect(await values('MEET3')).toEqual(['100 final', '140 final', '4.0 entered-in-error', '4.0 final']);
     const reports = await stored('MEET3', 'DiagnosticReport');
     expect(reports.map((each) => parsed(each).status).toSorted()).toEqual(['entered-in-error', 'final']);
     const current = (await stored('MEET3', 'Observation')).filter((each) => parsed(each).status === 'final');

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 
 import { chartsMeet } from '../../../edge/hl7/ingest/charts-meet.ts';
 import { createDrafts, type Found } from '../../../edge/hl7/mapping/drafts.ts';
+import { knownResults } from '../../../edge/hl7/results/known-results.ts';
 import { keyOf } from '../../../edge/hl7/mapping/key.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createWorld } from './world.ts';
@@ -26,7 +27,7 @@ const allergy = (n: number, keyOwner: string, patient: string, key = '["PEN"]'):
 /** Ids of what is changed. */
 const changed = (found: readonly Found[], merges = [{ from: FROM, to: TO }]): string[] => {
   const drafts = createDrafts(found);
-  chartsMeet(merges, drafts);
+  chartsMeet(merges, drafts, knownResults(found, drafts), () => undefined);
   return drafts
     .result('urn:x')
     .resources.flatMap((each) => (typeof each['id'] === 'string' ? [each['id']] : []))

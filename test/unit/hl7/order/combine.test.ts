@@ -52,7 +52,9 @@ test('whatever was said of either', () => {
   });
   const statements = fc.uniqueArray(statement, { selector: ({ minute }) => minute, maxLength: 6 });
   fc.assert(
-    fc.property(statements, (all) => {
+    fc.property(statements, fc.boolean(), (mixed, isResult) => {
+      // Documents are superseded, results are below final or withdrawn.
+      const all = mixed.map((each) => (isResult ? { ...each, supersedes: false } : { ...each, kind: 'final' }));
       const told = (those: typeof all): Recorded =>
         those.reduce<Recorded>((record, { minute, kind, contributions, supersedes }) => {
           const isWithdrawal = kind === 'withdrawal';
