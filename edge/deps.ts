@@ -26,6 +26,11 @@ export interface Query<Row extends object = object> {
    * before those here, limit its time, and its rows say in `began_at` what the database's clock was.
    */
   readonly whole?: true;
+  /**
+   * The site that its transaction is for, on the statement that enters the site. Sites take turns where connections are few
+   * (platform/postgres); what has no site, as a token's request, takes turns with them as one.
+   */
+  readonly site?: string;
   /** Phantom: carries the row's type, never a value. */
   readonly row?: Row;
 }

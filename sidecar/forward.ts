@@ -13,7 +13,7 @@ import {
 import { createBackoff, type BackoffOptions } from './backoff.ts';
 import { type EdgeClient, type EdgeReply, isNotRecognised } from './edge-request.ts';
 import type { Exchange } from './exchange.ts';
-import { createFairQueue } from './fair-queue.ts';
+import { createFairQueue } from '../shared/fair-queue.ts';
 import { errorCode, type SidecarLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { PeerIdentity } from './token.ts';

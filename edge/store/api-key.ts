@@ -15,5 +15,6 @@ export interface CallerIdentity {
  * the key was disabled or the token revoked, so that neither needs a round trip of its own.
  */
 export function assertCaller(caller: CallerIdentity): Query {
-  return read`select assert_caller(${caller.site}::uuid, ${caller.clientId}, ${caller.tokenId})`;
+  const { site, clientId, tokenId } = caller;
+  return { ...read`select assert_caller(${site}::uuid, ${clientId}, ${tokenId})`, site };
 }

@@ -39,12 +39,12 @@ export function startSession(begun: NewSession): Query<SiteFace> {
 
 /** The first statement of a request with a session: fails the batch with Fault `unauthenticated` when it has ended. */
 export function assertSession({ site, session }: SessionIdentity): Query {
-  return sql`select assert_session(${site}::uuid, ${session}::uuid)`;
+  return { ...sql`select assert_session(${site}::uuid, ${session}::uuid)`, site };
 }
 
 /** The same for a request that is no use of the session: nobody pressed anything. */
 export function assertSessionLasts({ site, session }: SessionIdentity): Query {
-  return sql`select assert_session_lasts(${site}::uuid, ${session}::uuid)`;
+  return { ...sql`select assert_session_lasts(${site}::uuid, ${session}::uuid)`, site };
 }
 
 export interface AskRow {

@@ -333,6 +333,7 @@ export const writeMessage = (
   text: 'select * from hl7_write($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)',
   params: [opening, ...takeParams(taking), isLearnt],
   whole: true,
+  site: taking.site,
   ...onceWhereReceived(taking),
 });
 

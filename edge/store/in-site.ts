@@ -7,7 +7,10 @@ import type { Database, Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** The statement alone. It counts until its transaction ends. @param site null: what belongs to the gateway, of no site */
-export const enterSite = (site: string | null): Query => read`select set_config('gateway.site', ${site ?? ''}, true)`;
+export const enterSite = (site: string | null): Query => ({
+  ...read`select set_config('gateway.site', ${site ?? ''}, true)`,
+  ...(site === null ? {} : { site }),
+});
 
 /** The same database, for what is of one site. */
 export const inSite = (database: Database, site: string | null): Database => ({

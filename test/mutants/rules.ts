@@ -186,7 +186,7 @@ const ROWS: readonly Row[] = [
   ['edge/platform/memory-rate-limiter.ts', ['memoryRateLimiter'], ['unit/platform/rate-limiter']],
   ['edge/platform/postgres/connection-string.ts', ['sslModeOf'], ['unit/platform/connection-string']],
   ['edge/platform/postgres/pipeline.ts', ['createPipeline', 'checked'], ['integration/platform/postgres-driver']],
-  ['edge/platform/postgres/postgres.ts', ['postgresDatabase'], ['integration/platform/postgres-driver']],
+  ['edge/platform/postgres/postgres.ts', ['postgresDatabase', 'siteOf'], ['integration/platform/postgres-driver']],
   ['edge/platform/postgres/tls.ts', ['tlsOptions'], ['contract/deno-program']],
   ['edge/store/admin-alert.ts', ['listAlerts', 'acknowledgeAlert'], ['integration/store/admin-isolation']],
   [
@@ -369,6 +369,7 @@ const ROWS: readonly Row[] = [
   ],
   ['migrations/functions/token_revoke.sql', ['token_revoke'], ['integration/store/oauth-store']],
   ['migrations/role.ts', ['grantSchema'], ['integration/wall/second-wall']],
+  ['shared/fair-queue.ts', ['createFairQueue'], ['unit/sidecar/parts', 'e2e/sidecar-limits']],
   ['shared/ip.ts', ['parseIpv4', 'rangeContains', 'parseRange'], ['unit/shared/ip']],
   ['shared/json.ts', ['parseJson'], ['unit/shared/json']],
   ['shared/oauth/audience.ts', ['chooseAudience'], ['unit/oauth/grant']],
@@ -384,7 +385,6 @@ const ROWS: readonly Row[] = [
   ['sidecar/address-rate-limit.ts', ['createAddressRateLimit'], ['unit/sidecar/parts']],
   ['sidecar/allowed-ranges.ts', ['createAllowedRanges'], ['e2e/sidecar-limits', 'unit/sidecar/allowed-ranges']],
   ['sidecar/connection-limits.ts', ['createConnectionLimits', 'once'], ['e2e/sidecar-limits', 'unit/sidecar/parts']],
-  ['sidecar/fair-queue.ts', ['createFairQueue'], ['unit/sidecar/parts', 'e2e/sidecar-limits']],
   ['sidecar/memory-budget.ts', ['createMemoryBudget'], ['unit/sidecar/parts']],
   ['sidecar/proxy-protocol.ts', ['isPort', 'readV2'], ['unit/sidecar/proxy-protocol']],
 ];

@@ -1,14 +1,16 @@
 /**
- * The database over TCP, for any PostgreSQL: a pool of connections of node-postgres. A batch is one transaction and one round
- * trip, and so is a single statement (pipeline.ts).
+ * The database over TCP, for any PostgreSQL: a pool of connections of node-postgres, which sites take in turns. A batch is one
+ * transaction and one round trip, and so is a single statement (pipeline.ts).
  */
 import { readFileSync } from 'node:fs';
 
 import pg from 'pg';
 
+import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { Fault } from '../../../shared/fault.ts';
 import type { Database, Query } from '../../deps.ts';
 import { read } from '../../store/sql.ts';
+import { exactTimer } from '../coarse-timer.ts';
 import { createDatabase, type DatabaseOptions, type Failure } from '../database.ts';
 import type { ConnectionString } from './connection-string.ts';
 import { createPipeline } from './pipeline.ts';
@@ -34,7 +36,7 @@ const CONNECT_MS = 5_000;
 const IDLE_MS = 30_000;
 /** Then it is made anew, so that a name that leads elsewhere is followed, and a balancer shares anew. */
 const LIFETIME_SECONDS = 1_800;
-/** How many may wait for each connection: more cannot be answered in time either. */
+/** How many of a site may wait for each connection: more cannot be answered in time either. */
 const WAITING_PER_CONNECTION = 64;
 
 /** What the pool says then, in no other words. */
@@ -42,6 +44,11 @@ const WAITED_TOO_LONG = 'timeout exceeded when trying to connect';
 
 const taken = (cause?: Error): Fault =>
   new Fault('unavailable', 'all connections to the database are taken', { cause });
+
+/** What is asked before a site is known: by the token endpoint, by probes, by whom an MLLP message may be of. */
+const NO_SITE = '';
+
+const siteOf = (queries: readonly Query[]): string => queries.find(({ site }) => site !== undefined)?.site ?? NO_SITE;
 
 const READ_ONLY = read`select set_config('transaction_read_only', 'on', true)`;
 
@@ -76,6 +83,8 @@ function isOver(error: unknown): boolean {
 }
 
 export function postgresDatabase({ connection, connections, prepares, ...options }: PostgresOptions): PostgresDatabase {
+  const { after = exactTimer } = options;
+  const turns = createFairQueue(connections);
   const { host, port, user, password, database, applicationName } = connection;
   const pool = new pg.Pool({
     host,
@@ -100,7 +109,6 @@ export function postgresDatabase({ connection, connections, prepares, ...options
   });
 
   const connect = async (): Promise<pg.PoolClient> => {
-    if (pool.waitingCount >= connections * WAITING_PER_CONNECTION) throw taken();
     try {
       return await pool.connect();
     } catch (cause) {
@@ -146,11 +154,28 @@ export function postgresDatabase({ connection, connections, prepares, ...options
     }
   };
 
+  /** Works when it is the site's turn: one that asks much waits for itself, not others for it. */
+  const workInTurn = async (queries: readonly Query[], signal: AbortSignal): Promise<object[][]> => {
+    const site = siteOf(queries);
+    if (turns.waiting(site) >= connections * WAITING_PER_CONNECTION) throw taken();
+    const waits = new AbortController();
+    const giveUp = (): void => waits.abort();
+    const stopTimer = after(CONNECT_MS, giveUp);
+    signal.addEventListener('abort', giveUp, { once: true });
+    const results = await turns.run(site, waits.signal, () => {
+      stopTimer();
+      return work(queries, signal);
+    });
+    stopTimer();
+    if (results === undefined) throw taken();
+    return results;
+  };
+
   const overTcp = createDatabase(
     {
       async transact(queries, { readOnly, signal }) {
-        if (!readOnly) return work(queries, signal);
-        return (await work([READ_ONLY, ...queries], signal)).slice(1);
+        if (!readOnly) return workInTurn(queries, signal);
+        return (await workInTurn([READ_ONLY, ...queries], signal)).slice(1);
       },
       failureOf,
     },

@@ -11,6 +11,7 @@ import type { Database, Query } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { type ConnectionString, readConnectionString } from '../../../edge/platform/postgres/connection-string.ts';
 import { postgresDatabase, type PostgresDatabase } from '../../../edge/platform/postgres/postgres.ts';
+import { enterSite } from '../../../edge/store/in-site.ts';
 import { raw, read, sql } from '../../../edge/store/sql.ts';
 import { APPLICATION_ROLE } from '../../../migrations/role.ts';
 import { startPostgresWire } from '../../stack/services/postgres-wire.ts';
@@ -317,6 +318,36 @@ describe('a connection', () => {
     await slow;
     // The one that nobody waited for any more has left its place.
     expect(await one.run(sql`select 1 as v`)).toEqual([{ v: 1 }]);
+  });
+
+  test('is left for others by a site that asks for all; what waits of it is served in its turn', async () => {
+    const four = open({ connections: 4 });
+    const limits = { answerMs: 60_000, workMs: 50_000, lockMs: 50_000 };
+    const [busy, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+    await db.client.query('select pg_advisory_lock(2)');
+    const ended: number[] = [];
+    const slow = Array.from({ length: 8 }, async (_, n) => {
+      await four.batch([enterSite(busy), read`select pg_advisory_xact_lock_shared(2)`], limits);
+      ended.push(n);
+    });
+    await until('it has three', async () => (await lockWaits(db.client)) === 3);
+    expect(await four.batch([enterSite(other), read`select 1 as v`])).toMatchObject([[{}], [{ v: 1 }]]);
+    expect(await four.run(read`select 2 as v`)).toEqual([{ v: 2 }]);
+    expect(ended).toEqual([]);
+    // Those of the site that wait do not keep others out either.
+    let [served, refused] = [0, 0];
+    const many = Array.from({ length: 300 }, () =>
+      four.batch([enterSite(busy), read`select 3 as v`], limits).then(
+        () => (served += 1),
+        () => (refused += 1),
+      ),
+    );
+    await until('as many wait as may', () => refused > 40);
+    expect(await four.batch([enterSite(other), read`select 4 as v`])).toMatchObject([[{}], [{ v: 4 }]]);
+    expect([served, ended]).toEqual([0, []]);
+    await db.client.query('select pg_advisory_unlock(2)');
+    await Promise.all([...slow, ...many]);
+    expect(served).toBeGreaterThan(0);
   });
 
   test('to a database that lets nobody in, or is not there, is told as away', async () => {

@@ -9,7 +9,7 @@ import { acknowledgmentCodeOf } from '../../../sidecar/ack-writer.ts';
 import { createConnectionLimits } from '../../../sidecar/connection-limits.ts';
 import { createBackoff } from '../../../sidecar/backoff.ts';
 import { readSidecarConfig } from '../../../sidecar/config.ts';
-import { createFairQueue } from '../../../sidecar/fair-queue.ts';
+import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { createMemoryBudget } from '../../../sidecar/memory-budget.ts';
 import { createMetrics } from '../../../sidecar/metrics.ts';
 import { answerOversized } from '../../../sidecar/oversized-ack.ts';
@@ -25,8 +25,6 @@ import {
 } from '../../../shared/mllp-contract.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { inputs } from '../../stack/tools/size.ts';
-
-const UNCOUNTED = { inc: () => undefined, dec: () => undefined };
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
@@ -112,7 +110,7 @@ test('held bytes are over when everybody together, or one address, holds more th
 });
 
 test('the queue lets in so many, each source in the order it came, and a failure frees its place', async () => {
-  const queue = createFairQueue(8, UNCOUNTED);
+  const queue = createFairQueue(8);
   const { signal } = new AbortController();
   const order: number[] = [];
   let underWay = 0;
@@ -131,7 +129,7 @@ test('the queue lets in so many, each source in the order it came, and a failure
 });
 
 test('whoever stops waiting has no turn, and who stood beside him need not make room for him', async () => {
-  const queue = createFairQueue(4, UNCOUNTED);
+  const queue = createFairQueue(4);
   const [gone, { signal }] = [new AbortController(), new AbortController()];
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -168,7 +166,7 @@ describe('any work of any sources', () => {
         fc.integer({ min: 1, max: 12 }),
         fc.array(step, { minLength: 30, maxLength: 60 }),
         async (width, steps) => {
-          const queue = createFairQueue(width, UNCOUNTED);
+          const queue = createFairQueue(width);
           const share = Math.max(1, Math.floor(width / 4));
           const running: { source: string; end: () => void }[] = [];
           let waiting: { source: string; gone: AbortController }[] = [];

@@ -1,8 +1,11 @@
 /**
  * So many pieces of work at one time, shared among those they come from: whoever sends much waits for himself, not
- * others for him. Of one source in the order they came, of several in turns (edge/README.md, MLLP).
+ * others for him. Of one source in the order they came, of several in turns (edge/README.md, MLLP and
+ * Limits).
  */
 export interface FairQueue {
+  /** How many pieces of work of a source wait. */
+  waiting(source: string): number;
   /**
    * Does the work when its turn comes.
    *
@@ -22,8 +25,10 @@ interface Waiting {
   dec(): void;
 }
 
+const UNCOUNTED: Waiting = { inc: () => undefined, dec: () => undefined };
+
 /** @param width places in all; while others wait, one source holds at most a quarter of them */
-export function createFairQueue(width: number, counter: Waiting): FairQueue {
+export function createFairQueue(width: number, counter = UNCOUNTED): FairQueue {
   const share = Math.max(1, Math.floor(width / 4));
   /** Not taken by a source that has its share, also when it is alone: the next one to come begins at once. */
   const reserve = width === 1 ? 0 : share;
@@ -111,6 +116,7 @@ export function createFairQueue(width: number, counter: Waiting): FairQueue {
   };
 
   return {
+    waiting: (source) => waiting.get(source)?.length ?? 0,
     async run(source, signal, work) {
       if (!(await enter(source, signal))) return undefined;
       try {
