@@ -14,7 +14,8 @@ import type { Answer, Interaction, Look, RequestContext } from './interaction.ts
 import { acceptedType } from './media-type.ts';
 import { preferOf } from './prefer.ts';
 import type { Call } from './prepare.ts';
-import { pretty } from '../../shared/pretty-json.ts';
+import { prettyPieces } from '../../shared/pretty-json.ts';
+import { textStream } from '../http/paged-stream.ts';
 import { refuseUnheeded } from './unheeded-headers.ts';
 
 /** Clinical data is for the caller alone (edge/README.md, FHIR). */
@@ -138,8 +139,8 @@ export function createServe(deps: Deps, root: string): Serve {
     const { status, headers, body, stream } = await ('prepare' in asked
       ? runAfterLooking(running, asked)
       : run(running, asked));
-    const text = body !== null && parameter('_pretty') === 'true' ? pretty(body) : body;
-    const type = text === null ? {} : { 'Content-Type': contentType };
-    return new Response(stream ?? text, { status, headers: { ...PRIVATE, ...type, ...headers } });
+    const sent = body !== null && parameter('_pretty') === 'true' ? textStream(prettyPieces(body)) : body;
+    const type = body === null ? {} : { 'Content-Type': contentType };
+    return new Response(stream ?? sent, { status, headers: { ...PRIVATE, ...type, ...headers } });
   };
 }

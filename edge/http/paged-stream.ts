@@ -1,4 +1,4 @@
-/** A body that is made while it is read: what a slow reader has not taken yet is not made. */
+/** Bodies that are made while they are read: what a slow reader has not taken yet is not made. */
 
 /**
  * @param first is sent first; whatever is wrong until it is there can still be answered
@@ -19,6 +19,18 @@ export function pagedStream(
     },
     async cancel() {
       await rest.return(undefined);
+    },
+  });
+}
+
+/** @param pieces text, whose characters are whole in each */
+export function textStream(pieces: Generator<string, undefined>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const { value: piece, done } = pieces.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(piece));
     },
   });
 }

@@ -2,7 +2,7 @@
 import type { Fault } from '../../../shared/fault.ts';
 import { printJson } from '../../../shared/json.ts';
 import { FAULT_STATUS } from '../../http/fault-status.ts';
-import { bundleText } from '../bundle-text.ts';
+import { bundleText, separated } from '../bundle-text.ts';
 import type { Answer } from '../interaction.ts';
 import { outcomeOf } from '../outcome.ts';
 
@@ -42,7 +42,7 @@ export function answerEntry({ status, headers, body, fullUrl, lastUpdated }: Ans
     ...(body === null || isOutcome ? [] : [`"resource":${body}`]),
     `"response":${isOutcome ? `${printed.slice(0, -1)},"outcome":${body}}` : printed}`,
   ];
-  return `{${members.join(',')}}`;
+  return `{${separated(members)}}`;
 }
 
 /** @param fault what kept the entry of a batch from being done */
