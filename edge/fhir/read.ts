@@ -2,6 +2,7 @@
 import { Fault } from '../../shared/fault.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
+import { type ReadRow, withContent } from '../store/page.ts';
 import { readResource, readVersion } from '../store/resource-by-id.ts';
 import type { RequiredResource } from '../store/transaction.ts';
 import { readWhole } from '../store/whole.ts';
@@ -9,7 +10,7 @@ import { isNotModified, type RequestHeaders, requireStillSo, shownIfOf } from '.
 import { partOf, READ_CONTROLS, READ_SUMMARIES, readControls } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
 import { type Answer, type Interaction, interaction, NOTED, type RequestContext } from './interaction.ts';
-import { resourceText, type Stored, urlOf, versionHeaders } from './resource-answer.ts';
+import { resourceText, urlOf, versionHeaders } from './resource-answer.ts';
 import type { Part } from './subset.ts';
 
 /** The same for an id that never was, one that cannot be, and one of another site: no word of the id. */
@@ -24,7 +25,7 @@ const readPart = (type: ResourceType, pairs: readonly Pair[]): Part | null =>
 
 function readAnswer(
   type: ResourceType,
-  stored: Stored | undefined,
+  stored: ReadRow | undefined,
   part: Part | null,
   headers: RequestHeaders,
   root: string,
@@ -37,7 +38,7 @@ function readAnswer(
   return {
     status: 200,
     headers: versionHeaders(stored),
-    body: resourceText(type, stored, part),
+    body: resourceText(type, withContent(stored), part),
     fullUrl: urlOf(root, type, stored.id),
     lastUpdated: stored.last_updated,
   };
@@ -69,7 +70,7 @@ export function prepareRead(
   return interaction(
     NOTED,
     [readResource(context.caller.site, type, id, shownIf)],
-    ([[stored]]) => readAnswer(type, stored && { ...stored, type }, wanted, headers, context.root),
+    ([[stored]]) => readAnswer(type, stored, wanted, headers, context.root),
     { target, whole: (access) => readWhole(access, type, id, shownIf) },
   );
 }
@@ -92,7 +93,7 @@ export function prepareVread(
   return interaction(
     NOTED,
     [readVersion(context.caller.site, type, id, target.version, shownIfOf(headers))],
-    ([[stored]]) => readAnswer(type, stored && { ...stored, type }, wanted, headers, context.root),
+    ([[stored]]) => readAnswer(type, stored, wanted, headers, context.root),
     { target },
   );
 }

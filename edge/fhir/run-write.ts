@@ -33,8 +33,9 @@ export function rowAnswer(
   const kept = 'body' in row && row.body !== null && row.meta !== null ? { meta: row.meta, body: row.body } : null;
   const content = kept ?? { meta: write.meta, body: settled(write.body, resolved) };
   const { id, version, last_updated, outcome } = row;
-  // A conditional create that finds a resource must not show it to a caller who may only write.
-  const mayRead = outcome !== 'matched' || !isBlind(context, type);
+  // A conditional create that finds a resource must not show it to a caller who may only write. Its content does not come
+  // where it does not fit the answer, or an entry before made it: what this entry sent is not what is stored.
+  const mayRead = outcome !== 'matched' || (kept !== null && !isBlind(context, type));
   return writeAnswer(context, { type, id, version, last_updated, ...content }, outcome, mayRead);
 }
 

@@ -1,4 +1,8 @@
-/** A page of resources within a budget of bytes, so that a few large documents cannot outgrow what a runtime can hold. */
+/**
+ * Resources within budgets of bytes, one of a page and one of an answer, so that neither a few large documents nor a bundle of
+ * many searches can outgrow what a runtime can hold.
+ */
+import { Fault } from '../../shared/fault.ts';
 import type { StoredResource } from './resource.ts';
 import { auditLine, type ReadAction } from './audit.ts';
 import { instantOf } from './sql.ts';
@@ -6,11 +10,37 @@ import { instantOf } from './sql.ts';
 /** What a page's contents may add up to; the first resource always comes. A Worker has 128 MB, Neon answers 64 MB. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Beyond the budget, rows come without content: they belong to the next page. */
-export interface PageRow extends Omit<StoredResource, 'meta' | 'body'> {
-  readonly sort_key: string | null;
+/**
+ * What the resources of one answer may add up to, whichever statements of its transaction read them (answer_note.sql); the
+ * first always comes. What the database answers, its rows, the text and its bytes are each as large for a moment.
+ */
+const ANSWER_BYTES = 16 * 1024 * 1024;
+/** A row takes so much beside its content: its columns, and what a Bundle writes around it. */
+const ROW_BYTES = 512;
+
+/** SQL: the bytes of a row's content. */
+export const bytesOf = (alias: string): string => `octet_length(${alias}.body) + octet_length(${alias}.meta)`;
+
+/**
+ * SQL: how many rows still fit the answer, which notes them for the audit.
+ *
+ * @param lines of the rows, an array in their order @param bytes of the rows, another
+ */
+const answered = (lines: string, bytes: string): string => `answer_note(${lines}, ${bytes}, ${ANSWER_BYTES})`;
+
+/** SQL: whether one row still fits the answer. @param line for the audit; null: nothing is to be noted of it */
+export const isAnswered = (alias: string, line: string): string =>
+  `${answered(`array[${line}]`, `array[${bytesOf(alias)} + ${ROW_BYTES}]`)} = 1`;
+
+/** A resource as it is read: without content where that does not fit the answer. */
+export interface ReadRow extends Omit<StoredResource, 'meta' | 'body'> {
   readonly meta: string | null;
   readonly body: string | null;
+}
+
+/** Without content: it belongs to the next page. */
+export interface PageRow extends ReadRow {
+  readonly sort_key: string | null;
   /** It is no match, but comes with those that are (FHIR R4 search, 3.1.1.5.7). */
   readonly is_included?: boolean;
 }
@@ -32,15 +62,16 @@ export interface Included {
 /**
  * @param rows SQL that yields type, id, version, last_updated, meta, body, sort_key, patient_id
  * @param order the order of the page, in columns of `p`
- * @param reader notes for the audit what the page shows: neither what is beyond the budget nor the row after the last
+ * @param reader notes for the audit what the page shows: neither what is beyond a budget nor the row after the last
  */
 export function withinBudget(rows: string, order: string, reader: Reader, maxBytes = PAGE_BYTES): string {
-  const paged = `with q as materialized (${placed(rows, order, 'octet_length(p.body) + octet_length(p.meta)', maxBytes)})`;
-  const select = `select ${SHOWN}, case when q.fits then q.meta end as meta, case when q.fits then q.body end as body`;
-  if (reader === 'gateway') return `${paged}\n${select} from q order by q.place`;
-  return `${paged}, noted as materialized (
-  select audit_note(array_agg(${auditLine(reader.action, 's')})) as done from q s where s.fits and s.place <= ${reader.limit})
-${select} from q cross join noted where noted.done
+  const paged = `with q as materialized (${placed(rows, order, bytesOf('p'), maxBytes)})`;
+  if (reader === 'gateway')
+    return `${paged}
+select ${SHOWN}, case when q.fits then q.meta end as meta, case when q.fits then q.body end as body from q order by q.place`;
+  return `${paged}, ${shownOf('q', reader)}
+select ${SHOWN}, ${CONTENT}
+  from q cross join shown where q.place <= shown.places + 1
  order by q.place`;
 }
 
@@ -49,33 +80,52 @@ export function withinBudgetWith(
   { bytes, rows: included }: Included,
   rows: string,
   order: string,
-  { action, limit }: Reader & object,
+  reader: Reader & object,
 ): string {
-  const size = `octet_length(p.body) + octet_length(p.meta) + ${bytes}`;
-  return `with f as materialized (${placed(rows, order, size, PAGE_BYTES)}),
-q as materialized (select f.*, f.fits and f.place <= ${limit} as is_shown from f),
+  return `with f as materialized (${placed(rows, order, `${bytesOf('p')} + ${bytes}`, PAGE_BYTES)}),
+${shownOf('f', reader)},
+q as materialized (select f.*, f.place <= shown.places as is_shown from f cross join shown),
 i as materialized (${included}),
-noted as materialized (
-  select audit_note(array_agg(s.line)) as done
-    from (select ${auditLine(action, 'q')} as line from q where q.is_shown
-          union all select ${auditLine(action, 'i')} from i) s)
-select ${SHOWN}, case when q.fits then q.meta end as meta, case when q.fits then q.body end as body,
+noted as materialized (select audit_note(array_agg(${auditLine(reader.action, 'i')})) as done from i)
+select ${SHOWN}, ${CONTENT},
        false as is_included, q.place
-  from q cross join noted where noted.done
+  from q cross join shown cross join noted where noted.done and q.place <= shown.places + 1
 union all
 select i.type, i.id, i.version, ${instantOf('i.last_updated')}, null, i.meta, i.body, true, null
   from i cross join noted where noted.done
  order by is_included, place, id`;
 }
 
+/** SQL: how many of a page are shown, from its first. @param page of `placed` */
+const shownOf = (page: string, { action, limit }: Reader & object): string => `shown as materialized (
+  select ${answered(`array_agg(${auditLine(action, 's')} order by s.place)`, `array_agg(s.bytes + ${ROW_BYTES} order by s.place)`)} as places
+    from ${page} s where s.fits and s.place <= ${limit})`;
+
+const CONTENT = `case when q.place <= shown.places then q.meta end as meta,
+       case when q.place <= shown.places then q.body end as body`;
 const SHOWN = `q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated, q.sort_key`;
 
 /** SQL: the rows with their place in the page, and whether they fit its budget. @param size of a row `p`, in bytes */
 function placed(rows: string, order: string, size: string, maxBytes: number): string {
   // In a list of its own it is evaluated once, not for each row of the page.
   return `
-  select p.*, row_number() over w as place, row_number() over w = 1 or sum(${size}) over w <= ${maxBytes} as fits
+  select p.*, row_number() over w as place, ${size} as bytes, row_number() over w = 1 or sum(${size}) over w <= ${maxBytes} as fits
     from (${rows}) p window w as (order by ${order})`;
+}
+
+const tooCostly = (): Fault =>
+  new Fault(
+    'invalid',
+    `an answer may contain ${ANSWER_BYTES / 2 ** 20} MiB of resources, and the entries before this one used them: ` +
+      'send this entry in another request',
+    { code: 'too-costly' },
+  );
+
+/** @throws Fault `invalid` (`too-costly`) for a resource that did not fit the answer */
+export function withContent<Row extends ReadRow>(row: Row): Row & StoredResource {
+  const { meta, body } = row;
+  if (meta === null || body === null) throw tooCostly();
+  return { ...row, meta, body };
 }
 
 export interface Page {
@@ -84,11 +134,12 @@ export interface Page {
   readonly more: boolean;
 }
 
-/** @param rows at most `limit + 1` of them, the last only telling that there is a next page */
-export function toPage(rows: readonly PageRow[], limit: number): Page {
-  const resources = rows.slice(0, limit).flatMap((row) => {
-    const { meta, body } = row;
-    return meta === null || body === null ? [] : [{ ...row, meta, body }];
-  });
-  return { resources, more: resources.length < rows.length };
+/**
+ * @param rows at most `limit + 1` of them, the last only telling that there is a next page
+ * @throws Fault `invalid` (`too-costly`) where not even the first fitted the answer
+ */
+export function toPage([first, ...others]: readonly PageRow[], limit: number): Page {
+  if (first === undefined) return { resources: [], more: false };
+  const rest = others.slice(0, limit - 1).filter(({ body }) => body !== null);
+  return { resources: [first, ...rest].map(withContent), more: rest.length < others.length };
 }

@@ -1,13 +1,11 @@
 /** Reading by id: the current version, one version, all of them. Another site's id is an id that does not exist. */
 import type { Query } from '../deps.ts';
 import { auditLine } from './audit.ts';
-import { type PageRow, withinBudget } from './page.ts';
-import type { StoredResource } from './resource.ts';
+import { isAnswered, type PageRow, type ReadRow, withinBudget } from './page.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { binder, instantOf } from './sql.ts';
 
 const COLUMNS = 'type, id, version, last_updated, meta, body, patient_id';
-const READ = `type, id, version, ${instantOf('last_updated')} as last_updated, meta, body`;
 
 /** Under which conditions a caller is shown what was found (RFC 9110 §13.1.1, §13.1.4); null: none. */
 export interface ShownIf {
@@ -18,16 +16,25 @@ export interface ShownIf {
 
 const ALWAYS: ShownIf = { version: null, unmodifiedSince: null };
 
-/** SQL: notes the row for the audit where it is shown. */
-const noted = (version: string, since: string): string =>
-  `case when version = coalesce(${version}::integer, version)
-         and date_trunc('second', last_updated) <= coalesce(${since}::timestamptz, 'infinity')
-        then audit_note(array[${auditLine('read')}]) end as noted`;
+/**
+ * SQL: the resource, which is noted for the audit where it is shown; where not, its content comes all the same, and counts.
+ *
+ * @param rows SQL that yields COLUMNS of one row @param version, since parameters of `ShownIf`
+ */
+const readSql = (rows: string, version: string, since: string): string => {
+  const isShown = `r.version = coalesce(${version}::integer, r.version)
+         and date_trunc('second', r.last_updated) <= coalesce(${since}::timestamptz, 'infinity')`;
+  const line = `case when ${isShown} then ${auditLine('read', 'r')} end`;
+  return `select q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated,
+       case when q.fits then q.meta end as meta, case when q.fits then q.body end as body
+  from (select r.*, ${isAnswered('r', line)} as fits from (${rows}) r) q`;
+};
 
 /** No row when the site has no such resource. */
-export function readResource(site: string, type: ResourceType, id: string, shownIf = ALWAYS): Query<StoredResource> {
+export function readResource(site: string, type: ResourceType, id: string, shownIf = ALWAYS): Query<ReadRow> {
+  const row = `select ${COLUMNS} from resource where site_id = $1::uuid and type = $2 and id = $3::uuid`;
   return {
-    text: `select ${READ}, ${noted('$4', '$5')} from resource where site_id = $1::uuid and type = $2 and id = $3::uuid`,
+    text: readSql(row, '$4', '$5'),
     params: [site, type, id, shownIf.version, shownIf.unmodifiedSince],
     reads: true,
   };
@@ -40,11 +47,14 @@ export function readVersion(
   id: string,
   version: number,
   shownIf = ALWAYS,
-): Query<StoredResource> {
-  const read = `${READ}, ${noted('$5', '$6')}`;
+): Query<ReadRow> {
   const key = 'site_id = $1::uuid and type = $2 and id = $3::uuid and version = $4::integer';
   return {
-    text: `select ${read} from resource where ${key} union all select ${read} from resource_history where ${key}`,
+    text: readSql(
+      `select ${COLUMNS} from resource where ${key} union all select ${COLUMNS} from resource_history where ${key}`,
+      '$5',
+      '$6',
+    ),
     params: [site, type, id, version, shownIf.version, shownIf.unmodifiedSince],
     reads: true,
   };

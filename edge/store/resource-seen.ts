@@ -4,7 +4,7 @@
  */
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Query } from '../deps.ts';
-import { PAGE_BYTES } from './page.ts';
+import { bytesOf, PAGE_BYTES } from './page.ts';
 import type { Criterion } from './search/kinds.ts';
 import { matchesSql } from './search/search.ts';
 import type { SearchScope } from './search/source.ts';
@@ -45,7 +45,7 @@ export function seeResources(siteId: string, sought: readonly Sought[]): Query<S
   });
   // The lateral with a limit is a look-up for each: no estimate can make a scan of it.
   const rows = `select k.n, k.how, r.type, r.id, r.patient_id, r.version, r.last_updated, r.meta, r.body,
-       row_number() over w = 1 or sum(octet_length(r.body) + octet_length(r.meta)) over w <= ${PAGE_BYTES} as fits
+       row_number() over w = 1 or sum(${bytesOf('r')}) over w <= ${PAGE_BYTES} as fits
   from (${each.join(' union all ')}) k
  cross join lateral (
    select x.* from resource x where x.site_id = ${site} and x.type = k.type and x.id = k.id limit 1) r

@@ -14,6 +14,13 @@ const OWN = {
   GW409: { kind: 'conflict', message: 'the request conflicts with another' },
   GW410: { kind: 'conflict', message: 'another has taken the job over', code: 'lease-lost' },
   GW412: { kind: 'precondition-failed', message: 'the resource has another version' },
+  GW413: {
+    kind: 'invalid',
+    message:
+      'the GET entries of the transaction read more resources than one answer may contain, so nothing was written: ' +
+      'send them in other requests',
+    code: 'too-costly',
+  },
   GW423: { kind: 'invalid', message: 'the addresses are not those of the site', code: 'foreign-address' },
   GW422: { kind: 'invalid', message: 'a referenced resource is not in the site', code: 'not-found' },
   GW429: { kind: 'throttled', message: 'as many as are allowed are under way' },

@@ -7,8 +7,9 @@ import type { Query } from '../deps.ts';
 import type { ResourceWrite, WriteMode, WriteOutcome } from './resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Criterion } from './search/kinds.ts';
+import { isAnswered } from './page.ts';
 import { matchesSql } from './search/search.ts';
-import { type Bind, binder, instantOf } from './sql.ts';
+import { type Bind, binder, instantOf, sql } from './sql.ts';
 import { faultOfOwnState, type OwnState } from './sqlstate.ts';
 
 /** A write whose mode its condition decides: `?` and the condition's placeholder. */
@@ -61,7 +62,7 @@ export interface WriteRow {
   readonly id: string;
   readonly version: number;
   readonly last_updated: string;
-  /** Only of a matched resource. */
+  /** Of a matched resource that was there before and fits the answer; null of any other row. */
   readonly meta: string | null;
   readonly body: string | null;
 }
@@ -99,7 +100,8 @@ export function failedFault(rows: readonly TransactionRow[]): Fault | undefined 
 }
 
 const WRITTEN = `w.part, w.ordinal, w.outcome, w.id, coalesce(r.version, w.version) as version,
-       ${instantOf('coalesce(r.last_updated, w.last_updated)')} as last_updated, r.meta, r.body`;
+       ${instantOf('coalesce(r.last_updated, w.last_updated)')} as last_updated,
+       case when r.fits then r.meta end as meta, case when r.fits then r.body end as body`;
 
 function matchesJson(bind: Bind, site: string, conditions: readonly Condition[]): string {
   if (conditions.length === 0) return `'[]'::json`;
@@ -111,7 +113,7 @@ function matchesJson(bind: Bind, site: string, conditions: readonly Condition[])
 
 /** The resource that a conditional create found; the limit makes it a look-up by key, whatever the planner expects. */
 function matchedSql(site: string, type: string): string {
-  return `select x.* from resource x
+  return `select x.*, ${isAnswered('x', 'null')} as fits from resource x
     where w.outcome = 'matched' and x.site_id = ${site} and x.type = ${type} and x.id = w.id limit 1`;
 }
 
@@ -172,3 +174,6 @@ export function writeBatch(siteId: string, entries: readonly Transaction[]): Que
  order by w.entry, w.part, w.ordinal`;
   return { text, params };
 }
+
+/** Fails a transaction with Fault `invalid` (`too-costly`) where what it has read does not fit the answer (page.ts). */
+export const requireAnswered: Query = sql`select assert_answered()`;

@@ -5,9 +5,9 @@
  */
 import type { Param, Query } from '../deps.ts';
 import type { CallerIdentity } from './api-key.ts';
-import { PAGE_BYTES, type PageRow } from './page.ts';
+import { PAGE_BYTES, type PageRow, type ReadRow } from './page.ts';
 import type { ShownIf } from './resource-by-id.ts';
-import type { ResourceWrite, StoredResource, WrittenResource } from './resource.ts';
+import type { ResourceWrite, WrittenResource } from './resource.ts';
 import type { Find } from './search/find.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 
@@ -31,12 +31,13 @@ const WRITE = callOf('fhir_write', 3);
 
 function whole<Row extends object>(text: string, access: Access, own: readonly Param[]): Query<Row> {
   const { caller, address, requestId } = access;
-  return { text, params: [caller.site, caller.clientId, caller.tokenId, address, requestId, ...own], whole: true };
+  const { site, clientId, tokenId } = caller;
+  return { text, params: [site, clientId, tokenId, address, requestId, ...own], whole: true, site };
 }
 
 /** As `readResource`. */
-export const readWhole = (access: Access, type: ResourceType, id: string, shownIf: ShownIf): Query<StoredResource> => ({
-  ...whole<StoredResource>(READ, access, [type, id, shownIf.version, shownIf.unmodifiedSince]),
+export const readWhole = (access: Access, type: ResourceType, id: string, shownIf: ShownIf): Query<ReadRow> => ({
+  ...whole<ReadRow>(READ, access, [type, id, shownIf.version, shownIf.unmodifiedSince]),
   notes: true,
 });
 

@@ -2,9 +2,8 @@
 -- shown is noted in the audit. One statement, whose plans are kept. Found are, of the type,
 --   p_patient null: those with the identifier p_value of p_system (null: of any)
 --   else: those about this patient, with the token p_value of p_system (null: of any) for p_param (null: all of them)
--- in the order of their ids, after p_after (null: from the first), p_limit and one more, which is not shown and tells that
--- there is a next page; and contents of p_bytes together, but the first always: those beyond come without it, and belong to
--- the next page. p_searched: names of the parameters. last_updated: a FHIR instant. began_at: of limit_time.
+-- in the order of their ids, after p_after (null: from the first), p_limit with contents of p_bytes together, but the first
+-- always. One more, without content, tells that there is a next page. p_searched: names of the parameters. last_updated: a FHIR instant. began_at: of limit_time.
 -- Numbers are looked for where the rows are read, as one statement.
 -- A patient's resources are looked at one by one for the token, the first hundred of them. Of the few patients who have more, the
 -- rest is found by turns: the next resource with the token, the next of the patient behind it, and so on, which passes by
@@ -27,6 +26,7 @@ declare
   page refcursor;
   patient uuid;
   size bigint;
+  is_beyond boolean;
   shown uuid[];
   about uuid[];
   ignored text;
@@ -100,16 +100,17 @@ begin
     fetch page into type, id, version, last_updated, meta, body, patient;
     exit when not found;
     size := coalesce(size, 0) + octet_length(body) + octet_length(meta);
-    -- Of the first row nothing has been said yet.
-    if size > p_bytes and began_at is not null then
+    is_beyond := shown is not null and (size > p_bytes or cardinality(shown) = p_limit);
+    if is_beyond then
       meta := null;
       body := null;
-    elsif shown is null or cardinality(shown) < p_limit then
+    else
       shown := shown || id;
       about := about || patient;
     end if;
     began_at := began;
     return next;
+    exit when is_beyond;
   end loop;
   close page;
   -- As audit_write would (fhir_read): each once, in order.

@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 
 import { onRuntimes } from './on-runtimes.ts';
+import { answerCases } from './fhir/answer-cases.ts';
 import { auditCases } from './fhir/audit-cases.ts';
 import { bulkCases } from './fhir/bulk-cases.ts';
 import { bulkStreamCases } from './fhir/bulk-stream-cases.ts';
@@ -39,6 +40,7 @@ onRuntimes(startSubject, (subject) => {
   describe('lenient', () => lenientCases(subject));
   describe('patch', () => patchCases(subject));
   describe('bundles', () => bundleCases(subject));
+  describe('one answer', () => answerCases(subject));
   describe('bulk data', () => bulkCases(subject));
   describe('bulk data, read', () => bulkStreamCases(subject));
   describe('HTTP', () => httpCases(subject));

@@ -11,6 +11,7 @@ import { messagesOfResource, type WrittenByRow } from '../../store/admin-message
 import { inSite } from '../../store/in-site.ts';
 import { parseStored, type StoredResource } from '../../store/resource.ts';
 import { currentVersion, readResource, readVersion } from '../../store/resource-by-id.ts';
+import { withContent } from '../../store/page.ts';
 import { Code, Empty, Fact, Row, Table, When } from '../web/ui.tsx';
 
 export const resourceQuery = z.object({
@@ -48,7 +49,7 @@ export async function findResource(
     messagesOfResource(site, type, id),
   ]);
   if (stored === undefined || current === undefined) throw missing();
-  return { stored, current: current.version, messages };
+  return { stored: withContent(stored), current: current.version, messages };
 }
 
 /** What a resource refers to of this site: to be looked at in turn. */

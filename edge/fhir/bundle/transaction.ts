@@ -5,7 +5,12 @@
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { SeenRow } from '../../store/resource-seen.ts';
-import { type RequiredResource, type TransactionRow, writeTransaction } from '../../store/transaction.ts';
+import {
+  requireAnswered,
+  type RequiredResource,
+  type TransactionRow,
+  writeTransaction,
+} from '../../store/transaction.ts';
 import { isBlind } from '../conditions.ts';
 import { requireAffordableQueries } from '../cost.ts';
 import { auditedTogether, type Interaction, type RequestContext, searchedBy } from '../interaction.ts';
@@ -149,7 +154,12 @@ export async function prepareTransaction(
       ...writes.map(({ planned }) => planned.searched),
       ...settler.conditions.map(({ names }) => names),
     ]),
-    queries: [...locks, writing, ...reads.flatMap(({ interaction }) => interaction.queries)],
+    queries: [
+      ...locks,
+      writing,
+      ...reads.flatMap(({ interaction }) => interaction.queries),
+      ...(reads.length === 0 ? [] : [requireAnswered]),
+    ],
     explain: (fault) => explainRows(fault, origins),
     answer: async (results) => {
       // The rows are those of `writing`: the database answers in the order of the queries.

@@ -1,7 +1,7 @@
 /** Searching the resources of a site: pages by keyset, counts, and what conditional writes look for. */
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Query } from '../../deps.ts';
-import { type Included, type PageRow, withinBudget, withinBudgetWith } from '../page.ts';
+import { bytesOf, type Included, type PageRow, withinBudget, withinBudgetWith } from '../page.ts';
 import { binder } from '../sql.ts';
 import type { Criterion } from './kinds.ts';
 import { pageIds, type PageSelection } from './page-ids.ts';
@@ -55,7 +55,7 @@ const patientsOf = ({ site }: SearchScope): Included => ({
 /** A patient weighs where it comes first. */
 const withPatientBytes = (rows: string, order: string, { site }: SearchScope): string =>
   `select p.*, case when row_number() over (partition by p.patient_id order by ${order}) = 1
-          then coalesce((select octet_length(x.body) + octet_length(x.meta) from resource x
+          then coalesce((select ${bytesOf('x')} from resource x
                           where x.site_id = ${site} and x.type = 'Patient' and x.id = p.patient_id limit 1), 0)
           else 0 end as patient_bytes
      from (${rows}) p`;

@@ -7,7 +7,7 @@ import type { Database } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
-import { toPage } from '../../../edge/store/page.ts';
+import { toPage, withContent } from '../../../edge/store/page.ts';
 import { parseStored, renderResource, toWrite, type WriteMode, writeResources } from '../../../edge/store/resource.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
@@ -16,6 +16,7 @@ import { currentVersion, historyPage, readResource, readVersion } from '../../..
 import type { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
+import { sql } from '../../../edge/store/sql.ts';
 import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
 
@@ -80,6 +81,27 @@ test('arrays arrive as they were given, whatever is in their texts', async () =>
   expect(JSON.parse(row?.json ?? '')).toEqual(texts);
 });
 
+test('an answer has its first resource, however large, and then what fits', async () => {
+  const note = (bytes: readonly number[]) => {
+    const [sizes, lines] = [`{${bytes.join()}}`, bytes.map((size) => `read Patient ${size}`)];
+    return sql`select answer_note(${lines}::text[], ${sizes}::bigint[], 10) as fitting,
+      current_setting('gateway.audit', true) as noted`;
+  };
+  const fitting = async (...pages: (readonly number[])[]) =>
+    (await database.batch(pages.map(note))).map(([row]) => (row as { fitting: number } | undefined)?.fitting);
+  expect(await fitting([3, 4, 3, 1], [], [1])).toEqual([3, 0, 0]);
+  expect(await fitting([20, 1], [1], [1])).toEqual([1, 0, 0]);
+  expect(await fitting([], [4], [7], [1])).toEqual([0, 1, 0, 0]);
+  expect(await database.batch([note([20, 1]), sql`select assert_answered()`])).toMatchObject([
+    [{ noted: 'read Patient 20' }],
+    [{}],
+  ]);
+  expect(await failure(database.batch([note([20]), note([1]), sql`select assert_answered()`]))).toMatchObject({
+    kind: 'invalid',
+    code: 'too-costly',
+  });
+});
+
 describe('resource_write', () => {
   test('creates, updates, keeps what is the same, and remembers versions', async () => {
     const { id, ...first } = await write(patient('w1'));
@@ -93,8 +115,8 @@ describe('resource_write', () => {
       historyPage({ site, type: 'Patient', id, below: null, since: null, limit: 1 }),
       currentVersion(site, 'Patient', id),
     ] as const);
-    expect(current.map((row) => parseStored(row))).toMatchObject([{ identifier: [{ value: 'w2' }] }]);
-    expect(old.map((row) => renderResource(row))).toEqual([
+    expect(current.map((row) => parseStored(withContent(row)))).toMatchObject([{ identifier: [{ value: 'w2' }] }]);
+    expect(old.map((row) => renderResource(withContent(row)))).toEqual([
       `{"resourceType":"Patient","id":"${id}","meta":{"versionId":"1","lastUpdated":"${first.last_updated}"},` +
         `"identifier":[{"system":"urn:mrn","value":"w1"}]}`,
     ]);

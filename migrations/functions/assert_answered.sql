@@ -1,0 +1,8 @@
+-- Behind the reads of a transaction: raises GW413 where one of them did not fit the answer (answer_note), which rolls all of it
+-- back (FHIR R4 http, 3.1.0.11.2).
+create or replace function assert_answered() returns void language plpgsql as $$
+begin
+  if current_setting('gateway.answered', true) = 'full' then
+    raise exception 'the answer has no room' using errcode = 'GW413';
+  end if;
+end $$;

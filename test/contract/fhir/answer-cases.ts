@@ -1,0 +1,182 @@
+/** What one answer may contain: 16 MiB of resources, whatever reads them, and the first resource always. */
+import { beforeAll, expect, test } from 'vitest';
+
+import { type Body, expectOutcome, linkOf, patient, type Reply, type Subject } from './subject.ts';
+
+const DOCUMENTS = 20;
+const DOCUMENT_LENGTH = 1_000_000;
+/** As many documents as fit, without what is around them. */
+const FITTING = Math.floor((16 * 1024 * 1024) / (DOCUMENT_LENGTH + 1000));
+
+export function answerCases(subject: () => Subject): void {
+  let token: string;
+  let site: string;
+  let subjectId: string;
+  let documents: string[];
+
+  beforeAll(async () => {
+    ({ token, site } = await subject().newSite());
+    subjectId = await subject().create(patient('answer'), token);
+    documents = [];
+    for (let n = 0; n < DOCUMENTS; n += 1) documents.push(await subject().create(documentOf(n), token));
+  });
+
+  const documentOf = (n: number): Body => ({
+    resourceType: 'DocumentReference',
+    status: 'current',
+    subject: { reference: `Patient/${subjectId}` },
+    content: [
+      {
+        attachment: { contentType: 'text/plain', data: Buffer.alloc((DOCUMENT_LENGTH * 3) / 4, n).toString('base64') },
+      },
+    ],
+  });
+  const send = (type: string, entry: Body[], headers: Record<string, string> = {}) =>
+    subject().call('POST', '', { token, body: { resourceType: 'Bundle', type, entry }, headers });
+  const get = (url: string): Body => ({ request: { method: 'GET', url } });
+  const entriesOf = (reply: Reply): Body[] => {
+    expect(reply.status, reply.text.slice(0, 2_000)).toBe(200);
+    return reply.body['entry'] as Body[];
+  };
+  const statusesOf = (entries: readonly Body[]) => entries.map(({ response }) => String(response.status).slice(0, 3));
+  const matchesIn = (entry: Body | undefined): string[] =>
+    ((entry?.['resource']?.entry ?? []) as Body[]).map(({ resource }) => String(resource.id));
+  const expectTooCostly = (entry: Body | undefined): void => {
+    expect(entry).not.toHaveProperty('resource');
+    expect(entry?.['response'].status).toBe('422 Unprocessable Content');
+    expect(entry?.['response'].outcome.issue).toMatchObject([{ severity: 'error', code: 'too-costly' }]);
+  };
+  const audited = async (reply: Reply): Promise<string[]> => {
+    const { rows } = await subject().client.query<{ ids: string[] }>(
+      'select ids from audit where request_id = $1 and site_id = $2',
+      [reply.headers.get('x-request-id'), site],
+    );
+    return rows.flatMap(({ ids }) => ids);
+  };
+
+  test('a batch keeps the answers of the reads that fit; those behind them get too-costly, and are not in the audit', async () => {
+    const reply = await send('batch', [
+      ...documents.map((id) => get(`DocumentReference/${id}`)),
+      get(`Patient/${subjectId}`),
+    ]);
+    const entries = entriesOf(reply);
+    const shown = entries.slice(0, FITTING);
+    expect(statusesOf(shown)).toEqual(shown.map(() => '200'));
+    expect(shown.map(({ resource }) => resource.id)).toEqual(documents.slice(0, FITTING));
+    for (const entry of entries.slice(FITTING)) expectTooCostly(entry);
+    expect(reply.text.length).toBeLessThan(17 * 1024 * 1024);
+    expect((await audited(reply)).toSorted()).toEqual(documents.slice(0, FITTING).toSorted());
+  });
+
+  test('a page in a batch contains what still fits, and its next link leads to the rest', async () => {
+    const search = `DocumentReference?patient=${subjectId}&_count=500`;
+    const [first, second, third, nobody] = entriesOf(
+      await send('batch', [
+        get(`${search}&_sort=-_lastUpdated`),
+        get(search),
+        get(search),
+        get('DocumentReference?_id=00000000-0000-7000-8000-000000000000'),
+      ]),
+    );
+    // A page alone has 8 MiB.
+    expect(matchesIn(first)).toEqual(documents.toReversed().slice(0, 8));
+    expect(matchesIn(second)).toEqual(documents.slice(0, 8));
+    expectTooCostly(third);
+    expect(nobody?.['resource']).toMatchObject({ type: 'searchset', total: 0 });
+
+    const reads = documents.slice(0, 5).map((id) => get(`DocumentReference/${id}`));
+    const short = entriesOf(await send('batch', [get(search), ...reads, get(search)])).at(-1);
+    expect(matchesIn(short)).toEqual(documents.slice(0, FITTING - 13));
+    const links = (short?.['resource'].link ?? []) as Body[];
+    const link = links.find(({ relation }) => relation === 'next');
+    const rest = await subject().call('GET', String(link?.['url']), { token });
+    expect((rest.body['entry'] as Body[])[0]?.['resource'].id).toBe(documents[FITTING - 13]);
+  });
+
+  test('versions, histories, everything of a patient and searches count as reads do', async () => {
+    const [id = ''] = documents;
+    const each = [
+      `DocumentReference/${id}/_history/1`,
+      `DocumentReference/${id}/_history`,
+      'DocumentReference/_history',
+      `Patient/${subjectId}/$everything?_type=DocumentReference`,
+      'DocumentReference?_count=1&_sort=-_lastUpdated',
+    ].map(get);
+    const full = documents.slice(0, FITTING).map((one) => get(`DocumentReference/${one}`));
+    for (const entry of entriesOf(await send('batch', [...full, ...each])).slice(FITTING)) expectTooCostly(entry);
+    // And what they show has no room for others behind it.
+    for (const one of each) {
+      const many = await send(
+        'batch',
+        Array.from({ length: DOCUMENTS }, () => one),
+      );
+      expect(entriesOf(many)[0]?.['response'].status).toBe('200 OK');
+      expectTooCostly(entriesOf(many).at(-1));
+      expect(many.text.length).toBeLessThan(17 * 1024 * 1024);
+    }
+  });
+
+  test('a batch writes although its reads do not fit', async () => {
+    const entries = entriesOf(
+      await send('batch', [
+        ...documents.map((id) => get(`DocumentReference/${id}`)),
+        { resource: patient('answer-written'), request: { method: 'POST', url: 'Patient' } },
+      ]),
+    );
+    expect(entries.at(-1)?.['response'].status).toBe('201 Created');
+    const found = await subject().call('GET', '/Patient?identifier=answer-written', { token });
+    expect(found.body['total']).toBe(1);
+  });
+
+  test('a transaction whose reads do not fit writes nothing; one whose reads fit is done', async () => {
+    const post = { resource: patient('answer-undone'), request: { method: 'POST', url: 'Patient' } };
+    const reads = documents.map((id) => get(`DocumentReference/${id}`));
+    const total = async () =>
+      (await subject().call('GET', '/Patient?identifier=answer-undone', { token })).body['total'];
+
+    const refused = await send('transaction', [post, ...reads]);
+    expectOutcome(refused, 422, 'too-costly');
+    expect(refused.headers.get('retry-after')).toBeNull();
+    expect([await total(), await audited(refused)]).toEqual([0, []]);
+
+    const entries = entriesOf(await send('transaction', [post, ...reads.slice(0, FITTING - 1)]));
+    expect(new Set(statusesOf(entries))).toEqual(new Set(['201', '200']));
+    expect(await total()).toBe(1);
+  });
+
+  test.each(['batch', 'transaction'])(
+    'a %s of conditional creates that find their resources shows those that fit, and says of all that they were found',
+    async (type) => {
+      const creates = documents.map((_, n) => ({
+        resource: { ...documentOf(n), content: [{ attachment: { title: 'other' } }] },
+        request: { method: 'POST', url: 'DocumentReference', ifNoneExist: `_id=${documents[n]}` },
+      }));
+      const entries = entriesOf(await send(type, creates));
+      expect(statusesOf(entries)).toEqual(creates.map(() => '200'));
+      expect(entries.map(({ response }) => String(response.location).split('/').at(-3))).toEqual(documents);
+      const shown = entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource as Body]));
+      expect(shown).toHaveLength(FITTING);
+      for (const resource of shown) expect(resource['content'][0].attachment).not.toHaveProperty('title');
+    },
+  );
+
+  test('a request of its own has no other limit than that of its page', async () => {
+    const reply = await subject().call('GET', `/DocumentReference?patient=${subjectId}&_count=500`, { token });
+    expect((reply.body['entry'] as Body[]).length).toBe(8);
+    expect(linkOf(reply, 'next')).toBeDefined();
+  });
+
+  test('_pretty says the same of a large answer', async () => {
+    const body = {
+      resourceType: 'Bundle',
+      type: 'batch',
+      entry: documents.slice(0, 3).map((id) => get(`DocumentReference/${id}`)),
+    };
+    const [plain, pretty] = [
+      await subject().call('POST', '', { token, body }),
+      await subject().call('POST', '/?_pretty=true', { token, body }),
+    ];
+    expect(pretty.text).toBe(`${JSON.stringify(plain.body, null, 2)}\n`);
+    expect(pretty.headers.get('content-type')).toBe(plain.headers.get('content-type'));
+  });
+}
