@@ -1,8 +1,8 @@
 /** What each interaction with a type does, as steps that prepare it; type-interactions.ts says where they are. */
 import type { Deps } from '../deps.ts';
-import { decodeUtf8, readBody } from '../http/body.ts';
+import { decodeUtf8 } from '../http/body.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { readJson, readJsonIfAny } from './resource-body.ts';
+import { readJson, readJsonIfAny, type Sent } from './resource-body.ts';
 import type { Interaction, Look, RequestContext } from './interaction.ts';
 import type { InteractionName } from './type-interactions.ts';
 import { requireForm } from './media-type.ts';
@@ -20,10 +20,9 @@ import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate, planWrite
 import { prepareWrite } from './run-write.ts';
 
 /** One request, as its interaction sees it. */
-export interface Call {
+export interface Call extends Sent {
   readonly deps: Deps;
   readonly context: RequestContext;
-  readonly request: Request;
   /** The parameters of the URL. */
   readonly pairs: readonly Pair[];
   /** Of the path; `''` where it has none. */
@@ -34,8 +33,8 @@ export interface Call {
 export type Prepare = (call: Call, type: ResourceType) => Promise<Interaction | Look> | Interaction | Look;
 
 /** The form of `POST _search`; a body may be missing, since the URL can hold parameters too. */
-async function formOf({ deps, request }: Call): Promise<Pair[]> {
-  const bytes = await readBody(request, deps.config.FHIR_MAX_BODY_BYTES);
+async function formOf({ request, body }: Call): Promise<Pair[]> {
+  const bytes = await body();
   if (bytes.byteLength === 0) return [];
   requireForm(request.headers.get('content-type'));
   return [...new URLSearchParams(decodeUtf8(bytes))];
@@ -43,8 +42,9 @@ async function formOf({ deps, request }: Call): Promise<Pair[]> {
 
 const write = (context: RequestContext, draft: Draft): Interaction => prepareWrite(context, planWrite(context, draft));
 
-async function preparePatch({ deps, context, request }: Call, type: ResourceType, target: PatchTarget): Promise<Look> {
-  const patch = patchOf(type, target, await readPatch(deps, request), request.headers);
+async function preparePatch(call: Call, type: ResourceType, target: PatchTarget): Promise<Look> {
+  const { context, request } = call;
+  const patch = patchOf(type, target, await readPatch(call), request.headers);
   return lookFor(context, null, [patch], ([seen = []]) => write(context, draftPatch(context, patch, seen)));
 }
 
@@ -72,21 +72,21 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
     refuseNoneExist(request.headers);
     return prepareEverything(context, id, pairs);
   },
-  everythingByPost: async ({ deps, context, id, pairs, request }) => {
+  everythingByPost: async ({ context, id, pairs, request, body }) => {
     refuseNoneExist(request.headers);
-    const asked = everythingParameters(await readJsonIfAny(deps, request));
+    const asked = everythingParameters(await readJsonIfAny({ request, body }));
     return prepareEverything(context, id, [...pairs, ...asked]);
   },
-  create: async ({ deps, context, pairs, request }, type) => {
+  create: async ({ context, pairs, request, body }, type) => {
     requireFormControls(pairs, 'create');
-    return write(context, draftCreate(context, type, await readJson(deps, request), request.headers));
+    return write(context, draftCreate(context, type, await readJson({ request, body }), request.headers));
   },
-  update: async ({ deps, context, id, pairs, request }, type) => {
+  update: async ({ context, id, pairs, request, body }, type) => {
     requireFormControls(pairs, 'update');
-    return write(context, draftUpdate(context, type, id, await readJson(deps, request), request.headers));
+    return write(context, draftUpdate(context, type, id, await readJson({ request, body }), request.headers));
   },
-  conditionalUpdate: async ({ deps, context, pairs, request }, type) => {
-    const content = await readJson(deps, request);
+  conditionalUpdate: async ({ context, pairs, request, body }, type) => {
+    const content = await readJson({ request, body });
     return write(context, draftConditionalUpdate(context, type, conditionOf(pairs), content, request.headers));
   },
   patch: async (call, type) => {
@@ -95,8 +95,8 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
   },
   conditionalPatch: async (call, type) =>
     preparePatch(call, type, foundBy(call.context, type, conditionOf(call.pairs))),
-  validate: async ({ deps, context, pairs, request }, type) =>
-    prepareValidate(context, type, null, pairs, await readJson(deps, request), request.headers),
-  validateInstance: async ({ deps, context, id, pairs, request }, type) =>
-    prepareValidate(context, type, id, pairs, await readJson(deps, request), request.headers),
+  validate: async ({ context, pairs, request, body }, type) =>
+    prepareValidate(context, type, null, pairs, await readJson({ request, body }), request.headers),
+  validateInstance: async ({ context, id, pairs, request, body }, type) =>
+    prepareValidate(context, type, id, pairs, await readJson({ request, body }), request.headers),
 };

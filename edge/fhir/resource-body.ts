@@ -1,22 +1,28 @@
 /** The content of a write: JSON, and valid FHIR of the right type. */
 import { Fault } from '../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../shared/json.ts';
-import type { Deps } from '../deps.ts';
-import { decodeUtf8, readBody } from '../http/body.ts';
+import { decodeUtf8 } from '../http/body.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { requireAffordableLists } from './cost.ts';
 import { requireJsonBody } from './media-type.ts';
 import { subsettedAt } from './subset.ts';
 import { validate } from './validate/validate.ts';
 
+/** A request, and its body, which is read when it is first asked for. */
+export interface Sent {
+  readonly request: Request;
+  /** @throws Fault as `readBody` */
+  readonly body: () => Promise<Uint8Array>;
+}
+
 const PART =
   'meta.tag says SUBSETTED: this is a part of a resource, as _elements and _summary return it, and writing it would erase ' +
   'the rest. Read the whole resource, change that, and write it';
 
 /** @throws Fault 415, 413, or 400 for what is not JSON */
-export async function readJson({ config }: Pick<Deps, 'config'>, request: Request): Promise<Json> {
+export async function readJson({ request, body }: Sent): Promise<Json> {
   requireJsonBody(request.headers.get('content-type'));
-  return parseBody(decodeUtf8(await readBody(request, config.FHIR_MAX_BODY_BYTES)), 'a resource');
+  return parseBody(decodeUtf8(await body()), 'a resource');
 }
 
 /**
@@ -24,8 +30,8 @@ export async function readJson({ config }: Pick<Deps, 'config'>, request: Reques
  *
  * @throws Fault as `readJson`
  */
-export async function readJsonIfAny({ config }: Pick<Deps, 'config'>, request: Request): Promise<Json> {
-  const bytes = await readBody(request, config.FHIR_MAX_BODY_BYTES);
+export async function readJsonIfAny({ request, body }: Sent): Promise<Json> {
+  const bytes = await body();
   if (bytes.byteLength === 0) return null;
   requireJsonBody(request.headers.get('content-type'));
   return parseBody(decodeUtf8(bytes), 'Parameters');

@@ -90,13 +90,13 @@ function addDocuments(app: Surface, config: Config, root: string): void {
 }
 
 /** batch and transaction, at the root. */
-function addBundles(app: Surface, deps: Deps, serve: Serve): void {
+function addBundles(app: Surface, serve: Serve): void {
   for (const path of ['/fhir', '/fhir/']) {
     app.post(path, (c) =>
-      serve(c, async ({ context, pairs, request }) => {
+      serve(c, async ({ context, pairs, request, body }) => {
         requireFormControls(pairs, 'bundle');
         requireNoConditions(request.headers, 'a Bundle: conditions stand in its entries');
-        return prepareBundle(context, await readJson(deps, request));
+        return prepareBundle(context, await readJson({ request, body }));
       }),
     );
     app.all(path, notAllowed('POST', ' of a Bundle; a search is of one type: GET [type]?[parameters]'));
@@ -130,7 +130,7 @@ export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRe
   addDocuments(app, config, root);
   // Behind the documents, which anybody may read.
   letReferenceCall(app, '*', config, CALLED_METHODS);
-  addBundles(app, deps, serve);
+  addBundles(app, serve);
   addBulkExport(app, serve, notAllowed);
   addTypes(app, serve);
 

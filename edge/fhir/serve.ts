@@ -4,8 +4,9 @@ import type { Context } from 'hono';
 import { Fault } from '../../shared/fault.ts';
 import type { Deps, TimeLimits } from '../deps.ts';
 import { queryPairsOf } from '../http/address.ts';
+import { readBody } from '../http/body.ts';
 import type { GatewayEnv } from '../http/surface.ts';
-import { authenticate } from '../oauth/bearer.ts';
+import { authenticate, type Caller, withAllowedScopes } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
 import { addAudit, type AuditActor } from '../store/audit.ts';
 import { limitsAfter } from '../store/time-limits.ts';
@@ -50,7 +51,8 @@ async function run(request: Request, interaction: Interaction): Promise<Answer> 
   const { explain, answer, whole } = interaction;
   const asked = whole === undefined ? runInSteps(request, interaction) : runWhole(request, interaction, whole);
   const results = await asked.catch((error: unknown) => {
-    throw error instanceof Fault && explain !== undefined ? explain(error) : error;
+    const isOfInteraction = error instanceof Fault && error.kind !== 'forbidden';
+    throw isOfInteraction && explain !== undefined ? explain(error) : error;
   });
   return answer(results);
 }
@@ -99,46 +101,52 @@ export function createServe(deps: Deps, root: string): Serve {
     const request = c.req.raw;
     const pairs = queryPairsOf(request.url);
     const parameter = (name: string): string | null => pairs.find(([given]) => given === name)?.[1] ?? null;
-    const caller = await authenticate(deps, request, 'svc-fhir', (site, clientId) => c.set('use', { site, clientId }));
+    const authenticated = await authenticate(deps, request, 'svc-fhir', (site, clientId) =>
+      c.set('use', { site, clientId }),
+    );
     const maxBodyBytes = deps.config.FHIR_MAX_BODY_BYTES;
-    const context = {
-      caller,
-      root,
-      now: deps.now(),
-      prefer: preferOf(request.headers),
-      cursors,
-      maxBodyBytes,
-      searches,
-    };
-    const prepared = async (): Promise<readonly [string, Interaction | Look]> => {
-      refuseUnheeded(request);
-      const accepted = accepts(request.headers.get('accept'), parameter('_format'));
-      const asked = await prepare({
-        deps,
-        context,
-        request,
-        pairs,
-        id: c.req.param('id') ?? '',
-        version: c.req.param('version') ?? '',
-      });
-      return [accepted, asked];
-    };
-    const [contentType, asked] = await prepared().catch(async (error: unknown) => {
-      // Also a caller who asks for nothing that can be done must be one whose key is active.
-      await deps.database.run(assertCaller(caller));
-      throw error;
-    });
+    let bytes: Promise<Uint8Array> | undefined;
+    const readOnce = (): Promise<Uint8Array> => (bytes ??= readBody(request, maxBodyBytes));
     const actor = {
       kind: 'key' as const,
       name: null,
-      clientId: caller.clientId,
+      clientId: authenticated.clientId,
       address: deps.sourceAddress(request),
       requestId: c.get('requestId'),
     };
-    const running = { deps, context, actor, startedAt: deps.now() };
-    const { status, headers, body, stream } = await ('prepare' in asked
-      ? runAfterLooking(running, asked)
-      : run(running, asked));
+    const serve = async (caller: Caller): Promise<readonly [string, Answer]> => {
+      const context = {
+        caller,
+        root,
+        now: deps.now(),
+        prefer: preferOf(request.headers),
+        cursors,
+        maxBodyBytes,
+        searches,
+      };
+      const prepared = async (): Promise<readonly [string, Interaction | Look]> => {
+        refuseUnheeded(request);
+        const accepted = accepts(request.headers.get('accept'), parameter('_format'));
+        const asked = await prepare({
+          deps,
+          context,
+          request,
+          body: readOnce,
+          pairs,
+          id: c.req.param('id') ?? '',
+          version: c.req.param('version') ?? '',
+        });
+        return [accepted, asked];
+      };
+      const [contentType, asked] = await prepared().catch(async (error: unknown) => {
+        // Also a caller who asks for nothing that can be done must be one whose key is active.
+        await deps.database.run(assertCaller(caller));
+        throw error;
+      });
+      const running = { deps, context, actor, startedAt: deps.now() };
+      return [contentType, await ('prepare' in asked ? runAfterLooking(running, asked) : run(running, asked))];
+    };
+    const [contentType, { status, headers, body, stream }] = await withAllowedScopes(authenticated, serve);
     const sent = body !== null && parameter('_pretty') === 'true' ? textStream(prettyPieces(body)) : body;
     const type = body === null ? {} : { 'Content-Type': contentType };
     return new Response(stream ?? sent, { status, headers: { ...PRIVATE, ...type, ...headers } });

@@ -5,6 +5,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import * as z from 'zod';
 
+import { type Audience, AUDIENCES } from '../../shared/oauth/audience.ts';
 import { ACCESS_TOKEN_ALGORITHM, type Keyring } from './keyring.ts';
 
 /** RFC 9068 §2.1. */
@@ -16,7 +17,7 @@ const accessTokenClaims = z.object({
   iss: z.string(),
   sub: z.string(),
   client_id: z.string(),
-  aud: z.string(),
+  aud: z.literal(AUDIENCES),
   scope: z.string(),
   site: z.uuid(),
   iat: z.number().int(),
@@ -30,7 +31,7 @@ export interface Grant {
   readonly issuer: string;
   readonly clientId: string;
   readonly site: string;
-  readonly audience: string;
+  readonly audience: Audience;
   readonly scopes: readonly string[];
   readonly ttlSeconds: number;
 }

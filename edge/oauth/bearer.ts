@@ -1,7 +1,7 @@
 /**
- * The bearer check of every surface (RFC 6750). It verifies the token by itself; whether the key was disabled or the
- * token revoked is decided by the first statement of the request's database batch (`assertCaller`), whose Fault the
- * surfaces' mappers give `challengeOf`.
+ * The bearer check of every surface (RFC 6750). It verifies the token by itself; whether the key was disabled, the token
+ * revoked or a scope taken from the key is decided by the first statement of the request's database batch (`assertCaller`),
+ * whose Fault the surfaces' mappers give `challengeOf`.
  */
 import { Fault } from '../../shared/fault.ts';
 import type { Audience } from '../../shared/oauth/audience.ts';
@@ -15,10 +15,7 @@ import { challenge } from './challenge.ts';
 import { keyringOf } from './keyring.ts';
 
 /** Who calls, what they may do, and on which surface. */
-export interface Caller extends CallerIdentity {
-  readonly scopes: ReadonlySet<string>;
-  readonly audience: string;
-}
+export type Caller = CallerIdentity;
 
 /** A form is only read to find a token in it that should not be there. */
 const MAX_FORM_BYTES = 16 * 1024;
@@ -130,6 +127,22 @@ export function requireScopes(caller: Caller, scopes: readonly string[]): void {
     code: 'insufficient_scope',
     headers: challenge({ error: 'insufficient_scope', scope: needed }),
   });
+}
+
+/**
+ * Does the work of a request for a caller. Where the database says that the key no longer allows some of the scopes, nothing
+ * was done, and the work is done again with the rest: it then decides as for a token that never had them.
+ *
+ * @throws Fault as the work does
+ */
+export async function withAllowedScopes<Done>(caller: Caller, work: (caller: Caller) => Promise<Done>): Promise<Done> {
+  try {
+    return await work(caller);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'insufficient_scope' || error.rows === undefined) throw error;
+    const lost = new Set(error.rows);
+    return withAllowedScopes({ ...caller, scopes: new Set([...caller.scopes].filter((_, n) => !lost.has(n))) }, work);
+  }
 }
 
 /** The headers a mapper adds for a Fault: those it brings, and the challenge that a refusal by the database lacks. */

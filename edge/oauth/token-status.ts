@@ -6,7 +6,7 @@ import type { Deps, Query } from '../deps.ts';
 import { oauthAddresses } from '../http/smart-configuration.ts';
 import { assertCaller, type CallerIdentity } from '../store/api-key.ts';
 import { enterSite } from '../store/in-site.ts';
-import { isTokenLive, revokeToken } from '../store/token.ts';
+import { revokeToken, tokenStanding } from '../store/token.ts';
 import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
 import { authenticateClient } from './assertion/authenticate.ts';
 import { hasAssertion, type Presented, readPresented } from './assertion/credentials.ts';
@@ -26,6 +26,9 @@ const identityOf = (claims: AccessTokenClaims): CallerIdentity => ({
   site: claims.site,
   clientId: claims.client_id,
   tokenId: claims.jti,
+  audience: claims.aud,
+  // Neither endpoint needs a scope.
+  scopes: new Set(),
 });
 
 /** What a batch about a token of the asker's client begins with. */
@@ -79,7 +82,8 @@ async function answerAsker<Answer>(
 export type Introspection = { readonly active: false } | (AccessTokenClaims & { active: true; token_type: 'Bearer' });
 
 /**
- * RFC 7662 §2.2. Whatever is not a live token of the caller's own client is `{"active":false}` and nothing else.
+ * RFC 7662 §2.2. Whatever is not a live token of the caller's own client is `{"active":false}` and nothing else. `scope`
+ * has the scopes that the key still allows; a token without any can do nothing, and is not active.
  *
  * @throws Refused or Fault as client authentication and the bearer check do
  */
@@ -91,8 +95,13 @@ export async function introspect(deps: Deps, clientKeys: ClientKeyring, attempt:
       if (bearer !== undefined) await deps.database.run(assertCaller(bearer));
       return { active: false };
     }
-    const [, rows] = await deps.database.batch([openingOf(bearer, claims), isTokenLive(identityOf(claims))]);
-    return rows[0]?.live === true ? { active: true, token_type: 'Bearer', ...claims } : { active: false };
+    const [, rows] = await deps.database.batch([openingOf(bearer, claims), tokenStanding(identityOf(claims))]);
+    const { live = false, scopes } = rows[0] ?? {};
+    const scope = claims.scope
+      .split(' ')
+      .filter((one) => scopes?.includes(one))
+      .join(' ');
+    return live && scope !== '' ? { active: true, token_type: 'Bearer', ...claims, scope } : { active: false };
   });
 }
 

@@ -1,5 +1,6 @@
 /** API keys (edge/README.md, Administration): the statements that read them. */
-import type { Query } from '../deps.ts';
+import { type Audience, AUDIENCE_PROTOCOL } from '../../shared/oauth/audience.ts';
+import type { Param, Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 /** Who an access token speaks for, as far as the database needs to know. */
@@ -8,13 +9,22 @@ export interface CallerIdentity {
   readonly clientId: string;
   /** The access token's `jti`. */
   readonly tokenId: string;
+  readonly audience: Audience;
+  /** Those of the token, as far as the request relies on them. */
+  readonly scopes: ReadonlySet<string>;
 }
+
+/** The arguments that tell the database which token a request has (`assert_caller`), the scopes last. */
+export const callerArguments = ({ site, clientId, tokenId, audience, scopes }: CallerIdentity) =>
+  [site, clientId, tokenId, audience, AUDIENCE_PROTOCOL[audience], [...scopes]] as const satisfies readonly Param[];
 
 /**
  * The first statement of every batch made for a token: fails the batch (Fault `unauthenticated`, `invalid_token`) when
- * the key was disabled or the token revoked, so that neither needs a round trip of its own.
+ * the key was disabled or the token revoked, or (`forbidden`, `insufficient_scope`, with the positions of the scopes) when
+ * the key no longer allows a scope, so that none of these needs a round trip of its own.
  */
 export function assertCaller(caller: CallerIdentity): Query {
-  const { site, clientId, tokenId } = caller;
-  return { ...read`select assert_caller(${site}::uuid, ${clientId}, ${tokenId})`, site };
+  const [site, clientId, tokenId, audience, protocol, scopes] = callerArguments(caller);
+  const query = read`select assert_caller(${site}::uuid, ${clientId}, ${tokenId}, ${audience}, ${protocol}, ${scopes}::text[])`;
+  return { ...query, site };
 }

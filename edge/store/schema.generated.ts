@@ -29,7 +29,7 @@ export const FUNCTIONS: readonly string[] = [
   'bulk_export_file_write',
   'bulk_export_found',
   'bulk_export_step',
-  'caller_refusal',
+  'caller_standing',
   'client_find',
   'console_person_note',
   'console_session_ask',

@@ -10,6 +10,11 @@ interface Meaning {
 /** Class GW is raised by our own functions (migrations/functions); some name the rows that they refuse in DETAIL. */
 const OWN = {
   GW401: { kind: 'unauthenticated', message: 'the token is no longer valid', code: 'invalid_token' },
+  GW403: {
+    kind: 'forbidden',
+    message: 'the API key no longer allows every scope of the access token',
+    code: 'insufficient_scope',
+  },
   GW404: { kind: 'not-found', message: 'no such resource' },
   GW409: { kind: 'conflict', message: 'the request conflicts with another' },
   GW410: { kind: 'conflict', message: 'another has taken the job over', code: 'lease-lost' },

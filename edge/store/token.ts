@@ -1,6 +1,6 @@
 /** Access tokens in the database: only what was revoked before it expired (RFC 7009), and single use where Postgres keeps it. */
 import type { Query } from '../deps.ts';
-import type { CallerIdentity } from './api-key.ts';
+import { callerArguments, type CallerIdentity } from './api-key.ts';
 import { read, sql } from './sql.ts';
 
 /** @param expires seconds since the epoch: the token's `exp` */
@@ -8,11 +8,14 @@ export function revokeToken(token: CallerIdentity, expires: number): Query {
   return sql`select token_revoke(${token.site}::uuid, ${token.tokenId}, to_timestamp(${expires}::float8))`;
 }
 
-/** Whether a token would be let in now: its key is active and it was not revoked. */
-export function isTokenLive(token: CallerIdentity): Query<{ live: boolean }> {
+/** How a token stands now: whether it is accepted, and the scopes that its key allows. */
+export function tokenStanding(token: CallerIdentity): Query<{ live: boolean; scopes: string[] | null }> {
+  const [site, clientId, tokenId, audience, protocol] = callerArguments(token);
   return read<{
     live: boolean;
-  }>`select caller_refusal(${token.site}::uuid, ${token.clientId}, ${token.tokenId}) is null as live`;
+    scopes: string[] | null;
+  }>`select s.refusal is null as live, s.scopes
+       from caller_standing(${site}::uuid, ${clientId}, ${tokenId}, ${audience}, ${protocol}) s`;
 }
 
 /** @param expires seconds since the epoch after which the claim may be forgotten */

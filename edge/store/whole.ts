@@ -4,7 +4,7 @@
  * one by one, which PostgreSQL would parse and plan anew each time.
  */
 import type { Param, Query } from '../deps.ts';
-import type { CallerIdentity } from './api-key.ts';
+import { callerArguments, type CallerIdentity } from './api-key.ts';
 import { PAGE_BYTES, type PageRow, type ReadRow } from './page.ts';
 import type { ShownIf } from './resource-by-id.ts';
 import type { ResourceWrite, WrittenResource } from './resource.ts';
@@ -19,7 +19,7 @@ export interface Access {
 }
 
 /** Arguments that each of these functions begins with: the limits (edge/platform/database.ts), and who asks. */
-const OPENING = 8;
+const OPENING = 11;
 
 /** Without casts, since the function says what its arguments are, and PostgreSQL would read each anew. */
 const callOf = (name: string, own: number): string =>
@@ -31,8 +31,8 @@ const WRITE = callOf('fhir_write', 3);
 
 function whole<Row extends object>(text: string, access: Access, own: readonly Param[]): Query<Row> {
   const { caller, address, requestId } = access;
-  const { site, clientId, tokenId } = caller;
-  return { text, params: [site, clientId, tokenId, address, requestId, ...own], whole: true, site };
+  const params = [...callerArguments(caller), address, requestId, ...own];
+  return { text, params, whole: true, site: caller.site };
 }
 
 /** As `readResource`. */

@@ -10,8 +10,8 @@
 -- what only one of them has.
 -- Settings: migrations/README.md, "Plans".
 create or replace function fhir_find(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_site uuid, p_client text,
-  p_jti text, p_address text, p_request text, p_searched text[], p_type text, p_patient uuid, p_param text,
-  p_value text, p_system text, p_after uuid, p_limit integer, p_bytes bigint)
+  p_jti text, p_audience text, p_protocol text, p_scopes text[], p_address text, p_request text,
+  p_searched text[], p_type text, p_patient uuid, p_param text, p_value text, p_system text, p_after uuid, p_limit integer, p_bytes bigint)
 returns table (type text, id uuid, version integer, last_updated text, sort_key text, meta text, body text,
   began_at bigint)
 language plpgsql
@@ -20,7 +20,8 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  began bigint := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti);
+  began bigint := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti, p_audience, p_protocol,
+    p_scopes);
   ids uuid[];
   walked uuid[];
   page refcursor;

@@ -4,7 +4,8 @@
 -- The audit's row is what audit_write would make of it; said as a line and read again it would cost an eighth of such a request.
 -- Settings: migrations/README.md, "Plans".
 create or replace function fhir_read(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_site uuid, p_client text,
-  p_jti text, p_address text, p_request text, p_type text, p_id uuid, p_version integer, p_since timestamptz)
+  p_jti text, p_audience text, p_protocol text, p_scopes text[], p_address text, p_request text,
+  p_type text, p_id uuid, p_version integer, p_since timestamptz)
 returns table (type text, id uuid, version integer, last_updated text, meta text, body text, began_at bigint)
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -16,7 +17,8 @@ declare
   is_shown boolean;
   ignored text;
 begin
-  began_at := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti);
+  began_at := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti, p_audience, p_protocol,
+    p_scopes);
   select r.type, r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.meta, r.body,
          case r.type when 'Patient' then r.id else r.patient_id end, r.version = coalesce(p_version, r.version)
            and date_trunc('second', r.last_updated) <= coalesce(p_since, 'infinity')

@@ -1,6 +1,6 @@
 -- A message as a whole request, by what its sender's isolate believes: who sends is let in, the message is taken (hl7_take),
 -- and where it is not, what there is instead comes back. One statement, whose plans are kept.
---   p_opening: [site, Client ID, jti] of an access token, which is let in as assert_caller says; or [address, MSH-3, MSH-4,
+--   p_opening: the arguments of assert_caller for an access token, its scopes last, one by one; or [address, MSH-3, MSH-4,
 --     certificate's subject] of whom a sidecar heard, as mllp_candidates takes them
 --   p_site, p_message … p_effects: as hl7_take; p_message { application, facility, controlId, sha256 } is looked for
 --   p_is_learnt: what the look-up finds is wanted of a message that was stored, too
@@ -16,7 +16,7 @@ returns table (outcome text, decided text, ack text, candidates text, senders te
 language plpgsql as $$
 #variable_conflict use_column
 declare
-  is_by_name boolean := cardinality(p_opening) = 3;
+  is_by_name boolean := cardinality(p_opening) <> 4;
   -- Else it is that of the candidates, which the transaction is in.
   named_site uuid := case when is_by_name then p_site end;
   taken bytea;
@@ -24,7 +24,7 @@ declare
 begin
   began_at := limit_time(p_deadline, p_lock_ms, p_work_ms);
   if is_by_name then
-    ignored := assert_caller(p_opening[1]::uuid, p_opening[2], p_opening[3]);
+    ignored := assert_caller(p_opening[1]::uuid, p_opening[2], p_opening[3], p_opening[4], p_opening[5], p_opening[6:]);
   else
     candidates := (
       select json_agg(c) from mllp_candidates(p_opening[1], p_opening[2], p_opening[3], p_opening[4]) c);

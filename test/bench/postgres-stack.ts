@@ -22,6 +22,7 @@ import { makeSecrets } from '../stack/services/secrets.ts';
 import { ALL_SCOPES, createApiKey, createSite } from '../stack/services/seed.ts';
 import { adt, fillPatients, oru } from './gateway-stack.ts';
 import { inProcess } from './in-process.ts';
+import type { Audience } from '../../shared/oauth/audience.ts';
 
 const PATIENTS = 10_000;
 /** Of the patient whose are looked for, made over each way. */
@@ -182,7 +183,7 @@ export async function startPostgresStack(settings: Readonly<Record<string, strin
   const site = await createSite(owner);
   const { clientId } = await createApiKey(owner, { site });
   const patient = await fillPatients(owner, site, PATIENTS);
-  const tokenOf = (audience: string): Promise<string> =>
+  const tokenOf = (audience: Audience): Promise<string> =>
     issueAccessToken(
       keyringOf(config),
       { issuer: ROOT_URL, clientId, site, audience, scopes: ALL_SCOPES, ttlSeconds: 3600 },

@@ -92,7 +92,8 @@ export function prepareFile({ deps, context, id, pairs, request }: Call, name: s
     const { after_id: after, upto_id: upto } = file;
     if (!isResourceType(type) || after === null || upto === null) throw noExport();
     const selection = { ...key, type, number, file: { ...file, upto_id: upto }, after };
-    const pages = logged(pagesOf(deps, caller, selection), deps, requestId);
+    const relying = { ...caller, scopes: new Set(file.types.map(readScope)) };
+    const pages = logged(pagesOf(deps, relying, selection), deps, requestId);
     const { value: first = new Uint8Array() } = await pages.next();
     return { status: 200, headers: HEADERS, body: null, stream: pagedStream(first, pages) };
   };

@@ -3,7 +3,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { parseJson, printJson } from '../../../shared/json.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
-import { decodeUtf8, readBody } from '../../http/body.ts';
+import { decodeUtf8 } from '../../http/body.ts';
 import { AFTER_THE_WINDOW } from '../../http/fault-status.ts';
 import { type Caller, requireScopes } from '../../oauth/bearer.ts';
 import { beginExport, EXPORTS_UNDER_WAY } from '../../store/bulk-export.ts';
@@ -25,8 +25,8 @@ export type Level = 'system' | 'patient';
 const PATHS: Readonly<Record<Level, string>> = { system: '/$export', patient: '/Patient/$export' };
 
 /** The text of a body that may be missing, since no parameter is required; of white space alone it is none. */
-async function bodyOf({ deps, request }: Call): Promise<string> {
-  return decodeUtf8(await readBody(request, deps.config.FHIR_MAX_BODY_BYTES)).trim();
+async function bodyOf({ body }: Call): Promise<string> {
+  return decodeUtf8(await body()).trim();
 }
 
 async function askedOf(call: Call): Promise<Asked> {

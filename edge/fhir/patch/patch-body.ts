@@ -5,17 +5,15 @@
 import { decodeBase64url } from '../../../shared/base64url.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
-import type { Deps } from '../../deps.ts';
-import { decodeUtf8, readBody } from '../../http/body.ts';
+import { decodeUtf8 } from '../../http/body.ts';
 import { JSON_PATCH, requireJsonPatch, unsupportedPatch } from '../media-type.ts';
-import { parseBody } from '../resource-body.ts';
+import { parseBody, type Sent } from '../resource-body.ts';
 import { type Operation, readOperations } from './operations.ts';
 
 /** @throws Fault 415 with `Accept-Patch`, 413, or 400 for what is no JSON Patch, 422 for too many operations */
-export async function readPatch({ config }: Pick<Deps, 'config'>, request: Request): Promise<Operation[]> {
+export async function readPatch({ request, body }: Sent): Promise<Operation[]> {
   requireJsonPatch(request.headers.get('content-type'));
-  const text = decodeUtf8(await readBody(request, config.FHIR_MAX_BODY_BYTES));
-  return readOperations(parseBody(text, 'a JSON Patch'));
+  return readOperations(parseBody(decodeUtf8(await body()), 'a JSON Patch'));
 }
 
 const BINARY = new Set(['resourceType', 'id', 'meta', 'contentType', 'data']);

@@ -10,7 +10,7 @@ import { letReferenceCall } from '../../http/reference-cors.ts';
 import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { AnsweredMessage, CountUse } from '../../http/usage.ts';
-import { authenticate, requireScopes } from '../../oauth/bearer.ts';
+import { authenticate, requireScopes, withAllowedScopes } from '../../oauth/bearer.ts';
 import type { Guesses } from '../guess/guesses.ts';
 import { ingest, type Ingested } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
@@ -46,10 +46,10 @@ export function createHl7(deps: Deps, guesses: Guesses, countUse?: CountUse, not
     const body = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
     const source = { kind: 'http', address: deps.sourceAddress(request) } as const;
     const take = async (bytes: Uint8Array): Promise<Ingested> => {
-      const ingested = await ingest(
-        { ...deps, guesses },
-        { sender: { kind: 'caller', caller }, bytes, source, requestId },
-      );
+      const ingested = await withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
+        requireScopes(allowed, REQUIRED_SCOPES);
+        return ingest({ ...deps, guesses }, { sender: { kind: 'caller', caller: allowed }, bytes, source, requestId });
+      });
       // The key of a token that was checked cannot be missing: it was deleted in between.
       if (ingested.status === 'no-sender')
         throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });

@@ -5,7 +5,7 @@
 import type { Header } from '../../../shared/hl7/header.ts';
 import { plainAddress } from '../../../shared/ip.ts';
 import type { Database, Query, Results } from '../../deps.ts';
-import { assertCaller, type CallerIdentity } from '../../store/api-key.ts';
+import { assertCaller, callerArguments, type CallerIdentity } from '../../store/api-key.ts';
 import { type AuditAction, type AuditBy, noteAudit } from '../../store/audit.ts';
 import { enterSite } from '../../store/in-site.ts';
 import {
@@ -117,8 +117,8 @@ export interface SoughtMessage {
 export function doorOf(sender: Sender, { header, identity }: Pick<SoughtMessage, 'header' | 'identity'>): Door {
   if (sender.kind === 'key') return doorByName(enterSite(sender.site), null, sender);
   if (sender.kind === 'caller') {
-    const { site, clientId, tokenId } = sender.caller;
-    return doorByName(assertCaller(sender.caller), [site, clientId, tokenId], sender.caller);
+    const words = callerArguments(sender.caller).flat();
+    return doorByName(assertCaller(sender.caller), words, sender.caller);
   }
   const { address, tlsSubject = '' } = sender;
   const { sendingApplication = '', sendingFacility = '' } = header;

@@ -19,6 +19,7 @@ import { createWorkbench } from '../../../edge/workbench.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { ALL_SCOPES } from '../../stack/services/seed.ts';
 import { inProcess } from '../in-process.ts';
+import type { Audience } from '../../../shared/oauth/audience.ts';
 
 const ROOT_URL = 'http://gateway.bench';
 const HOUR_SECONDS = 3600;
@@ -71,7 +72,7 @@ export async function startLargeGateway(url: string, owner: Client): Promise<Lar
     hl7: createHl7(deps, createGuesses()),
     admin: createAdmin(deps, createWorkbench(deps, createClientKeyring(deps))),
   };
-  const tokenOf = (site: string, clientId: string, audience: string): Promise<string> =>
+  const tokenOf = (site: string, clientId: string, audience: Audience): Promise<string> =>
     issueAccessToken(
       keyringOf(config),
       { issuer: ROOT_URL, clientId, site, audience, scopes: ALL_SCOPES, ttlSeconds: HOUR_SECONDS },

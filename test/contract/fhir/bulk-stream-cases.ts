@@ -131,7 +131,7 @@ export function bulkStreamCases(subject: () => Subject): void {
         issuer: gateway.oauthBaseUrl,
         clientId: key.clientId,
         site,
-        audience: 'svc-fhir',
+        audience: 'svc-fhir' as const,
         scopes: ALL_SCOPES,
       };
       const readWith = async (ttlSeconds: number): Promise<{ token: string; response: Response }> => {
@@ -149,7 +149,7 @@ export function bulkStreamCases(subject: () => Subject): void {
       expect((await file.rest()) === whole).toBe(true);
     });
 
-    test('breaks off when the export is cancelled, the token revoked or the key disabled', async () => {
+    test('breaks off when the export is cancelled, the token revoked, its scope taken from the key or the key disabled', async () => {
       const { client, gateway } = subject();
       const cancelled = await begin(subject(), '/$export?_type=Observation', { token });
       const [first] = (await complete(subject(), cancelled, { token })).body.output;
@@ -171,9 +171,20 @@ export function bulkStreamCases(subject: () => Subject): void {
       });
       expect(revoked.status).toBe(200);
       expect(await two.end()).toBe('broken');
+      const allow = (scopes: readonly string[]) =>
+        client.query('update api_key set allowed_scopes = $2 where client_id = $1', [key.clientId, scopes]);
       const three = await begun(url, token);
+      // The file needs neither of these.
+      await allow(ALL_SCOPES.filter((scope) => scope.includes('Observation')));
+      expect((await three.rest()) === whole).toBe(true);
+      const four = await begun(url, token);
+      await allow(['system/Observation.write']);
+      expect(await four.end()).toBe('broken');
+      expect(await fetchStatus(url, token)).toBe(403);
+      await allow(ALL_SCOPES);
+      const five = await begun(url, token);
       await client.query(`update api_key set status = 'disabled' where client_id = $1`, [key.clientId]);
-      expect(await three.end()).toBe('broken');
+      expect(await five.end()).toBe('broken');
     });
 
     const fetchStatus = async (address: string, by: string): Promise<number> => {

@@ -5,7 +5,7 @@ import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { describe, expect, test } from 'vitest';
 
-import { type Body, expectOutcome, linkOf, observation, patient, type Subject, TYPES } from './subject.ts';
+import { type Body, expectOutcome, idsOf, linkOf, observation, patient, type Subject, TYPES } from './subject.ts';
 
 export function httpCases(subject: () => Subject): void {
   const call: Subject['call'] = (...args) => subject().call(...args);
@@ -74,6 +74,83 @@ export function httpCases(subject: () => Subject): void {
         expect(reply.headers.get('www-authenticate')).toContain('error="invalid_token"');
       }
       expect((await call('GET', '/Patient?identifier=dead')).body['total']).toBe(0);
+    });
+
+    test('a scope that is taken from the key is lost by its tokens at once, and no other', async () => {
+      const { client, db, gateway, site } = subject();
+      const key = await createApiKey(client, { site });
+      const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+      const allow = (scopes: readonly string[]) =>
+        client.query('update api_key set allowed_scopes = $2 where client_id = $1', [key.clientId, scopes]);
+      const identifier = randomUUID();
+      const id = await subject().create(patient(identifier), token);
+      const seen = await subject().create(observation(id), token);
+      const before = db.endpoint.requests();
+      expect((await call('GET', `/Observation/${seen}`, { token })).status).toBe(200);
+      expect(db.endpoint.requests() - before).toBe(1);
+
+      await allow(['system/Patient.read', 'system/Patient.write']);
+      const bundle = (type: 'batch' | 'transaction', ...entries: [string, string, object?][]) => ({
+        resourceType: 'Bundle',
+        type,
+        entry: entries.map(([method, url, resource]) => ({
+          request: { method, url },
+          ...(resource === undefined ? {} : { resource }),
+        })),
+      });
+      const refused: [string, string, string, object?][] = [
+        ['read', 'GET', `/Observation/${seen}`],
+        ['read', 'GET', `/Observation?patient=${id}`],
+        ['read', 'GET', `/Observation/${seen}/_history`],
+        ['read', 'GET', `/Patient/${id}/$everything?_type=Observation`],
+        ['write', 'POST', '/Observation', observation(id)],
+        ['write', 'PUT', `/Observation/${seen}`, observation(id, { id: seen })],
+        ['write', 'POST', '', bundle('transaction', ['POST', 'Observation', observation(id)])],
+      ];
+      for (const [access, method, path, body] of refused) {
+        const reply = await call(method, path, { token, ...(body === undefined ? {} : { body }) });
+        expectOutcome(reply, 403, 'forbidden');
+        const challenge = reply.headers.get('www-authenticate');
+        expect(challenge).toContain('error="insufficient_scope"');
+        expect(challenge).toContain(`system/Observation.${access}`);
+      }
+      // The body of what is tried again was read once, and its effect is one.
+      const other = randomUUID();
+      expect((await call('POST', '/Patient', { token, body: patient(other) })).status).toBe(201);
+      expect((await call('GET', `/Patient?identifier=${other}`, { token })).body['total']).toBe(1);
+      const patched = await call('PATCH', `/Patient/${id}`, {
+        token,
+        headers: { 'content-type': 'application/json-patch+json' },
+        body: [{ op: 'add', path: '/gender', value: 'other' }],
+      });
+      expect([patched.status, patched.body['gender']], patched.text).toEqual([200, 'other']);
+      const batch = await call('POST', '', {
+        token,
+        body: bundle('batch', ['GET', `Patient/${id}`], ['GET', `Observation/${seen}`]),
+      });
+      const statuses = batch.body['entry'].map((entry: Body) => entry['response'].status.slice(0, 3));
+      expect([batch.status, statuses]).toEqual([200, ['200', '403']]);
+      const everything = await call('GET', `/Patient/${id}/$everything`, { token });
+      expect(idsOf(everything)).toEqual([id]);
+      expect(everything.text).toContain('the access token lacks');
+      expectOutcome(await call('GET', '/Patient?foo=1', { token }), 400, 'not-supported');
+      expect((await call('GET', '/Patient/$export', { token, headers: { prefer: 'respond-async' } })).status).toBe(202);
+
+      // A conditional create that finds the resource must not show it.
+      await allow(['system/Patient.write']);
+      const found = await call('POST', '/Patient', {
+        token,
+        headers: { 'if-none-exist': `identifier=${identifier}` },
+        body: patient(identifier),
+      });
+      expect(found.text).not.toContain('"other"');
+
+      await allow(['system/Observation.read']);
+      expect((await call('GET', `/Observation/${seen}`, { token })).status).toBe(200);
+      await client.query(`update api_key set protocols = '{hl7}' where client_id = $1`, [key.clientId]);
+      const reply = await call('GET', `/Observation/${seen}`, { token });
+      expectOutcome(reply, 401, 'login');
+      expect(reply.headers.get('www-authenticate')).toContain('error="invalid_token"');
     });
   });
 

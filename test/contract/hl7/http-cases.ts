@@ -228,4 +228,32 @@ export function httpCases(subject: () => Subject): void {
     expect(reply.status).toBe(401);
     expect(reply.headers.get('www-authenticate')).toContain('error="invalid_token"');
   });
+
+  test('a scope that is taken from the key is lost by its tokens at once, and no other', async () => {
+    const { db, gateway, site } = subject();
+    const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
+    const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    const allow = (scopes: readonly string[]) =>
+      db.client.query('update api_key set allowed_scopes = $2 where client_id = $1', [key.clientId, scopes]);
+    const needed = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
+    await allow(needed);
+    expect((await withToken(token)).text).toContain('\rMSA|AA|');
+    await allow(needed.slice(0, 2));
+    const before = await stored(key.clientId);
+    const reply = await withToken(token);
+    expect(reply.status).toBe(403);
+    expect(reply.headers.get('www-authenticate')).toMatch(/error="insufficient_scope".*DocumentReference\.write/);
+    expect(reply.text).toContain('\rMSA|AR|');
+    expect(await stored(key.clientId)).toBe(before);
+    await allow(needed);
+    await db.client.query(`update api_key set allowed_audiences = '{svc-fhir}' where client_id = $1`, [key.clientId]);
+    const other = await withToken(token);
+    expect(other.status).toBe(401);
+    expect(other.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  });
+
+  const stored = async (clientId: string): Promise<number> => {
+    const { rowCount } = await subject().db.client.query('select from hl7_message where client_id = $1', [clientId]);
+    return rowCount ?? 0;
+  };
 }

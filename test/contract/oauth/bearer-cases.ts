@@ -164,6 +164,26 @@ export function bearerCases(subject: () => Subject): void {
       expect(byToken.body).toEqual(expected);
     });
 
+    test('says what the key still allows', async () => {
+      const client = await subject().createKey();
+      const token = await tokenOf(client);
+      const set = (column: string, value: readonly string[]) =>
+        subject().db.client.query(`update api_key set ${column} = $2 where client_id = $1`, [client.clientId, value]);
+      await set('allowed_scopes', ['system/Patient.read', 'system/Observation.read']);
+      const { body } = await asked(INTROSPECT, token, client);
+      expect(body).toEqual({
+        active: true,
+        token_type: 'Bearer',
+        ...decodeJwt(token),
+        scope: 'system/Patient.read system/Observation.read',
+      });
+      await set('allowed_scopes', []);
+      expect((await asked(INTROSPECT, token, client)).body).toEqual({ active: false });
+      await set('allowed_scopes', ['system/Patient.read']);
+      await set('protocols', ['hl7']);
+      expect((await asked(INTROSPECT, token, client)).body).toEqual({ active: false });
+    });
+
     test('86: of garbage, expired, revoked, foreign tokens', async () => {
       const other = await subject().createKey();
       const revoked = await tokenOf(key);

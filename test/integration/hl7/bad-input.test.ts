@@ -8,6 +8,7 @@ import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createHl7Site, type Hl7Site } from './site.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
+import { callerOf } from '../caller.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {
@@ -251,7 +252,7 @@ describe('bad input', () => {
     const sent = await ingest(
       { ...other.deps, database: interleaved, ...by },
       {
-        sender: { kind: 'caller', caller: { site: other.site, clientId: other.clientId, tokenId: 't' } },
+        sender: { kind: 'caller', caller: callerOf(other.site, other.clientId) },
         bytes: bytesOf(`${msh('ADT^A08')}\nPID|1||I1^^^HOSP^MR||Doe^Janet`),
         source: { kind: 'http', address: '192.0.2.7' },
         requestId: 'request-9',

@@ -10,6 +10,7 @@ import { createApiKey, type ApiKeyOptions } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from './site.ts';
+import { callerOf } from '../caller.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -54,7 +55,7 @@ describe('the same bytes', () => {
     const second = await createApiKey(db.client, { site: site.site });
     const message = `${msh('ADT^A01')}\n${PID}^Jane`;
     expect(await site.send(message)).toMatchObject({ status: 'stored' });
-    const caller = { site: site.site, clientId: second.clientId, tokenId: 'token' };
+    const caller = callerOf(site.site, second.clientId);
     expect(await send(site, { kind: 'caller', caller }, message)).toMatchObject({ status: 'stored', outcome: 'AA' });
     expect(await other.send(message)).toMatchObject({ status: 'stored', outcome: 'AA' });
     expect(await site.send(message)).toMatchObject({ status: 'seen' });

@@ -13,6 +13,7 @@ import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';
 import { createHl7Site, type Hl7Site, type Sent } from './site.ts';
+import { callerOf } from '../caller.ts';
 
 let db: TestDatabase;
 let site: Hl7Site;
@@ -276,8 +277,9 @@ test('a message that waited beyond its time is not stored', async () => {
 });
 
 describe('refused at once, whatever is believed', () => {
+  const scopes = new Set(['system/Patient.write', 'system/Observation.write']);
   const send = (clientId: string, tokenId: string, guesses = createGuesses()) => {
-    const caller = { site: site.site, clientId, tokenId };
+    const caller = callerOf(site.site, clientId, { tokenId, scopes });
     const source = { kind: 'http', address: '192.0.2.7' } as const;
     const request = { sender: { kind: 'caller', caller } as const, bytes: bytesOf(adt('T1')), source, requestId: 'r' };
     return ingest({ ...site.deps, guesses }, request);
@@ -285,20 +287,31 @@ describe('refused at once, whatever is believed', () => {
 
   test.each([
     ['a key that was disabled', `update api_key set status = 'disabled' where client_id = $1 and $2 <> ''`],
+    ['a key without the protocol', `update api_key set protocols = '{fhir}' where client_id = $1 and $2 <> ''`],
+    [
+      'a key without the audience',
+      `update api_key set allowed_audiences = '{svc-fhir}' where client_id = $1 and $2 <> ''`,
+    ],
+    [
+      'a key without one of the scopes',
+      `update api_key set allowed_scopes = '{system/Observation.write}' where client_id = $1 and $2 <> ''`,
+      { kind: 'forbidden', code: 'insufficient_scope', rows: [0] },
+    ],
     [
       'a token that was revoked',
       `select token_revoke(site_id, $2, now() + interval '1 hour') from api_key where client_id = $1`,
     ],
-  ])('%s', async (_, statement) => {
-    const { clientId } = await createApiKey(db.client, { site: site.site });
-    const [guesses, tokenId] = [createGuesses(), randomUUID()];
-    for (let n = 0; n < 2; n += 1) expect(await send(clientId, tokenId, guesses)).toMatchObject({ outcome: 'AA' });
-    await db.client.query(statement, [clientId, tokenId]);
-    const count = await tripsOf(() =>
-      expect(send(clientId, tokenId, guesses)).rejects.toMatchObject({ kind: 'unauthenticated' }),
-    );
-    expect(count).toBe(1);
-    const { rowCount } = await db.client.query('select from hl7_message where client_id = $1', [clientId]);
-    expect(rowCount).toBe(2);
-  });
+  ] as [string, string, object?][])(
+    '%s',
+    async (_, statement, fault = { kind: 'unauthenticated', code: 'invalid_token' }) => {
+      const { clientId } = await createApiKey(db.client, { site: site.site });
+      const [guesses, tokenId] = [createGuesses(), randomUUID()];
+      for (let n = 0; n < 2; n += 1) expect(await send(clientId, tokenId, guesses)).toMatchObject({ outcome: 'AA' });
+      await db.client.query(statement, [clientId, tokenId]);
+      const count = await tripsOf(() => expect(send(clientId, tokenId, guesses)).rejects.toMatchObject(fault));
+      expect(count).toBe(1);
+      const { rowCount } = await db.client.query('select from hl7_message where client_id = $1', [clientId]);
+      expect(rowCount).toBe(2);
+    },
+  );
 });

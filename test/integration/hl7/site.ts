@@ -1,5 +1,4 @@
 /** A site whose key sends messages straight into `ingest`, through the real driver, and what is then in the database. */
-import { randomUUID } from 'node:crypto';
 
 import { createGuesses, type Guesses } from '../../../edge/hl7/guess/guesses.ts';
 import { ingest, type IngestDeps, type Ingested } from '../../../edge/hl7/ingest/ingest.ts';
@@ -11,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../../stack/tools/databas
 import { createApiKey, createSite, type ApiKeyOptions, type SiteOptions } from '../../stack/services/seed.ts';
 import { bytesOf, errorsOf } from '../../stack/tools/hl7-text.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
+import { callerOf } from '../caller.ts';
 
 /** Who asks for a replay. */
 export const ADA = { kind: 'person', name: '1', address: '192.0.2.7' } as const;
@@ -64,7 +64,7 @@ export async function createHl7Site(
     ...testDeps({ signingKeys: [SIGNING_KEY], database, now: () => Date.now() }),
     guesses: createGuesses(),
   };
-  const caller = { site, clientId, tokenId: randomUUID() };
+  const caller = callerOf(site, clientId);
 
   return {
     db,

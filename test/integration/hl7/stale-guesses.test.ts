@@ -30,6 +30,7 @@ import {
 } from '../../unit/hl7/order/histories.ts';
 import { createHl7Site, type Hl7Site } from './site.ts';
 import { stateOf } from './state.ts';
+import { callerOf } from '../caller.ts';
 
 let db: TestDatabase;
 const trips = { guessed: 0, located: 0 };
@@ -105,7 +106,7 @@ const sends = (index: 0 | 1, message: string, isMllp: boolean): Step => ({
   what: `${index} ${isMllp ? 'mllp' : 'http'} ${message}`,
   run: async (places, isolate, nowMs) => {
     const { site, address, tokenId } = places[index];
-    const caller = { site: site.site, clientId: site.clientId, tokenId };
+    const caller = callerOf(site.site, site.clientId, { tokenId });
     const sender: Sender = isMllp
       ? { kind: 'address', address, tlsSubject: undefined, sidecar: 'sidecar-1' }
       : { kind: 'caller', caller };

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { findClient } from '../../../edge/store/client.ts';
-import { claimJti, isTokenLive, revokeToken } from '../../../edge/store/token.ts';
+import { claimJti, revokeToken, tokenStanding } from '../../../edge/store/token.ts';
 import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { callerOf } from '../caller.ts';
 
 let db: TestDatabase;
 let database: Database;
@@ -34,9 +35,9 @@ test('a client is found with its arrays', async () => {
 
 test('a revoked token and a disabled key are not live; expired revocations go', async () => {
   const { clientId } = await createApiKey(db.client, { site });
-  const token = (tokenId: string) => ({ site, clientId, tokenId });
+  const token = (tokenId: string) => callerOf(site, clientId, { tokenId });
   const soon = Math.floor(Date.now() / 1000) + 60;
-  const live = async (tokenId: string) => (await inSite(database, site).run(isTokenLive(token(tokenId))))[0]?.live;
+  const live = async (tokenId: string) => (await inSite(database, site).run(tokenStanding(token(tokenId))))[0]?.live;
   expect(await live('a')).toBe(true);
   await database.run(revokeToken(token('old'), soon - 3600));
   await database.run(revokeToken(token('a'), soon));
@@ -44,7 +45,9 @@ test('a revoked token and a disabled key are not live; expired revocations go', 
   expect([await live('a'), await live('b')]).toEqual([false, true]);
   const { rows } = await db.client.query<{ jti: string }>('select jti from revoked_token');
   expect(rows.map(({ jti }) => jti)).toEqual(['a']);
-  await db.client.query(`update api_key set status = 'disabled' where client_id = $1`, [clientId]);
+  await db.client.query(`update api_key set protocols = '{fhir}' where client_id = $1`, [clientId]);
+  expect(await live('b')).toBe(false);
+  await db.client.query(`update api_key set protocols = '{hl7}', status = 'disabled' where client_id = $1`, [clientId]);
   expect(await live('b')).toBe(false);
 });
 

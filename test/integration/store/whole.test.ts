@@ -1,5 +1,4 @@
 /** A request that is one statement says, and leaves in the audit, what the statements of a batch do; nobody is let in by it. */
-import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -24,6 +23,8 @@ import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';
+import { callerOf } from '../caller.ts';
+import { SCOPES } from '../../../shared/oauth/scope.ts';
 
 let db: TestDatabase;
 let gateway: Database;
@@ -34,7 +35,11 @@ let asked: string[] = [];
 const accessOf = async (): Promise<Access> => {
   const site = await createSite(db.client);
   const { clientId } = await createApiKey(db.client, { site });
-  return { caller: { site, clientId, tokenId: randomUUID() }, address: '192.0.2.1', requestId: 'request-1' };
+  return {
+    caller: callerOf(site, clientId, { audience: 'svc-fhir', scopes: new Set(SCOPES) }),
+    address: '192.0.2.1',
+    requestId: 'request-1',
+  };
 };
 
 beforeAll(async () => {
@@ -296,9 +301,9 @@ describe('nobody is let in', () => {
     }),
     writeWhole(by, { keys: [], patients: [] }, [toWrite(patient(), newId(), 'create')]),
   ];
-  const refused = async (by: Access): Promise<void> => {
+  const refused = async (by: Access, fault: object = { kind: 'unauthenticated' }): Promise<void> => {
     const count = await audits();
-    for (const query of each(by)) await expect(gateway.run(query)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    for (const query of each(by)) await expect(gateway.run(query)).rejects.toMatchObject(fault);
     expect(await audits()).toBe(count);
   };
 
@@ -307,6 +312,25 @@ describe('nobody is let in', () => {
     await db.client.query(`update api_key set status = 'disabled' where client_id = $1`, [gone.caller.clientId]);
     await refused(gone);
     await refused({ ...access, caller: { ...access.caller, site: other.caller.site } });
+  });
+
+  test('whose key no longer has the protocol, the audience, or one of the scopes', async () => {
+    const gone = await accessOf();
+    const set = (text: string) =>
+      db.client.query(`update api_key set ${text} where client_id = $1`, [gone.caller.clientId]);
+    await set(`protocols = '{hl7}'`);
+    await refused(gone);
+    await set(`protocols = '{hl7,fhir}', allowed_audiences = '{svc-hl7-http}'`);
+    await refused(gone);
+    const rows = SCOPES.flatMap((scope, n) => (scope.endsWith('.read') ? [] : [n]));
+    await set(
+      `allowed_audiences = '{svc-fhir}', allowed_scopes = '{${SCOPES.filter((_, n) => !rows.includes(n)).join()}}'`,
+    );
+    await refused(gone, { kind: 'forbidden', code: 'insufficient_scope', rows });
+    const scopes = new Set(['system/Patient.read']);
+    expect(
+      await gateway.run(readWhole({ ...gone, caller: { ...gone.caller, scopes } }, 'Patient', newId(), always)),
+    ).toEqual([]);
   });
 
   test('whose token was revoked', async () => {

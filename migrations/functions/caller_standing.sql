@@ -1,0 +1,20 @@
+-- Why an access token is rejected (refusal), null where it is accepted: its API key is not active, the token was revoked, or the
+-- key no longer has the token's audience or the protocol that this audience needs. scopes: what the key allows now, which may
+-- be less than when the token was issued.
+create or replace function caller_standing(p_site uuid, p_client text, p_jti text, p_audience text, p_protocol text,
+  out refusal text, out scopes text[])
+language plpgsql stable as $$
+begin
+  select case when k.status <> 'active' then 'the API key is not active'
+              when exists (select from revoked_token t where t.site_id = p_site and t.jti = p_jti)
+                then 'the access token was revoked'
+              when p_protocol <> all (k.protocols) then 'the API key no longer has the protocol ' || p_protocol
+              when k.allowed_audiences <> '{}' and p_audience <> all (k.allowed_audiences)
+                then p_audience || ' is no longer among the Allowed audiences of the API key' end,
+         k.allowed_scopes
+    into refusal, scopes
+    from api_key k where k.site_id = p_site and k.client_id = p_client;
+  if not found then
+    refusal := 'the API key is not active';
+  end if;
+end $$;
