@@ -3,6 +3,7 @@
  * RFC 9110 §12.5.1).
  */
 import { Fault } from '../../shared/fault.ts';
+import { type MediaType, parseMediaType } from '../http/media-type.ts';
 
 export const FHIR_JSON = 'application/fhir+json';
 /** RFC 6902 §6. */
@@ -13,20 +14,6 @@ const NDJSON_TYPES = new Set([FHIR_NDJSON, 'application/ndjson', 'application/x-
 const FORMATS = new Set([...JSON_TYPES, 'json']);
 const RANGES = new Set(['*/*', 'application/*']);
 const R4_VERSIONS = new Set(['4.0', '4.0.1', '4']);
-
-interface MediaType {
-  readonly type: string;
-  readonly parameters: ReadonlyMap<string, string>;
-}
-
-function parse(text: string): MediaType {
-  const [type = '', ...rest] = text.split(';').map((part) => part.trim());
-  const parameters = rest.map((part): [string, string] => {
-    const [name = '', value = ''] = part.split('=');
-    return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, '$1')];
-  });
-  return { type: type.toLowerCase(), parameters: new Map(parameters) };
-}
 
 const isR4 = ({ parameters }: MediaType): boolean => R4_VERSIONS.has(parameters.get('fhirversion') ?? '4.0');
 const isWanted = ({ parameters }: MediaType): boolean => Number(parameters.get('q') ?? '1') > 0;
@@ -41,12 +28,12 @@ export function acceptedType(accept: string | null, format: string | null): stri
     new Fault('not-acceptable', `only ${FHIR_JSON} (FHIR 4.0.1) can be served: send Accept: ${FHIR_JSON}`);
   if (format !== null) {
     // A + in a query that was not escaped arrives as a space.
-    const given = parse(format.replace(' ', '+'));
+    const given = parseMediaType(format.replace(' ', '+'));
     if (!FORMATS.has(given.type) || !isR4(given)) throw refuse();
     return `${FHIR_JSON}; charset=utf-8`;
   }
   if (accept === null || accept.trim() === '') return `${FHIR_JSON}; charset=utf-8`;
-  const wanted = accept.split(',').map(parse).filter(isWanted).filter(isR4);
+  const wanted = accept.split(',').map(parseMediaType).filter(isWanted).filter(isR4);
   if (wanted.some(({ type }) => type === FHIR_JSON || RANGES.has(type))) return `${FHIR_JSON}; charset=utf-8`;
   const json = wanted.find(({ type }) => JSON_TYPES.has(type));
   if (json === undefined) throw refuse();
@@ -62,7 +49,7 @@ const isUtf8 = ({ parameters }: MediaType): boolean =>
  * @throws Fault `not-acceptable` when `Accept` does not allow it
  */
 export function acceptedNdjson(accept: string | null): string {
-  const wanted = (accept ?? '*/*').split(',').map(parse).filter(isWanted);
+  const wanted = (accept ?? '*/*').split(',').map(parseMediaType).filter(isWanted);
   if (accept?.trim() === '' || wanted.some(({ type }) => NDJSON_TYPES.has(type) || RANGES.has(type)))
     return FHIR_NDJSON;
   throw new Fault('not-acceptable', `a file is ${FHIR_NDJSON}: send Accept: ${FHIR_NDJSON}`);
@@ -70,7 +57,7 @@ export function acceptedNdjson(accept: string | null): string {
 
 /** @throws Fault `unsupported-media-type` when a body is not FHIR JSON in UTF-8 */
 export function requireJsonBody(contentType: string | null): void {
-  const given = parse(contentType ?? '');
+  const given = parseMediaType(contentType ?? '');
   if (JSON_TYPES.has(given.type) && isR4(given) && isUtf8(given)) return;
   throw new Fault('unsupported-media-type', `the body must be sent as Content-Type: ${FHIR_JSON}, in UTF-8`);
 }
@@ -85,15 +72,6 @@ export function unsupportedPatch(): Fault {
 
 /** @throws Fault `unsupported-media-type` when a patch is not JSON Patch in UTF-8 */
 export function requireJsonPatch(contentType: string | null): void {
-  const given = parse(contentType ?? '');
+  const given = parseMediaType(contentType ?? '');
   if (given.type !== JSON_PATCH || !isUtf8(given)) throw unsupportedPatch();
-}
-
-/** @throws Fault `unsupported-media-type` when a body is not a form */
-export function requireForm(contentType: string | null): void {
-  if (parse(contentType ?? '').type === 'application/x-www-form-urlencoded') return;
-  throw new Fault(
-    'unsupported-media-type',
-    'the parameters of _search must be sent as Content-Type: application/x-www-form-urlencoded',
-  );
 }

@@ -1,11 +1,10 @@
 /** What each interaction with a type does, as steps that prepare it; type-interactions.ts says where they are. */
 import type { Deps } from '../deps.ts';
-import { decodeUtf8 } from '../http/body.ts';
+import { formDecoder } from '../http/form-body.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { readJson, readJsonIfAny, type Sent } from './resource-body.ts';
 import type { Interaction, Look, RequestContext } from './interaction.ts';
 import type { InteractionName } from './type-interactions.ts';
-import { requireForm } from './media-type.ts';
 import { draftPatch, foundBy, lookFor, type PatchTarget, patchOf } from './patch/patch.ts';
 import { readPatch } from './patch/patch-body.ts';
 import { everythingParameters, prepareEverything } from './everything.ts';
@@ -36,8 +35,7 @@ export type Prepare = (call: Call, type: ResourceType) => Promise<Interaction | 
 async function formOf({ request, body }: Call): Promise<Pair[]> {
   const bytes = await body();
   if (bytes.byteLength === 0) return [];
-  requireForm(request.headers.get('content-type'));
-  return [...new URLSearchParams(decodeUtf8(bytes))];
+  return [...new URLSearchParams(formDecoder(request.headers.get('content-type'))(bytes))];
 }
 
 const write = (context: RequestContext, draft: Draft): Interaction => prepareWrite(context, planWrite(context, draft));

@@ -59,6 +59,8 @@ export function smartConfiguration(config: Config) {
     token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHM_NAMES,
     grant_types_supported: ['client_credentials'],
     scopes_supported: SCOPES,
+    // SMART requires the member of every server; without an authorization endpoint no request uses it.
+    code_challenge_methods_supported: ['S256'],
     introspection_endpoint: addresses.introspectionEndpoint,
     revocation_endpoint: addresses.revocationEndpoint,
     capabilities: ['client-confidential-asymmetric', 'permission-v1'],

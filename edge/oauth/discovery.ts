@@ -11,8 +11,8 @@ export const JWKS_CACHE_CONTROL = 'public, max-age=300';
  * is left out (§3.2).
  */
 export function authorizationServerMetadata(config: Config) {
-  // `capabilities` is SMART's own; every other member of its document is one of RFC 8414.
-  const { capabilities: _, ...metadata } = smartConfiguration(config);
+  // `capabilities` is SMART's own. RFC 8414 §2 leaves the methods of PKCE out where there is no authorization endpoint.
+  const { capabilities: _, code_challenge_methods_supported: __, ...metadata } = smartConfiguration(config);
   const algorithms = metadata.token_endpoint_auth_signing_alg_values_supported;
   return {
     ...metadata,

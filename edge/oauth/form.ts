@@ -4,12 +4,12 @@
  */
 import { Fault } from '../../shared/fault.ts';
 import { quote } from '../../shared/quote.ts';
-import { decodeUtf8, readBody } from '../http/body.ts';
+import { readBody } from '../http/body.ts';
+import { formDecoder } from '../http/form-body.ts';
 import { refuse as refuseWith } from './refused.ts';
 
 const MAX_FORM_BYTES = 16 * 1024;
 const MAX_PARAMETERS = 20;
-const MEDIA_TYPE = 'application/x-www-form-urlencoded';
 /** All but the tab, which `scope` refuses by a code of its own. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
@@ -23,12 +23,13 @@ export interface Form {
 
 const refuse = (reason: string) => refuseWith({ code: 'form', reason });
 
-function checkMediaType(header: string | null): void {
-  const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
-  if (type !== MEDIA_TYPE) throw refuse(`the Content-Type was ${quote(header ?? undefined)}, expected ${MEDIA_TYPE}`);
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
-  if (charset !== undefined && charset.replaceAll('"', '') !== 'utf-8')
-    throw refuse('the charset of the form is not UTF-8');
+/** @throws Refused 400, the status of every form that cannot be read (RFC 6749 §5.2) */
+function decoderOf(request: Request): ReturnType<typeof formDecoder> {
+  try {
+    return formDecoder(request.headers.get('content-type'));
+  } catch (error) {
+    throw error instanceof Fault ? refuse(error.message) : error;
+  }
 }
 
 function decode(text: string): string {
@@ -61,9 +62,9 @@ export function parseForm(body: string): Form {
  */
 export async function readForm(request: Request): Promise<Form> {
   if (new URL(request.url).search !== '') throw refuse('parameters are sent in the body, never in the query');
-  checkMediaType(request.headers.get('content-type'));
+  const textOf = decoderOf(request);
   try {
-    return parseForm(decodeUtf8(await readBody(request, MAX_FORM_BYTES)));
+    return parseForm(textOf(await readBody(request, MAX_FORM_BYTES)));
   } catch (error) {
     if (error instanceof Fault) throw refuseWith({ code: 'form', reason: error.message }, error.kind);
     throw error;

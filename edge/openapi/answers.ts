@@ -17,10 +17,14 @@ export const MEANING: Readonly<Record<Kind, { readonly means: string; readonly n
   malformed: { means: 'The request cannot be read, or asks for what is not known.', next: 'Change the request.' },
   invalid: { means: 'It was read and is refused for its content.', next: 'Change the content.' },
   unauthenticated: {
-    means: 'No token, or one that is not valid here: expired, revoked, of another surface, of a disabled key.',
+    means:
+      'No token, or one that is not valid here: expired, revoked, of another surface, of a key that is disabled or no longer has the audience or its protocol.',
     next: 'Get a new token; if that does not help, ask the administrator of the key.',
   },
-  forbidden: { means: 'The token lacks a scope.', next: 'Ask for the scopes that `WWW-Authenticate` names.' },
+  forbidden: {
+    means: 'The token lacks a scope, or its API key has lost it.',
+    next: 'Ask for the scopes that `WWW-Authenticate` names.',
+  },
   'not-found': { means: 'There is none, or not in the site of the token.', next: 'Do not send it again.' },
   'method-not-allowed': { means: 'The address does not take this method.', next: 'Use one of `Allow`.' },
   'not-acceptable': { means: 'What `Accept` or `_format` wants cannot be served.', next: 'Ask for JSON.' },

@@ -2,8 +2,9 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
 
-import { Fault } from '../../../shared/fault.ts';
-import { decodeUtf8, readBody } from '../../http/body.ts';
+import type { Fault } from '../../../shared/fault.ts';
+import { readBody } from '../../http/body.ts';
+import { formDecoder } from '../../http/form-body.ts';
 import type { GatewayEnv } from '../../http/surface.ts';
 import { parse } from '../api/parse.ts';
 
@@ -19,10 +20,8 @@ export const readQuery = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape
 export async function readForm(c: Context<GatewayEnv>, maxBytes = 256 * 1024): Promise<URLSearchParams> {
   const known = c.get('form');
   if (known !== undefined) return known;
-  if (!/^application\/x-www-form-urlencoded\b/i.test(c.req.header('content-type') ?? '')) {
-    throw new Fault('unsupported-media-type', 'this page sends application/x-www-form-urlencoded');
-  }
-  const form = new URLSearchParams(decodeUtf8(await readBody(c.req.raw, maxBytes)));
+  const decode = formDecoder(c.req.header('content-type') ?? null);
+  const form = new URLSearchParams(decode(await readBody(c.req.raw, maxBytes)));
   c.set('form', form);
   return form;
 }

@@ -413,6 +413,15 @@ export function searchCases(subject: () => Subject): void {
       expectOutcome(await post('/Patient/_search', 'foo=1'), 400, 'not-supported', 'http.foo');
       const json = await subject().call('POST', '/Patient/_search', { token, body: {} });
       expectOutcome(json, 415, 'not-supported');
+      const sentAs = (charset: string, body: string) =>
+        subject().call('POST', '/Patient/_search', {
+          token,
+          body,
+          headers: { 'content-type': `application/x-www-form-urlencoded; charset=${charset}` },
+        });
+      expect(idsOf(await sentAs('ISO-8859-1', 'identifier=urn%3Amrn%7CB2')).map(nameOf)).toEqual(['wei']);
+      expectOutcome(await sentAs('ISO-8859-1', 'name=é'), 400, 'invalid');
+      expectOutcome(await sentAs('utf-16', 'name=e'), 415, 'not-supported');
       const page = await post('/Patient/_search', '_count=2');
       expect(idsOf(await get(linkOf(page, 'next') ?? '')).map(nameOf)).toEqual(['anon']);
     });

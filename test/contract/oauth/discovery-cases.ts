@@ -30,6 +30,7 @@ export function discoveryCases(subject: () => Subject): void {
       token_endpoint_auth_signing_alg_values_supported: ['RS256', 'RS384', 'PS256', 'PS384', 'ES256', 'ES384', 'EdDSA'],
       grant_types_supported: ['client_credentials'],
       scopes_supported: ALL_SCOPES,
+      code_challenge_methods_supported: ['S256'],
       introspection_endpoint: `${oauth()}/oauth2/introspect`,
       revocation_endpoint: `${oauth()}/oauth2/revoke`,
       capabilities: ['client-confidential-asymmetric', 'permission-v1'],
@@ -41,7 +42,7 @@ export function discoveryCases(subject: () => Subject): void {
   test('RFC 8414 metadata, also where the path of the issuer puts it', async () => {
     const { document } = await get(metadata());
     expect(document).toMatchObject({ issuer: oauth(), token_endpoint: `${oauth()}/oauth2/token` });
-    expect(document['capabilities']).toBeUndefined();
+    expect([document['capabilities'], document['code_challenge_methods_supported']]).toEqual([undefined, undefined]);
     for (const value of Object.values(document)) expect(value).not.toEqual([]);
     const { origin, pathname } = new URL(oauth());
     const moved = await get(`${origin}/.well-known/oauth-authorization-server${pathname === '/' ? '' : pathname}`);

@@ -41,6 +41,17 @@ export function formCases(subject: () => Subject): void {
     expectToken(await post(subject(), form, { headers: { 'content-type': `${FORM}; charset=UTF-8` } }));
   });
 
+  test('2: a form that is all ASCII, in a charset that begins with ASCII', async () => {
+    const key = await subject().createKey();
+    for (const charset of ['ISO-8859-1', 'US-ASCII', 'windows-1252']) {
+      const headers = { 'content-type': `${FORM}; charset=${charset}` };
+      const form = new URLSearchParams({ ...formOf(await assertion(subject(), key)), x: 'Müller' }).toString();
+      expectToken(await post(subject(), form, { headers }));
+      const raw = await post(subject(), `${form}&y=M\u00fcller`, { headers });
+      expectRefusal(raw, 400, 'invalid_request', /not all ASCII: send it in UTF-8/);
+    }
+  });
+
   test('3: over 16 KiB, declared', async () => {
     expectRefusal(await post(subject(), `a=${'b'.repeat(16384)}`), 413, 'invalid_request', /16384 bytes/);
   });
