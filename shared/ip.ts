@@ -117,7 +117,7 @@ export function printAddress(bytes: Uint8Array): string {
 export function plainAddress(text: string): string {
   // Dotted decimal has one spelling only.
   if (!/[:%]/.test(text)) return text;
-  const bare = text.replace(/%.*$/, '');
+  const [bare = ''] = text.split('%', 1);
   const bytes = parseAddress(bare);
   return bytes === undefined ? bare : printAddress(bytes);
 }

@@ -153,7 +153,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
       return c.redirect(`${deps.config.ADMIN_PUBLIC_BASE_URL ?? ''}/admin/sign-in?returnTo=${returnTo}`);
     }
     if (fault?.kind === 'unauthenticated') {
-      return errorPage(deps.config, fault, { requestId, unsent: await unsentOf(c, deps.config) });
+      return errorPage(deps.config, fault, { requestId, unsent: await unsentOf(c, deps.config, sessions) });
     }
     // Whoever asks too often, or while the database is away, has no question more asked of it for them.
     const isAsked = fault?.kind !== 'throttled' && fault?.kind !== 'unavailable';

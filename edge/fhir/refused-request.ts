@@ -41,7 +41,7 @@ const HEADERS = new Set(
 
 /** `Patient.name[0].given` without its positions, so that one fault of many entries is one reason. */
 function pathOf(at: string): string {
-  const steps = at.replaceAll(/\[\d+\]|\.ofType\([^)]*\)/g, '').split('.');
+  const steps = at.replaceAll(/\[\d+\]|\.ofType\([^()]*\)/g, '').split('.');
   return steps.map((step) => (isElementName(step) ? step : UNKNOWN)).join('.');
 }
 

@@ -95,7 +95,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     expect(cookie).toMatch(/; Secure/);
     expect(cookie).toMatch(/; SameSite=Lax/);
     expect(cookie).toMatch(/; Path=\/;|; Path=\/$/);
-    expect(cookie).toMatch(/Max-Age=28800/);
+    expect(cookie).toMatch(/Max-Age=32400/);
     expect(cookie).not.toMatch(/Domain=/i);
     const page = await browser.ask(url('/admin/keys'));
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");

@@ -58,13 +58,13 @@ function ask(gateway: Gateway, method: string, path: string, host = HOST) {
 }
 
 /** A connection that sends the head of a request and a part of its body. */
-function begin({ port }: Gateway, path: string, requestId: string) {
+function begin({ port }: Gateway, path: string, requestId: string, headers = '') {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
   socket.on('data', (chunk) => (answer += String(chunk)));
   socket.on('error', () => undefined);
   socket.write(
-    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Request-Id: ${requestId}\r\n` +
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Request-Id: ${requestId}\r\n${headers}` +
       'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\ngrant_type=',
   );
   return { socket, answer: () => answer };
@@ -223,6 +223,22 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     await fetch(`${stack.gateway.url}/healthz`);
     const lines = [...logged('left-in-the-middle'), ...logged('one-that-follows')].join('\n');
     expect(lines).not.toMatch(/"event":"bug"|"level":"error"/);
+  });
+
+  test('a form without a session cookie that the gateway sealed is refused before its body is read', async () => {
+    const { origin } = new URL(stack.baseUrl);
+    for (const [what, cookie] of [
+      ['without-a-cookie', ''],
+      ['with-a-forged-cookie', 'Cookie: __Host-gateway-session=a.b.c.d.e\r\n'],
+    ] as const) {
+      for (const path of ['/admin/keys', '/admin/names', '/admin/workbench/message']) {
+        const sent = begin(stack.gateway, path, `${what}-${path.split('/')[2]}`, `Origin: ${origin}\r\n${cookie}`);
+        await until('the answer', () => sent.answer().includes('\r\n\r\n'), 20_000);
+        expect(sent.answer(), `${what} ${path}`).toMatch(/^HTTP\/1\.1 401 /);
+        expect(sent.answer()).not.toContain('Send it again');
+        sent.socket.destroy();
+      }
+    }
   });
 
   test('a body that does not come within 30 s is 408', async () => {

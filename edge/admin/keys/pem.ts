@@ -20,16 +20,19 @@ const OTHERS: readonly (readonly [RegExp, string])[] = [
   [/^PKCS7|^CMS/, 'it is a bundle (PKCS #7): openssl pkcs7 -in it -print_certs prints the certificates'],
 ];
 
-/** Mail programs and word processors make dashes of hyphens, .env files `\n` of lines. */
+/** Mail programs and word processors make dashes of hyphens, .env files `\n` of lines. Bounds keep the work linear. */
 const plain = (text: string): string =>
   text
-    .replaceAll(/[\u2010-\u2015]+(?=\s*(?:BEGIN|END)\b)|(?<=(?:KEY|CERTIFICATE))\s*[\u2010-\u2015]+/g, '-----')
+    .replaceAll(
+      /[\u2010-\u2015]{1,10}(?=\s{0,10}(?:BEGIN|END)\b)|(?<=(?:KEY|CERTIFICATE))\s{0,10}[\u2010-\u2015]+/g,
+      '-----',
+    )
     .replaceAll('\\n', '\n');
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/g;
 
 /** True where it says that it is PEM, also with other dashes and when a part of it is missing. */
-export const isPem = (text: string): boolean => /BEGIN [A-Z0-9 ]*(?:KEY|CERTIFICATE|PKCS7|CMS)/.test(text);
+export const isPem = (text: string): boolean => /BEGIN [A-Z0-9 ]{0,40}(?:KEY|CERTIFICATE|PKCS7|CMS)/.test(text);
 
 function bytesOf(base64: string): Uint8Array | undefined {
   try {

@@ -6,7 +6,8 @@ import { isJsonObject, type Json, jsonIn, printJson } from '../../../shared/json
 import { publicMembersOf } from '../../../shared/oauth/jwks.ts';
 import type { FieldTexts } from '../record/texts.ts';
 
-const PEM = /BEGIN [A-Z ]*PRIVATE KEY|PRIVATE KEY\s*[-\u2010-\u2015]/;
+/** Labels are short (RFC 7468 §4): a bound keeps the work linear. */
+const PEM = /BEGIN [A-Z ]{0,40}PRIVATE KEY|PRIVATE KEY\s*[-\u2010-\u2015]/;
 /** A private or secret member of a JWK (RFC 7518 §6.2.2, §6.3.2, §6.4) with something in it, quoted in whatever way. */
 const member = (leastCharacters: number): RegExp =>
   new RegExp(`(?:^|\\W)(?:d|p|q|dp|dq|qi|k|t|r)[\\\\"'\\s]*[:=][\\\\"'\\s]*[A-Za-z0-9+/_-]{${leastCharacters},}`);

@@ -10,16 +10,28 @@ const MAX_NAME_CHARACTERS = 227;
 const MAX_SYSTEM_CHARACTERS = 1000;
 /** A scheme, and the characters of a URI behind it (RFC 3986 §2 and §3). */
 const ABSOLUTE_URI = /^[a-z][a-z0-9+.-]*:[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i;
-/** A name may hold `=` itself: the last one that an absolute URI stands behind divides. */
-const LINE = /^(.*?)\s*=\s*([a-z][a-z0-9+.-]*:\S*)$/i;
+/** The start of an absolute URI. */
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+const EQUALS_SCHEME = /=[a-z][a-z0-9+.-]*:/i;
 
 const text = z.string({ error: 'must be a text' }).trim();
 const stored = z.record(z.string(), z.string());
 
-/** @returns the name and what stands for its URI */
+/**
+ * A name may hold `=` itself: the first `=` divides behind which there is only an absolute URI, without white space.
+ *
+ * @param line trimmed
+ * @returns the name and what stands for its URI
+ */
 function parseLine(line: string): [string, string] {
-  const [, named, system] = LINE.exec(line) ?? [];
-  if (named !== undefined && system !== undefined) return [named, system];
+  const last = line.slice(line.search(/\s\S*$/) + 1);
+  const before = line.slice(0, line.length - last.length).trimEnd();
+  if (before.endsWith('=') && SCHEME.test(last)) return [before.slice(0, -1).trimEnd(), last];
+  const within = last.search(EQUALS_SCHEME);
+  if (within !== -1) {
+    const at = line.length - last.length + within;
+    return [line.slice(0, at).trimEnd(), line.slice(at + 1)];
+  }
   const at = line.indexOf('=');
   return at === -1 ? [line, ''] : [line.slice(0, at), line.slice(at + 1)];
 }

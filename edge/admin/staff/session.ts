@@ -12,9 +12,13 @@ import type { SessionIdentity } from '../../store/console-session.ts';
 import { type Actor, toActor } from './permissions.ts';
 import { createSeal } from './seal.ts';
 
-/** As console_session_is_live has it: a cookie outlives no session. */
+/** As console_session_is_live has it. The seal ends with it. */
 export const SESSION_SECONDS = 8 * 3600;
+/** The browser keeps the cookie for an hour more: a form that was sent too late is then given back (../web/unsent.tsx). */
+const COOKIE_SECONDS = SESSION_SECONDS + 3600;
 const TRANSACTION_SECONDS = 10 * 60;
+/** A time at which no seal has expired. */
+const NEVER_EXPIRED_MS = 0;
 
 // `__Host-`: this host only, every path, never without `Secure` (RFC 6265bis §4.1.3.2).
 const ATTRIBUTES = { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax' } as const;
@@ -67,12 +71,14 @@ export interface Sessions {
   keep(c: Context, session: Session): Promise<void>;
   /** What the cookie says; whether the session has ended meanwhile only the database knows. */
   read(c: Context): Promise<Session | undefined>;
+  /** Whether the cookie is one that the gateway sealed, also for a session that has ended. */
+  isSealed(c: Context): Promise<boolean>;
   drop(c: Context): void;
   /** The site of the last session of this browser. */
   lastSite(c: Context): string | undefined;
 }
 
-export function createSessions(deps: Deps): Sessions {
+export function createSessions(deps: Pick<Deps, 'config' | 'now'>): Sessions {
   const sessions = createSeal(deps.config.GATEWAY_SECRET, 'admin session');
   const transactions = createSeal(deps.config.GATEWAY_SECRET, 'admin sign-in');
   const seconds = () => Math.floor(deps.now() / 1000);
@@ -104,7 +110,7 @@ export function createSessions(deps: Deps): Sessions {
         mayAsk,
       };
       const sealed = await sessions.seal(payload, endsAt);
-      setCookie(c, SESSION, sealed, { ...ATTRIBUTES, maxAge: SESSION_SECONDS });
+      setCookie(c, SESSION, sealed, { ...ATTRIBUTES, maxAge: COOKIE_SECONDS });
       if (hasOthers) setCookie(c, LAST_SITE, site, { ...ATTRIBUTES, maxAge: LAST_SITE_SECONDS });
     },
     async read(c) {
@@ -114,6 +120,10 @@ export function createSessions(deps: Deps): Sessions {
       if (data === undefined) return undefined;
       const { session: id, siteName, timeZone, hasOthers, endsAt, askedAt, mayAsk } = data;
       return { id, actor: toActor(data), siteName, timeZone, hasOthers, endsAt, askedAt, mayAsk };
+    },
+    async isSealed(c) {
+      const sealed = getCookie(c, SESSION, 'host');
+      return sealed !== undefined && (await sessions.open(sealed, NEVER_EXPIRED_MS)) !== undefined;
     },
     drop: (c) => void deleteCookie(c, SESSION, ATTRIBUTES),
     lastSite: (c) => getCookie(c, LAST_SITE, 'host'),

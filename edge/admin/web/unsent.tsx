@@ -7,6 +7,7 @@ import type { Context } from 'hono';
 import type { Config } from '../../config.ts';
 import type { GatewayEnv } from '../../http/surface.ts';
 import { refuseCrossSite } from '../staff/cross-site.ts';
+import type { Sessions } from '../staff/session.ts';
 import { readForm } from './form.ts';
 import { linkTo } from './layout.tsx';
 import { isShownAgain } from '../keys/shown-again.ts';
@@ -17,20 +18,31 @@ export interface Unsent {
   readonly form: URLSearchParams;
 }
 
-/** Only of a form that one of our own pages sent: another site's is not put before anybody with a button to send it. */
-export async function unsentOf(c: Context<GatewayEnv>, config: Config): Promise<Unsent | undefined> {
+/**
+ * The form of a request whose session has ended. Undefined for a form of another site's page, which must not be shown with a
+ * button to send it; for a form above the limit; and without a session cookie that the gateway sealed: before that is known
+ * nothing is read.
+ */
+export async function unsentOf(
+  c: Context<GatewayEnv>,
+  config: Config,
+  sessions: Pick<Sessions, 'isSealed'>,
+): Promise<Unsent | undefined> {
   if (c.req.method !== 'POST' || config.ADMIN_PUBLIC_BASE_URL === undefined) return undefined;
+  if (!(await sessions.isSealed(c))) return undefined;
   try {
     refuseCrossSite(c.req.raw, new URL(config.ADMIN_PUBLIC_BASE_URL).origin);
     const form = await readForm(c, MAX_BYTES);
+    // The page's own limit may be higher, and the form may have been read by it.
+    if (form.toString().length > MAX_BYTES) return undefined;
     return { action: `${linkTo(config, c.req.path)}${new URL(c.req.url).search}`, form };
   } catch {
     return undefined;
   }
 }
 
-/** A form with a message in it, as the workbench takes them; what is larger was never meant to be typed. */
-const MAX_BYTES = 1024 * 1024;
+/** As much as people type, with a JWKS among it. A larger value was pasted, and can be pasted again. */
+const MAX_BYTES = 16 * 1024;
 
 /** Longer values are texts to read line by line: a message, a JWKS. */
 const LONG = 60;

@@ -1,15 +1,20 @@
-/** How work grows with its input, by the CPU time of this process, so that a busy machine changes nothing. */
+/**
+ * How work grows with its input. What is compared is the fastest of many short rounds: of those some are interrupted by
+ * nothing, however busy the machine is. (CPU time would need long ones: Linux may count it in ticks of 4 ms.)
+ */
 
 /** Long enough to be measured. */
-const LEAST_MS = 10;
-/** The fastest of them counts: what is added to the others, as by the collector of garbage, is not the work's. */
-const ROUNDS = 6;
+const LEAST_MS = 0.3;
+const LEAST_ROUNDS = 30;
+/** For all rounds beyond: work that is not linear takes long. */
+const MOST_MS = 3_000;
+/** At most this, it is linear: there is no need to measure on. */
+export const LINEAR = 2.3;
 
-function cpuMs(work: () => void, times: number): number {
-  const before = process.cpuUsage();
+function msOf(work: () => void, times: number): number {
+  const before = performance.now();
   for (let n = 0; n < times; n += 1) work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+  return performance.now() - before;
 }
 
 /**
@@ -21,8 +26,19 @@ function cpuMs(work: () => void, times: number): number {
 export function growthOf<Input>(inputOf: (size: number) => Input, work: (input: Input) => void, size: number): number {
   const [one, two] = [inputOf(size), inputOf(2 * size)];
   let times = 1;
-  while (cpuMs(() => work(one), times) < LEAST_MS) times *= 2;
-  const rounds = Array.from({ length: ROUNDS }, () => [cpuMs(() => work(one), times), cpuMs(() => work(two), times)]);
-  const [small, large] = [0, 1].map((at) => Math.min(...rounds.map((round) => round[at] ?? Number.NaN)));
-  return (large ?? Number.NaN) / (small ?? Number.NaN);
+  while (msOf(() => work(one), times) < LEAST_MS) times *= 2;
+  let [small, large] = [Infinity, Infinity];
+  const until = performance.now() + MOST_MS;
+  const isWanted = (round: number) => round < LEAST_ROUNDS || large / small > LINEAR;
+  for (let round = 0; round === 0 || (isWanted(round) && performance.now() < until); round += 1) {
+    small = Math.min(
+      small,
+      msOf(() => work(one), times),
+    );
+    large = Math.min(
+      large,
+      msOf(() => work(two), times),
+    );
+  }
+  return large / small;
 }

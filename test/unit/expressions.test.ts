@@ -1,0 +1,38 @@
+/** Regular expressions over what clients and staff send: the work grows with the text, not with its square. */
+import { expect, test } from 'vitest';
+
+import { isPem, readPem } from '../../edge/admin/keys/pem.ts';
+import { holdsPrivateKey, publicKeysAgain } from '../../edge/admin/keys/shown-again.ts';
+import { uriTable } from '../../edge/admin/settings/uri-table.ts';
+import { toldOf } from '../../edge/fhir/refused-request.ts';
+import { Fault } from '../../shared/fault.ts';
+import { plainAddress } from '../../shared/ip.ts';
+import { growthOf, LINEAR } from '../stack/tools/growth.ts';
+
+const table = uriTable('namespace', 'a name');
+const SIZE = 4_000;
+
+test.each<[string, (size: number) => string, (text: string) => unknown]>([
+  ['a label of PEM, for ever begun', (size) => 'BEGIN '.repeat(size), holdsPrivateKey],
+  ['a label of PEM without an end', (size) => `BEGIN ${'A '.repeat(size)}`, holdsPrivateKey],
+  ['PRIVATE KEY and spaces', (size) => `PRIVATE KEY${' '.repeat(size)}`, holdsPrivateKey],
+  ['members of a JWK without a value', (size) => '"d":'.repeat(size), holdsPrivateKey],
+  ['quotes behind a member', (size) => `d:${'"'.repeat(size)}`, publicKeysAgain],
+  ['certificates, for ever begun', (size) => 'BEGIN CERT '.repeat(size), publicKeysAgain],
+  ['a label, for ever begun, as a key', (size) => 'BEGIN '.repeat(size), isPem],
+  ['long dashes', (size) => '\u2013'.repeat(size), readPem],
+  ['long dashes and spaces', (size) => '\u2013 '.repeat(size), readPem],
+  ['spaces behind a label', (size) => `KEY${' '.repeat(size)}`, readPem],
+  ['labels of one long block', (size) => '-----BEGIN A-----'.repeat(size), readPem],
+  ['spaces in a line of a table of URIs', (size) => `a${' '.repeat(size)}b`, (text) => table.schema.safeParse(text)],
+  ['URIs in a line of a table', (size) => `${'=a:'.repeat(size)} b`, (text) => table.schema.safeParse(text)],
+  ['equals signs in a line of a table', (size) => `${'a = '.repeat(size)} b`, (text) => table.schema.safeParse(text)],
+  [
+    'the name of an element',
+    (size) => '.ofType('.repeat(size),
+    (at) => toldOf(new Fault('malformed', 'm', { issues: [{ code: 'structure', message: 'm', at }] })),
+  ],
+  ['zones of an address', (size) => `${'%'.repeat(size)}\n`, plainAddress],
+])('%s', (_, inputOf, work) => {
+  expect(growthOf(inputOf, work, SIZE)).toBeLessThanOrEqual(LINEAR);
+});
