@@ -14,6 +14,10 @@ export const etagOf = (version: number): string => `W/"${version}"`;
 /** HTTP knows seconds only (RFC 9110 §8.8.2). */
 export const lastModifiedOf = (instant: string): string => new Date(instant).toUTCString();
 
+const [FIRST_MS, LAST_MS] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')];
+/** A date in a header as PostgreSQL takes it; in place of one that FHIR cannot write, the nearest that it can. */
+const storable = (ms: number): string => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
+
 const ENTITY_TAG = /^(?:W\/)?"([^"]*)"$/;
 const VERSION = /^[1-9][0-9]{0,8}$/;
 /** What no resource ever has: versions begin at 1. A well-formed tag that we never gave matches nothing. */
@@ -83,7 +87,7 @@ export function preconditionOf(headers: RequestHeaders): Precondition {
   return {
     expect: noneMatch === undefined ? expected : NOT_THERE,
     // Beside If-Match it says nothing (RFC 9110 §13.1.4).
-    unmodifiedSince: since === null || expected !== null ? null : new Date(since).toISOString(),
+    unmodifiedSince: since === null || expected !== null ? null : storable(Date.parse(since)),
   };
 }
 
@@ -135,7 +139,7 @@ export function shownIfOf(headers: RequestHeaders): ShownIf {
   const since = Date.parse((expected === null ? headers.get('if-unmodified-since') : null) ?? '');
   return {
     version: typeof expected === 'number' ? expected : null,
-    unmodifiedSince: Number.isNaN(since) ? null : new Date(since).toISOString(),
+    unmodifiedSince: Number.isNaN(since) ? null : storable(since),
   };
 }
 

@@ -447,6 +447,64 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
     });
   });
 
+  describe('an instant that PostgreSQL has no place for', () => {
+    const INSTANTS = [
+      '0000-01-01T00:00:00Z',
+      '0000-12-31T23:59:59.999+14:00',
+      '2026-01-01T00:00:00+23:59',
+      `2026-01-01T00:00:00.${'1'.repeat(200)}Z`,
+      '2026-02-30T00:00:00Z',
+      '-000001-01-01T00:00:00Z',
+      '+010000-01-01T00:00:00Z',
+    ];
+
+    test('is refused by its name in every list', async () => {
+      const key = await create();
+      for (const path of ['/messages', '/audit', '/requests', `/api-keys/${key.clientId}/refusals`]) {
+        for (const at of INSTANTS) {
+          for (const name of ['from', 'to']) {
+            const response = await call('GET', `${path}?${new URLSearchParams({ [name]: at }).toString()}`);
+            const { errors = [] } = await json<Problem>(response);
+            expect([response.status, errors.map(({ field }) => field)], `${path} ${at}`).toEqual([400, [name]]);
+          }
+        }
+      }
+    });
+
+    test('is refused by its name in a replay', async () => {
+      for (const at of INSTANTS) {
+        for (const name of ['from', 'to']) {
+          const response = await call('POST', '/replays', { [name]: at });
+          const { errors = [] } = await json<Problem>(response);
+          expect([response.status, errors.map(({ field }) => field)], at).toEqual([422, [name]]);
+        }
+      }
+    });
+
+    test('is no position of a list', async () => {
+      const key = await create();
+      for (const path of ['/messages', '/audit', '/requests', '/alerts', '/api-keys', '/attention', '/sessions']) {
+        for (const at of ['0000-01-01T00:00:00.000Z', '2026-99-99T99:99:99.000Z']) {
+          for (const id of [randomUUID(), key.clientId]) {
+            const cursor = Buffer.from(JSON.stringify([at, id])).toString('base64url');
+            const response = await call('GET', `${path}?cursor=${cursor}`);
+            expect(response.status, `${path} ${at} ${await response.text()}`).toBe(400);
+          }
+        }
+      }
+    });
+
+    test('the first and the last are', async () => {
+      for (const path of ['/messages', '/audit', '/requests']) {
+        for (const at of ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59.999999-12:00']) {
+          const asked = new URLSearchParams({ from: at, to: at });
+          expect((await call('GET', `${path}?${asked.toString()}`)).status, `${path} ${at}`).toBe(200);
+          expect((await call('POST', '/replays', { from: at, to: at })).status, at).toBe(200);
+        }
+      }
+    });
+  });
+
   test('an unknown path is 404, another method 405 with Allow, both problem details', async () => {
     const missing = await call('GET', '/nothing');
     expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json']);

@@ -273,4 +273,24 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
       expect(row).toMatchObject({ actor: key.clientId, resources: [`BulkExport/${id}`], patients: [] });
     }
   });
+
+  test('pages and downloads refuse a time that PostgreSQL has no place for', async () => {
+    const browser = await signIn();
+    for (const path of ['/messages', '/audit', '/requests', '/replays', '/audit/events.ndjson']) {
+      for (const at of [
+        '0000-01-01T00:00',
+        '0000-01-01T00:00:00Z',
+        '9999-12-31T23:59:59-14:00',
+        '2026-01-01T00:00:00+23:59',
+      ]) {
+        for (const name of ['from', 'to']) {
+          const { status } = await browser.ask(
+            `${stack.baseUrl}/admin${path}?${new URLSearchParams({ [name]: at }).toString()}`,
+          );
+          expect(status, `${path} ${at}`).toBeLessThan(500);
+        }
+      }
+    }
+    expect((await browser.ask(`${stack.baseUrl}/admin/messages?from=0000-01-01T00:00`)).status).toBe(400);
+  });
 });

@@ -7,10 +7,9 @@ import { AUDIT_ACTIONS, noteAudit } from '../../store/audit.ts';
 import { type AuditFilter, type AuditRow, listAudit, patientsNumbered } from '../../store/admin-audit.ts';
 import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
+import { instant } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';
 import { ACTION_GROUP_NAMES, actionsOf } from './actions.ts';
-
-const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
 
 /** As long as an identifier may be. */
 const MAX_NUMBER = 200;

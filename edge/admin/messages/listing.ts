@@ -19,10 +19,9 @@ import {
   type SendingKeyRow,
 } from '../../store/message-search.ts';
 import { fromCursor, INSTANT_PART, toCursor, UUID_PART } from '../api/cursor.ts';
+import { instant } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';
 import { readParameter, unnamedParameter } from '../names/parameter.ts';
-
-const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
 
 /** Which messages. */
 export const messageFilter = z.strictObject({

@@ -14,12 +14,11 @@ import {
   replaysOf,
 } from '../../store/hl7-replay.ts';
 import { addJob, resumeJob, stopJob } from '../../store/job.ts';
+import { instant } from '../api/instant.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { replayComment } from '../messages/operations.ts';
 import { readParameter, toParameter, unnamedParameter } from '../names/parameter.ts';
 import { authorOf, type Actor } from '../staff/permissions.ts';
-
-const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
 
 export const replayFilter = z.strictObject({
   outcome: z.enum(['', 'AA', 'AE', 'AR']).default('').meta({ description: 'Of the last attempt.' }),

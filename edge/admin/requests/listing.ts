@@ -6,12 +6,11 @@ import { inSite } from '../../store/in-site.ts';
 import { findRefusals, type FoundRefusal } from '../../store/admin-refusal.ts';
 import { USAGE_SURFACES } from '../../store/usage.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
+import { instant } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';
 
 /** Hours back from now. */
 export const RANGES = { '1h': 1, '24h': 24, '7d': 168 } as const;
-
-const instant = z.union([z.literal(''), z.iso.datetime({ offset: true })]).default('');
 
 const filters = {
   q: z.string().trim().max(200).default('').meta({

@@ -5,6 +5,7 @@ import { userInfo } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 
+import { isInstant } from '../../admin/api/instant.ts';
 import { toAuditEvent } from '../../admin/audit/event.ts';
 import { auditFilter, exportAudit } from '../../admin/audit/listing.ts';
 import { audited } from '../../store/audit.ts';
@@ -23,8 +24,9 @@ function instantOf(name: string, given: string | undefined): string {
   const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.test(given ?? '')
     ? Date.parse(given ?? '')
     : Number.NaN;
-  if (Number.isNaN(time)) throw new UsageError(`--${name} must be a date or an instant with an offset`);
-  return new Date(time).toISOString();
+  const instant = Number.isNaN(time) ? '' : new Date(time).toISOString();
+  if (!isInstant(instant)) throw new UsageError(`--${name} must be a date or an instant with an offset`);
+  return instant;
 }
 
 async function main(): Promise<void> {
