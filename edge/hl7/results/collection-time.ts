@@ -25,7 +25,11 @@ export function collectionTime(text: string | undefined, zone: ZoneFallback): st
   }
 }
 
-const minuteOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16)}Z`;
+const [FIRST_MS, LAST_MS] = [Date.parse('0001-01-01T00:00Z'), Date.parse('9999-12-31T23:59Z')];
+
+/** In years of four digits, so that texts compare as times do: a minute beyond them is the first, or the last. */
+const minuteOf = (ms: number): string =>
+  `${new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString().slice(0, 16)}Z`;
 
 /** First and last minute that the text can mean in any time zone, before the zone of its site is known; null for any. */
 export function minutesAround(text: string | undefined, offset: string | undefined): readonly [string, string] | null {

@@ -56,6 +56,19 @@ const CASES: readonly Case[] = [
     outcome: 'AR',
     errors: ['E 102 MSH^1^2', 'E 101 MSH^1^10'],
   },
+  {
+    what: 'specimens of the last night of the calendar, and of the first morning',
+    message: [
+      msh('ORU^R01'),
+      PID,
+      'OBR|1||F1|1^Test^L|||99991231235959-1400||||||||||||||||||F',
+      'OBX|1|NM|a^b^L||1||||||F|||99991231235959-1400',
+      'OBR|2||F2|2^Test^L|||00010101000000+1400||||||||||||||||||F',
+      'OBX|1|NM|a^b^L||1||||||F|||00010101',
+    ].join('\n'),
+    outcome: 'AA',
+    errors: [],
+  },
   { what: 'unknown type', message: `${msh('SIU^S12')}\n${PID}`, outcome: 'AR', errors: ['E 200 MSH^1^9^1^1'] },
   { what: 'unknown event', message: `${msh('ORU^R99')}\n${PID}`, outcome: 'AR', errors: ['E 201 MSH^1^9^1^2'] },
   {
