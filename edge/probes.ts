@@ -16,15 +16,39 @@ import { schemaVersion } from './store/schema-version.ts';
 import { SCHEMA_VERSION } from './store/schema.generated.ts';
 import { PROBE_LIMITS } from './store/time-limits.ts';
 
-type Probed = Pick<Deps, 'database' | 'log' | 'now' | 'measured' | 'version'> & {
+type Probed = Pick<Deps, 'background' | 'database' | 'log' | 'now' | 'measured' | 'version'> & {
   readonly config: Addresses & Partial<Pick<Config, 'METRICS_TOKEN' | 'TOKEN_SIGNING_KEYS'>>;
 };
 
-/** 200 when ready; 503 with what is missing, in words, when not. */
-async function readiness({ database, log, version: deployed }: Probed): Promise<Response> {
-  const notReady = (detail: string): Response => {
+/** The body of the answer: what is missing, in words, or what there is. */
+type Readiness =
+  | { readonly status: 'not ready'; readonly detail: string }
+  | { readonly status: 'ready'; readonly schemaVersion: number; readonly version: string | undefined };
+
+/** However many ask, the database is asked once in this time: nobody can keep it from its work by asking whether it works. */
+const REMEMBERED_MS = 1000;
+
+function createReadiness(deps: Probed): () => Promise<Readiness> {
+  let last: { readonly at: number; readonly found: Promise<Readiness> } | undefined;
+  return () => {
+    const now = deps.now();
+    if (last === undefined || Math.abs(now - last.at) >= REMEMBERED_MS) {
+      last = { at: now, found: askReadiness(deps) };
+      // Others may wait for it when the request that began it is gone.
+      deps.background(last.found);
+    }
+    return last.found;
+  };
+}
+
+/** 200 when ready, 503 when not. */
+const readinessAnswer = (found: Readiness): Response =>
+  found.status === 'ready' ? Response.json(found) : Response.json(found, { status: 503, headers: WHILE_AWAY });
+
+async function askReadiness({ database, log, version: deployed }: Probed): Promise<Readiness> {
+  const notReady = (detail: string): Readiness => {
     log({ level: 'warn', event: 'not-ready', detail });
-    return Response.json({ status: 'not ready', detail }, { status: 503, headers: WHILE_AWAY });
+    return { status: 'not ready', detail };
   };
   try {
     const [row] = await database.run(schemaVersion(), PROBE_LIMITS);
@@ -38,7 +62,7 @@ async function readiness({ database, log, version: deployed }: Probed): Promise<
     if (!isWritable) return notReady('the database takes no writes: it is read-only, or a replica');
     // A gateway that reaches every site's rows works as well as any: nobody would notice.
     if (!isWalled) return notReady('DATABASE_URL is of a login for which row-level security does not hold');
-    return Response.json({ status: 'ready', schemaVersion: version, version: deployed });
+    return { status: 'ready', schemaVersion: version, version: deployed };
   } catch (error) {
     if (error instanceof Fault) return notReady(error.message);
     return notReady('the database has no migrations');
@@ -55,9 +79,10 @@ export function createProbes(
   placesAt: (host: string) => readonly Place[],
 ): Surface {
   const app = createSurface(deps, 'gateway', '');
+  const readiness = createReadiness(deps);
   for (const prefix of new Set(prefixes)) {
     app.get(`${prefix}/healthz`, () => Response.json({ status: 'ok' }));
-    app.get(`${prefix}/readyz`, () => readiness(deps));
+    app.get(`${prefix}/readyz`, async () => readinessAnswer(await readiness()));
     app.get(`${prefix}/metrics`, async (c) => (await metrics(deps, c.req.header('authorization'))) ?? c.notFound());
     const root = (c: Context): Response => {
       const surfaces = placesAt(new URL(c.req.url).host).map(({ name, start }) => ({ name, start }));

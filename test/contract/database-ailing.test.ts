@@ -97,7 +97,10 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
       );
       // An access without its row in the audit cannot be.
       expect(comeAgain(await readPatients())).toEqual(COME_AGAIN);
-      const readiness = await ask('/readyz');
+      const readiness = await until('it says so', async () => {
+        const reply = await ask('/readyz');
+        return reply.status === 503 && reply;
+      });
       expect(comeAgain(readiness)).toEqual(COME_AGAIN);
       expect(readiness.text).toContain('takes no writes');
     } finally {
@@ -108,7 +111,7 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
     const { fhir, http, mllp } = await write();
     expect([fhir.status, http.status, mllp.status]).toEqual([201, 200, 200]);
     expect([http.text, mllp.text].map((ack) => /MSA\|(\w+)/.exec(ack)?.[1])).toEqual(['AA', 'AA']);
-    expect((await ask('/readyz')).status).toBe(200);
+    await until('it is ready again', async () => (await ask('/readyz')).status === 200);
   });
 
   test.each([

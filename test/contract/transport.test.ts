@@ -241,6 +241,18 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }
   });
 
+  test('however many ask whether it is ready, the database is asked once a second', async () => {
+    const [before, since] = [db.endpoint.requests(), Date.now()];
+    for (let round = 0; round < 5; round += 1) {
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, n) => fetch(`${stack.baseUrl}${n % 2 === 0 ? '' : '/..'}/readyz`)),
+      );
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    }
+    const seconds = Math.ceil((Date.now() - since) / 1000);
+    expect(db.endpoint.requests() - before).toBeLessThanOrEqual(seconds + 1);
+  });
+
   test('a body that does not come within 30 s is 408', async () => {
     await until('the answer', () => slow.answer().includes('invalid_request'), 90_000);
     expect(slow.answer()).toMatch(/^HTTP\/1\.1 408 /);

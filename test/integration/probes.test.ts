@@ -19,7 +19,7 @@ async function readyAfter(change: string, url = db.url): Promise<[number, unknow
   const { measured } = createDatabaseMeter();
   const database = neonDatabase({ DATABASE_URL: url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   const probes = createProbes(
-    { config: {}, database, measured, log: () => undefined, now: () => Date.now() },
+    { config: {}, database, measured, log: () => undefined, now: () => Date.now(), background: () => undefined },
     [''],
     () => [],
   );
@@ -34,7 +34,7 @@ test('without METRICS_TOKEN there are no metrics', async () => {
   const { measured } = createDatabaseMeter();
   const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   const probes = createProbes(
-    { config: {}, database, measured, log: () => undefined, now: () => Date.now() },
+    { config: {}, database, measured, log: () => undefined, now: () => Date.now(), background: () => undefined },
     ['', '/prefix'],
     () => [],
   );
@@ -81,4 +81,29 @@ test.each([
 test('a login for which row-level security does not hold', async () => {
   const detail = 'DATABASE_URL is of a login for which row-level security does not hold';
   expect(await readyAfter('select 1', db.ownerUrl)).toEqual([503, detail]);
+});
+
+test('however many ask, on whatever surface, the database is asked once a second', async () => {
+  const { measured } = createDatabaseMeter();
+  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  let now = 1_800_000_000_000;
+  const probes = createProbes(
+    { config: {}, database, measured, log: () => undefined, now: () => now, background: () => undefined },
+    ['', '/prefix'],
+    () => [],
+  );
+  const ask = async (path: string): Promise<number> =>
+    (await probes.fetch(new Request(`http://edge.example${path}`))).status;
+  const before = db.endpoint.requests();
+  const asked = () => db.endpoint.requests() - before;
+  const crowd = Array.from({ length: 50 }, (_, n) => ask(n % 2 === 0 ? '/readyz' : '/prefix/readyz'));
+  expect(new Set(await Promise.all(crowd))).toEqual(new Set([200]));
+  now += 999;
+  expect([await ask('/readyz'), asked()]).toEqual([200, 1]);
+  await db.client.query("delete from schema_function where name = 'job_claim'");
+  now += 1;
+  expect([await ask('/readyz'), await ask('/prefix/readyz'), asked()]).toEqual([503, 503, 2]);
+  // A clock that is put back keeps no answer for ever.
+  now -= 3_600_000;
+  expect([await ask('/readyz'), asked()]).toEqual([503, 3]);
 });
