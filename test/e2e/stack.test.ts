@@ -150,6 +150,18 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect(adminToken.split('.')).toHaveLength(3);
   });
 
+  test('each of its Bearer tokens administers its own site', async () => {
+    const { adminUrl, adminToken, otherAdminToken, clients, site, otherSite } = stack.description;
+    const keysOf = async (token: string): Promise<string[]> => {
+      const response = await fetch(`${adminUrl}/api/api-keys`, { headers: { authorization: `Bearer ${token}` } });
+      const { items } = (await response.json()) as { items: { clientId: string }[] };
+      return items.map(({ clientId }) => clientId);
+    };
+    const clientsOf = (of: string) => clients.filter((each) => each.site === of).map(({ clientId }) => clientId);
+    expect(new Set(await keysOf(adminToken))).toEqual(new Set(clientsOf(site)));
+    expect(new Set(await keysOf(otherAdminToken))).toEqual(new Set(clientsOf(otherSite)));
+  });
+
   test('the log of the edge has a line for each request, which its answer names, and no query', async () => {
     const answer = await fetch(`${stack.description.oauthBaseUrl}/.well-known/smart-configuration?who=secret-name`);
     const requestId = answer.headers.get('x-request-id') ?? 'none';

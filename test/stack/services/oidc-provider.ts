@@ -49,7 +49,7 @@ export interface OidcProvider {
   stop(): Promise<void>;
 }
 
-const TOKEN_TTL_SECONDS = 24 * 3600;
+export const TOKEN_TTL_SECONDS = 24 * 3600;
 const SIGNING_ALGORITHM = 'ES256';
 
 export async function startOidcProvider(options: OidcOptions): Promise<OidcProvider> {

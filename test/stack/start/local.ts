@@ -56,7 +56,10 @@ export interface StackDescription {
   readonly admin: { readonly username: string; readonly password: string };
   /** May look at everything and change nothing. */
   readonly reader: { readonly username: string; readonly password: string };
+  /** A Bearer token for `/admin/api` of an administrator of `site`. */
   readonly adminToken: string;
+  /** The same for `otherSite`. */
+  readonly otherAdminToken: string;
   readonly site: string;
   readonly otherSite: string;
   readonly clients: readonly StackClient[];

@@ -15,7 +15,7 @@ import { ROOT } from '../services/build.ts';
 import { until } from '../services/until.ts';
 import { LOCAL_FOLDER, type Ports, readPorts, STACK_FILE, type StackDescription } from './local.ts';
 import { startNeonEndpoint } from '../services/neon-endpoint.ts';
-import { startOidcProvider } from '../services/oidc-provider.ts';
+import { startOidcProvider, TOKEN_TTL_SECONDS } from '../services/oidc-provider.ts';
 import { assertPortsFree } from './ports.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { localSecrets } from '../services/secrets.ts';
@@ -153,6 +153,7 @@ async function start(): Promise<void> {
     return {};
   });
 
+  const now = Math.floor(Date.now() / 1000);
   const stack: StackDescription = {
     oauthBaseUrl: edgeUrl,
     fhirBaseUrl: edgeUrl,
@@ -164,6 +165,7 @@ async function start(): Promise<void> {
     admin: oidc.admin,
     reader: oidc.reader,
     adminToken: await oidc.adminToken(),
+    otherAdminToken: await oidc.signToken({ site: demo.otherSite, exp: now + TOKEN_TTL_SECONDS }),
     ...demo,
   };
   await writeFile(STACK_FILE, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
