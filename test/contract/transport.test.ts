@@ -256,6 +256,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   test('a body that does not come within 30 s is 408', async () => {
     await until('the answer', () => slow.answer().includes('invalid_request'), 90_000);
     expect(slow.answer()).toMatch(/^HTTP\/1\.1 408 /);
+    expect(slow.answer()).toMatch(/\r\nconnection: close\r\n/i);
     expect(logged('much-too-slow').join('\n')).not.toMatch(/"event":"bug"/);
   });
 
