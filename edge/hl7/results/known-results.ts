@@ -41,18 +41,28 @@ const storedKey = z.tuple([
 ]);
 
 export function knownResults(found: readonly Found[], drafts: Drafts): KnownResults {
-  // A merge that states results itself finds one by its key and among those that meet.
-  const stored = new Map<Draft, FiledResult>();
+  const known = new Map<Draft, FiledResult>();
   for (const { role, key, resource } of found) {
     const draft = role === 'result' ? resultIn(drafts, resource.type, resource.id) : undefined;
     if (draft === undefined) continue;
     const [patientId, what, at, place, numbers] = storedKey.parse(JSON.parse(key));
-    stored.set(draft, { draft, patientId, key: { what, at, ...numbers }, value: valueText(draft.content), at, place });
+    known.set(draft, { draft, patientId, key: { what, at, ...numbers }, value: valueText(draft.content), at, place });
   }
-  let known = [...stored.values()];
   const changed = new Map<Draft, ResultRow>();
-  const file: KnownResults['file'] = (draft, patientId, { what, at, filler, placer, own }, place) => {
-    const row: ResultRow = {
+  const file: KnownResults['file'] = (draft, patientId, key, place) => {
+    const { what, at, filler, placer, own } = key;
+    // What the message states of it is applied later.
+    known.set(draft, {
+      draft,
+      patientId,
+      key,
+      at,
+      place,
+      get value() {
+        return valueText(draft.content);
+      },
+    });
+    changed.set(draft, {
       type: draft.type,
       id: draft.id,
       patientId,
@@ -62,11 +72,11 @@ export function knownResults(found: readonly Found[], drafts: Drafts): KnownResu
       at,
       place,
       numbers: JSON.stringify({ filler, placer, own }),
-    };
-    changed.set(draft, row);
+    });
   };
   return {
-    of: (type, patientId) => known.filter((each) => each.draft.type === type && each.patientId === patientId),
+    of: (type, patientId) =>
+      [...known.values()].filter((each) => each.draft.type === type && each.patientId === patientId),
     file,
     refile: ({ draft, patientId, key: before, place }, stated) => {
       const key: ResultKey = {
@@ -78,8 +88,11 @@ export function knownResults(found: readonly Found[], drafts: Drafts): KnownResu
       if (JSON.stringify(key) !== JSON.stringify(before)) file(draft, patientId, key, place);
     },
     move: (from, to, gone) => {
-      const staying = known.filter(({ draft }) => !gone.has(draft));
-      known = staying.map((each) => (each.patientId === from ? { ...each, patientId: to } : each));
+      for (const draft of gone) known.delete(draft);
+      for (const [draft, each] of known) {
+        if (each.patientId !== from) continue;
+        known.set(draft, { ...each, patientId: to });
+      }
     },
     rows: () => [...changed.values()],
   };

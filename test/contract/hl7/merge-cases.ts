@@ -58,6 +58,14 @@ export function mergeCases(subject: () => Subject): void {
         PID|1||${survivor}^^^&1.2.40.9&ISO^MR||Doe^Jane||19800229|F
         MRG|${loser}^^^&1.2.40.9&ISO^MR`),
     );
+  /** @param day of March, of EVN-2 */
+  const say = async (type: string, patient: string, day: string, lines: string) =>
+    accepted(
+      await subject().post(`${msh(type)}
+        EVN||202603${day}1200+0100
+        PID|1||${patient}^^^&1.2.40.9&ISO^MR||Doe^Jane||19800229|F
+        ${lines}`),
+    );
   /** Of the patient that the number leads to, merged or not. */
   const stored = async (patient: string, type: string): Promise<Stored[]> => {
     const { rows } = await subject().db.client.query<Stored>(
@@ -113,6 +121,33 @@ export function mergeCases(subject: () => Subject): void {
     expect(await end('MEETX')).toEqual(['1 final']);
     await send({ patient: 'MEETX-old', day: '02', obx: ['K|1||W'] });
     expect(await end('MEETX')).toEqual(['3 preliminary']);
+  });
+
+  test('each result of the one patient meets one of the other at most', async () => {
+    const old = { patient: 'MEETY-old', day: '01' };
+    await send({ ...old, collected: '202601010800+0100', obx: ['K|1'] });
+    await send({ ...old, collected: '202601010900+0100', obx: ['K|2'] });
+    // It may be either of the two, so that it stands beside them.
+    await send({ ...old, collected: '', obx: ['K|3'] });
+    await send({ patient: 'MEETY', day: '02', collected: '202601010800+0100', obx: ['K|4'] });
+    await merge('MEETY', 'MEETY-old');
+    expect(await values('MEETY')).toEqual(['1 entered-in-error', '2 final', '3 final', '4 final']);
+  });
+
+  test('a merge that states a result itself has it once', async () => {
+    for (const [patient, day] of [
+      ['MEETZ-old', '01'],
+      ['MEETZ', '02'],
+    ] as const)
+      await say('ADT^A08', patient, day, 'OBX|1|NM|K^K^L||1|mg/dL|||||F|||202601010800+0100');
+    accepted(
+      await subject().post(`${msh('ADT^A40^ADT_A39')}
+        EVN||202603031200+0100
+        PID|1||MEETZ^^^&1.2.40.9&ISO^MR||Doe^Jane||19800229|F
+        MRG|MEETZ-old^^^&1.2.40.9&ISO^MR
+        OBX|1|NM|K^K^L||2|mg/dL|||||C|||202601010800+0100`),
+    );
+    expect(await values('MEETZ')).toEqual(['1 entered-in-error', '2 corrected']);
   });
 
   test('a withdrawal that meets a result of its own time is listed', async () => {
@@ -212,14 +247,6 @@ export function mergeCases(subject: () => Subject): void {
     expect(await stored('MEET9', 'Observation')).toEqual(before);
   });
 
-  /** @param day of March, of EVN-2 */
-  const say = async (type: string, patient: string, day: string, lines: string) =>
-    accepted(
-      await subject().post(`${msh(type)}
-        EVN||202603${day}1200+0100
-        PID|1||${patient}^^^&1.2.40.9&ISO^MR||Doe^Jane||19800229|F
-        ${lines}`),
-    );
   const PENICILLIN = 'AL1|1|DA|PEN^Penicillin^L';
   const members = async (patient: string, type: string): Promise<JsonObject[]> =>
     (await stored(patient, type)).map(({ body }) => parseJson(`{${body}}`)).filter(isJsonObject);
