@@ -130,6 +130,7 @@ const ROWS: readonly Row[] = [
   ['edge/hl7/results/collection-time.ts', ['mayBeSameTime'], ['unit/hl7/results/choose']],
   ['edge/hl7/results/order-number.ts', ['isSameAuthority'], ['unit/hl7/results/choose']],
   ['edge/hl7/results/result-key.ts', ['mayBeSame'], ['contract/hl7']],
+  ['edge/hl7/results/results-meet.ts', ['resultsMeet'], ['contract/hl7']],
   [
     'edge/hl7/sender/select-key.ts',
     ['selectKey', 'matchedPrefix', 'bySpecificity', 'filterProblems', 'explain'],

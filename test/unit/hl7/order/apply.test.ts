@@ -154,6 +154,106 @@ describe('elements', () => {
   });
 });
 
+describe('a withdrawal', () => {
+  const below = (minute: number): Order =>
+    orderOf({ precedence: 0, timeMs: minute * 60_000, rank: 50, sentMs: 0, messageId: '' });
+  const withdrawn = ({ content, remembered }: Said, minute: number, ...more: readonly Contribution[]): Said =>
+    applyInOrder(content, remembered, [fixed('status', 'withdrawn'), ...more], at(minute), {
+      isPatient: false,
+      names: NAMES,
+      isWithdrawal: true,
+    });
+  const states = (status: string, value: number, ...more: readonly Contribution[]) => [
+    fixed('status', status),
+    fixed('value[x]', { valueInteger: value }),
+    ...more,
+  ];
+  const final = ofResult(start({}), states('final', 5, fixed('note', ['old'])), at(1));
+
+  test('hides what is older, and leaves what it states itself and whose the result is', () => {
+    const mine = ofResult(final, [fixed('subject', 's'), { ...fixed('result', ['r']), adds: true }], at(1));
+    expect(withdrawn(mine, 2, fixed('note', ['mixed up'])).content).toEqual({
+      status: 'withdrawn',
+      note: ['mixed up'],
+      subject: 's',
+      result: ['r'],
+    });
+  });
+
+  test('hides what a client wrote before it', () => {
+    const stamps = new Map([
+      ['valueInteger', orderOfWrite(2 * 60_000)],
+      ['text', orderOfWrite(3 * 60_000)],
+    ]);
+    const written: Said = {
+      ...final,
+      content: { status: 'final', valueInteger: 6, text: 't' },
+      remembered: { ...final.remembered, stamps },
+    };
+    expect(withdrawn(written, 4).content).toEqual({ status: 'withdrawn' });
+    expect(withdrawn(written, 2).content).toEqual({ status: 'withdrawn', valueInteger: 6, text: 't' });
+  });
+
+  test.each([
+    ['before it', 0],
+    ['after it', 1],
+    ['between', 2],
+  ])('a preliminary value of a later time counts: it comes %s', (_, place) => {
+    const preliminary = (said: Said): Said => ofResult(said, states('preliminary', 2), below(3));
+    let said = start({});
+    for (let step = 0; step < 3; step += 1) {
+      if (step === place) said = preliminary(said);
+      if (step === 0) said = ofResult(said, states('final', 5, fixed('note', ['old'])), at(1));
+      if (step === 1) said = withdrawn(said, 2, fixed('note', ['mixed up']));
+    }
+    expect(said.content).toEqual({ status: 'preliminary', valueInteger: 2 });
+  });
+
+  test('an older preliminary value, and a default, do not count', () => {
+    const said = withdrawn(final, 3);
+    expect(ofResult(said, states('preliminary', 2), below(2))).toMatchObject({ isStale: true, content: said.content });
+    expect(ofResult(said, [byDefault('status', 'unknown')], at(4)).content).toEqual({ status: 'withdrawn' });
+  });
+
+  test('a newer value without a status leaves the result withdrawn', () => {
+    const said = ofResult(withdrawn(final, 2, fixed('note', ['n'])), [fixed('value[x]', { valueInteger: 7 })], at(3));
+    expect(said.content).toEqual({ status: 'withdrawn', valueInteger: 7, note: ['n'] });
+    expect(ofResult(said, [fixed('status', 'final')], at(4)).content).toEqual({ status: 'final', valueInteger: 7 });
+  });
+
+  test('an older withdrawal is stale, and hides only what is older still', () => {
+    const newer = ofResult(final, [fixed('status', 'corrected'), fixed('value[x]', { valueInteger: 7 })], at(3));
+    expect(withdrawn(newer, 2, fixed('note', ['n']))).toMatchObject({
+      isStale: true,
+      content: { status: 'corrected', valueInteger: 7 },
+    });
+    expect(withdrawn(newer, 2, fixed('note', ['n'])).content).not.toHaveProperty('note');
+    const twice = withdrawn(final, 3, fixed('note', ['second']));
+    expect(withdrawn(twice, 2, fixed('note', ['first']))).toMatchObject({ content: { note: ['second'] } });
+  });
+
+  test('ties with what has its time, whichever came first, and with no other withdrawal', () => {
+    const of = (rank: number): Order => orderOf({ precedence: 1, timeMs: 60_000, rank, sentMs: 0, messageId: '' });
+    expect(withdrawn(ofResult(start({}), states('final', 5), of(40)), 1).isTied).toBe(true);
+    expect(ofResult(withdrawn(start({}), 1), states('final', 5), of(40)).isTied).toBe(true);
+    expect(ofResult(withdrawn(start({}), 1), states('final', 5), at(0)).isTied).toBe(false);
+    expect(withdrawn(final, 2).isTied).toBe(false);
+    expect(withdrawn(withdrawn(final, 2), 2).isTied).toBe(false);
+  });
+
+  test('a preliminary value waits only while it is newer than the final one', () => {
+    const waiting = (said: Said) => [...said.remembered.registers.keys()].filter((name) => name.startsWith('waiting'));
+    expect(waiting(ofResult(final, states('preliminary', 2), below(0)))).toEqual([]);
+    const said = ofResult(final, states('preliminary', 2), below(3));
+    expect(said).toMatchObject({ isStale: true, content: { status: 'final', valueInteger: 5 } });
+    expect(waiting(said)).toEqual(['waiting status', 'waiting value[x]']);
+    expect(waiting(ofResult(said, states('final', 6), at(4)))).toEqual([]);
+    // Of a patient nothing waits: what results state of it is the least.
+    const patient = ofPatient(start({}), [fixed('gender', 'male')], at(1));
+    expect(waiting(ofPatient(patient, [fixed('gender', 'female')], below(3)))).toEqual([]);
+  });
+});
+
 describe('a document that was replaced', () => {
   const replaced = ({ content, remembered }: Said): Said => supersede(content, remembered, at(5));
   const status = (value: string) => [fixed('status', value), fixed('_status', null)];

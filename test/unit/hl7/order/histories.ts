@@ -46,15 +46,17 @@ export const oru: fc.Arbitrary<Utterance> = fc
     range: fc.constantFrom('', '1-5'),
     flag: fc.constantFrom('', 'H'),
     note: fc.constantFrom(undefined, 'NTE|1||seen'),
-    sent: fc.boolean(),
+    sent: fc.constantFrom('none', 'local', 'offset'),
+    // Two collections, the first also with its offset: windows of such times overlap.
+    collected: fc.constantFrom('202601010800', '20260101070000+0000', '202601010900'),
   })
-  .map(({ report, code, status, value: observed, range, flag, note, sent }) => (minute: number): string => {
+  .map(({ report, code, status, value: observed, range, flag, note, sent, collected }) => (minute: number): string => {
     const obr = segment('OBR', {
       1: '1',
       3: 'F1',
       4: '1^Panel^L',
-      7: '202601010800',
-      22: sent ? at(minute) : '',
+      7: collected,
+      22: sent === 'none' ? '' : `${at(minute)}${sent === 'offset' ? '00+0100' : ''}`,
       25: report,
     });
     const obx = segment('OBX', {
