@@ -77,6 +77,14 @@ export function repetitions(segment: Segment, field: number): Part[] {
   return raws.map((raw, at) => ({ segment, field, repetition: at + 1, component: 0, raw }));
 }
 
+/** The first of them, without splitting the rest; undefined when the field is absent or empty. */
+export function firstRepetition(segment: Segment, field: number): Part | undefined {
+  const all = segment.field(field);
+  if (all === undefined || all === '') return undefined;
+  const raw = isVerbatim(segment, field) ? all : piece(all, segment.source.delimiters.repetition, 1);
+  return raw === undefined ? undefined : { segment, field, repetition: 1, component: 0, raw };
+}
+
 /** The nth child of a part: of a repetition the component (its first subcomponent), of a component the subcomponent. */
 export function child(part: Part, number: number): Value {
   if (isVerbatim(part.segment, part.field)) return number === 1 ? part.raw : undefined;
@@ -91,6 +99,13 @@ export function componentOf(part: Part, number: number): Part | undefined {
   if (part.component > 0 || isVerbatim(part.segment, part.field)) return undefined;
   const raw = piece(part.raw, part.segment.source.delimiters.component, number);
   return raw === undefined ? undefined : { ...part, component: number, raw };
+}
+
+/** All components of a repetition, as `componentOf` gives each. */
+export function components(part: Part): Part[] {
+  if (part.component > 0 || isVerbatim(part.segment, part.field)) return [];
+  const raws = part.raw.split(part.segment.source.delimiters.component);
+  return raws.map((raw, at) => ({ ...part, component: at + 1, raw }));
 }
 
 /**

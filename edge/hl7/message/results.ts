@@ -14,7 +14,7 @@ import { TEXT_TYPES, valueType } from '../segments/obx-value.ts';
 import { textOfKey, type SentKey } from '../results/result-key.ts';
 import { observation, observationKey, observedAs } from '../segments/obx.ts';
 import { orderNumbers, type OrderNumbers } from '../segments/orc.ts';
-import { parentNumbers, parentObx, parentOrder, parentText, type Order } from '../segments/parent-result.ts';
+import { parentNumbers, parentsAmong, parentText, type Order, type Parents } from '../segments/parent-result.ts';
 import { basedOn } from '../segments/service-request.ts';
 import type { Timing } from '../order/clock.ts';
 import { standingOfReport, standingOfResult } from '../order/standing.ts';
@@ -42,8 +42,9 @@ export function results(
   }
 
   const orders = ordersOf(groups);
+  const parents = parentsAmong([...orders.values()]);
   for (const { head: obr, members: following } of groups) {
-    const order = orders.find((candidate) => candidate.obr === obr);
+    const order = obr && orders.get(obr);
     if (order === undefined && hasPatientResults) {
       statements.push(...admission(following, recorded, report));
     } else if (order === undefined) {
@@ -52,27 +53,29 @@ export function results(
     } else {
       if (!hasConcept(order.obr, 4))
         report(missing(locate(order.obr, 4), 'OBR-4 (universal service identifier) is required'));
-      const observations = observationsOf(following, { order, orders, recorded: undefined }, report);
+      const observations = observationsOf(following, { order, parents, recorded: undefined }, report);
       // An ORC, and the notes behind it, are of the next order.
       const others = following.findIndex(({ id }) => id === 'OBX' || id === 'ORC');
       const notes = following.filter(({ id }, at) => id === 'NTE' && (others < 0 || at < others));
       reportOtherNotes(following, notes, report);
       const specimens = following.filter(({ id }) => id === 'SPM');
       const source = { ...order, notes, specimens };
-      statements.push(...observations, reportOf(source, reportKey(order.obr, order.numbers), observations, orders));
+      statements.push(...observations, reportOf(source, reportKey(order.obr, order.numbers), observations, parents));
     }
   }
   return statements;
 }
 
-/** All orders of the message's patient: what the results of one belong to may stand under another. */
-function ordersOf(groups: readonly SegmentGroup[]): Order[] {
-  return groups.flatMap(({ head: obr, members }, at): Order[] => {
-    if (obr === undefined) return [];
+/** All orders of the message's patient, by their OBR: what the results of one belong to may stand under another. */
+function ordersOf(groups: readonly SegmentGroup[]): ReadonlyMap<Segment, Order> {
+  const orders = new Map<Segment, Order>();
+  for (const [at, { head: obr, members }] of groups.entries()) {
+    if (obr === undefined) continue;
     // An ORC among what follows an OBR is the next OBR's.
     const orc = groups[at - 1]?.members.findLast(({ id }) => id === 'ORC');
-    return [{ obr, orc, numbers: orderNumbers(obr, orc), obx: members.filter(({ id }) => id === 'OBX') }];
-  });
+    orders.set(obr, { obr, orc, numbers: orderNumbers(obr, orc), obx: members.filter(({ id }) => id === 'OBX') });
+  }
+  return orders;
 }
 
 /** @param observations of the group: the report's results */
@@ -80,7 +83,7 @@ function reportOf(
   source: ReportSource,
   sent: SentKey,
   observations: readonly Statement[],
-  orders: readonly Order[],
+  parents: Parents,
 ): Statement {
   const { obr, orc } = source;
   return {
@@ -97,7 +100,7 @@ function reportOf(
         return found && `Observation/${found.id}`;
       };
       const numbers = parentNumbers(obr, orc);
-      const parent = parentOrder(numbers, orders);
+      const parent = parents.orderOf(numbers);
       const id = parent === undefined || parent.obr === obr ? undefined : chart.resultOf(parent.obr)?.id;
       return [...diagnosticReport(source, referenceTo, context), ...partOf(numbers, id, context)];
     },
@@ -111,7 +114,7 @@ function reportOf(
  */
 export function admission(members: readonly Segment[], recorded: string | undefined, report: Report): Statement[] {
   reportOtherNotes(members, [], report);
-  return observationsOf(members, { order: undefined, orders: [], recorded }, report);
+  return observationsOf(members, { order: undefined, parents: NO_PARENTS, recorded }, report);
 }
 
 /** OBR-22 is when the results were reported or their status changed; OBX-19 and TXA-6 stay when they are corrected. */
@@ -125,6 +128,7 @@ function timingOf(
   return { times: [order === undefined ? recorded : fieldText(order.obr, 22)], standing };
 }
 
+const NO_PARENTS = parentsAmong([]);
 const NO_NUMBERS: OrderNumbers = { placer: undefined, filler: undefined };
 
 /** The report of the parent's order, by its id where it is of the same message, else by its number. */
@@ -143,10 +147,10 @@ const PART_OF = 'http://hl7.org/fhir/StructureDefinition/event-partOf';
  * The parent's result of OBR-26, such as the isolate of a susceptibility: by its id where it is of the same message, else
  * by what a person reads of it. What is stored by id stays where the message says the same of the parent.
  */
-function derivedFrom(child: Order, orders: readonly Order[], { content }: Draft, chart: Chart): Contribution[] {
+function derivedFrom(child: Order, parents: Parents, { content }: Draft, chart: Chart): Contribution[] {
   const display = parentText(child.obr);
   if (display === undefined) return [];
-  const parent = parentObx(child, orders);
+  const parent = parents.obxOf(child);
   const id = parent === undefined ? undefined : chart.resultOf(parent)?.id;
   const stored = [content['derivedFrom'] ?? []].flat();
   if (id === undefined && stored.some((item) => isJsonObject(item) && item['display'] === display)) return [];
@@ -160,7 +164,7 @@ const isCorrection = (status: string | undefined): boolean => ['C', 'W', 'D'].in
 interface OrderOfResults {
   readonly order: Order | undefined;
   /** Of the message. */
-  readonly orders: readonly Order[];
+  readonly parents: Parents;
   /** EVN-2, of results without an order. */
   readonly recorded: string | undefined;
 }
@@ -178,18 +182,20 @@ interface ObservationGroup {
  */
 function observationsOf(
   segments: readonly Segment[],
-  { order, orders, recorded }: OrderOfResults,
+  { order, parents, recorded }: OrderOfResults,
   report: Report,
 ): Statement[] {
   const { obr, orc, numbers } = order ?? { obr: undefined, orc: undefined, numbers: NO_NUMBERS };
   const groups: ObservationGroup[] = [];
   const specimens = segments.filter(({ id }) => id === 'SPM');
+  let latest: Segment | undefined;
   let base = '';
   let isBehindObx = false;
   for (const segment of segments) {
     const last = groups.at(-1);
     if (segment.id === 'NTE' && isBehindObx) last?.notes.push(segment);
     if (segment.id !== 'NTE') isBehindObx = segment.id === 'OBX';
+    if (segment.id === 'SPM') latest = segment;
     if (segment.id !== 'OBX') continue;
 
     if (!hasConcept(segment, 3)) report(missing(locate(segment, 3), 'OBX-3 (observation identifier) is required'));
@@ -201,7 +207,7 @@ function observationsOf(
       continue;
     }
     base = key;
-    const specimen = specimens.length === 1 ? specimens[0] : specimens.findLast((spm) => spm.index < segment.index);
+    const specimen = specimens.length === 1 ? specimens[0] : latest;
     groups.push({ sent, obx: [segment], specimen, notes: [] });
   }
   return groups.map(({ sent, ...source }) => ({
@@ -218,7 +224,7 @@ function observationsOf(
     contributions: (chart, context, draft) => [
       ...observation({ ...source, obr }, context),
       ...(obr === undefined ? [] : basedOn(obr, orc, context)),
-      ...(order === undefined ? [] : derivedFrom(order, orders, draft, chart)),
+      ...(order === undefined ? [] : derivedFrom(order, parents, draft, chart)),
     ],
   }));
 }

@@ -5,7 +5,7 @@
  */
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Contribution } from '../mapping/field-map.ts';
-import { setOrDelete, writeElement } from './element.ts';
+import { readElement, setOrDelete, writeElement } from './element.ts';
 import { changeIdentifiers } from './identifiers.ts';
 import { changeList, isList } from './list.ts';
 import { asDefault, isSameTime, type Order } from './order.ts';
@@ -121,13 +121,27 @@ function changeElement(
   if (leftOut === undefined) return false;
   const tried = { ...record.content };
   writeElement(tried, element, leftOut.value);
-  return sortedJson(tried) !== sortedJson(record.content);
+  return elementText(tried, element) !== elementText(record.content, element);
 }
+
+const elementText = (content: JsonObject, element: string): string => sortedJson(readElement(content, element) ?? null);
+
+/** The items, as texts, of lists that `union` made: thousands of OBR may add to one report, each to the list of the last. */
+const ITEMS = new WeakMap<readonly Json[], Set<string>>();
 
 export function union(stored: Json | undefined, sent: Json): Json[] {
   const old = Array.isArray(stored) ? stored : [];
-  const known = new Set(old.map(sortedJson));
-  return [...old, ...(Array.isArray(sent) ? sent : []).filter((item) => !known.has(sortedJson(item)))];
+  const known = ITEMS.get(old) ?? new Set(old.map(sortedJson));
+  // The set goes with the new list: what it gets now is not in the old one.
+  ITEMS.delete(old);
+  const all = [...old];
+  for (const item of Array.isArray(sent) ? sent : []) {
+    const text = sortedJson(item);
+    if (!known.has(text)) all.push(item);
+    known.add(text);
+  }
+  ITEMS.set(all, known);
+  return all;
 }
 
 /**

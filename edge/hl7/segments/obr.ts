@@ -146,7 +146,10 @@ function conclusion(obx: readonly Segment[]): Contribution[] {
   const texts = new Map<string, string[]>();
   for (const segment of obx) {
     const name = textOfConcept(first(segment, 3)) ?? '';
-    if (!isAttached(segment)) texts.set(name, [...(texts.get(name) ?? []), observedText(segment) ?? '']);
+    if (isAttached(segment)) continue;
+    const lines = texts.get(name) ?? [];
+    texts.set(name, lines);
+    lines.push(observedText(segment) ?? '');
   }
   const all = [...texts].map(([name, lines]) => [name, lines.join('\n').trim()]).filter(([, text]) => text !== '');
   const text = all.map(([name, said]) => (all.length === 1 ? said : `${name}:\n${said}`)).join('\n\n');

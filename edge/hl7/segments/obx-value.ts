@@ -5,7 +5,7 @@
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { fhirDateTime, fhirTime, readTimestamp } from '../../../shared/hl7/time.ts';
-import { locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { components, locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import { printJson, type JsonObject } from '../../../shared/json.ts';
 import { attempt, type MapContext, note, quietly } from '../mapping/context.ts';
 import { encapsulated, pointer } from '../mapping/datatypes/attachment.ts';
@@ -90,7 +90,7 @@ const structured: Reader = (part, { unit, unitText }) =>
 
 /** Row 25 and `NA[SampledData]` 3 to 7: the numbers one after the other; how far apart they are, v2 does not say. */
 const sampled: Reader = (part) => {
-  const all = part.raw.split(part.segment.source.delimiters.component).map((_, at) => textOf(part, at + 1) ?? '');
+  const all = components(part).map((component) => textOf(component, 1) ?? '');
   return all.every((sample) => decimal(sample) !== undefined) ? string(all.join(' ')) : undefined;
 };
 

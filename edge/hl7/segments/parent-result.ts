@@ -53,49 +53,124 @@ export function parentText(obr: Segment): string | undefined {
   return [which, parent.value].filter(Boolean).join(': ');
 }
 
-/** The OBR of the message that OBR-29 names, if it is exactly one. */
-export function parentOrder(numbers: OrderNumbers, orders: readonly Order[]): Order | undefined {
-  const found = orders.filter((order) => isSameOrder(order.numbers, numbers));
-  return found.length === 1 ? found[0] : undefined;
+/** The parents that OBR-26 and OBR-29 name among the orders of a message; undefined unless exactly one fits. */
+export interface Parents {
+  readonly orderOf: (numbers: OrderNumbers) => Order | undefined;
+  readonly obxOf: (child: Order) => Segment | undefined;
 }
 
-/** The OBX of the message that OBR-26 and OBR-29 name, if it is exactly one. */
-export function parentObx(child: Order, orders: readonly Order[]): Segment | undefined {
-  const parent = parentResult(child.obr);
-  if (parent?.code === undefined) return undefined;
-  const numbers = parentNumbers(child.obr, child.orc);
-  const isNamed = numbers.placer !== undefined || numbers.filler !== undefined;
-  const found = orders
-    .filter((order) => order.obr !== child.obr && (!isNamed || isSameOrder(order.numbers, numbers)))
-    .flatMap(({ obx }) => obx.filter((segment) => isParent(segment, parent)));
-  return found.length === 1 ? found[0] : undefined;
+/** An OBX with all that OBR-26 may say of it, read once. */
+interface Candidate {
+  readonly order: Order;
+  readonly obx: Segment;
+  readonly system: string | undefined;
+  readonly subId: string | undefined;
+  /** In small letters; made when a child first asks. */
+  readonly said: () => ReadonlySet<string>;
 }
 
-/** Every number that both have is the same, and there is one. */
-function isSameOrder(a: OrderNumbers, b: OrderNumbers): boolean {
-  const pairs = [
-    [a.placer, b.placer],
-    [a.filler, b.filler],
-  ].flatMap(([one, other]) => (one === undefined || other === undefined ? [] : [[textOf(one, 1), textOf(other, 1)]]));
-  return pairs.length > 0 && pairs.every(([one, other]) => one === other);
+/** Indexes the orders once, when a child first asks: a message may have thousands of both. */
+export function parentsAmong(orders: readonly Order[]): Parents {
+  const index = once(() => indexOf(orders));
+  const found = new Map<Order, Segment | undefined>();
+  const find = (child: Order): Segment | undefined => {
+    const parent = parentResult(child.obr);
+    if (parent?.code === undefined) return undefined;
+    let only: Candidate | undefined;
+    for (const scope of scopesNamedBy(parentNumbers(child.obr, child.orc))) {
+      for (const candidate of index().obx.get(keyOf(scope, parent.code)) ?? []) {
+        if (candidate.order === child || !isParent(candidate, parent)) continue;
+        if (only !== undefined) return undefined;
+        only = candidate;
+      }
+    }
+    return only?.obx;
+  };
+  return {
+    orderOf: (numbers) => {
+      const named = isNamed(numbers) ? scopesNamedBy(numbers) : [];
+      const all = named.flatMap((scope) => index().orders.get(keyOf(scope)) ?? []);
+      return all.length === 1 ? all[0] : undefined;
+    },
+    obxOf: (child) => {
+      if (!found.has(child)) found.set(child, find(child));
+      return found.get(child);
+    },
+  };
 }
 
-function isParent(obx: Segment, { code, system, subId, value }: ParentResult): boolean {
-  const identifier = first(obx, 3);
-  const ownSystem = textOf(identifier, 3);
-  return (
-    codeOf(identifier) === code &&
-    (system === undefined || ownSystem === undefined || system.toUpperCase() === ownSystem.toUpperCase()) &&
-    (subId === undefined || fieldText(obx, 4) === subId) &&
-    (value === undefined || saysSame(obx, value))
-  );
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
+
+/** Placer's and filler's number: as they are sent, null where there is none, `ANY` whatever it is. */
+type Scope = readonly [placer: string | null | typeof ANY, filler: string | null | typeof ANY];
+const ANY = true;
+const keyOf = (scope: Scope, code?: string): string => JSON.stringify([...scope, code]);
+
+const textsOf = ({ placer, filler }: OrderNumbers) => [textOf(placer, 1) ?? null, textOf(filler, 1) ?? null] as const;
+const isNamed = (numbers: OrderNumbers): boolean => textsOf(numbers).some((text) => text !== null);
+
+/** Under which an order is found. */
+function scopesOf(numbers: OrderNumbers): Scope[] {
+  const [placer, filler] = textsOf(numbers);
+  const unnamed: Scope = [ANY, ANY];
+  return [
+    unnamed,
+    ...(isNamed(numbers) ? [[placer, filler] as const] : []),
+    ...(placer === null ? [] : [[placer, ANY] as const]),
+    ...(filler === null ? [] : [[ANY, filler] as const]),
+  ];
+}
+
+/** Where the orders are that these numbers name: every number that both have is the same, and there is one. */
+function scopesNamedBy(numbers: OrderNumbers): Scope[] {
+  const [placer, filler] = textsOf(numbers);
+  if (placer === null && filler === null) return [[ANY, ANY]];
+  if (placer === null) return [[ANY, filler]];
+  if (filler === null) return [[placer, ANY]];
+  return [
+    [placer, filler],
+    [placer, null],
+    [null, filler],
+  ];
+}
+
+function indexOf(orders: readonly Order[]) {
+  const byNumbers = new Map<string, Order[]>();
+  const byCode = new Map<string, Candidate[]>();
+  for (const order of orders) {
+    const scopes = scopesOf(order.numbers);
+    for (const scope of scopes) add(byNumbers, keyOf(scope), order);
+    for (const obx of order.obx) {
+      const identifier = first(obx, 3);
+      const code = codeOf(identifier);
+      if (code === undefined) continue;
+      const said = once(() => saidBy(obx));
+      const candidate = { order, obx, system: textOf(identifier, 3)?.toUpperCase(), subId: fieldText(obx, 4), said };
+      for (const scope of scopes) add(byCode, keyOf(scope, code), candidate);
+    }
+  }
+  return { orders: byNumbers, obx: byCode };
+}
+
+function add<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+const isParent = (own: Candidate, { system, subId, value }: ParentResult): boolean =>
+  (system === undefined || own.system === undefined || system.toUpperCase() === own.system) &&
+  (subId === undefined || own.subId === subId) &&
+  (value === undefined || own.said().has(value.toLowerCase()));
 
 /** PRL.3 is the text of OBX-5; some send one of its codes. */
-function saysSame(obx: Segment, value: string): boolean {
-  const said = repetitions(obx, 5).flatMap((part) => [
+function saidBy(obx: Segment): ReadonlySet<string> {
+  const texts = repetitions(obx, 5).flatMap((part) => [
     wholeText(part),
     ...[1, 2, 4, 5, 9].map((number) => textOf(part, number)),
   ]);
-  return said.some((text) => text?.toLowerCase() === value.toLowerCase());
+  return new Set(texts.flatMap((text) => text?.toLowerCase() ?? []));
 }

@@ -9,7 +9,7 @@ import { note, type MapContext } from '../context.ts';
 import { isTooLongEntry } from '../index-limit.ts';
 import { codingSystem, isOwnTable, tableSystem } from '../tables/coding-systems.ts';
 import type { ConceptMap } from '../tables/concept-map.ts';
-import { code, members, textOf } from './text.ts';
+import { code, first, members, textOf } from './text.ts';
 
 interface Triplet {
   readonly code: number;
@@ -76,9 +76,9 @@ function conceptText(part: Part): string | undefined {
 export function codeableConcept(part: Part | undefined, context: MapContext, table?: string): JsonObject | undefined {
   if (part === undefined) return undefined;
   const long = textAsCode(part, context);
-  const [first, ...others] = TRIPLETS;
+  const [own, ...others] = TRIPLETS;
   const codings = [
-    first && coding(part, first, context, table),
+    own && coding(part, own, context, table),
     ...others.map((other) => coding(part, other, context)),
   ];
   return members({ coding: codings.filter((found) => found !== undefined), text: conceptText(part) ?? long });
@@ -86,7 +86,7 @@ export function codeableConcept(part: Part | undefined, context: MapContext, tab
 
 /** The first repetition of a field. */
 export function concept(segment: Segment, field: number, context: MapContext): JsonObject | undefined {
-  return codeableConcept(repetitions(segment, field)[0], context);
+  return codeableConcept(first(segment, field), context);
 }
 
 /** All repetitions of a field. */
@@ -131,6 +131,6 @@ export const sentAs = (valueCodeableConcept: JsonObject): JsonObject => ({
 
 /** Whether a coded field names anything: a code or a text, not only a coding system. */
 export function hasConcept(segment: Segment, field: number): boolean {
-  const [part] = repetitions(segment, field);
+  const part = first(segment, field);
   return part !== undefined && [1, 2, 4, 5, 9, 10].some((number) => textOf(part, number) !== undefined);
 }

@@ -1,6 +1,6 @@
 /** ST, TX, FT, ID and IS as FHIR string and code (HL7 v2.5.1 §2.A.74 and others; FHIR R4, Datatypes, primitive types). */
 import type { Segment } from '../../../../shared/hl7/message.ts';
-import { child, partText, rawAt, repetitions, valueAt, type Part, type Value } from '../../../../shared/hl7/value.ts';
+import { child, partText, rawAt, valueAt, type Part, type Value } from '../../../../shared/hl7/value.ts';
 
 /** FHIR allows tab, line feed and carriage return of the control characters; none at the ends, and no empty string. */
 export function clean(value: Value): string | undefined {
@@ -10,8 +10,8 @@ export function clean(value: Value): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** The first repetition of a field; undefined when it is absent or empty. */
-export const first = (segment: Segment, field: number): Part | undefined => repetitions(segment, field)[0];
+
+export { firstRepetition as first } from '../../../../shared/hl7/value.ts';
 
 /** The nth child of a part as text; undefined when absent, empty or `""`. */
 export const textOf = (part: Part | undefined, number: number): string | undefined =>
