@@ -86,7 +86,8 @@ create table hl7_identity (
   primary key (site_id, type, key),
   foreign key (site_id, type, id) references resource
 );
-create index hl7_identity_of on hl7_identity (site_id, type, id);
+-- By the id first: as (site_id, type, …) it would serve a look-up by key as well, and badly, while there are no statistics.
+create index hl7_identity_of on hl7_identity (id, type, site_id);
 select table_of_site('hl7_identity');
 -- A merge deletes the keys of the merged patient.
 grant select, insert, update, delete on hl7_identity to gateway_app;
@@ -103,7 +104,8 @@ create table hl7_result (
   what text not null,
   filler text not null,
   placer text not null,
-  at text not null,
+  -- Ranges of it are looked up: as its characters stand.
+  at text collate "C" not null,
   place integer not null,
   numbers text not null,
   primary key (site_id, type, id),

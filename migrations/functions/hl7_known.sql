@@ -2,18 +2,21 @@
 -- which edge/hl7/identity/survivor.ts follows again in what comes back: here, so that it is one round trip), and the resources that HL7 keys
 -- (p_types[i], p_keys[i]; none twice) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
 -- Results and reports (p_types[i] is Observation or DiagnosticReport) are looked up in hl7_result instead: p_keys[i] is JSON,
--- [what, filler, placer, first minute, last minute], and found is whatever may be meant, with key [patient, what, at,
--- place, numbers]. A key that is '' asks for what of its type two of the patients may both have: what meets where one is
+-- [what, filler, placer, first minute, last minute, days …, and '' for what has no time], and found is whatever may be meant, with key
+-- [patient, what, at, place, numbers]. Times that overlap are looked up together, and a time once, however many keys ask for it: an order
+-- may have thousands of results. For each key the newest 5,001 are found, one more than a message may have, and those without a time.
+-- A key that is '' asks for what of its type two of the patients may both have: what meets where one is
 -- merged into the other; so do a document and the key under which another took its place (edge/hl7/message/documents.ts).
--- contributions: the row of hl7_order as JSON, { fields, stamps }. asked: which keys of p_keys found it, from 1; null for what
--- was found otherwise. A row comes back once, however many keys find it: without an offset the minutes of two collections of
+-- contributions: the row of hl7_order as JSON, { fields, stamps }. asked: the first of the keys of p_keys that found it together, from 1; null
+-- for what was found otherwise. A row comes back once, however many keys find it: without an offset the minutes of two collections of
 -- one order overlap.
 -- state: the same text for the same row as the same transaction wrote it (xmin), and the same account of who said what when,
 -- which a message can change without a new version. So the states of all rows tell whether what somebody saw before, however
 -- long ago, is still all that is found. The order of rows means nothing.
 -- PL/pgSQL keeps the plans, and what a message does not speak of is not looked for: to plan, and even to begin, one
 -- statement for all costs more than the look-ups. The laterals with a limit are look-ups by key, one at a time: no
--- estimate can make scans of them. What they look for is made before them, behind an offset: a policy lets no condition
+-- estimate can make scans of them; those of hl7_result are in the order of their own index, so that a table without
+-- statistics is not read by another one. What they look for is made before them, behind an offset: a policy lets no condition
 -- that computes something into an index (README.md, Rights).
 -- Settings: migrations/README.md, "Plans".
 -- Of each value a hundred patients are found, first those that have it in one of its own domains, as far as they are said:
@@ -165,22 +168,37 @@ begin
         select 'result' as role, json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text as key, i.type, i.id,
                r.version, r.last_updated, r.meta, r.body, f.contributions, i.asked, r.written
           from (
-            select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(k.n::integer order by k.n) as asked
+            select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct k.n) as asked
               from unnest(patients) p (id)
              cross join (
-               select t.type, t.key::json ->> 0 as what, t.key::json ->> 1 as filler, t.key::json ->> 2 as placer,
-                      t.key::json ->> 3 as first, t.key::json ->> 4 as last, t.n
-                 from unnest(p_types, p_keys) with ordinality as t(type, key, n)
-                where t.type in ('Observation', 'DiagnosticReport') and t.key <> '' offset 0) k
+               select b.type, b.what, b.filler, b.placer, min(b.first) as first, max(b.last) as last, min(b.n)::integer as n, count(*) as size
+                 from (
+                   select a.*, count(*) filter (where a.begins) over (same_order rows unbounded preceding) as together
+                     from (
+                       select t.*, t.first > max(t.last) over (same_order rows between unbounded preceding and 1 preceding) is not false as begins
+                         from (
+                           select u.type, u.key ->> 0 as what, u.key ->> 1 as filler, u.key ->> 2 as placer, d.first collate "C" as first,
+                                  d.last collate "C" as last, u.n
+                             from (
+                               select x.type, x.key::json as key, x.n from unnest(p_types, p_keys) with ordinality as x(type, key, n)
+                                where x.type in ('Observation', 'DiagnosticReport') and x.key <> '' offset 0) u
+                            cross join lateral (
+                               select u.key ->> 3, u.key ->> 4
+                               union all
+                               select e.at, e.at from json_array_elements_text(u.key) with ordinality e(at, n) where e.n > 5) d(first, last)) t
+                       window same_order as (partition by t.type, t.what, t.filler, t.placer, t.last = '' order by t.first, t.last)) a
+                   window same_order as (partition by a.type, a.what, a.filler, a.placer, a.last = '' order by a.first, a.last)) b
+                group by b.type, b.what, b.filler, b.placer, b.last = '', b.together offset 0) k
              cross join lateral (
                (select x.* from hl7_result x
                  where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler
-                   and (k.filler <> '' or (k.placer = '' and x.placer = ''))
-                   and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)
-               union
+                   and (k.filler <> '' or (k.placer = '' and x.placer = '')) and x.at between k.first and k.last
+                 order by x.at desc limit 5001 * k.size)
+               union all
                (select x.* from hl7_result x
                  where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
-                   and x.placer <> '' and (length(x.at) <= 10 or x.at between k.first and k.last) limit 500)) h
+                   and k.placer <> '' and x.placer <> '' and x.at between k.first and k.last
+                 order by x.at desc limit 5001 * k.size)) h
              group by h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
          cross join lateral (
            select x.*, x.xmin as written from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r

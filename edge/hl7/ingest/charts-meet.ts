@@ -67,8 +67,9 @@ export function chartsMeet(
     );
     for (const { gone, kept } of found) results.refile(kept, gone.key);
     const pairs = [...filed, ...found.map(({ gone, kept }): Pair => ({ gone: gone.draft, kept: kept.draft }))];
+    const heirs = new Map(filed.toReversed().map(({ gone, kept }) => [gone, kept]));
     for (const { key, draft } of moved) {
-      const heir = filed.find(({ gone }) => gone === draft)?.kept ?? draft;
+      const heir = heirs.get(draft) ?? draft;
       if (drafts.byKey(draft.type, keyOf(key, to)) === undefined) drafts.expectKey(heir, keyOf(key, to));
     }
     chart.add(from);

@@ -16,6 +16,8 @@ const MAX_NUMBERS = 1000;
 const MAX_LIST = 1000;
 /** What the database stores in some seconds. */
 const MAX_RESOURCES = 5000;
+/** `hl7_known` finds no more than one beyond. */
+const MAX_EQUAL_RESULTS = 5000;
 
 /** Patient identifiers (HL7 v2.5.1 §3.4.2, §3.4.9); before them the segment. */
 const NUMBERS: ReadonlyMap<string, readonly number[]> = new Map([
@@ -73,4 +75,11 @@ export function patientExcess(segments: readonly Segment[]): AckError[] {
 export function resourceExcess(resources: number): AckError[] {
   if (resources <= MAX_RESOURCES) return [];
   return [refused('MSH^1', `the message stands for more than ${MAX_RESOURCES} resources`, 'too-many-resources')];
+}
+
+/** @param results how many are stored that nothing tells apart from the one that is sent */
+export function equalResultsExcess(results: number, segment: Segment): AckError[] {
+  if (results <= MAX_EQUAL_RESULTS) return [];
+  const message = `more than ${MAX_EQUAL_RESULTS} stored results have the order number, code and time of this one`;
+  return [refused(locate(segment), message, 'too-many-resources')];
 }

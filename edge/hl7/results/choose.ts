@@ -47,11 +47,10 @@ export function choose<Known extends KnownResult>(
   if (left.length === sent.length && isOneTime && !isUnidentified) {
     return left.map((known) => ({ status: 'known', known }));
   }
-  const free = new Set(left);
+  const free = Map.groupBy(left.toReversed(), (each) => each.value);
   return sent.map(({ value, isCorrection }) => {
-    const known = [...free].find((each) => each.value === value);
+    const known = free.get(value)?.pop();
     if (known === undefined) return { status: isCorrection ? 'unmatched' : 'unclear' };
-    free.delete(known);
     return { status: 'known', known };
   });
 }

@@ -42,6 +42,19 @@ export function minutesAround(text: string | undefined, offset: string | undefin
   return [minuteOf(start - slack), minuteOf(end + slack)];
 }
 
+/**
+ * The days that may be meant by one of these minutes, and `''` for no time (`mayBeSameTime`).
+ *
+ * @param from as of `minutesAround`, and `to`
+ */
+export function daysAround([from, to]: readonly [string, string]): readonly string[] {
+  const days: string[] = [''];
+  const end = Date.parse(to) + MAX_OFFSET_HOURS * HOUR_MS;
+  let ms = Date.parse(from) - (24 + MAX_OFFSET_HOURS) * HOUR_MS;
+  for (; ms < end + 24 * HOUR_MS; ms += 24 * HOUR_MS) days.push(new Date(ms).toISOString().slice(0, 10));
+  return days;
+}
+
 const isDay = (time: string): boolean => time.length === 10;
 
 /** Times that may be of one collection though they are not equal: one of them is not known, or only its day is. */

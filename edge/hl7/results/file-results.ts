@@ -6,6 +6,7 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { note, quietly, type MapContext } from '../mapping/context.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
+import { equalResultsExcess } from '../message/cost.ts';
 import type { ResultStatement, Statement } from '../message/statement.ts';
 import { choose, type Choice } from './choose.ts';
 import type { FiledResult, KnownResults } from './known-results.ts';
@@ -52,7 +53,7 @@ export function fileResults(
 
 function candidatesFor([first]: readonly Keyed[], patient: Draft, results: KnownResults): readonly FiledResult[] {
   if (first === undefined) return [];
-  return results.of(first.statement.type, patient.id).filter((known) => mayBeSame(known.key, first.key));
+  return results.of(first.statement.type, patient.id, first.key).filter((known) => mayBeSame(known.key, first.key));
 }
 
 /**
@@ -74,6 +75,8 @@ function fileEquals(
   const { type } = statement;
   const isReport = type === 'DiagnosticReport';
   const told = isReport ? [first] : group;
+  const equals = candidates.filter((known) => known.at === key.at).length;
+  for (const finding of equalResultsExcess(equals, statement.segment)) request.context.report(finding);
   const quiet = quietly(request.context);
   const sent = told.map(({ result }) => ({ value: result.value(quiet), isCorrection: result.isCorrection }));
   const free = candidates.filter(({ draft }) => !meant.has(draft));

@@ -18,7 +18,9 @@ export interface FiledResult {
 }
 
 export interface KnownResults {
-  readonly of: (type: ResourceType, patientId: string) => readonly FiledResult[];
+  readonly ofPatient: (type: ResourceType, patientId: string) => readonly FiledResult[];
+  /** Those of the patient that share what was observed and a number of the order, or have none. */
+  readonly of: (type: ResourceType, patientId: string, key: ResultKey) => readonly FiledResult[];
   /** From now on the resource has this key. */
   readonly file: (draft: Draft, patientId: string, key: ResultKey, place: number) => void;
   /** What a statement knows more of its key: a number, or when it was collected. */
@@ -48,9 +50,12 @@ export function knownResults(found: readonly Found[], drafts: Drafts): KnownResu
     const [patientId, what, at, place, numbers] = storedKey.parse(JSON.parse(key));
     known.set(draft, { draft, patientId, key: { what, at, ...numbers }, value: valueText(draft.content), at, place });
   }
+  /** Made when it is first asked for after a change: the results of a patient are looked up before any of them is filed. */
+  let byName: ReadonlyMap<string, readonly FiledResult[]> | undefined;
   const changed = new Map<Draft, ResultRow>();
   const file: KnownResults['file'] = (draft, patientId, key, place) => {
     const { what, at, filler, placer, own } = key;
+    byName = undefined;
     // What the message states of it is applied later.
     known.set(draft, {
       draft,
@@ -75,8 +80,12 @@ export function knownResults(found: readonly Found[], drafts: Drafts): KnownResu
     });
   };
   return {
-    of: (type, patientId) =>
+    ofPatient: (type, patientId) =>
       [...known.values()].filter((each) => each.draft.type === type && each.patientId === patientId),
+    of: (type, patientId, key) => {
+      const index = (byName ??= indexOf(known.values()));
+      return [...new Set(namesOf(type, patientId, key).flatMap((name) => index.get(name) ?? []))];
+    },
     file,
     refile: ({ draft, patientId, key: before, place }, stated) => {
       const key: ResultKey = {
@@ -93,9 +102,31 @@ export function knownResults(found: readonly Found[], drafts: Drafts): KnownResu
         if (each.patientId !== from) continue;
         known.set(draft, { ...each, patientId: to });
       }
+      byName = undefined;
     },
     rows: () => [...changed.values()],
   };
+}
+
+function indexOf(known: Iterable<FiledResult>): ReadonlyMap<string, readonly FiledResult[]> {
+  const lists = new Map<string, FiledResult[]>();
+  for (const each of known) {
+    for (const name of namesOf(each.draft.type, each.patientId, each.key)) {
+      const list = lists.get(name) ?? [];
+      lists.set(name, list);
+      list.push(each);
+    }
+  }
+  return lists;
+}
+
+/** Under which a result is kept and looked for: a message may have as many as it has results. */
+function namesOf(type: ResourceType, patientId: string, { what, filler, placer }: ResultKey): string[] {
+  const numbers = [
+    ...(filler === null ? [] : [['filler', filler.value]]),
+    ...(placer === null ? [] : [['placer', placer.value]]),
+  ];
+  return (numbers.length > 0 ? numbers : [[]]).map((number) => JSON.stringify([type, patientId, what, ...number]));
 }
 
 const resultIn = (drafts: Drafts, type: string, id: string): Draft | undefined =>

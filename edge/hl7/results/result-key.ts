@@ -3,7 +3,7 @@ import type { Part } from '../../../shared/hl7/value.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
 import { join } from '../mapping/key.ts';
-import { collectionTime, mayBeSameTime, minutesAround } from './collection-time.ts';
+import { collectionTime, daysAround, mayBeSameTime, minutesAround } from './collection-time.ts';
 import { isSameNumber, orderNumberOf, type Authority, type OrderNumber } from './order-number.ts';
 
 /** As the message says it, before anything is looked up. */
@@ -51,8 +51,10 @@ export function resultKeyOf(sent: SentKey, { named, own, zone }: KeyContext): Re
  * @param offset of MSH-7
  */
 export function lookupKeyOf({ what, filler, placer, time }: SentKey, offset: string | undefined): string {
-  const [from, to] = minutesAround(time, offset) ?? ['', '~'];
-  return join(what, textOf(filler, 1), textOf(placer, 1), from, to);
+  const minutes = minutesAround(time, offset);
+  const [from, to] = minutes ?? ['', '~'];
+  const days = minutes === null ? [''] : daysAround(minutes);
+  return join(what, textOf(filler, 1), textOf(placer, 1), from, to, ...days);
 }
 
 /** Its length is bounded as that of other HL7 keys is (`MAX_KEY_LENGTH`). */

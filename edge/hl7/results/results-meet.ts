@@ -14,7 +14,7 @@ export interface MetResults {
 /** The results of `from` meet those of `to` as if a message stated them. */
 export function resultsMeet(from: string, to: string, results: KnownResults): MetResults[] {
   return (['Observation', 'DiagnosticReport'] as const).flatMap((type) => {
-    const moved = results.of(type, from);
+    const moved = results.ofPatient(type, from);
     const equals = Map.groupBy(moved, ({ key }) => JSON.stringify(key));
     // What says most of its time first: what says nothing takes what is left.
     const groups = [...equals.values()].toSorted(([a], [b]) => (b?.at.length ?? 0) - (a?.at.length ?? 0));
@@ -23,7 +23,9 @@ export function resultsMeet(from: string, to: string, results: KnownResults): Me
       const [first] = group;
       if (first === undefined) return [];
       const sent = group.toSorted((a, b) => a.place - b.place);
-      const candidates = results.of(type, to).filter((each) => !kept.has(each) && mayBeSame(each.key, first.key));
+      const candidates = results
+        .of(type, to, first.key)
+        .filter((each) => !kept.has(each) && mayBeSame(each.key, first.key));
       const said = sent.map(({ value }) => ({ value, isCorrection: false }));
       return choose(said, candidates, first.at, isUnidentified(first.key)).flatMap((choice, at): MetResults[] => {
         const gone = sent[at];
