@@ -24,6 +24,7 @@ export const ERROR_REASONS = {
   'too-many-mrgs': 'The message merges more patients than one may.',
   'too-many-numbers': 'The message has more numbers of patients than one may have.',
   'too-many-repetitions': 'A field is repeated more often than it may be.',
+  'too-much-repeated': 'The resources of the message would repeat a long field of it too often.',
   'too-many-resources': 'The message would make more resources than one may.',
   // The header, and which segments there are.
   'required-field-missing': 'A field or segment that must be there is missing.',

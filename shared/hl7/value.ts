@@ -69,15 +69,27 @@ export interface Part {
   readonly raw: string;
 }
 
-/** The repetitions of a field, with their numbers; none when it is absent or empty. `""` is one repetition. */
-export function repetitions(segment: Segment, field: number): Part[] {
+/**
+ * The repetitions of a field, with their numbers; none when it is absent or empty. `""` is one repetition.
+ *
+ * @param most no more than the first so many are read
+ */
+export function repetitions(segment: Segment, field: number, most?: number): Part[] {
   const raw = segment.field(field);
   if (raw === undefined || raw === '') return [];
-  const raws = isVerbatim(segment, field) ? [raw] : raw.split(segment.source.delimiters.repetition);
+  const raws = isVerbatim(segment, field) ? [raw] : raw.split(segment.source.delimiters.repetition, most);
   return raws.map((raw, at) => ({ segment, field, repetition: at + 1, component: 0, raw }));
 }
 
-/** The first of them, without splitting the rest; undefined when the field is absent or empty. */
+/** The whole of each repetition as a text, as `partText` gives it: a text may come in very many lines. */
+export function repetitionTexts(segment: Segment, field: number): Value[] {
+  const raw = segment.field(field);
+  if (raw === undefined || raw === '') return [];
+  if (isVerbatim(segment, field)) return [raw];
+  return raw.split(segment.source.delimiters.repetition).map((line) => leaf(line, segment));
+}
+
+/** The first repetition of a field, without splitting the rest; undefined when the field is absent or empty. */
 export function firstRepetition(segment: Segment, field: number): Part | undefined {
   const all = segment.field(field);
   if (all === undefined || all === '') return undefined;
@@ -99,13 +111,6 @@ export function componentOf(part: Part, number: number): Part | undefined {
   if (part.component > 0 || isVerbatim(part.segment, part.field)) return undefined;
   const raw = piece(part.raw, part.segment.source.delimiters.component, number);
   return raw === undefined ? undefined : { ...part, component: number, raw };
-}
-
-/** All components of a repetition, as `componentOf` gives each. */
-export function components(part: Part): Part[] {
-  if (part.component > 0 || isVerbatim(part.segment, part.field)) return [];
-  const raws = part.raw.split(part.segment.source.delimiters.component);
-  return raws.map((raw, at) => ({ ...part, component: at + 1, raw }));
 }
 
 /**

@@ -31,7 +31,7 @@ export function keysOf(message: Message | undefined, bytes: Uint8Array, findings
 function keysOfSegment(segment: Segment): MessageKey[] {
   const { numbers = [], names = [] } = FIELDS[segment.id] ?? {};
   const each = (field: number, keys: (part: Part, at: string) => MessageKey[]): MessageKey[] =>
-    repetitions(segment, field).flatMap((part) => keys(part, `${segment.id}-${field}`));
+    repetitions(segment, field, MAX_KEYS).flatMap((part) => keys(part, `${segment.id}-${field}`));
   return [...numbers.flatMap((field) => each(field, numberKeys)), ...names.flatMap((field) => each(field, nameKeys))];
 }
 

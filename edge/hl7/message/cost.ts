@@ -6,6 +6,8 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
+import { TABLE_TYPES, TEXT_TYPES, valueType } from '../segments/obx-value.ts';
+import { isKnown } from '../segments/registry.ts';
 
 /** And of MRG: each is a chart that is looked for, and held by all of its numbers. */
 const MAX_PIDS = 100;
@@ -19,6 +21,13 @@ const MAX_RESOURCES = 5000;
 /** `hl7_known` finds no more than one beyond. */
 const MAX_EQUAL_RESULTS = 5000;
 
+/** Of all fields of a message, beyond the first of each: what they make is stored in a second or two. */
+const MAX_FURTHER_REPETITIONS = 20_000;
+/** Of all texts and tables: a waveform of 12 leads has 6,000 samples a second. */
+const MAX_LINES = 500_000;
+/** Characters of what its resources repeat: the order, the specimen and the visit of each result, the code of each value. */
+const MAX_REPEATED = 16 * 1024 * 1024;
+
 /** Patient identifiers (HL7 v2.5.1 §3.4.2, §3.4.9); before them the segment. */
 const NUMBERS: ReadonlyMap<string, readonly number[]> = new Map([
   ['PID', [2, 3, 4]],
@@ -26,6 +35,16 @@ const NUMBERS: ReadonlyMap<string, readonly number[]> = new Map([
 ]);
 /** Names, addresses and telephones of PID. */
 const LISTS = [[5, 9], [11], [13, 14]];
+
+/** @returns what is too much of a message before it is known what it stands for; nothing for every real one */
+export function excessOf(segments: readonly Segment[]): AckError[] {
+  // In this order: each bounds what the next one looks at.
+  for (const excess of [repetitionExcess, patientExcess, repeatedExcess]) {
+    const found = excess(segments);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
 
 const refused = (at: string, message: string, reason: ErrorReason): AckError => ({
   code: '207',
@@ -39,8 +58,8 @@ const refused = (at: string, message: string, reason: ErrorReason): AckError => 
 const count = (segment: Segment, field: number): number =>
   repetitions(segment, field).filter(({ raw }) => raw !== '').length;
 
-/** @returns what is too much of patients; nothing for every real message */
-export function patientExcess(segments: readonly Segment[]): AckError[] {
+/** @returns what is too much of patients */
+function patientExcess(segments: readonly Segment[]): AckError[] {
   const pids = segments.filter(({ id }) => id === 'PID');
   const mrgs = segments.filter(({ id }) => id === 'MRG');
   const [beyond] = [pids, mrgs].flatMap((all) => all.slice(MAX_PIDS, MAX_PIDS + 1));
@@ -69,6 +88,88 @@ export function patientExcess(segments: readonly Segment[]): AckError[] {
   }
   if (found.length > 0 || numbers <= MAX_NUMBERS) return found;
   return [refused('MSH^1', `a message may have ${MAX_NUMBERS} numbers of patients: send several`, 'too-many-numbers')];
+}
+
+/** How often a separator stands in a text. */
+function countOf(text: string, separator: string): number {
+  let found = 0;
+  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, at + 1)) found += 1;
+  return found;
+}
+
+/** The field whose repetitions, and in a table components, are lines of one value. */
+function linesField(segment: Segment): number | undefined {
+  if (segment.id === 'NTE') return 3;
+  const type = segment.id === 'OBX' ? (valueType(segment) ?? '') : '';
+  return TEXT_TYPES.has(type) || TABLE_TYPES.has(type) ? 5 : undefined;
+}
+
+/** Of a segment: what its fields are repeated, and the lines and samples of the one that is a text or a table. */
+function repetitionsOf(segment: Segment): { readonly further: number; readonly lines: number } {
+  const { repetition, component } = segment.source.delimiters;
+  const field = linesField(segment);
+  const text = field === undefined ? '' : (segment.field(field) ?? '');
+  const rows = countOf(text, repetition);
+  const samples = field === 5 && TABLE_TYPES.has(valueType(segment) ?? '') ? countOf(text, component) : 0;
+  return { further: countOf(segment.raw, repetition) - rows, lines: rows + samples };
+}
+
+/** Empty repetitions count: each of them is read. */
+function repetitionExcess(segments: readonly Segment[]): AckError[] {
+  const counted = segments
+    .filter(({ id, isDeclaring }) => isKnown(id) && !isDeclaring)
+    .map((segment) => ({ segment, ...repetitionsOf(segment) }));
+  const worstOf = (of: 'further' | 'lines', most: number): Segment | undefined =>
+    counted.reduce((sum, each) => sum + each[of], 0) <= most
+      ? undefined
+      : counted.reduce((a, b) => (b[of] > a[of] ? b : a)).segment;
+  const repeated = worstOf('further', MAX_FURTHER_REPETITIONS);
+  if (repeated !== undefined) {
+    const message = `a message may have ${MAX_FURTHER_REPETITIONS} further repetitions of fields in all, beside lines of text and rows of numbers: send several`;
+    return [refused(locate(repeated, mostRepeatedField(repeated)), message, 'too-many-repetitions')];
+  }
+  const long = worstOf('lines', MAX_LINES);
+  if (long === undefined) return [];
+  const message = `a message may have ${MAX_LINES} lines of text (TX, FT, NTE) and numbers of tables (NA, MA) in all: send several`;
+  return [refused(locate(long, linesField(long) ?? 0), message, 'too-many-repetitions')];
+}
+
+function mostRepeatedField(segment: Segment): number {
+  const lines = linesField(segment);
+  const times = segment
+    .fields()
+    .map((raw, field) => (field === lines ? 0 : countOf(raw, segment.source.delimiters.repetition)));
+  return times.reduce((most, each, field) => (each > (times[most] ?? 0) ? field : most), 0);
+}
+
+/** Segments of which every resource behind them repeats something; of PID it is the account (PID-18). */
+const REPEATED = new Set(['MSH', 'PID', 'PV1', 'ORC', 'OBR', 'SPM']);
+/** Segments that become a resource. */
+const RESOURCES = new Set(['OBX', 'OBR', 'AL1', 'IAM', 'DG1', 'PR1', 'TXA']);
+
+/**
+ * A result repeats what is said once of its order, its specimen, its visit and its sender; the values of an OBX repeat its
+ * code. A long field before many of them would make gigabytes of a message.
+ */
+function repeatedExcess(segments: readonly Segment[]): AckError[] {
+  const lengthOf = ({ start, end }: Segment): number => end - start;
+  const repeated = new Map<Segment, number>();
+  const add = (segment: Segment, characters: number): void =>
+    void repeated.set(segment, (repeated.get(segment) ?? 0) + characters);
+  const heads = new Map<string, Segment>();
+  for (const segment of segments) {
+    if (REPEATED.has(segment.id)) heads.set(segment.id, segment);
+    if (segment.id === 'OBR') heads.delete('SPM');
+    if (!RESOURCES.has(segment.id)) continue;
+    for (const [id, head] of heads) add(head, id === 'PID' ? (head.field(18)?.length ?? 0) : lengthOf(head));
+    if (segment.id !== 'OBX' || linesField(segment) !== undefined) continue;
+    const value = segment.field(5) ?? '';
+    add(segment, countOf(value, segment.source.delimiters.repetition) * (lengthOf(segment) - value.length));
+  }
+  if (repeated.values().reduce((sum, characters) => sum + characters, 0) <= MAX_REPEATED) return [];
+  const [[worst] = [undefined]] = [...repeated].toSorted(([, a], [, b]) => b - a);
+  const message = `what the results of a message repeat of their order, specimen, visit, header and code may have ${MAX_REPEATED} characters in all: shorten it, or send several`;
+  return [refused(worst === undefined ? 'MSH^1' : locate(worst), message, 'too-much-repeated')];
 }
 
 /** @param resources how many the message stands for */

@@ -19,7 +19,7 @@ import { hasPatientResults, type EventRule, type PatientAction } from './events.
 import { admission, results } from './results.ts';
 import { groupsOf } from './segment-groups.ts';
 import { singleSegments } from './single-segments.ts';
-import { patientExcess, resourceExcess } from './cost.ts';
+import { excessOf, resourceExcess } from './cost.ts';
 import type { Statement } from './statement.ts';
 import { misplaced, missing, reportUnmapped, type Report } from './structure-findings.ts';
 
@@ -78,7 +78,7 @@ const STATEMENTS: ReadonlyMap<string, StatementsOf> = new Map<string, Statements
 /** Reads a message whose header was accepted. */
 export function outlineOf(message: Message, kind: MessageKind): Outline {
   const { messageType, rule } = kind;
-  const tooMuch = patientExcess(message.segments);
+  const tooMuch = excessOf(message.segments);
   if (tooMuch.length > 0) return tooLarge(tooMuch);
   const findings: AckError[] = [];
   const report: Report = (finding) => void findings.push(finding);

@@ -1,10 +1,10 @@
 /** NTE as Annotation (v2-to-FHIR `NTE[Observation]`). */
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { repetitions } from '../../../shared/hl7/value.ts';
+import { repetitionTexts } from '../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { practitioner } from '../mapping/datatypes/party.ts';
-import { first, wholeText } from '../mapping/datatypes/text.ts';
+import { clean, first } from '../mapping/datatypes/text.ts';
 import { dateTime } from '../mapping/datatypes/time.ts';
 import { fixed, type Contribution } from '../mapping/field-map.ts';
 import type { GroupSegment } from './rule.ts';
@@ -13,8 +13,8 @@ export const NTE: GroupSegment = { name: 'NTE' };
 
 /** NTE-3 with its repetitions as lines: rows 5 of `NTE[Observation]` and `NTE[DocumentReference]`. */
 export function commentText(segment: Segment): string | undefined {
-  const lines = repetitions(segment, 3)
-    .map(wholeText)
+  const lines = repetitionTexts(segment, 3)
+    .map(clean)
     .filter((line) => line !== undefined);
   return lines.length === 0 ? undefined : lines.join('\n');
 }

@@ -5,7 +5,7 @@
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { fhirDateTime, fhirTime, readTimestamp } from '../../../shared/hl7/time.ts';
-import { components, locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { locate, locatePart, repetitions, repetitionTexts, type Part } from '../../../shared/hl7/value.ts';
 import { printJson, type JsonObject } from '../../../shared/json.ts';
 import { attempt, type MapContext, note, quietly } from '../mapping/context.ts';
 import { encapsulated, pointer } from '../mapping/datatypes/attachment.ts';
@@ -19,7 +19,7 @@ import {
   unitText,
   writtenNumber,
 } from '../mapping/datatypes/quantity.ts';
-import { code, fieldText, first, textOf, wholeText } from '../mapping/datatypes/text.ts';
+import { clean, code, fieldText, first, textOf, wholeText } from '../mapping/datatypes/text.ts';
 import { dateRange } from '../mapping/datatypes/time.ts';
 
 /** The members that a value makes: one `value…`, or the attachment that R4 has no value for. */
@@ -88,12 +88,6 @@ const time: Reader = (part) => {
 const structured: Reader = (part, { unit, unitText }) =>
   value(structuredNumeric(part, unit)) ?? string(structuredText(part, unitText) || undefined);
 
-/** Row 25 and `NA[SampledData]` 3 to 7: the numbers one after the other; how far apart they are, v2 does not say. */
-const sampled: Reader = (part) => {
-  const all = components(part).map((component) => textOf(component, 1) ?? '');
-  return all.every((sample) => decimal(sample) !== undefined) ? string(all.join(' ')) : undefined;
-};
-
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['NM', number],
   ['ST', textOrNumber],
@@ -127,7 +121,6 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     },
   ],
   ['VR', (part) => string([textOf(part, 1), textOf(part, 2)].filter(Boolean).join('-') || undefined)],
-  ['NA', sampled],
   [
     'ED',
     (part) => {
@@ -147,6 +140,9 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 /** Types whose repetitions are lines of one text. */
 export const TEXT_TYPES: ReadonlySet<string> = new Set(['TX', 'FT']);
 
+/** Types whose repetitions are the rows of one table of numbers (HL7 v2.5.1 §2.A.42, §2.A.46): a waveform has thousands. */
+export const TABLE_TYPES: ReadonlySet<string> = new Set(['MA', 'NA']);
+
 /** OBX-2; some write it as a coded value (`CWE^^HL70125`), of which the code counts. */
 export const valueType = (segment: Segment): string | undefined => code(fieldText(segment, 2))?.toUpperCase();
 
@@ -159,6 +155,10 @@ export function observedValues(segment: Segment, context: MapContext): ObservedV
   const unitPart = first(segment, 6);
   const unit = unitText(unitPart);
   const valueContext: ValueContext = { ...context, unit: unitOf(unitPart, context), unitText: unit };
+  if (TABLE_TYPES.has(type)) {
+    const table = observedTable(segment, type, context);
+    return table === undefined ? [] : [withUnit(table, unit)];
+  }
   const reader = READERS.get(type);
   if (reader === undefined && parts[0] !== undefined) {
     const message = 'OBX-2 is not a value type of table 0125 that is mapped: OBX-5 is kept as text';
@@ -177,11 +177,23 @@ export function observedValues(segment: Segment, context: MapContext): ObservedV
 
 /** OBX-5 of a TX or FT: its repetitions are lines. */
 export function observedText(segment: Segment): string | undefined {
-  const lines = repetitions(segment, 5)
-    .filter((part) => part.raw !== '""')
-    .map(wholeText)
+  const lines = repetitionTexts(segment, 5)
+    .map(clean)
     .filter((line) => line !== undefined);
   return lines.length === 0 ? undefined : lines.join('\n');
+}
+
+/** Row 25 and `NA[SampledData]` 3 to 7: the numbers row by row; how far apart they are, v2 does not say. */
+function observedTable(segment: Segment, type: string, context: MapContext): ObservedValue | undefined {
+  const { component, repetition } = segment.source.delimiters;
+  const rows = (segment.field(5) ?? '').split(repetition).filter((row) => row !== '' && row !== '""');
+  if (rows.length === 0) return undefined;
+  const samples = rows.map((row) => row.split(component).map((sample) => sample.trim()));
+  if (samples.every((row) => row.every((sample) => decimal(sample) !== undefined))) {
+    return string(samples.map((row) => row.join(' ')).join('\n'));
+  }
+  noteOtherType(locate(segment, 5), type, context);
+  return string(observedText(segment));
 }
 
 function observed(part: Part, type: string, reader: Reader, context: ValueContext): ObservedValue | undefined {
@@ -190,9 +202,12 @@ function observed(part: Part, type: string, reader: Reader, context: ValueContex
   if (found !== undefined) return found;
   const kept = wholeText(part);
   if (kept === undefined) return undefined;
-  const message = `OBX-5 is no ${type}: it is kept as text`;
-  note(context, 'W', '102', locatePart(part), message, 'value-of-another-type');
+  noteOtherType(locatePart(part), type, context);
   return { value: { valueString: kept } };
+}
+
+function noteOtherType(at: string, type: string, context: MapContext): void {
+  note(context, 'W', '102', at, `OBX-5 is no ${type}: it is kept as text`, 'value-of-another-type');
 }
 
 const ATTACHED: ReadonlySet<string> = new Set(['ED', 'RP']);

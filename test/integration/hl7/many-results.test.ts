@@ -1,0 +1,82 @@
+/** What is looked up for a message grows as the message does, and what it finds does not keep it from being stored. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Client } from 'pg';
+
+import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
+import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
+import { createHl7Site, type Hl7Site } from './site.ts';
+
+let site: Hl7Site;
+/** Policies hold for it, and add conditions. */
+let application: Client;
+beforeAll(async () => {
+  site = await createHl7Site();
+  // As when a deployment is new: the planner knows nothing of the tables.
+  await site.db.client.query('alter table hl7_result set (autovacuum_enabled = off)');
+  await site.db.client.query('alter table hl7_identity set (autovacuum_enabled = off)');
+  application = new Client({ connectionString: site.db.url });
+  await application.connect();
+  await application.query(`select set_config('gateway.site', $1, false)`, [site.site]);
+});
+afterAll(async () => {
+  await application.end();
+  await site.db.drop();
+});
+
+const times = (n: number, one: (n: number) => string): string =>
+  Array.from({ length: n }, (_, at) => one(at)).join('\n');
+const two = (n: number): string => String(n).padStart(2, '0');
+const minute = (at: number): string =>
+  `202601${two(1 + Math.floor(at / 1440))}${two(Math.floor(at / 60) % 24)}${two(at % 60)}`;
+const obr = (at: number | string) => `OBR|1||F${at}|1^P^L|||20260101||||||||||||||||||F`;
+const message = (type: string, patient: string, lines: string) =>
+  `${msh(type)}\nPID|1||${patient}^^^HOSP^MR||Doe^Jane\n${lines}`;
+
+/** Blocks that PostgreSQL reads to find what a message speaks of. */
+async function blocksFor(text: string): Promise<number> {
+  const { identifierValues, keys } = readBytes(bytesOf(text), 'utf-8').lookup;
+  const { rows } = await application.query<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>(
+    'explain (analyze, buffers, format json) select * from hl7_known($1, $2, $3, $4)',
+    [site.site, identifierValues, keys.map(({ type }) => type), keys.map(({ key }) => key)],
+  );
+  return rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Number.NaN;
+}
+
+const CASES: readonly (readonly [what: string, type: string, lines: (size: number) => string])[] = [
+  ['orders with a result', 'ORU^R01', (n) => times(n, (at) => `${obr(at)}\nOBX|1|NM|n^N^L||5||||||F`)],
+  ['different results', 'ORU^R01', (n) => `${obr(1)}\n${times(n, (at) => `OBX|1|NM|n${at}^N^L||5||||||F`)}`],
+  ['allergies', 'ADT^A08', (n) => times(n, (at) => `AL1|${at}|DA|I${at}^x^L`)],
+  [
+    'a value a minute, and as many of the day',
+    'ORU^R01',
+    (n) => `${obr(1)}\n${times(n, (at) => `OBX|1|NM|n^N^L||5||||||F|||${minute(at)}\nOBX|1|NM|n^N^L||${at}||||||F`)}`,
+  ],
+];
+
+test.each(CASES)('%s: twice as many are twice the work', async (what, type, lines) => {
+  const blocks: number[] = [];
+  for (const n of [100, 200]) {
+    const text = message(type, `${what.replaceAll(/\W/g, '')}${n}`, lines(n));
+    expect((await site.send(text)).outcome).toBe('AA');
+    // The first call of a connection reads the catalog too.
+    await blocksFor(text);
+    blocks.push(await blocksFor(text));
+  }
+  const [small = 0, large = Infinity] = blocks;
+  expect(large / small).toBeLessThanOrEqual(2.3);
+});
+
+test('a report whose 600 lines nothing tells apart is stored again, with a line more and with other lines', async () => {
+  const report = (n: number, word: string) =>
+    message(
+      'ORU^R01',
+      'REPORT',
+      `${obr('R')}\n${times(n, (at) => `OBX|${at + 1}|ST|R^Report^L||${word} ${at}||||||F`)}`,
+    );
+  for (const text of [report(600, 'line'), report(601, 'line'), report(601, 'other')]) {
+    expect((await site.send(text)).outcome).toBe('AA');
+  }
+  expect(
+    (await site.resources('Observation')).filter(({ code }) => JSON.stringify(code).includes('Report')),
+  ).toHaveLength(601);
+});
