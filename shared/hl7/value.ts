@@ -154,6 +154,14 @@ function leafOrAbsent(raw: string | undefined, segment: Segment): Value {
   return raw === undefined ? undefined : leaf(raw, segment);
 }
 
+/** How often a separator stands in a text; an empty one separates nothing. */
+export function countOf(text: string, separator: string): number {
+  if (separator === '') return 0;
+  let found = 0;
+  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, at + 1)) found += 1;
+  return found;
+}
+
 /** The nth piece between separators, without splitting the rest; an empty separator separates nothing. */
 function piece(raw: string, separator: string, number: number): string | undefined {
   if (separator === '') return number === 1 ? raw : undefined;

@@ -520,4 +520,47 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect((await send(key, result('M-11', 'C', zulu(60), '4.5').replaceAll('Z+0100', '+0000'))).status).toBe(200);
     expect(await observation()).toBe('4.5 corrected 4');
   });
+
+  test('a message of very many parts is shown as far as a person reads, and kept whole', async () => {
+    const message = `${adt('M-12', 'P-12')}ZZZ${'|'.repeat(60_000)}x\rZZY${'|y'.repeat(60_000)}\r`;
+    expect((await send(key, message)).status).toBe(200);
+    const { messageId } = await find('M-12');
+    const shown = {
+      moreSegments: 0,
+      segments: expect.arrayContaining([
+        expect.objectContaining({
+          id: 'ZZZ',
+          moreFields: 0,
+          fields: [{ path: 'ZZZ-60000', name: null, value: 'x', repetitions: [], moreRepetitions: 0, findings: [] }],
+        }),
+        expect.objectContaining({ id: 'ZZY', moreFields: 59_800 }),
+      ]),
+    };
+    const detail = await call<Record<string, unknown>>(`/messages/${messageId}`);
+    expect(detail).toMatchObject({ ...shown, text: message.trim().replaceAll('\r', '\n') });
+    expect(await call('/workbench/message', { clientId: key.clientId, message })).toMatchObject(shown);
+    const tiny = `${adt('M-13', 'P-13')}${'AL1\r'.repeat(15_000)}`;
+    const { segments, moreSegments } = await call<{ segments: unknown[]; moreSegments: number }>('/workbench/message', {
+      clientId: key.clientId,
+      message: tiny,
+    });
+    expect(segments.length + moreSegments).toBe(15_003);
+    expect(segments.length).toBeLessThanOrEqual(2_000);
+  });
+
+  test('a message that is too much is refused for good, with its limit and place, and not asked for again', async () => {
+    const values = `MSH|^~\\&|LAB|EAST|GW|GW|20261101083000+0100||ORU^R01|M-14|P|2.5.1\rPID|1||P-14^^^EAST^MR||Lovelace^Ada\rOBR|1||F14|1^Test^L|||20260101||||||||||||||||||F\rOBX|1|NM|n^N^L||${'1~'.repeat(250_000)}||||||F\r`;
+    const refused = await send(key, values);
+    expect(refused.status).toBe(422);
+    const ack = await refused.text();
+    expect(ack).toContain('MSA|AE|M-14');
+    expect(ack).toContain('OBX^1^5');
+    expect(ack).toContain('too-many-repetitions');
+    expect(ack).toContain('20000');
+    const lines = values
+      .replace('M-14', 'M-15')
+      .replace('|NM|', '|FT|')
+      .replace('1~'.repeat(250_000), 'a line~'.repeat(2_000));
+    expect((await send(key, lines)).status).toBe(200);
+  });
 });

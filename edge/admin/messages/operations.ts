@@ -58,10 +58,19 @@ export const segmentItem = z.object({
       repetitions: z
         .array(z.array(z.object({ number: z.number().int(), name: text.nullable(), value: text })))
         .meta({ description: 'Each repetition by its components; none where it is a single value.' }),
+      moreRepetitions: z
+        .number()
+        .int()
+        .meta({ description: 'How many are not listed: 50 are, fewer in a large message.' }),
       findings,
     }),
   ),
+  moreFields: z.number().int().meta({ description: 'How many fields with a value are not listed: 200 are.' }),
   findings,
+});
+
+export const moreSegments = z.number().int().meta({
+  description: 'How many segments are not listed: 1,000 are, with 10,000 fields, and those where something is wrong.',
 });
 
 const listedItem = messageItem.extend({
@@ -101,6 +110,7 @@ const messageDetail = messageItem.extend({
   isForgotten: z.boolean().meta({ description: 'Its bytes and answers are kept no longer: it cannot be replayed.' }),
   text: text.meta({ description: 'The message, segments separated by line feeds.' }),
   segments: z.array(segmentItem),
+  moreSegments,
   problem: text.nullable(),
   ack: text.nullable(),
   errors: z.array(ackErrorItem),

@@ -70,7 +70,7 @@ const Components = ({ components }: { components: readonly ComponentView[] }) =>
   </dl>
 );
 
-const Value = ({ field: { value, repetitions, findings } }: { field: FieldView }) => (
+const Value = ({ field: { value, repetitions, moreRepetitions, findings } }: { field: FieldView }) => (
   <>
     {value === '' ? <span class="quiet">not sent</span> : <code class="sent">{shortened(value)}</code>}
     {repetitions.length > 1 ? (
@@ -84,6 +84,7 @@ const Value = ({ field: { value, repetitions, findings } }: { field: FieldView }
     ) : (
       repetitions.map((components) => <Components components={components} />)
     )}
+    <More count={moreRepetitions} one="repetition" />
     <Wrong findings={findings} />
   </>
 );
@@ -93,9 +94,13 @@ const toneOf = (findings: readonly Finding[]): string => {
   return worst === 'E' ? 'faulty bad' : worst === 'W' ? 'faulty warn' : '';
 };
 
-export const Segments = ({ segments }: { segments: readonly SegmentView[] }) => (
+/** What is kept and not listed. */
+const More = ({ count, one }: { count: number; one: string }) =>
+  count === 0 ? null : <p class="quiet">{counted(count, `more ${one}`)}: the message as it was sent has all.</p>;
+
+export const Segments = ({ segments, more }: { segments: readonly SegmentView[]; more: number }) => (
   <div class="segments">
-    {segments.map(({ id, name, fields, findings }, at) => {
+    {segments.map(({ id, name, fields, moreFields, findings }, at) => {
       const all = [...findings, ...fields.flatMap((field) => field.findings)];
       const serious = all.filter(({ severity }) => severity !== 'I');
       return (
@@ -126,9 +131,11 @@ export const Segments = ({ segments }: { segments: readonly SegmentView[] }) => 
               ))}
             </Table>
           )}
+          <More count={moreFields} one="field" />
         </details>
       );
     })}
+    <More count={more} one="segment" />
   </div>
 );
 
@@ -139,6 +146,9 @@ const REASONS = {
   forced: 'replayed although newer data exist',
   retried: 'tried again after a fault of the gateway',
 } as const;
+
+/** Of a row: a message may be tried a hundred times, each with a thousand errors. */
+const MAX_ERRORS_OF_ATTEMPT = 20;
 
 const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
   <Table label="Attempts" head={['Attempt', 'When', 'Why', 'Request', 'Took', 'Outcome', 'Errors and warnings']}>
@@ -161,12 +171,15 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
           <Outcome outcome={outcome} />
         </td>
         <td>
-          {inOrder(errors).map(({ severity, code, at: place }, n) => (
-            <>
-              {n === 0 ? '' : ', '}
-              {severity} {code} {place === undefined ? null : <Path at={place} />}
-            </>
-          ))}
+          {inOrder(errors)
+            .slice(0, MAX_ERRORS_OF_ATTEMPT)
+            .map(({ severity, code, at: place }, n) => (
+              <>
+                {n === 0 ? '' : ', '}
+                {severity} {code} {place === undefined ? null : <Path at={place} />}
+              </>
+            ))}
+          {errors.length > MAX_ERRORS_OF_ATTEMPT ? ` and ${errors.length - MAX_ERRORS_OF_ATTEMPT} more` : ''}
         </td>
       </Row>
     ))}
@@ -354,7 +367,7 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
             <Code text={message.text} label="The message" copy />
           )
         ) : (
-          <Segments segments={message.segments} />
+          <Segments segments={message.segments} more={message.moreSegments} />
         )}
       </section>
       <section aria-labelledby="ack">

@@ -2,7 +2,7 @@
 import { charsetNamed } from '../../../shared/hl7/charset.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { type Message, readMessage, type Segment } from '../../../shared/hl7/message.ts';
-import { child, componentOf, type Part, rawAt, repetitions, valueAt } from '../../../shared/hl7/value.ts';
+import { child, countOf, type Part, repetitions, valueAt } from '../../../shared/hl7/value.ts';
 import { fieldName, segmentName } from './hl7-names.ts';
 import { componentName, fieldType } from './hl7-types.ts';
 
@@ -31,6 +31,8 @@ export interface FieldView {
   readonly value: string;
   /** Its repetitions by their components; none where it is a single value. */
   readonly repetitions: readonly (readonly ComponentView[])[];
+  /** Repetitions that are not listed. */
+  readonly moreRepetitions: number;
   /** What is wrong with it. */
   readonly findings: readonly Finding[];
 }
@@ -39,6 +41,8 @@ export interface SegmentView {
   readonly id: string;
   readonly name: string | null;
   readonly fields: readonly FieldView[];
+  /** Fields with a value that are not listed. */
+  readonly moreFields: number;
   /** What is wrong with the segment as a whole. */
   readonly findings: readonly Finding[];
 }
@@ -47,65 +51,116 @@ export interface MessageView {
   /** Decoded, segments separated by line feeds. */
   readonly text: string;
   readonly segments: readonly SegmentView[];
+  /** Segments that are not listed; `text` has them all. */
+  readonly moreSegments: number;
   /** Why it cannot be read as a message, if it cannot. */
   readonly problem: string | null;
 }
 
-/** Of a field; a long list is read as it was sent. */
+/** What is more is read in the text. Of a message, besides what something is wrong with, which is always listed. */
+const MAX_SEGMENTS = 1000;
+const MAX_FIELDS = 10_000;
+const MAX_COMPONENTS = 20_000;
+/** Of a segment, a field and a repetition. */
+const MAX_FIELDS_OF_SEGMENT = 200;
 const MAX_REPETITIONS = 50;
-const MAX_COMPONENTS = 50;
+const MAX_COMPONENTS_OF_REPETITION = 50;
 
-function viewField(segment: Segment, field: number, value: string, findings: readonly Finding[]): FieldView {
+/** How many more of each may be listed. */
+interface Room {
+  segments: number;
+  fields: number;
+  components: number;
+}
+
+function viewField(segment: Segment, { field, value, type, findings }: Seen, room: Room): FieldView {
   const seen = { path: `${segment.id}-${field}`, name: fieldName(segment.id, field), value, findings };
   const { component, repetition } = segment.source.delimiters;
   const isVerbatim = segment.isDeclaring && field <= 2;
-  const type = fieldType(segment.id, field, valueAt(segment, 2) ?? '');
   const hasParts = value.includes(component) && componentName(type, 1) !== null;
-  if (isVerbatim || !(hasParts || value.includes(repetition))) return { ...seen, repetitions: [] };
-  return {
-    ...seen,
-    repetitions: repetitions(segment, field)
-      .slice(0, MAX_REPETITIONS)
-      .map((part) => componentsOf(part, type)),
-  };
+  if (isVerbatim || !(hasParts || value.includes(repetition))) return { ...seen, repetitions: [], moreRepetitions: 0 };
+  const listed: ComponentView[][] = [];
+  for (const part of repetitions(segment, field, MAX_REPETITIONS)) {
+    const components = componentsOf(part, type);
+    if (components.length > room.components) break;
+    room.components -= components.length;
+    listed.push(components);
+  }
+  return { ...seen, repetitions: listed, moreRepetitions: countOf(value, repetition) + 1 - listed.length };
+}
+
+/** A field as it was sent. */
+interface Seen {
+  readonly field: number;
+  readonly value: string;
+  /** Its data type. */
+  readonly type: string | undefined;
+  readonly findings: readonly Finding[];
 }
 
 function componentsOf(part: Part, type: string | undefined): ComponentView[] {
   const { component, subcomponent } = part.segment.source.delimiters;
-  const count = Math.min(part.raw.split(component).length, MAX_COMPONENTS);
-  return Array.from({ length: count }, (_, at) => at + 1).flatMap((number) => {
-    const raw = componentOf(part, number)?.raw ?? '';
-    const value = raw.includes(subcomponent) ? raw : (child(part, number) ?? raw);
+  return part.raw.split(component, MAX_COMPONENTS_OF_REPETITION).flatMap((raw, at) => {
+    const number = at + 1;
+    const value = raw.includes(subcomponent) ? raw : (child({ ...part, component: number, raw }, 1) ?? raw);
     return value === '' ? [] : [{ number, name: componentName(type, number), value }];
   });
 }
 
-/** Those that name this place, down to the field. */
-const at = (findings: readonly Finding[], ...place: readonly (string | number)[]): Finding[] =>
-  findings.filter(({ at: where = '' }) => {
-    const named = where.split('^').slice(0, 3);
-    return named.join('^') === place.join('^');
-  });
+/** Findings by the place that they name, down to the field: `PID^1^3`. */
+function byPlace(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
+  return Map.groupBy(findings, ({ at = '' }) => at.split('^').slice(0, 3).join('^'));
+}
 
-function viewSegments({ segments }: Message, findings: readonly Finding[]): SegmentView[] {
-  return segments.map((segment) => {
-    const { id, sequence } = segment;
-    const sent = segment.fields();
-    const named = findings.map(({ at: where = '' }) => where.split('^'));
-    const faulty = named
-      .filter(([of, n]) => of === id && n === String(sequence))
-      .map(([, , field = '0']) => Number(field));
-    const last = Math.max(sent.length - 1, ...faulty);
-    const numbers = Array.from({ length: last }, (_, n) => n + 1);
-    return {
-      id,
-      name: segmentName(id),
-      findings: at(findings, id, sequence),
-      fields: numbers
-        .map((number) => viewField(segment, number, rawAt(segment, number) ?? '', at(findings, id, sequence, number)))
-        .filter(({ value, findings: wrong }) => value !== '' || wrong.length > 0),
-    };
+function viewSegments(
+  { segments }: Message,
+  findings: readonly Finding[],
+): Pick<MessageView, 'segments' | 'moreSegments'> {
+  const room: Room = { segments: MAX_SEGMENTS, fields: MAX_FIELDS, components: MAX_COMPONENTS };
+  const found = byPlace(findings);
+  const faulty = Map.groupBy(found.keys(), (place) => place.split('^').slice(0, 2).join('^'));
+  const listed = segments.flatMap((segment): SegmentView[] => {
+    const place = `${segment.id}^${segment.sequence}`;
+    const places = faulty.get(place) ?? [];
+    const hasRoom = room.segments > 0 && room.fields > 0;
+    if (!hasRoom && places.length === 0) return [];
+    room.segments -= 1;
+    return [viewSegment(segment, place, places, found, room)];
   });
+  return { segments: listed, moreSegments: segments.length - listed.length };
+}
+
+/**
+ * @param place of the segment: `PID^1`
+ * @param places in it where something is wrong
+ */
+function viewSegment(
+  segment: Segment,
+  place: string,
+  places: readonly string[],
+  found: ReadonlyMap<string, readonly Finding[]>,
+  room: Room,
+): SegmentView {
+  const { id } = segment;
+  const sent = segment.fields();
+  const valued = sent.flatMap((value, field) => (field > 0 && value !== '' ? [field] : []));
+  const faulty = places.map((each) => Number(each.split('^')[2] ?? 0)).filter((field) => field > 0);
+  const first = valued.slice(0, Math.min(MAX_FIELDS_OF_SEGMENT, Math.max(0, room.fields)));
+  const numbers = [...new Set([...first, ...faulty])].sort((a, b) => a - b);
+  room.fields -= numbers.length;
+  const valueType = valueAt(segment, 2) ?? '';
+  const fields = numbers.map((field) => {
+    const value = sent[field] ?? '';
+    const type = fieldType(id, field, valueType);
+    return viewField(segment, { field, value, type, findings: found.get(`${place}^${field}`) ?? [] }, room);
+  });
+  return {
+    id,
+    name: segmentName(id),
+    findings: found.get(place) ?? [],
+    fields,
+    moreFields: valued.length - fields.filter(({ value }) => value !== '').length,
+  };
 }
 
 /**
@@ -121,11 +176,11 @@ export function viewMessage(
   try {
     const message = readMessage(bytes, charset === undefined ? {} : { defaultCharset: charset });
     const text = message.segments.map(({ raw }) => raw).join('\n');
-    return { text, segments: viewSegments(message, findings), problem: null };
+    return { text, ...viewSegments(message, findings), problem: null };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const text = new TextDecoder().decode(bytes).replaceAll(/\r\n?/g, '\n');
-    return { text, segments: [], problem: error.message };
+    return { text, segments: [], moreSegments: 0, problem: error.message };
   }
 }
 

@@ -67,6 +67,7 @@ export type AttemptView = ReturnType<typeof viewAttempt>;
 const FORGOTTEN: ReturnType<typeof viewMessage> = {
   text: '',
   segments: [],
+  moreSegments: 0,
   problem:
     'The bytes of this message are kept no longer, nor what was answered. The same bytes are still known when they come again.',
 };
@@ -111,7 +112,7 @@ export function viewMessageDetail(
   const errors: Finding[] = JSON.parse(row.errors);
   const ack = row.ack === null ? null : decodeBase64(row.ack);
   const isForgotten = row.raw === null;
-  const { text, segments, problem } =
+  const { text, segments, moreSegments, problem } =
     row.raw === null ? FORGOTTEN : viewMessage(decodeBase64(row.raw), row.default_charset, errors);
   return {
     ...viewMessageRow(row),
@@ -120,6 +121,7 @@ export function viewMessageDetail(
     isForgotten,
     text,
     segments,
+    moreSegments,
     problem,
     ack: viewAck(ack),
     errors,

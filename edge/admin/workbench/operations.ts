@@ -9,7 +9,7 @@ import type { Database } from '../../deps.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { listKeys } from '../keys/statements.ts';
 import { noSuchKey } from '../keys/keys.ts';
-import { ackErrorItem, segmentItem } from '../messages/operations.ts';
+import { ackErrorItem, moreSegments, segmentItem } from '../messages/operations.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { viewAck, viewMessage } from '../messages/segments.ts';
 import type { DryRunResult, Workbench } from './workbench.ts';
@@ -46,12 +46,13 @@ export function viewExplanation({ accepted, clientId, header, claims, checks }: 
 const plain = (value: Json): unknown => JSON.parse(printJson(value));
 
 export function viewDryRun(result: DryRunResult, bytes: Uint8Array) {
-  const { segments, problem } = viewMessage(bytes, null);
+  const { segments, moreSegments, problem } = viewMessage(bytes, null);
   return {
     outcome: result.outcome,
     ack: viewAck(result.ack),
     errors: result.findings,
     segments,
+    moreSegments,
     problem,
     resources: result.resources.map(plain),
     changes: result.changes,
@@ -123,6 +124,7 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
         ack: text.nullable(),
         errors: z.array(ackErrorItem),
         segments: z.array(segmentItem),
+        moreSegments,
         problem: text.nullable(),
         resources: z.array(z.looseObject({ resourceType: text })),
         changes: z

@@ -109,7 +109,7 @@ function madeOf(resources: Run['resources']): string {
 }
 
 export const DryRun = ({ run }: { run: Run }) => {
-  const { outcome, errors, ack, resources, changes, segments, problem } = run;
+  const { outcome, errors, ack, resources, changes, segments, moreSegments, problem } = run;
   const refused = errors.filter(({ severity }) => severity === 'E').length;
   const warned = errors.filter(({ severity }) => severity === 'W').length;
   return (
@@ -152,8 +152,8 @@ export const DryRun = ({ run }: { run: Run }) => {
         </details>
       )}
       <details>
-        <summary>{problem === null ? counted(segments.length, 'segment') : 'Segments'}</summary>
-        {problem === null ? <Segments segments={segments} /> : <p>{problem}</p>}
+        <summary>{problem === null ? counted(segments.length + moreSegments, 'segment') : 'Segments'}</summary>
+        {problem === null ? <Segments segments={segments} more={moreSegments} /> : <p>{problem}</p>}
       </details>
     </section>
   );

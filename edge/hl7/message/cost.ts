@@ -5,7 +5,7 @@
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { locate, repetitions } from '../../../shared/hl7/value.ts';
+import { countOf, locate, repetitions } from '../../../shared/hl7/value.ts';
 import { TABLE_TYPES, TEXT_TYPES, valueType } from '../segments/obx-value.ts';
 import { isKnown } from '../segments/registry.ts';
 
@@ -88,13 +88,6 @@ function patientExcess(segments: readonly Segment[]): AckError[] {
   }
   if (found.length > 0 || numbers <= MAX_NUMBERS) return found;
   return [refused('MSH^1', `a message may have ${MAX_NUMBERS} numbers of patients: send several`, 'too-many-numbers')];
-}
-
-/** How often a separator stands in a text. */
-function countOf(text: string, separator: string): number {
-  let found = 0;
-  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, at + 1)) found += 1;
-  return found;
 }
 
 /** The field whose repetitions, and in a table components, are lines of one value. */

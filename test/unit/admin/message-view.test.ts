@@ -1,8 +1,9 @@
 /** A message as people read it: fields by their components, faults in their fields; and the log as a file. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { fileOf } from '../../../edge/admin/messages/file.ts';
 import { viewMessage } from '../../../edge/admin/messages/segments.ts';
+import { growthOf } from '../../stack/tools/growth.ts';
 import type { ListedRow } from '../../../edge/store/message-search.ts';
 
 const MESSAGE = [
@@ -61,6 +62,67 @@ test('what is wrong stands in its field, of the right segment, also where nothin
   expect(field('OBX-3', 2, seen)?.findings).toEqual([]);
   expect(field('PID-8', 1, seen)).toMatchObject({ value: '', findings: [wrong] });
   expect(seen.segments[2]?.findings).toMatchObject([wrong]);
+});
+
+describe('a message of very many parts', () => {
+  const HEAD = 'MSH|^~\\&|LAB|EAST|GW|GW|20261101||ORU^R01|C1|P|2.5.1';
+  const viewOf = (lines: readonly string[], findings: Parameters<typeof viewMessage>[2] = []) =>
+    viewMessage(new TextEncoder().encode([HEAD, ...lines].join('\r')), null, findings);
+
+  test('empty fields are not listed, and what is more than a person reads is counted', () => {
+    const { segments, moreSegments, text } = viewOf([`ZZZ${'|'.repeat(60_000)}x`, `ZZY${'|y'.repeat(60_000)}`]);
+    expect(segments[1]).toMatchObject({ fields: [{ path: 'ZZZ-60000', value: 'x' }], moreFields: 0 });
+    expect(segments[2]?.fields).toHaveLength(200);
+    expect(segments[2]?.moreFields).toBe(59_800);
+    expect(moreSegments).toBe(0);
+    expect(text).toHaveLength(HEAD.length + 60_004 + 120_003 + 2);
+  });
+
+  test('repetitions and components are listed as far as a person reads, and all of them are in the value', () => {
+    const value = `a${'^b'.repeat(500)}~`.repeat(500);
+    const [, pid] = viewOf([`PID|1||${value}`]).segments;
+    const field = pid?.fields.find(({ path }) => path === 'PID-3');
+    expect(field).toMatchObject({ value, moreRepetitions: 451 });
+    expect(field?.repetitions).toHaveLength(50);
+    const components = viewOf(Array.from({ length: 999 }, () => `PID|1||${value.slice(0, 5000)}`)).segments.flatMap(
+      ({ fields }) => fields.flatMap(({ repetitions }) => repetitions.flat()),
+    );
+    expect(components.length).toBeLessThanOrEqual(20_000);
+  });
+
+  test('segments are counted beyond the first thousand, but for those where something is wrong', () => {
+    const wrong = { severity: 'E', code: '101', message: 'is missing', at: 'OBX^15000^3' };
+    const { segments, moreSegments } = viewOf(
+      Array.from({ length: 15_000 }, () => 'OBX|1'),
+      [wrong],
+    );
+    expect(segments).toHaveLength(1001);
+    expect(moreSegments).toBe(14_000);
+    expect(segments.at(-1)?.fields).toMatchObject([{ path: 'OBX-1' }, { path: 'OBX-3', findings: [wrong] }]);
+  });
+
+  const SHAPES: readonly (readonly [what: string, size: number, lines: (n: number) => readonly string[]])[] = [
+    ['empty fields', 10_000, (n) => [`ZZZ${'|'.repeat(n)}`]],
+    ['fields', 2_000, (n) => [`OBX${'|x'.repeat(n)}`]],
+    ['repetitions', 10_000, (n) => [`PID|1||${'a^b~'.repeat(n)}`]],
+    ['components', 10_000, (n) => [`PID|1||${'a^'.repeat(n)}`]],
+    ['subcomponents', 10_000, (n) => [`PID|1||${'a&'.repeat(n)}^b`]],
+    ['segments', 2_000, (n) => Array.from({ length: n }, () => 'OBX|1|NM|K^Potassium^L||5')],
+    ['segments with repetitions', 300, (n) => Array.from({ length: n }, () => `PID|1||${'a^b~'.repeat(100)}`)],
+  ];
+  test.each(SHAPES)('of %s is read in a time that grows as they do', (_, size, lines) => {
+    const findings = (n: number) =>
+      Array.from({ length: n / 10 }, (_, at) => ({ severity: 'W', code: '102', message: 'x', at: `OBX^1^${at + 1}` }));
+    let growth = Infinity;
+    for (let attempt = 0; attempt < 5 && growth > 2.3; attempt += 1) {
+      growth = growthOf(
+        (n) => ({ lines: lines(n), found: findings(n) }),
+        ({ lines, found }) => void viewOf(lines, found),
+        size,
+      );
+    }
+    expect(growth).toBeLessThanOrEqual(2.3);
+  });
 });
 
 test('a file says what became of messages, runs nothing in a spreadsheet, and names no patient', async () => {

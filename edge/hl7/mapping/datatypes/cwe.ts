@@ -77,10 +77,7 @@ export function codeableConcept(part: Part | undefined, context: MapContext, tab
   if (part === undefined) return undefined;
   const long = textAsCode(part, context);
   const [own, ...others] = TRIPLETS;
-  const codings = [
-    own && coding(part, own, context, table),
-    ...others.map((other) => coding(part, other, context)),
-  ];
+  const codings = [own && coding(part, own, context, table), ...others.map((other) => coding(part, other, context))];
   return members({ coding: codings.filter((found) => found !== undefined), text: conceptText(part) ?? long });
 }
 

@@ -10,7 +10,6 @@ export function clean(value: Value): string | undefined {
   return text === '' ? undefined : text;
 }
 
-
 export { firstRepetition as first } from '../../../../shared/hl7/value.ts';
 
 /** The nth child of a part as text; undefined when absent, empty or `""`. */
