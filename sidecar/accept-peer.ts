@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 
 import { plainAddress } from '../shared/ip.ts';
 import type { AllowedRanges } from './allowed-ranges.ts';
-import type { ConnectionLimits, Leave } from './connection-limits.ts';
+import type { Place } from './connection-limits.ts';
 import type { RefusalReason } from './metrics.ts';
 import { readProxyHeader } from './proxy-protocol.ts';
 import type { RangeSet } from './range-set.ts';
@@ -17,13 +17,10 @@ export interface AcceptedPeer {
   /** Encrypted or not; nothing has been read of what the sender sends. */
   readonly socket: Socket;
   readonly peer: PeerIdentity;
-  /** Gives the address's place back. */
-  readonly leave: Leave;
 }
 
 export interface AcceptOptions {
   readonly balancers: RangeSet;
-  readonly limits: ConnectionLimits;
   readonly allowedRanges: AllowedRanges;
   readonly tls: TlsAcceptor | undefined;
 }
@@ -33,28 +30,26 @@ export interface RefusedPeer {
   readonly address: string;
 }
 
-export type AcceptPeer = (raw: Socket) => Promise<AcceptedPeer | RefusedPeer>;
+/** @param place that the connection has */
+export type AcceptPeer = (raw: Socket, place: Place) => Promise<AcceptedPeer | RefusedPeer>;
 
-export function createAcceptPeer({ balancers, limits, allowedRanges, tls }: AcceptOptions): AcceptPeer {
-  return async (raw) => {
+export function createAcceptPeer({ balancers, allowedRanges, tls }: AcceptOptions): AcceptPeer {
+  return async (raw, place) => {
     const own = plainAddress(raw.remoteAddress ?? '');
     const told = balancers.holds(own) ? await takeProxyHeader(raw) : { address: own };
     if ('refused' in told) return { refused: told.refused, address: own };
     const address = plainAddress(told.address);
 
-    const leave = limits.enterAs(address);
-    if (typeof leave === 'string') return { refused: leave, address };
-    const refuse = (refused: RefusalReason): RefusedPeer => {
-      leave();
-      return { refused, address };
-    };
+    const refuse = (refused: RefusalReason): RefusedPeer => ({ refused, address });
+    const refused = place.isOf(address);
+    if (refused !== undefined) return refuse(refused);
     if (!(await allowedRanges.allows(address))) return refuse('address-not-allowed');
     // It went while the edge was asked; its event has passed, so that a handshake would never end.
     if (raw.destroyed) return refuse('opening-timeout');
-    if (tls === undefined) return { socket: raw, peer: { address }, leave };
+    if (tls === undefined) return { socket: raw, peer: { address } };
     try {
       const { socket, subject } = await tls.accept(raw);
-      return { socket, peer: { address, tlsSubject: subject }, leave };
+      return { socket, peer: { address, tlsSubject: subject } };
     } catch {
       return refuse('tls-handshake');
     }

@@ -52,6 +52,8 @@ const environment = z.object({
   MLLP_IDLE_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.idleSeconds),
   MLLP_FRAME_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.frameSeconds),
   MLLP_OPENING_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.openingSeconds),
+  /** Without a whole frame, while more than half of all connections, or of its address', are in use. */
+  MLLP_FIRST_FRAME_TIMEOUT_SECONDS: seconds(60),
   FORWARD_RETRY_SECONDS: seconds(MLLP_DEFAULTS.retrySeconds),
   FORWARD_ATTEMPT_TIMEOUT_SECONDS: seconds(15),
   /** Messages under way to the edge at one time, over all connections. */
@@ -102,6 +104,7 @@ export interface SidecarConfig {
   readonly idleTimeoutMs: number;
   readonly frameTimeoutMs: number;
   readonly openingTimeoutMs: number;
+  readonly firstFrameTimeoutMs: number;
   readonly retryMs: number;
   readonly attemptTimeoutMs: number;
   readonly concurrency: number;
@@ -146,6 +149,7 @@ export function readSidecarConfig(env: Readonly<Record<string, string | undefine
     idleTimeoutMs: value.MLLP_IDLE_TIMEOUT_SECONDS,
     frameTimeoutMs: value.MLLP_FRAME_TIMEOUT_SECONDS,
     openingTimeoutMs: value.MLLP_OPENING_TIMEOUT_SECONDS,
+    firstFrameTimeoutMs: value.MLLP_FIRST_FRAME_TIMEOUT_SECONDS,
     retryMs: value.FORWARD_RETRY_SECONDS,
     attemptTimeoutMs: value.FORWARD_ATTEMPT_TIMEOUT_SECONDS,
     concurrency: value.FORWARD_CONCURRENCY,

@@ -8,6 +8,7 @@ import type { Socket } from 'node:net';
 import { addressKey } from '../shared/ip.ts';
 import { createAckWriter } from './ack-writer.ts';
 import type { WaitForTurn } from './address-rate-limit.ts';
+import type { Place } from './connection-limits.ts';
 import { beginExchange } from './exchange.ts';
 import type { Forward } from './forward.ts';
 import { createFrameQueue, type QueuedFrame } from './frame-queue.ts';
@@ -30,6 +31,7 @@ export interface ConnectionOptions {
   readonly maxFrameBytes: number;
   readonly frameTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  readonly place: Place;
 }
 
 export interface Connection {
@@ -44,7 +46,7 @@ export interface Connection {
 const LINGER_MS = 2_000;
 
 export function serveConnection(socket: Socket, peer: PeerIdentity, options: ConnectionOptions): Connection {
-  const { forward, waitForTurn, metrics, log } = options;
+  const { forward, waitForTurn, metrics, log, place } = options;
   const sourceAddress = peer.address;
   const gone = new AbortController();
   /** No more is taken: the sender has ended, or we are about to. */
@@ -121,6 +123,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
 
   const readOrPause = (): void => {
     const advice = queue.reckon(reader.pendingBytes);
+    place.setBusy(isEnding || reader.isBegun || queue.first() !== undefined);
     if (isEnding || socket.destroyed) return;
     switch (advice) {
       case 'read':
@@ -143,7 +146,10 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     if (typeof frames === 'string') return abort(frames);
     for (const frame of frames) queue.push(frame);
     // The time of the frame that follows begins with it.
-    if (frames.length > 0) watchFrame(false);
+    if (frames.length > 0) {
+      watchFrame(false);
+      place.hasSent();
+    }
     readOrPause();
     void work();
   });

@@ -4,16 +4,18 @@ import { createServer, type Socket } from 'node:net';
 
 import { plainAddress } from '../shared/ip.ts';
 import type { AcceptPeer } from './accept-peer.ts';
-import type { ConnectionLimits } from './connection-limits.ts';
+import type { ConnectionLimits, Place } from './connection-limits.ts';
 import { serveConnection, type Connection, type ConnectionOptions } from './connection.ts';
 import { listen } from './listen.ts';
 import { errorCode } from './log.ts';
 import type { RefusalReason } from './metrics.ts';
+import type { RangeSet } from './range-set.ts';
 
-export interface ListenerOptions extends ConnectionOptions {
+export interface ListenerOptions extends Omit<ConnectionOptions, 'place'> {
   readonly host: string | undefined;
   readonly port: number;
   readonly limits: ConnectionLimits;
+  readonly balancers: RangeSet;
   readonly acceptPeer: AcceptPeer;
   readonly openingTimeoutMs: number;
 }
@@ -30,52 +32,53 @@ const BACKLOG = 1024;
 
 /** Resolves when it listens. @throws when it cannot (port taken, address not ours) */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { metrics, log, limits, acceptPeer } = options;
-  const connections = new Set<Connection>();
+  const { metrics, log, limits, balancers, acceptPeer } = options;
+  const connections = new Map<Socket, Connection>();
   const opening = new Set<Socket>();
   let isStopping = false;
 
+  const refused = new WeakSet<Socket>();
+  /** Once: what is refused while it is being opened is not refused again when that ends. */
   const refuse = (raw: Socket, reason: RefusalReason, sourceAddress: string): void => {
+    if (refused.has(raw)) return;
+    refused.add(raw);
     metrics.refusals.inc({ reason });
     log({ level: reason === 'balancer-check' ? 'debug' : 'warn', event: 'connection.refused', sourceAddress, reason });
     raw.destroy();
   };
 
-  const welcome = async (raw: Socket): Promise<void> => {
+  const welcome = async (raw: Socket, place: Place): Promise<void> => {
     const own = plainAddress(raw.remoteAddress ?? '');
-    let isTooLate = false;
-    const timer = setTimeout(() => {
-      isTooLate = true;
-      refuse(raw, 'opening-timeout', own);
-    }, options.openingTimeoutMs);
+    const timer = setTimeout(() => refuse(raw, 'opening-timeout', own), options.openingTimeoutMs);
     opening.add(raw);
-    const accepted = await acceptPeer(raw);
+    const accepted = await acceptPeer(raw, place);
     opening.delete(raw);
     clearTimeout(timer);
-    if ('refused' in accepted) {
-      if (!isTooLate) refuse(raw, accepted.refused, accepted.address);
-      return;
-    }
-    raw.once('close', accepted.leave);
+    if ('refused' in accepted) return refuse(raw, accepted.refused, accepted.address);
     // It closed while it was being opened: its event has passed.
-    if (raw.destroyed) return accepted.leave();
+    if (raw.destroyed) return;
     if (isStopping) return refuse(raw, 'shutting-down', accepted.peer.address);
-    const connection = serveConnection(accepted.socket, accepted.peer, options);
-    connections.add(connection);
+    const connection = serveConnection(accepted.socket, accepted.peer, { ...options, place });
+    connections.set(raw, connection);
     await connection.closed;
-    connections.delete(connection);
+    connections.delete(raw);
   };
 
   const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (raw) => {
     raw.on('error', () => undefined);
-    const leave = limits.enter();
-    if (typeof leave === 'string') return refuse(raw, leave, plainAddress(raw.remoteAddress ?? ''));
+    const own = plainAddress(raw.remoteAddress ?? '');
+    const place = limits.enter(balancers.holds(own) ? undefined : own, (reason) => {
+      const connection = connections.get(raw);
+      if (connection === undefined) refuse(raw, reason, own);
+      else connection.abort(reason);
+    });
+    if (typeof place === 'string') return refuse(raw, place, own);
     metrics.connectionsTotal.inc();
-    raw.once('close', leave);
+    raw.once('close', () => place.leave());
     raw.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-    welcome(raw).catch((error: unknown) => {
+    welcome(raw, place).catch((error: unknown) => {
       log({ level: 'error', event: 'connection.failed', error });
-      refuse(raw, 'internal-error', plainAddress(raw.remoteAddress ?? ''));
+      refuse(raw, 'internal-error', own);
     });
   });
   const port = await listen(server, {
@@ -93,9 +96,9 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       const allClosed = once(server, 'close');
       server.close();
       for (const raw of opening) raw.destroy();
-      for (const connection of connections) connection.drain();
+      for (const connection of connections.values()) connection.drain();
       const grace = setTimeout(() => {
-        for (const connection of connections) connection.abort('shutting-down');
+        for (const connection of connections.values()) connection.abort('shutting-down');
       }, graceMs);
       await allClosed;
       clearTimeout(grace);

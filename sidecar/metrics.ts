@@ -4,6 +4,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 export type RefusalReason =
   | 'too-many-connections'
   | 'too-many-connections-of-address'
+  | 'gave-way'
+  | 'no-first-frame'
   | 'address-not-allowed'
   | 'balancer-check'
   | 'proxy-header-missing'

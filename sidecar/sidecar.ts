@@ -45,7 +45,8 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
   const listener = await startListener({
     ...config,
     limits,
-    acceptPeer: createAcceptPeer({ balancers, limits, allowedRanges, tls }),
+    balancers,
+    acceptPeer: createAcceptPeer({ balancers, allowedRanges, tls }),
     forward: createForward({ ...config, edge, metrics, log }),
     waitForTurn: createAddressRateLimit(config.maxMessagesPerSecond, metrics),
     memoryBudget: createMemoryBudget(config, metrics),

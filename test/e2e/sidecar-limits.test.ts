@@ -189,11 +189,39 @@ test('limits in all and for each address: what is over them is closed, and a pla
   for (const localAddress of ['127.0.0.2', '127.0.0.3']) {
     expect(msaOf(await (await connect({ localAddress })).exchange(message('C4'))).code).toBe('AA');
   }
-  expect(await (await connect({ localAddress: '127.0.0.4' })).closed).toBe('');
+  // The address that has most gives one up, and gets none itself.
+  expect(msaOf(await (await connect({ localAddress: '127.0.0.4' })).exchange(message('C5'))).code).toBe('AA');
+  expect(await mine[0]?.closed).toBe('');
+  await metric('mllp_refusals_total{reason="gave-way"}', (value) => value === 1);
+  expect(await (await connect()).closed).toBe('');
   await metric('mllp_refusals_total{reason="too-many-connections"}', (value) => value === 1);
-  mine[0]?.destroy();
+  mine[1]?.destroy();
   await metric('mllp_connections', (value) => value === 4);
-  expect(msaOf(await (await connect()).exchange(message('C5'))).code).toBe('AA');
+  expect(msaOf(await (await connect()).exchange(message('C6'))).code).toBe('AA');
+});
+
+test('a crowd of idle connections keeps no sender out, and ends where it has never sent', async () => {
+  const { connect, metric } = await setUpSidecar({
+    MLLP_MAX_CONNECTIONS: '40',
+    MLLP_MAX_CONNECTIONS_PER_ADDRESS: '10',
+    MLLP_FIRST_FRAME_TIMEOUT_SECONDS: '1',
+  });
+  const worker = await connect({ localAddress: '127.0.0.20' });
+  expect(msaOf(await worker.exchange(message('P0'))).code).toBe('AA');
+  for (const n of [1, 2, 3, 4]) {
+    for (let times = 0; times < 10; times += 1) await connect({ localAddress: `127.0.0.${n}` });
+  }
+  const pool = await Promise.all(Array.from({ length: 5 }, () => connect({ localAddress: '127.0.0.21' })));
+  for (const [at, peer] of [...pool, worker].entries()) {
+    expect(msaOf(await peer.exchange(message(`P${at + 1}`))).code).toBe('AA');
+  }
+  await metric('mllp_refusals_total{reason="gave-way"}', (value) => value >= 5);
+  // As soon as enough are free again, who has not sent may stay.
+  await metric('mllp_connections', (value) => value <= 20);
+  await metric('mllp_refusals_total{reason="no-first-frame"}', (value) => value >= 14);
+  for (const [at, peer] of [...pool, worker].entries()) {
+    expect(msaOf(await peer.exchange(message(`Q${at}`))).code).toBe('AA');
+  }
 });
 
 test('an address that no key allows is refused before a byte is read; allowed a moment ago, it is let in', async () => {

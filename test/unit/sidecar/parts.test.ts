@@ -1,7 +1,7 @@
 /** The sidecar's small parts: its token, who may enter, what is held, waiting, and what it answers by itself. */
 import fc from 'fast-check';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { rangeSet } from '../../../sidecar/range-set.ts';
 import { plainAddress } from '../../../shared/ip.ts';
@@ -78,22 +78,95 @@ test('a set of ranges holds what any of them holds; nonsense on either side hold
   expect(rangeSet([]).holds('203.0.113.1')).toBe(false);
 });
 
-test('places are counted in all and by address, and are given back once', () => {
-  const admission = createConnectionLimits({ maxConnections: 2, maxConnectionsPerAddress: 1 }, createMetrics());
-  const leave = admission.enter();
-  admission.enter();
-  expect(admission.enter()).toBe('too-many-connections');
-  if (typeof leave === 'string') throw new Error(leave);
-  leave();
-  leave();
-  expect(admission.enter()).toBeTypeOf('function');
-  expect(admission.enter()).toBe('too-many-connections');
-  const leaveAs = admission.enterAs('a');
-  expect(admission.enterAs('a')).toBe('too-many-connections-of-address');
-  expect(admission.enterAs('b')).toBeTypeOf('function');
-  if (typeof leaveAs === 'string') throw new Error(leaveAs);
-  leaveAs();
-  expect(admission.enterAs('a')).toBeTypeOf('function');
+describe('the places of connections', () => {
+  /** @returns what enters as an address, what ended, and by which reason */
+  const limitsOf = (maxConnections: number, maxConnectionsPerAddress: number, firstFrameTimeoutMs = 60_000) => {
+    const ended: string[] = [];
+    const limits = createConnectionLimits(
+      { maxConnections, maxConnectionsPerAddress, firstFrameTimeoutMs },
+      createMetrics(),
+    );
+    const tryTo = (address: string | undefined, name = address ?? '') =>
+      limits.enter(address, (reason) => ended.push(`${name} ${reason}`));
+    const enter = (address: string | undefined, name?: string) => {
+      const place = tryTo(address, name);
+      if (typeof place === 'string') throw new Error(place);
+      onTestFinished(() => place.leave());
+      return place;
+    };
+    return { limits, ended, tryTo, enter };
+  };
+
+  test('are counted in all and by source, an IPv6 /64, and are given back once', () => {
+    const { limits, tryTo, enter } = limitsOf(3, 2);
+    const first = enter('2001:db8::1');
+    enter('2001:db8::2');
+    expect(tryTo('2001:db8::3')).toBe('too-many-connections-of-address');
+    enter('2001:db8:0:1::1');
+    expect(limits.open()).toBe(3);
+    first.leave();
+    first.leave();
+    expect(limits.open()).toBe(2);
+    enter('2001:db8::3');
+  });
+
+  test('when all are taken, one of the source that has most gives way: first one that never sent, then who sent longest ago', () => {
+    const { limits, ended, tryTo, enter } = limitsOf(8, 8);
+    const places = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((name) => enter('192.0.2.1', name));
+    for (const at of [0, 1, 2, 3, 0]) places[at]?.hasSent();
+    enter('192.0.2.2', 'b1');
+    enter('192.0.2.2', 'b2');
+    // The crowd itself keeps nobody else out, and gets no more.
+    expect(tryTo('192.0.2.1')).toBe('too-many-connections');
+    enter('192.0.2.3', 'c1');
+    places[5]?.setBusy(true);
+    enter('192.0.2.4', 'd1');
+    enter('192.0.2.5', 'e1');
+    expect(ended).toEqual(['a5 gave-way', 'a2 gave-way', 'a3 gave-way']);
+    expect(limits.open()).toBe(8);
+    // Three and two are left: to whoever has one less than most, none is given.
+    expect(tryTo('192.0.2.2')).toBe('too-many-connections');
+    enter('192.0.2.6', 'f1');
+    expect(ended.at(-1)).toBe('a4 gave-way');
+    expect(tryTo('192.0.2.7')).not.toBeTypeOf('string');
+    expect(ended.at(-1)).toBe('a1 gave-way');
+  });
+
+  test('that are all busy are nobody’s to take', () => {
+    const { ended, tryTo, enter } = limitsOf(3, 3);
+    for (const name of ['a1', 'a2', 'a3']) enter('192.0.2.1', name).setBusy(true);
+    expect(tryTo('192.0.2.2')).toBe('too-many-connections');
+    expect(ended).toEqual([]);
+  });
+
+  test('a sender behind a balancer is of its own address once that is told, and of too many it has none', () => {
+    const { tryTo, enter } = limitsOf(10, 2);
+    const places = [1, 2, 3].map(() => enter(undefined));
+    expect(places.map((place) => place.isOf('192.0.2.1'))).toEqual([
+      undefined,
+      undefined,
+      'too-many-connections-of-address',
+    ]);
+    expect(tryTo('192.0.2.1')).toBe('too-many-connections-of-address');
+  });
+
+  test('a connection that never sent keeps its place as long as there are enough, and not when they are scarce', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { ended, enter } = limitsOf(10, 6, 60_000);
+    const early = enter('192.0.2.1', 'early');
+    enter('192.0.2.1', 'silent');
+    vi.advanceTimersByTime(600_000);
+    expect(ended).toEqual([]);
+    for (const name of ['p1', 'p2']) enter('192.0.2.1', name).hasSent();
+    vi.advanceTimersByTime(59_000);
+    early.hasSent();
+    vi.advanceTimersByTime(61_000);
+    expect(ended).toEqual(['silent no-first-frame']);
+    for (const name of ['q1', 'q2', 'q3']) enter('192.0.2.2', name);
+    vi.advanceTimersByTime(120_000);
+    expect(ended).toEqual(['silent no-first-frame', 'q1 no-first-frame']);
+  });
 });
 
 test('held bytes are over when everybody together, or one address, holds more than it may', () => {
