@@ -6,7 +6,7 @@ import * as z from 'zod';
 
 import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { es256PrivateJwk } from '../shared/es256-jwk.ts';
-import { isLoopbackHost } from '../shared/ip.ts';
+import { isLoopbackHost, parseRange } from '../shared/ip.ts';
 import { ALL_PERMISSIONS, type GroupGrant } from './admin/staff/permissions.ts';
 
 /** The six names that the console shows, spelt as deployments have them (edge/README.md, Addresses and configuration). */
@@ -27,6 +27,18 @@ export type SigningRing = z.infer<typeof signingRing>;
 const publicJwk = z.looseObject({ kty: z.string(), kid: z.string().min(1) });
 
 const siteId = z.uuid().toLowerCase();
+
+/** A sidecar's public key. */
+const sidecarKey = publicJwk.extend({
+  /** It speaks for senders of these addresses only; left out: all. */
+  ranges: z
+    .array(z.string().refine((text) => parseRange(text) !== undefined, 'must be IP addresses or CIDR ranges'))
+    .min(1)
+    .optional(),
+  /** And for these sites only; left out: all. */
+  sites: z.array(siteId).min(1).optional(),
+});
+export type SidecarKey = z.infer<typeof sidecarKey>;
 
 /** What the groups of the staff's provider stand for. `*` is every permission, also those that later releases have. */
 const groupGrants = z
@@ -91,7 +103,7 @@ const secrets = z
 const SECRETS = {
   TOKEN_SIGNING_KEYS: jsonText.pipe(signingRing),
   /** The public JWKS of the MLLP sidecars. Absent: no sidecar is let in. */
-  MLLP_SIDECAR_KEYS: jsonText.pipe(z.looseObject({ keys: z.array(publicJwk).min(1) })).optional(),
+  MLLP_SIDECAR_KEYS: jsonText.pipe(z.looseObject({ keys: z.array(sidecarKey).min(1) })).optional(),
   /** What page cursors and the console's cookies and tokens are sealed with: the first seals, all open. */
   GATEWAY_SECRET: secrets,
   /** Whoever brings one of these may read /metrics. Absent: there is none. */

@@ -1,5 +1,5 @@
 /** A message as if what is believed of its sender and of its patients had just been found. */
-import { doorOf } from '../sender/find-sender.ts';
+import { doorOf, isOpenTo } from '../sender/find-sender.ts';
 import { messageOf, rereading, type Located, type Received, type Sought } from '../ingest/locate.ts';
 import type { Guesses } from './guesses.ts';
 
@@ -12,7 +12,7 @@ export function guessed(guesses: Guesses, received: Received, sought: Sought, no
   if (bytes.length > MAX_GUESSED_BYTES) return undefined;
   const door = doorOf(sender, messageOf(sought));
   const known = guesses.senderBehind(door, nowMs);
-  if (known === undefined) return undefined;
+  if (known === undefined || !isOpenTo(door, known.settings.site)) return undefined;
   const read = rereading(received, sought, known.settings.charset) ?? sought;
   // Its key was chosen by its name in UTF-8; where that is another one, it is to be chosen anew.
   const isSameName =

@@ -5,8 +5,8 @@
 import { Fault } from '../../../shared/fault.ts';
 import { ackDecision } from '../../../shared/hl7/ack-mode.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
-import type { Header } from '../../../shared/hl7/header.ts';
-import { canonicalRange } from '../../../shared/ip.ts';
+import { type Header, salvageHeader } from '../../../shared/hl7/header.ts';
+import { canonicalRange, parseAddress, parseRange, rangeContains } from '../../../shared/ip.ts';
 import {
   MLLP_ACCEPT_LENGTH_HEADER,
   MLLP_CONNECTION_HEADER,
@@ -17,6 +17,7 @@ import {
   type AllowedRanges,
   type SidecarClaims,
 } from '../../../shared/mllp-contract.ts';
+import type { SidecarKey } from '../../config.ts';
 import type { Deps, Query } from '../../deps.ts';
 import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
 import type { NoteRefusal } from '../../http/refusals.ts';
@@ -29,6 +30,7 @@ import type { Guesses } from '../guess/guesses.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { toldOf } from '../refused-message.ts';
+import type { NoKey } from '../sender/select-key.ts';
 import { noteNoKey } from './no-key.ts';
 import { callerOf, notThere, requireBody, useToken } from './sidecar-token.ts';
 
@@ -56,13 +58,15 @@ export function createMllpIngest(
   };
 
   /** @throws Fault `not-found` for whoever is no sidecar of ours */
-  const requireSidecar = async (request: Request): Promise<{ claims: SidecarClaims; noteCall: () => void }> => {
+  const requireSidecar = async (
+    request: Request,
+  ): Promise<{ claims: SidecarClaims; key: SidecarKey; noteCall: () => void }> => {
     const caller = await callerOf(deps, request);
     if ('claims' in caller) {
-      const { claims, clockSeconds } = caller;
+      const { claims, clockSeconds, key } = caller;
       const { iss, state } = claims;
       const what = state === undefined ? 'called' : 'told';
-      return { claims, noteCall: () => note(`${what} ${iss}`, noteSidecar(iss, clockSeconds, state)) };
+      return { claims, key, noteCall: () => note(`${what} ${iss}`, noteSidecar(iss, clockSeconds, state)) };
     }
     const { turnedAway, cause } = caller;
     if (turnedAway !== undefined) {
@@ -74,25 +78,27 @@ export function createMllpIngest(
   app.post(MLLP_MESSAGES_PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
-    const { claims, noteCall } = await requireSidecar(request);
+    const { claims, key, noteCall } = await requireSidecar(request);
     const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
     await requireBody(claims, bytes);
     const { src: address, tls: tlsSubject, iss } = claims;
     noteCall();
 
+    const refuseSender = (header: Header, refusal: NoKey): Response => {
+      noteNoKey(deps, noteRefusal, refusal, address, requestId);
+      return refuse(header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
+    };
+    if (!speaksFor(key, address)) return refuseSender(salvageHeader(bytes), OUT_OF_RANGE);
     const ingested = await ingest(
       { ...deps, guesses },
       {
-        sender: { kind: 'address', address, tlsSubject, sidecar: iss },
+        sender: { kind: 'address', address, tlsSubject, sidecar: iss, sites: key.sites },
         bytes,
         source: { kind: 'mllp', address, tlsSubject },
         requestId,
       },
     );
-    if (ingested.status === 'no-sender') {
-      noteNoKey(deps, noteRefusal, ingested.refusal, address, requestId);
-      return refuse(ingested.header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
-    }
+    if (ingested.status === 'no-sender') return refuseSender(ingested.header, ingested.refusal);
     const { site, clientId, outcome } = ingested;
     c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused', messages: [ingested] });
     if (outcome !== 'AA') {
@@ -128,6 +134,24 @@ export function createMllpIngest(
 
   return app;
 }
+
+/** Whether the operator registered a sidecar's key for senders of this address. */
+function speaksFor({ ranges }: SidecarKey, address: string): boolean {
+  const bytes = parseAddress(address);
+  return (
+    ranges === undefined ||
+    ranges.some((text) => {
+      const range = parseRange(text);
+      return range !== undefined && bytes !== undefined && rangeContains(range, bytes);
+    })
+  );
+}
+
+const OUT_OF_RANGE: NoKey = {
+  refused: 'no-key',
+  reason: 'MLLP_SIDECAR_KEYS does not register the sidecar’s key for this source address (ranges)',
+  explainTo: [],
+};
 
 /** Whatever is wrong with the call itself is no business of a stranger; the rest is tried again by the sidecar. */
 const statusOf = ({ kind }: Fault): number => (kind === 'unavailable' ? FAULT_STATUS.unavailable : 404);

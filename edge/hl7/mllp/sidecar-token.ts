@@ -14,6 +14,7 @@ import {
   sidecarClaims,
   type SidecarClaims,
 } from '../../../shared/mllp-contract.ts';
+import type { SidecarKey } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import type { TurnedAway } from '../../store/sidecar.ts';
@@ -55,7 +56,7 @@ export async function useToken({ jtiStore }: Pick<Deps, 'jtiStore'>, { exp, jti 
 
 /** Who calls: a sidecar of ours, or somebody who is not let in, of whom an operator may want to know. */
 export type Caller =
-  | { readonly claims: SidecarClaims; readonly clockSeconds: number }
+  | { readonly claims: SidecarClaims; readonly clockSeconds: number; readonly key: SidecarKey }
   | { readonly turnedAway: TurnedAway | undefined; readonly cause?: unknown };
 
 /** Such as keys of ours have: it is shown to staff, and anybody can send one. */
@@ -94,7 +95,7 @@ export async function callerOf(deps: Pick<Deps, 'config' | 'now'>, request: Requ
   if (keys === undefined) return { turnedAway: strangerOf(token) };
   const behind = (claims: SidecarClaims): number => Math.round(deps.now() / 1000 - claims.iat);
   try {
-    const { payload } = await jwtVerify(token, createLocalJWKSet(keys), {
+    const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(keys), {
       algorithms: [SIDECAR_TOKEN_ALGORITHM],
       typ: SIDECAR_TOKEN_TYPE,
       audience: SIDECAR_TOKEN_AUDIENCE,
@@ -103,9 +104,11 @@ export async function callerOf(deps: Pick<Deps, 'config' | 'now'>, request: Requ
     });
     const claims = sidecarClaims.parse(payload);
     const clockSeconds = behind(claims);
-    if (claims.exp - claims.iat > SIDECAR_TOKEN_MAX_LIFETIME_SECONDS) return { turnedAway: undefined };
+    const key = keys.keys.find(({ kid }) => kid === protectedHeader.kid);
+    if (key === undefined || claims.exp - claims.iat > SIDECAR_TOKEN_MAX_LIFETIME_SECONDS)
+      return { turnedAway: undefined };
     if (clockSeconds < -CLOCK_TOLERANCE_SECONDS) return { turnedAway: lateOrEarly(claims.iss, clockSeconds) };
-    return { claims, clockSeconds };
+    return { claims, clockSeconds, key };
   } catch (cause) {
     // Its signature was good: times are looked at last.
     if (cause instanceof errors.JWTExpired) {

@@ -57,6 +57,8 @@ export type Sender =
       /** Of the certificate that it showed. */
       readonly tlsSubject: string | undefined;
       readonly sidecar: string;
+      /** For which the sidecar speaks; undefined: all. */
+      readonly sites?: readonly string[] | undefined;
     };
 
 /** The same bytes, stored before. */
@@ -86,7 +88,13 @@ export type Door =
       readonly words: Words;
       readonly choice: typeof CANDIDATES;
       readonly peer: MllpPeer;
+      /** For which the sidecar speaks; undefined: all. */
+      readonly sites: readonly string[] | undefined;
     };
+
+/** Whether a message that comes by this door may be of the site. */
+export const isOpenTo = (door: Door, site: string): boolean =>
+  door.kind === 'name' || door.sites === undefined || door.sites.includes(site);
 
 /** What is known of the key that a message is of, whichever message it is. */
 export interface KnownSender {
@@ -120,7 +128,7 @@ export function doorOf(sender: Sender, { header, identity }: Pick<SoughtMessage,
     const words = callerArguments(sender.caller).flat();
     return doorByName(assertCaller(sender.caller), words, sender.caller);
   }
-  const { address, tlsSubject = '' } = sender;
+  const { address, tlsSubject = '', sites } = sender;
   const { sendingApplication = '', sendingFacility = '' } = header;
   const words = [plainAddress(address), identity.application, identity.facility, tlsSubject] as const;
   return {
@@ -129,6 +137,7 @@ export function doorOf(sender: Sender, { header, identity }: Pick<SoughtMessage,
     words,
     choice: CANDIDATES,
     peer: { address, sendingApplication, sendingFacility, tlsSubject },
+    sites,
   };
 }
 
@@ -197,14 +206,24 @@ export async function senderFrom(
     const [row] = rows;
     return row === undefined ? DELETED : foundSender(row, matches, door);
   }
-  const selected = selectKey(candidates.map(candidateOf), door.peer);
-  if ('refused' in selected) return selected;
+  const keys = candidates.map(candidateOf);
+  const selected = selectKey(
+    keys.filter((key) => isOpenTo(door, key.site)),
+    door.peer,
+  );
+  if ('refused' in selected) return 'key' in selectKey(keys, door.peer) ? OUT_OF_SITES : selected;
   const { site, clientId } = selected.key;
   const row = rows.find((candidate) => candidate.client_id === clientId);
   if (row !== undefined) return foundSender(row, matches, door);
   // Keys of several sites may be meant, or PostgreSQL reads a range otherwise than we do: ask again, by name.
   return findBehind(database, doorByName(enterSite(site), null, selected.key), message, null);
 }
+
+const OUT_OF_SITES: NoKey = {
+  refused: 'no-key',
+  reason: 'MLLP_SIDECAR_KEYS does not register the sidecar’s key for the site of this sender (sites)',
+  explainTo: [],
+};
 
 const DELETED: NoKey = { refused: 'no-key', reason: 'there is no such API key', explainTo: [] };
 

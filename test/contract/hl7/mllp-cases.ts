@@ -107,6 +107,36 @@ export function mllpCases(subject: () => Subject): void {
     expect(found).toMatchObject({ code: 'no-key', reason: 'the source address 203.0.113.99 is not in Allowed IPs' });
   });
 
+  test('a sidecar that is registered for ranges and sites speaks for nobody else: AR 207, stored nowhere', async () => {
+    const { client } = subject().db;
+    const by = subject().boundSidecar;
+    const mine = await mllpKey(['192.0.2.64/27']);
+    await mllpKey(['192.0.2.200'], { tlsSubject: 'CN=theirs' });
+    const send = (control: string, src: string, claims: object = {}) =>
+      subject().forward(`${from('X', 'Y', control)}\n${pid('S1')}`, { src, ...claims }, { by });
+    expect((await send('S-1', '192.0.2.70')).text).toContain('\rMSA|AA|S-1');
+    const outside = await send('S-2', '192.0.2.200', { tls: 'CN=theirs' });
+    expect(outside.errors).toEqual(['E 207 ']);
+    expect(outside.text).toContain('\rMSA|AR|S-2|');
+    expect(outside.headers.get('mllp-connection')).toBe('close');
+    expect(outside.text).not.toMatch(/range|sidecar/);
+
+    const other = await createSite(client, { addresses: [] });
+    await client.query(`insert into site_address (site_id, range, assigned_by) values ($1, '192.0.2.100', 'test')`, [
+      other,
+    ]);
+    const allowed = { protocols: ['hl7-mllp'], allowedIps: ['*'], senderApplication: 'THEIRS' };
+    await createApiKey(client, { site: other, ...allowed });
+    const theirs = (control: string, more: object = {}) =>
+      subject().forward(`${from('THEIRS', 'Y', control)}\n${pid('S1')}`, { src: '192.0.2.100' }, more);
+    expect((await theirs('S-3', { by })).errors).toEqual(['E 207 ']);
+    // Also where the gateway knows the sender by another sidecar, which speaks for all.
+    expect((await theirs('S-4')).text).toContain('\rMSA|AA|S-4');
+    expect((await theirs('S-5', { by })).errors).toEqual(['E 207 ']);
+    expect(await subject().count("from hl7_message where control_id in ('S-2', 'S-3', 'S-5')")).toBe(0);
+    expect(await subject().count(`from hl7_message where client_id = '${mine.clientId}'`)).toBe(1);
+  });
+
   test('should two sites fit all the same: AR 207, stored nowhere, and both administrators learn of it', async () => {
     const { client } = subject().db;
     const other = await createSite(client, { addresses: [] });

@@ -1,12 +1,17 @@
 /** A gateway with a site whose keys send messages over HTTP and, as a sidecar would forward them, over MLLP. */
 import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
 
+import type { JWK } from 'jose';
+
 import { SIDECAR_TOKEN_AUDIENCE, SIDECAR_TOKEN_TYPE } from '../../../shared/mllp-contract.ts';
 import { getToken } from '../../stack/services/client.ts';
+import { makeSecrets } from '../../stack/services/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { startGateway, type Gateway, type Runtime } from '../../stack/tools/gateway.ts';
 import { type ApiKey, createApiKey, createSite } from '../../stack/services/seed.ts';
 import { bytesOf, errorsOf } from '../../stack/tools/hl7-text.ts';
+
+export const BOUND_RANGES = ['192.0.2.64/26', '2001:db8:b::/48'];
 
 export interface Reply {
   readonly status: number;
@@ -22,6 +27,8 @@ export interface Subject {
   readonly site: string;
   readonly key: ApiKey;
   readonly token: string;
+  /** The private key of a sidecar that is registered for `BOUND_RANGES` and for this site alone. */
+  readonly boundSidecar: JWK;
   post(message: string | Uint8Array, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** As a sidecar does; members of `claims` are put over correct ones. */
   forward(message: string | Uint8Array, claims?: Readonly<Record<string, unknown>>, init?: Forward): Promise<Reply>;
@@ -34,14 +41,25 @@ export interface Forward {
   readonly path?: string;
   readonly header?: Readonly<Record<string, unknown>>;
   readonly token?: string | undefined;
+  /** The private key of another sidecar. */
+  readonly by?: JWK;
   /** Of the request, beside its own. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export async function startSubject(runtime: Runtime): Promise<Subject> {
   const db = await createTestDatabase();
-  const gateway = await startGateway({ runtime, database: db, prefix: '/gateway' });
   const site = await createSite(db.client, { timeZone: 'Europe/Vienna' });
+  const [secrets, bound] = await Promise.all([makeSecrets(), makeSecrets()]);
+  const { d: _, ...boundKey } = bound.sidecarPrivateKey;
+  const { keys }: { readonly keys: readonly object[] } = JSON.parse(secrets.env.MLLP_SIDECAR_KEYS);
+  const registered = [...keys, { ...boundKey, ranges: BOUND_RANGES, sites: [site] }];
+  const gateway = await startGateway({
+    runtime,
+    database: db,
+    prefix: '/gateway',
+    secrets: { ...secrets, env: { ...secrets.env, MLLP_SIDECAR_KEYS: JSON.stringify({ keys: registered }) } },
+  });
   const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
   const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
   const url = `${gateway.hl7BaseUrl}/hl7/messages`;
@@ -52,6 +70,7 @@ export async function startSubject(runtime: Runtime): Promise<Subject> {
     site,
     key,
     token,
+    boundSidecar: bound.sidecarPrivateKey,
     async post(message, headers = {}) {
       return replyOf(
         await fetch(url, {
@@ -64,10 +83,10 @@ export async function startSubject(runtime: Runtime): Promise<Subject> {
     async forward(
       message,
       claims = {},
-      { method = 'POST', path = '/internal/mllp/messages', header, token: given, headers = {} } = {},
+      { method = 'POST', path = '/internal/mllp/messages', header, token: given, headers = {}, by } = {},
     ) {
       const body = Uint8Array.from(bytesOf(message));
-      const bearer = given ?? sidecarToken(gateway, body, claims, header);
+      const bearer = given ?? sidecarToken(gateway, body, claims, header, by);
       return replyOf(
         await fetch(gateway.url + path, {
           method,
@@ -98,8 +117,9 @@ export function sidecarToken(
   body: Uint8Array,
   claims: Readonly<Record<string, unknown>> = {},
   header: Readonly<Record<string, unknown>> = {},
+  sidecar: JWK = gateway.secrets.sidecarPrivateKey,
 ): string {
-  const { kty, crv, x, y, d, kid } = gateway.secrets.sidecarPrivateKey;
+  const { kty, crv, x, y, d, kid } = sidecar;
   const iat = Math.floor(Date.now() / 1000);
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const signed = [

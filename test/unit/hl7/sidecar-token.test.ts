@@ -93,3 +93,22 @@ test('what does not look like a sidecar is not noted at all', async () => {
   }
   expect(await callerOfToken('a.b.c')).toMatchObject({ turnedAway: undefined });
 });
+
+test('what a key is registered for is known with it, and is checked when the gateway starts', async () => {
+  const site = '01890000-0000-4000-8000-00000000000A';
+  const registered = (more: object) => ({
+    MLLP_SIDECAR_KEYS: JSON.stringify({ keys: keys.map((key) => ({ ...key, ...more })) }),
+  });
+  const scope = { ranges: ['10.1.0.0/16', '2001:db8::1'], sites: [site.toLowerCase()] };
+  expect(await callerWith(await token(), registered({ ...scope, sites: [site] }))).toMatchObject({ key: scope });
+  for (const wrong of [
+    { ranges: [] },
+    { ranges: ['*.1'] },
+    { ranges: '10.0.0.0/8' },
+    { sites: [] },
+    { sites: ['x'] },
+  ]) {
+    const bearer = await token();
+    await expect((async () => callerWith(bearer, registered(wrong)))()).rejects.toThrow('MLLP_SIDECAR_KEYS');
+  }
+});
