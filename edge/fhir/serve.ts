@@ -51,6 +51,7 @@ async function run(request: Request, interaction: Interaction): Promise<Answer> 
   const { explain, answer, whole } = interaction;
   const asked = whole === undefined ? runInSteps(request, interaction) : runWhole(request, interaction, whole);
   const results = await asked.catch((error: unknown) => {
+    // A scope that the key has lost is no matter of the interaction: the request is served again without it.
     const isOfInteraction = error instanceof Fault && error.kind !== 'forbidden';
     throw isOfInteraction && explain !== undefined ? explain(error) : error;
   });
