@@ -50,9 +50,6 @@ export const timeOfId = (id: string): number => Number.parseInt(id.replace('-', 
 export const asDefault = (order: Order): Order => `-${order}`;
 export const isDefault = (order: Order): boolean => order.startsWith('-');
 
-/** Of results and reports: final or above. */
-export const isFinal = (order: Order): boolean => order.startsWith('1');
-
 /** Whether a statement was made after another one, whatever the precedence of both. */
 export const isLater = (a: Order, b: Order): boolean => a.slice(2) > b.slice(2);
 

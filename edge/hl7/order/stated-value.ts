@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isOfElement, readElement, writeElement } from './element.ts';
-import { isDefault, isFinal, isLater, isSameTime, type Order } from './order.ts';
+import { isDefault, isLater, isSameTime, type Order } from './order.ts';
 import { later, orderOfElement, type Register, type Registers, type Remembered } from './registers.ts';
 
 export interface StatedValue {
@@ -94,7 +94,8 @@ export function resolve(
   const open = all.filter(({ order }) => !isHidden(order, withdrawal.order));
   const own = all.findLast(({ order }) => order === withdrawal.order);
   const counting = newest(open) ?? (withdrawal.isAnswered ? undefined : own);
-  if (counting === undefined || !isFinal(counting.order)) return { counting, waiting: undefined };
+  if (counting === undefined) return { counting, waiting: undefined };
+  // Only a value below final can be later than the one that counts.
   const isWaiting = ({ order }: StatedValue): boolean => isLater(order, counting.order) && !isDefault(order);
   return { counting, waiting: newest(open.filter(isWaiting)) };
 }

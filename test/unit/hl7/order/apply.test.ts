@@ -248,6 +248,7 @@ describe('a withdrawal', () => {
     expect(said).toMatchObject({ isStale: true, content: { status: 'final', valueInteger: 5 } });
     expect(waiting(said)).toEqual(['waiting status', 'waiting value[x]']);
     expect(waiting(ofResult(said, states('final', 6), at(4)))).toEqual([]);
+    expect(waiting(ofResult(final, [byDefault('status', 'unknown')], at(3)))).toEqual([]);
     // Of a patient nothing waits: what results state of it is the least.
     const patient = ofPatient(start({}), [fixed('gender', 'male')], at(1));
     expect(waiting(ofPatient(patient, [fixed('gender', 'female')], below(3)))).toEqual([]);
