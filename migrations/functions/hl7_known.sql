@@ -7,8 +7,8 @@
 -- may have thousands of results. For each key the newest 5,001 are found, one more than a message may have, and those without a time.
 -- A key that is '' asks for what of its type two of the patients may both have: what meets where one is
 -- merged into the other; so do a document and the key under which another took its place (edge/hl7/message/documents.ts).
--- contributions: the row of hl7_order as JSON, { fields, stamps }. asked: the first of the keys of p_keys that found it together, from 1; null
--- for what was found otherwise. A row comes back once, however many keys find it: without an offset the minutes of two collections of
+-- contributions: the row of hl7_order as JSON, { fields, stamps }. asked: which keys of p_keys found it, from 1, or one of them where there are more than
+-- 1,000, of which nobody learns (edge/hl7/guess/charts.ts); null for what was found otherwise. A row comes back once, however many keys find it: without an offset the minutes of two collections of
 -- one order overlap.
 -- state: the same text for the same row as the same transaction wrote it (xmin), and the same account of who said what when,
 -- which a message can change without a new version. So the states of all rows tell whether what somebody saw before, however
@@ -168,10 +168,11 @@ begin
         select 'result' as role, json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text as key, i.type, i.id,
                r.version, r.last_updated, r.meta, r.body, f.contributions, i.asked, r.written
           from (
-            select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct k.n) as asked
+            select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct q.n) as asked
               from unnest(patients) p (id)
              cross join (
-               select b.type, b.what, b.filler, b.placer, min(b.first) as first, max(b.last) as last, min(b.n)::integer as n, count(*) as size
+               select b.type, b.what, b.filler, b.placer, min(b.first) as first, max(b.last) as last, count(*) as size,
+                      array_agg(b.n::integer) as ns, array_agg(b.first) as firsts, array_agg(b.last) as lasts
                  from (
                    select a.*, count(*) filter (where a.begins) over (same_order rows unbounded preceding) as together
                      from (
@@ -199,6 +200,9 @@ begin
                  where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
                    and k.placer <> '' and x.placer <> '' and x.at between k.first and k.last
                  order by x.at desc limit 5001 * k.size)) h
+             cross join lateral (
+               select q.n from unnest(k.ns, k.firsts, k.lasts) q(n, first, last)
+                where case when cardinality(p_keys) <= 1000 then h.at between q.first and q.last else q.n = k.ns[1] end) q
              group by h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
          cross join lateral (
            select x.*, x.xmin as written from resource x where x.site_id = p_site and x.id = i.id and x.type = i.type limit 1) r

@@ -390,7 +390,7 @@ const ROWS: readonly Row[] = [
   ['sidecar/accept-peer.ts', ['createAcceptPeer'], ['e2e/sidecar-proxy']],
   ['sidecar/address-rate-limit.ts', ['createAddressRateLimit'], ['unit/sidecar/parts']],
   ['sidecar/allowed-ranges.ts', ['createAllowedRanges'], ['e2e/sidecar-limits', 'unit/sidecar/allowed-ranges']],
-  ['sidecar/connection-limits.ts', ['createConnectionLimits', 'once'], ['e2e/sidecar-limits', 'unit/sidecar/parts']],
+  ['sidecar/connection-limits.ts', ['createConnectionLimits'], ['e2e/sidecar-limits', 'unit/sidecar/parts']],
   ['sidecar/memory-budget.ts', ['createMemoryBudget'], ['unit/sidecar/parts']],
   ['sidecar/proxy-protocol.ts', ['isPort', 'readV2'], ['unit/sidecar/proxy-protocol']],
 ];

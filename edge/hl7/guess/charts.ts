@@ -8,7 +8,7 @@ import { parseStored } from '../../store/resource.ts';
 import { replacementIdOf } from '../identity/survivor.ts';
 import type { Bounded } from './bounded.ts';
 
-/** A result of a laboratory has some hundred; what is more is looked up. */
+/** A result of a laboratory has some hundred; what is more is looked up (`hl7_known` says of no more which of them found a row). */
 const MAX_KEYS = 1_000;
 
 /** Rows under what they are found by: a number's value, a patient, or a patient and an HL7 key. */

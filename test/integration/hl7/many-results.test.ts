@@ -29,8 +29,9 @@ const two = (n: number): string => String(n).padStart(2, '0');
 const minute = (at: number): string =>
   `202601${two(1 + Math.floor(at / 1440))}${two(Math.floor(at / 60) % 24)}${two(at % 60)}`;
 const obr = (at: number | string) => `OBR|1||F${at}|1^P^L|||20260101||||||||||||||||||F`;
-const message = (type: string, patient: string, lines: string) =>
-  `${msh(type)}\nPID|1||${patient}^^^HOSP^MR||Doe^Jane\n${lines}`;
+const ORU = msh('ORU^R01');
+const message = (header: string, patient: string, lines: string) =>
+  `${header}\nPID|1||${patient}^^^HOSP^MR||Doe^Jane\n${lines}`;
 
 /** Blocks that PostgreSQL reads to find what a message speaks of. */
 async function blocksFor(text: string): Promise<number> {
@@ -42,21 +43,26 @@ async function blocksFor(text: string): Promise<number> {
   return rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Number.NaN;
 }
 
-const CASES: readonly (readonly [what: string, type: string, lines: (size: number) => string])[] = [
-  ['orders with a result', 'ORU^R01', (n) => times(n, (at) => `${obr(at)}\nOBX|1|NM|n^N^L||5||||||F`)],
-  ['different results', 'ORU^R01', (n) => `${obr(1)}\n${times(n, (at) => `OBX|1|NM|n${at}^N^L||5||||||F`)}`],
-  ['allergies', 'ADT^A08', (n) => times(n, (at) => `AL1|${at}|DA|I${at}^x^L`)],
+const CASES: readonly (readonly [what: string, header: string, lines: (size: number) => string])[] = [
+  ['orders with a result', ORU, (n) => times(n, (at) => `${obr(at)}\nOBX|1|NM|n^N^L||5||||||F`)],
+  ['different results', ORU, (n) => `${obr(1)}\n${times(n, (at) => `OBX|1|NM|n${at}^N^L||5||||||F`)}`],
+  ['allergies', msh('ADT^A08'), (n) => times(n, (at) => `AL1|${at}|DA|I${at}^x^L`)],
   [
     'a value a minute, and as many of the day',
-    'ORU^R01',
+    ORU,
     (n) => `${obr(1)}\n${times(n, (at) => `OBX|1|NM|n^N^L||5||||||F|||${minute(at)}\nOBX|1|NM|n^N^L||${at}||||||F`)}`,
+  ],
+  [
+    'minutes whose offset is not known, so that each may be any of the others',
+    ORU.replace('+0100', ''),
+    (n) => `${obr(1)}\n${times(n, (at) => `OBX|1|NM|n^N^L||5||||||F|||${minute(at)}`)}`,
   ],
 ];
 
-test.each(CASES)('%s: twice as many are twice the work', async (what, type, lines) => {
+test.each(CASES)('%s: twice as many are twice the work', async (what, header, lines) => {
   const blocks: number[] = [];
   for (const n of [100, 200]) {
-    const text = message(type, `${what.replaceAll(/\W/g, '')}${n}`, lines(n));
+    const text = message(header, `${what.replaceAll(/\W/g, '')}${n}`, lines(n));
     expect((await site.send(text)).outcome).toBe('AA');
     // The first call of a connection reads the catalog too.
     await blocksFor(text);
@@ -68,11 +74,7 @@ test.each(CASES)('%s: twice as many are twice the work', async (what, type, line
 
 test('a report whose 600 lines nothing tells apart is stored again, with a line more and with other lines', async () => {
   const report = (n: number, word: string) =>
-    message(
-      'ORU^R01',
-      'REPORT',
-      `${obr('R')}\n${times(n, (at) => `OBX|${at + 1}|ST|R^Report^L||${word} ${at}||||||F`)}`,
-    );
+    message(ORU, 'REPORT', `${obr('R')}\n${times(n, (at) => `OBX|${at + 1}|ST|R^Report^L||${word} ${at}||||||F`)}`);
   for (const text of [report(600, 'line'), report(601, 'line'), report(601, 'other')]) {
     expect((await site.send(text)).outcome).toBe('AA');
   }

@@ -42,12 +42,20 @@ describe('values by type', () => {
     ['NR', '1^5', '"valueRange":{"low":{"value":1,'],
     ['VR', 'a^b', '"valueString":"a-b"'],
     ['NA', '1^2^3', '"valueString":"1 2 3"'],
+    ['NA', '1^2~-3^4.50', '"valueString":"1 2\\n-3 4.50"'],
+    ['MA', '0^1~0^2~""~0^3', '"valueString":"0 1\\n0 2\\n0 3"'],
     ['', 'text without a type', '"valueString":"text without a type"'],
   ])('%s %s', (type, value, expected) => {
     const result = oru({ 2: type, 5: value, 6: 'mg/dL^^UCUM' });
     expect(result.findings).toEqual([]);
     expect(result.json('Observation')).toContain(expected);
     if (expected.includes('Quantity')) expect(result.resource('Observation')).toMatchObject({ valueQuantity: UNIT });
+  });
+
+  test('a table with something that is no number is a text, with one warning', () => {
+    const result = oru({ 2: 'NA', 5: '1^x~3^4' });
+    expect(result.findings).toEqual(['W 102 OBX^1^5']);
+    expect(result.json('Observation')).toContain('"valueString":"1^x\\n3^4"');
   });
 
   test.each([

@@ -11,7 +11,7 @@ const obr = (at: number, more = '') => `OBR|${at}||F${at}|1^P^L|||20260101||||||
 /** Behind an OBR the parent of its results: their sub-id is 1 for all, so that many fit but for their text. */
 const child = (at: number, value: string) => [obr(at, `|ISO&iso&L^1^${value}`), obx(at)];
 const isolates = (n: number, repetitions: number) =>
-  times(n, (at) => [obx(at, `${'a~'.repeat(repetitions - 1)}b`).replace(`|${at}|a~`, '|1|a~')]);
+  times(n, (at) => [`OBX|${at}|ST|ISO^iso^L|1|${'a~'.repeat(repetitions - 1)}b||||||F`]);
 
 const CASES: readonly (readonly [what: string, size: number, lines: (size: number) => readonly string[]])[] = [
   [
