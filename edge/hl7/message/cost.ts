@@ -135,6 +135,16 @@ function mostRepeatedField(segment: Segment): number {
   return times.reduce((most, each, field) => (each > (times[most] ?? 0) ? field : most), 0);
 }
 
+/** What tells two results apart, as far as an OBX says it. */
+const KEY_FIELDS = [3, 4, 14, 21];
+
+/** Whether a segment goes on with the text of the one before it: both make one resource. */
+const isNextLine = (segment: Segment, before: Segment | undefined): boolean =>
+  before?.id === 'OBX' &&
+  segment.id === 'OBX' &&
+  [segment, before].every((each) => TEXT_TYPES.has(valueType(each) ?? '')) &&
+  KEY_FIELDS.every((field) => segment.field(field) === before.field(field));
+
 /** Segments of which every resource behind them repeats something; of PID it is the account (PID-18). */
 const REPEATED = new Set(['MSH', 'PID', 'PV1', 'ORC', 'OBR', 'SPM']);
 /** Segments that become a resource. */
@@ -150,10 +160,10 @@ function repeatedExcess(segments: readonly Segment[]): AckError[] {
   const add = (segment: Segment, characters: number): void =>
     void repeated.set(segment, (repeated.get(segment) ?? 0) + characters);
   const heads = new Map<string, Segment>();
-  for (const segment of segments) {
+  for (const [at, segment] of segments.entries()) {
     if (REPEATED.has(segment.id)) heads.set(segment.id, segment);
     if (segment.id === 'OBR') heads.delete('SPM');
-    if (!RESOURCES.has(segment.id)) continue;
+    if (!RESOURCES.has(segment.id) || isNextLine(segment, segments[at - 1])) continue;
     for (const [id, head] of heads) add(head, id === 'PID' ? (head.field(18)?.length ?? 0) : lengthOf(head));
     if (segment.id !== 'OBX' || linesField(segment) !== undefined) continue;
     const value = segment.field(5) ?? '';

@@ -42,6 +42,14 @@ test.each([
   ['a report of two thousand lines', 'ORU^R01', ordered(obx('FT', lines(2000)))],
   ['a report of two thousand lines that say they are strings', 'ORU^R01', ordered(obx('ST', lines(2000)))],
   ['a book as a report', 'ORU^R01', ordered(obx('TX', lines(500_000)))],
+  [
+    'a book as a report, a segment for each line',
+    'ORU^R01',
+    ordered(times(19_900, (at) => `OBX|${at + 1}|TX|R^Report^L||line ${at}||||||F`, '\n')).replace(
+      '|||2026',
+      `|||${'x'.repeat(3000)}2026`,
+    ),
+  ],
   ['a long comment', 'ORU^R01', ordered(`${obx('NM', '5')}\nNTE|1||${lines(30_000)}`)],
   [
     'an ECG, a row for each lead',
