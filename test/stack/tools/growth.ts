@@ -42,3 +42,38 @@ export function growthOf<Input>(inputOf: (size: number) => Input, work: (input: 
   }
   return large / small;
 }
+
+/** Of the ticks in which Linux may count CPU time several. */
+const LEAST_CPU_MS = 40;
+const MOST_CPU_ROUNDS = 20;
+
+/** CPU time of this process, so that to be interrupted costs nothing. */
+function cpuMsOf(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/**
+ * The same of work that takes so long that it is always interrupted on a busy machine. An input is worked on as often as
+ * takes some ticks of the clock.
+ */
+export function cpuGrowthOf<Input>(
+  inputOf: (size: number) => Input,
+  work: (input: Input) => void,
+  size: number,
+): number {
+  const [one, two] = [inputOf(size), inputOf(2 * size)];
+  const repeatedly = (input: Input, times: number) => () => {
+    for (let n = 0; n < times; n += 1) work(input);
+  };
+  let times = 1;
+  while (cpuMsOf(repeatedly(one, times)) < LEAST_CPU_MS) times *= 2;
+  let [small, large] = [Infinity, Infinity];
+  for (let round = 0; round < 3 || (large / small > LINEAR && round < MOST_CPU_ROUNDS); round += 1) {
+    small = Math.min(small, cpuMsOf(repeatedly(one, times)));
+    large = Math.min(large, cpuMsOf(repeatedly(two, times)));
+  }
+  return large / small;
+}
