@@ -393,7 +393,11 @@ export function identityCases(subject: () => ChartSubject): void {
       await subject().write({ ...about, identifier: numbers('{B}') });
       const cx = (value: string) => `${value}^^^&1.2.3.44&ISO^MR`;
       expect(await subject().send(merge(cx('{A}'), cx('{B}')))).toMatchObject({ outcome: 'AA', errors: [] });
-      expect((await subject().patients(ann)).map(({ content }) => content['active'])).toEqual([true, false]);
+      // Ids of one millisecond have no order.
+      const records = await subject().patients(ann);
+      const [kept, ...others] = records.filter(({ content }) => JSON.stringify(content).includes(own('{A}')));
+      expect([kept?.content['active'], others]).toEqual([true, []]);
+      expect(records.filter((each) => each !== kept).map(({ content }) => content['active'])).toEqual([false]);
     });
 
     test('chains: a result of the first finds the last', async () => {
