@@ -1,4 +1,4 @@
-/** Each kind of alert in words, for the console and for whoever its webhook tells: what is wrong, and what to do about it (edge/README.md, Alerts). */
+/** Each kind of alert in words, for the console and for whoever its webhook tells: what is wrong, and what to do about it (edge/docs/behaviour.md, Alerts). */
 import type { AlertKind } from './store/alert.ts';
 
 interface Words {

@@ -1,6 +1,6 @@
 /**
  * The table of contents: every surface, where it answers, and how a request finds it. A surface answers only below its
- * own base URL; one whose base URL is missing says so in its own error format (edge/README.md, Addresses and
+ * own base URL; one whose base URL is missing says so in its own error format (edge/docs/behaviour.md, Addresses and
  * configuration).
  */
 import { Fault } from '../shared/fault.ts';

@@ -1,6 +1,6 @@
 /**
  * The environment, parsed once at the door: every problem is listed at once, and a surface whose base URL is missing is
- * "not configured" rather than an error (edge/README.md, Addresses and configuration).
+ * "not configured" rather than an error (edge/docs/behaviour.md, Addresses and configuration).
  */
 import * as z from 'zod';
 
@@ -9,7 +9,7 @@ import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { isLoopbackHost, parseRange } from '../shared/ip.ts';
 import { ALL_PERMISSIONS, type GroupGrant } from './admin/staff/permissions.ts';
 
-/** The six names that the console shows, spelt as deployments have them (edge/README.md, Addresses and configuration). */
+/** The six names that the console shows, spelt as deployments have them (edge/docs/behaviour.md, Addresses and configuration). */
 export const ENDPOINT_NAMES = [
   'INTEGRATION_OAUTH_PUBLIC_BASE_URL',
   'INTEGRATION_FHIR_PUBLIC_BASE_URL',
@@ -56,39 +56,59 @@ const groupGrants = z
   )
   .transform((groups): ReadonlyMap<string, GroupGrant> => new Map(Object.entries(groups)));
 
+const ON_DENO = 'Deno only (on Workers in `wrangler.toml`), a minute: ';
+const perMinute = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 const bytes = (fallback: number) => z.coerce.number().int().min(1024).default(fallback);
 
+/** Every variable is one row: its rule, and the sentence that `edge/docs/configuration.md` says of it (npm run generate). */
 const ADDRESSES = {
-  INTEGRATION_OAUTH_PUBLIC_BASE_URL: baseUrl.optional(),
-  INTEGRATION_FHIR_PUBLIC_BASE_URL: baseUrl.optional(),
-  INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: baseUrl.optional(),
-  INTEGRATION_HL7_MTTP_DOMAIN: z.string().min(1).optional(),
-  INTEGRATION_HL7_MTTP_PORT: z.coerce.number().int().min(1).max(65535).optional(),
-  INTEGRATION_DOCS_URL: baseUrl.optional(),
-  /** The console's own. */
-  ADMIN_PUBLIC_BASE_URL: baseUrl.optional(),
+  INTEGRATION_OAUTH_PUBLIC_BASE_URL: baseUrl.optional().describe('Base URL of the token service.'),
+  INTEGRATION_FHIR_PUBLIC_BASE_URL: baseUrl.optional().describe('Base URL of the FHIR API, without `/fhir`.'),
+  INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: baseUrl.optional().describe('Base URL of HL7 over HTTP, without `/hl7`.'),
+  INTEGRATION_HL7_MTTP_DOMAIN: z.string().min(1).optional().describe('Host at which MLLP senders reach the sidecars.'),
+  INTEGRATION_HL7_MTTP_PORT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(65535)
+    .optional()
+    .describe('Port at which MLLP senders reach the sidecars.'),
+  INTEGRATION_DOCS_URL: baseUrl.optional().describe('Address of the API reference. The gateway serves one at `/docs`.'),
+  ADMIN_PUBLIC_BASE_URL: baseUrl.optional().describe('Base URL of the console, without `/admin`.'),
 };
 
 const DATABASE = {
-  /** Neon's (or any PostgreSQL's) connection string. */
-  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// connection string'),
-  /** Where the Neon driver posts to, when that is not the host's own `/sql`: the local stack's endpoint. */
-  DATABASE_FETCH_ENDPOINT: baseUrl.optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// connection string')
+    .describe("Connection string of the gateway's login. Secret."),
+  DATABASE_FETCH_ENDPOINT: baseUrl
+    .optional()
+    .describe('Where the Neon driver sends queries, if not to the address of the connection string.'),
 };
 
-/** Deno only, where the database is no Neon: how it is spoken to over TCP. */
 const DATABASE_OVER_TCP = {
-  /** Connections at most, of this process. */
-  DATABASE_CONNECTIONS: z.coerce.number().int().min(1).max(1_000).default(16),
-  /** `unnamed` behind a pooler in transaction mode that cannot keep prepared statements apart (PgBouncer before 1.21). */
-  DATABASE_STATEMENTS: z.enum(['prepared', 'unnamed']).default('prepared'),
+  DATABASE_CONNECTIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(16)
+    .describe('Deno only: the most connections of one process to PostgreSQL.'),
+  DATABASE_STATEMENTS: z
+    .enum(['prepared', 'unnamed'])
+    .default('prepared')
+    .describe('Deno only: `unnamed` behind PgBouncer before 1.21 in transaction mode, else `prepared`.'),
 };
 
-/** Deno only: where the program listens, and how long what is under way has at its end. */
 const PROGRAM = {
-  HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: z.coerce.number().int().min(1).max(65535).default(8000),
-  SHUTDOWN_GRACE_SECONDS: z.coerce.number().min(0).default(25),
+  HOST: z.string().min(1).default('127.0.0.1').describe('Deno only: the address to listen on.'),
+  PORT: z.coerce.number().int().min(1).max(65535).default(8000).describe('Deno only: the port to listen on.'),
+  SHUTDOWN_GRACE_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .default(25)
+    .describe('Deno only: how long requests in progress may take after SIGTERM.'),
 };
 
 /** One secret, or several to rotate. */
@@ -101,66 +121,92 @@ const secrets = z
   .transform((text) => text.split(','));
 
 const SECRETS = {
-  TOKEN_SIGNING_KEYS: jsonText.pipe(signingRing),
-  /** The public JWKS of the MLLP sidecars. Absent: no sidecar is let in. */
-  MLLP_SIDECAR_KEYS: jsonText.pipe(z.looseObject({ keys: z.array(sidecarKey).min(1) })).optional(),
-  /** What page cursors and the console's cookies and tokens are sealed with: the first seals, all open. */
-  GATEWAY_SECRET: secrets,
-  /** Whoever brings one of these may read /metrics. Absent: there is none. */
-  METRICS_TOKEN: secrets.optional(),
+  TOKEN_SIGNING_KEYS: jsonText
+    .pipe(signingRing)
+    .describe('Private JWKS of the access tokens: the first key signs, all are published. Secret.'),
+  MLLP_SIDECAR_KEYS: jsonText
+    .pipe(z.looseObject({ keys: z.array(sidecarKey).min(1) }))
+    .optional()
+    .describe(
+      'Public JWKS of the MLLP sidecars. `ranges` and `sites` of a key bound what it speaks for. Without a JWKS the gateway accepts no sidecar.',
+    ),
+  GATEWAY_SECRET: secrets.describe(
+    'Seals page cursors and console sessions: 32 random bytes, base64url. Of several, separated by commas, the first seals and all open. Secret.',
+  ),
+  METRICS_TOKEN: secrets
+    .optional()
+    .describe('Bearer token for `/metrics`, made like `GATEWAY_SECRET`. Without it `/metrics` is 404. Secret.'),
 };
 
-/** The staff's OpenID provider. */
 const STAFF = {
-  ADMIN_OIDC_ISSUER: baseUrl.optional(),
-  ADMIN_OIDC_CLIENT_ID: z.string().min(1).optional(),
-  ADMIN_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
-  /** The `aud` of the provider's access tokens for `/admin/api`; default `{ADMIN_PUBLIC_BASE_URL}/admin/api`. */
-  ADMIN_OIDC_AUDIENCE: z.string().min(1).optional(),
-  /** The claims of the provider that say which site somebody sees and what they may do there. */
-  ADMIN_OIDC_SITE_CLAIM: z.string().min(1).default('site'),
-  ADMIN_OIDC_PERMISSIONS_CLAIM: z.string().min(1).default('permissions'),
-  /** Or by groups: their claim, and what each stands for here, `{ "group": { "site": id or list, "permissions": list or "*" } }`. */
-  ADMIN_OIDC_GROUPS_CLAIM: z.string().min(1).default('groups'),
-  ADMIN_OIDC_GROUPS: jsonText.pipe(groupGrants).optional(),
-  /** How long refused and failed requests are collected before one statement writes them; a Worker may go on for 30 s. */
-  ADMIN_REFUSALS_SECONDS: z.coerce.number().positive().max(25).default(5),
-  /** What a sign-in asks the provider for; some give a refresh token only for `offline_access`. */
+  ADMIN_OIDC_ISSUER: baseUrl.optional().describe("Issuer of the staff's OpenID provider."),
+  ADMIN_OIDC_CLIENT_ID: z.string().min(1).optional().describe("The console's client id at the provider."),
+  ADMIN_OIDC_CLIENT_SECRET: z.string().min(1).optional().describe("The console's client secret. Secret."),
+  ADMIN_OIDC_AUDIENCE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("`aud` of the provider's access tokens for `/admin/api`, if not `{ADMIN_PUBLIC_BASE_URL}/admin/api`."),
+  ADMIN_OIDC_SITE_CLAIM: z.string().min(1).default('site').describe("Claim that lists a person's sites."),
+  ADMIN_OIDC_PERMISSIONS_CLAIM: z
+    .string()
+    .min(1)
+    .default('permissions')
+    .describe("Claim that lists a person's permissions."),
+  ADMIN_OIDC_GROUPS_CLAIM: z.string().min(1).default('groups').describe("Claim that lists a person's groups."),
+  ADMIN_OIDC_GROUPS: jsonText
+    .pipe(groupGrants)
+    .optional()
+    .describe('What each group may do, as JSON: `{ "group": { "site": id or list, "permissions": list or "*" } }`.'),
+  // A Worker may go on for 30 s after its answer.
+  ADMIN_REFUSALS_SECONDS: z.coerce
+    .number()
+    .positive()
+    .max(25)
+    .default(5)
+    .describe('How long rejected and failed requests are collected before one statement writes them.'),
   ADMIN_OIDC_SCOPE: z
     .string()
     .regex(/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/, 'must be scopes with one space between')
     .refine((scope) => scope.split(' ').includes('openid'), 'must contain openid')
-    .default('openid profile'),
+    .default('openid profile')
+    .describe('Scopes of a sign-in. Some providers give a refresh token only for `offline_access`.'),
 };
 
 const LIMITS = {
-  FHIR_MAX_BODY_BYTES: bytes(2 * 1024 * 1024),
-  HL7_MAX_MESSAGE_BYTES: bytes(1024 * 1024),
-  /** Deno only (Workers take theirs from wrangler.toml): requests a minute. */
-  RATE_LIMIT_TOKEN_PER_CLIENT: z.coerce.number().int().positive().default(60),
-  RATE_LIMIT_TOKEN_PER_ADDRESS: z.coerce.number().int().positive().default(300),
-  RATE_LIMIT_ADMIN_PER_ADDRESS: z.coerce.number().int().positive().default(600),
-  RATE_LIMIT_PER_KEY: z.coerce.number().int().positive().default(6000),
-  /** Deno only (Workers: [triggers] in wrangler.toml): how often background work is looked for. */
-  JOB_TICK_SECONDS: z.coerce.number().positive().default(60),
+  FHIR_MAX_BODY_BYTES: bytes(2 * 1024 * 1024).describe('Largest body of a FHIR request, in bytes.'),
+  HL7_MAX_MESSAGE_BYTES: bytes(1024 * 1024).describe('Largest HL7 message, in bytes.'),
+  RATE_LIMIT_TOKEN_PER_CLIENT: perMinute(60).describe(`${ON_DENO}token requests of one client.`),
+  RATE_LIMIT_TOKEN_PER_ADDRESS: perMinute(300).describe(`${ON_DENO}token requests of one address.`),
+  RATE_LIMIT_ADMIN_PER_ADDRESS: perMinute(600).describe(`${ON_DENO}requests of one address to the console.`),
+  RATE_LIMIT_PER_KEY: perMinute(6000).describe(`${ON_DENO}FHIR and HL7 requests of one API key.`),
+  JOB_TICK_SECONDS: z.coerce
+    .number()
+    .positive()
+    .default(60)
+    .describe('Deno only: seconds between two looks for background work. On Workers `[triggers]` of `wrangler.toml`.'),
 };
 
-/** Which searches FHIR recognizes: those that are listed, or US Core's too (edge/README.md, FHIR). */
+/** The search parameters that FHIR serves: the listed ones, or US Core's as well (edge/docs/behaviour.md, FHIR). */
 export const SEARCH_SETS = ['listed', 'us-core'] as const;
 export type SearchSet = (typeof SEARCH_SETS)[number];
 
 const FHIR = {
-  FHIR_SEARCH: z.enum(SEARCH_SETS).default('listed'),
+  FHIR_SEARCH: z
+    .enum(SEARCH_SETS)
+    .default('listed')
+    .describe("Search parameters: `listed`, or `us-core` for US Core's as well."),
 };
 
 const TRUST = {
-  /** Deno only: the proxies whose X-Forwarded-For says where a request comes from. */
-  TRUSTED_PROXIES: addressRanges,
-  /** Local and test stacks only: JWKS URIs at loopback may be fetched, e.g. `127.0.0.1`. */
+  TRUSTED_PROXIES: addressRanges.describe(
+    'Deno only: addresses or CIDR ranges of the proxies whose `X-Forwarded-For` names the caller.',
+  ),
   JWKS_TRUSTED_HOSTS: z
     .string()
     .default('')
-    .transform((text) => text.split(',').filter((host) => host !== '')),
+    .transform((text) => text.split(',').filter((host) => host !== ''))
+    .describe('For local and test stacks only: loopback hosts from which a JWKS URI may be fetched.'),
 };
 
 /** Everything the gateway needs. */
@@ -175,8 +221,8 @@ const gateway = z.object({
   ...LIMITS,
   ...TRUST,
 });
-/** The names of all variables that the gateway looks at. */
-export const VARIABLES: readonly string[] = Object.keys(gateway.shape);
+/** Every variable that the gateway reads, with its rule and its description. */
+export const VARIABLES: Readonly<Record<string, z.ZodType>> = gateway.shape;
 /** What a command needs that writes API keys: it signs no token and seals no cookie. */
 const command = z.object({ ...ADDRESSES, ...DATABASE, ...TRUST });
 

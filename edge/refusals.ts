@@ -1,6 +1,6 @@
 /**
  * Why a request can be refused or fail, on every surface: for each check a stable code and what administrators read of it, and for
- * a token request what its caller is told. Nothing else decides what a refused token request tells to whom (edge/README.md,
+ * a token request what its caller is told. Nothing else decides what a refused token request tells to whom (edge/docs/behaviour.md,
  * Token service).
  */
 import type { FaultKind } from '../shared/fault.ts';
@@ -151,7 +151,7 @@ export const TOKEN_REFUSALS = {
 
 export type RefusalCode = keyof typeof TOKEN_REFUSALS;
 
-/** The two reasons why an MLLP message has no API key; its sender gets an ACK (edge/README.md, MLLP). */
+/** The two reasons why an MLLP message has no API key; its sender gets an ACK (edge/docs/behaviour.md, MLLP). */
 export const MLLP_REFUSALS = {
   'no-key': {
     label: 'no API key fits (MLLP)',

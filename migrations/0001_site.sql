@@ -180,7 +180,7 @@ language sql immutable as $$
     from unnest(array[p_range]) r
 $$;
 
--- Source addresses of MLLP, assigned to sites by the operator (edge/README.md, MLLP). Only the owner changes them.
+-- Source addresses of MLLP, assigned to sites by the operator (edge/docs/behaviour.md, MLLP). Only the owner changes them.
 create table site_address (
   site_id uuid not null references site,
   range text not null,

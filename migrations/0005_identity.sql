@@ -120,7 +120,7 @@ create index hl7_result_placer on hl7_result (site_id, patient_id, type, what, p
 select table_of_site('hl7_result');
 grant select, insert, update, delete on hl7_result to gateway_app;
 
--- Precedence: which statement of which time valued each field (edge/README.md, HL7 v2). Every resource that a message made or
+-- Precedence: which statement of which time valued each field (edge/docs/behaviour.md, HL7 v2). Every resource that a message made or
 -- changed has a row, and every Patient that a FHIR client changed.
 create table hl7_order (
   site_id uuid not null,

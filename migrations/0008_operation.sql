@@ -40,7 +40,7 @@ create policy of_site on job to gateway_app
 grant select, insert, update, delete on job to gateway_app;
 
 -- Bulk exports (FHIR Bulk Data Access 2.0.0): what was asked for, as of when, and which ids are in which file. There is no content
--- here: a file is read from the resources and their versions while it is downloaded (edge/README.md, Bulk Data).
+-- here: a file is read from the resources and their versions while it is downloaded (edge/docs/behaviour.md, Bulk Data).
 create table bulk_export (
   site_id uuid not null,
   export_id uuid not null,
@@ -224,7 +224,7 @@ create table sidecar_refused (
 );
 grant select, insert, update on sidecar_refused to gateway_app;
 
--- Alerts (edge/README.md, Alerts), written by functions with the owner's rights, for all sites at once.
+-- Alerts (edge/docs/behaviour.md, Alerts), written by functions with the owner's rights, for all sites at once.
 create table alert (
   site_id uuid not null references site,
   alert_id uuid not null,

@@ -1,5 +1,5 @@
 /**
- * The application's role: what a login must be a member of to be the gateway's (README.md of the repository, Deploy). It
+ * The application's role: what a login must be a member of to be the gateway's (edge/docs/deploy.md). It
  * owns nothing. What it may do with the tables of a release stands in the numbered files; here is what it may do with what
  * the runner makes.
  */

@@ -1,6 +1,6 @@
 /**
  * So many pieces of work at one time, shared among those they come from: whoever sends much waits for himself, not
- * others for him. Of one source in the order they came, of several in turns (edge/README.md, MLLP and
+ * others for him. Of one source in the order they came, of several in turns (edge/docs/behaviour.md, MLLP and
  * Limits).
  */
 export interface FairQueue {

@@ -1,6 +1,6 @@
 /**
  * Every event that is logged, and the levels it can have: `error` means that a person is needed, `warn` that one should
- * look. What to do about each is told in README.md, Log events, and a test holds both together.
+ * look. What to do about each is told in edge/docs/operate.md, Log events, and a test holds both together.
  */
 
 /** The lesser first. */

@@ -16,7 +16,7 @@ export const SIDECAR_TOKEN_TYPE = 'mllp-sidecar+jwt';
 export const SIDECAR_TOKEN_MAX_LIFETIME_SECONDS = 60;
 export const SIDECAR_TOKEN_ALGORITHM = 'ES256';
 
-/** HL7 messages over 1 MiB are refused over HTTP and over MLLP (edge/README.md, Limits). */
+/** HL7 messages over 1 MiB are refused over HTTP and over MLLP (edge/docs/behaviour.md, Limits). */
 export const MAX_HL7_MESSAGE_BYTES = 1024 * 1024;
 
 /** What a sidecar does unless its operator says otherwise, told to whoever connects a sender. */

@@ -1,4 +1,4 @@
-/** The seven resource types of the gateway (edge/README.md, FHIR). */
+/** The seven resource types of the gateway (edge/docs/behaviour.md, FHIR). */
 export const RESOURCE_TYPES = [
   'Patient',
   'Condition',

@@ -18,48 +18,78 @@ const seconds = (fallback: number) =>
     .default(fallback)
     .transform((value) => value * 1000);
 
+/** Every variable is one row: its rule, and the sentence that `edge/docs/configuration.md` says of it (npm run generate). */
 const environment = z.object({
-  /** Default: every interface, IPv6 and IPv4. */
-  MLLP_HOST: z.string().min(1).optional(),
-  /** 0: a free one, which the log line `mllp.listening` names. */
-  MLLP_PORT: port(MLLP_DEFAULTS.port),
-  EDGE_URL: baseUrl,
-  /** `iss` of the sidecar's tokens, shown to the administrator. */
-  SIDECAR_NAME: z.string().min(1).max(255).default('mllp-sidecar'),
-  SIDECAR_PRIVATE_KEY: jsonText.pipe(es256PrivateJwk),
-  HEALTH_HOST: z.string().min(1).default('127.0.0.1'),
-  HEALTH_PORT: port(9575),
-  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  MLLP_HOST: z.string().min(1).optional().describe('Address to listen on, if not every interface.'),
+  MLLP_PORT: port(MLLP_DEFAULTS.port).describe(
+    'Port to listen on. 0 takes a free one, which the log event `mllp.listening` names.',
+  ),
+  EDGE_URL: baseUrl.describe('Base URL of the gateway: any of its hosts.'),
+  SIDECAR_PRIVATE_KEY: jsonText
+    .pipe(es256PrivateJwk)
+    .describe('Private ES256 JWK with a `kid`; the gateway has its public half. Secret.'),
+  SIDECAR_NAME: z.string().min(1).max(255).default('mllp-sidecar').describe('How the console names this sidecar.'),
+  HEALTH_HOST: z.string().min(1).default('127.0.0.1').describe('Address of `/healthz`, `/readyz` and `/metrics`.'),
+  HEALTH_PORT: port(9575).describe('Port of `/healthz`, `/readyz` and `/metrics`.'),
+  LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error'])
+    .default('info')
+    .describe('`debug`, `info`, `warn` or `error`. No level logs a byte of a message.'),
 
-  MLLP_TLS_CERT_FILE: z.string().min(1).optional(),
-  MLLP_TLS_KEY_FILE: z.string().min(1).optional(),
-  MLLP_TLS_CLIENT_CA_FILE: z.string().min(1).optional(),
-  /** `request`: a sender without a certificate is served too, one with a certificate of another CA is not. */
-  MLLP_TLS_CLIENT_AUTH: z.enum(['require', 'request']).default('require'),
-  /** The balancers that send a PROXY protocol header: theirs is required, anybody else's is refused. */
-  MLLP_PROXY_PROTOCOL_FROM: addressRanges,
+  MLLP_TLS_CERT_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Certificate for TLS 1.2 or later. SIGHUP reads the files again.'),
+  MLLP_TLS_KEY_FILE: z.string().min(1).optional().describe('Private key of the certificate.'),
+  MLLP_TLS_CLIENT_CA_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('CA of client certificates. With it senders need one.'),
+  MLLP_TLS_CLIENT_AUTH: z
+    .enum(['require', 'request'])
+    .default('require')
+    .describe(
+      '`request` also accepts senders without a certificate; a certificate of another CA is rejected either way.',
+    ),
+  MLLP_PROXY_PROTOCOL_FROM: addressRanges.describe(
+    'Balancers that must send a PROXY v1 or v2 header. The header is rejected from any other address.',
+  ),
 
-  MLLP_MAX_CONNECTIONS: count(4096),
-  MLLP_MAX_CONNECTIONS_PER_ADDRESS: count(512),
-  /** Of one address, in the middle of a frame: of more the one that was begun first is dropped. */
-  MLLP_MAX_UNFINISHED_FRAMES_PER_ADDRESS: count(128),
-  MLLP_MAX_FRAME_BYTES: count(MAX_HL7_MESSAGE_BYTES),
-  /** What all connections, and those of one address, may hold in memory before reads pause. */
-  MLLP_MAX_HELD_BYTES: count(256 * 1024 * 1024),
-  MLLP_MAX_HELD_BYTES_PER_ADDRESS: count(64 * 1024 * 1024),
-  /** Of one address; what comes faster waits, as does its sender. */
-  MLLP_MAX_MESSAGES_PER_SECOND_PER_ADDRESS: count(2000),
-  MLLP_IDLE_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.idleSeconds),
-  MLLP_FRAME_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.frameSeconds),
-  MLLP_OPENING_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.openingSeconds),
-  /** Without a whole frame, while more than half of all connections, or of its address', are in use. */
-  MLLP_FIRST_FRAME_TIMEOUT_SECONDS: seconds(60),
-  FORWARD_RETRY_SECONDS: seconds(MLLP_DEFAULTS.retrySeconds),
-  FORWARD_ATTEMPT_TIMEOUT_SECONDS: seconds(15),
-  /** Messages under way to the edge at one time, over all connections. */
-  FORWARD_CONCURRENCY: count(64),
-  SHUTDOWN_GRACE_SECONDS: seconds(25),
+  MLLP_MAX_CONNECTIONS: count(4096).describe('Connections in all.'),
+  MLLP_MAX_CONNECTIONS_PER_ADDRESS: count(512).describe('Connections of one address.'),
+  MLLP_MAX_UNFINISHED_FRAMES_PER_ADDRESS: count(128).describe(
+    'Connections of one address in the middle of a frame. Beyond that, the one that began first is closed.',
+  ),
+  MLLP_MAX_FRAME_BYTES: count(MAX_HL7_MESSAGE_BYTES).describe('Largest frame, in bytes. A larger one is answered AR.'),
+  MLLP_MAX_HELD_BYTES: count(256 * 1024 * 1024).describe('Bytes that all connections may hold before reads pause.'),
+  MLLP_MAX_HELD_BYTES_PER_ADDRESS: count(64 * 1024 * 1024).describe(
+    'Bytes that the connections of one address may hold before reads pause.',
+  ),
+  MLLP_MAX_MESSAGES_PER_SECOND_PER_ADDRESS: count(2000).describe('A faster address waits; nothing is rejected.'),
+  MLLP_IDLE_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.idleSeconds).describe(
+    'An idle connection is closed after this time.',
+  ),
+  MLLP_FRAME_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.frameSeconds).describe(
+    'A frame must be complete within this time.',
+  ),
+  MLLP_OPENING_TIMEOUT_SECONDS: seconds(MLLP_DEFAULTS.openingSeconds).describe(
+    'TLS handshake and PROXY header must be complete within this time.',
+  ),
+  MLLP_FIRST_FRAME_TIMEOUT_SECONDS: seconds(60).describe(
+    "A connection without a complete frame is closed after this time, while more than half of all connections, or of its address's, are in use.",
+  ),
+  FORWARD_RETRY_SECONDS: seconds(MLLP_DEFAULTS.retrySeconds).describe(
+    'How long a message is tried again while the gateway is away. Then the connection is closed without an ACK.',
+  ),
+  FORWARD_ATTEMPT_TIMEOUT_SECONDS: seconds(15).describe('How long one attempt may take.'),
+  FORWARD_CONCURRENCY: count(64).describe('Messages that are forwarded at one time, over all connections.'),
+  SHUTDOWN_GRACE_SECONDS: seconds(25).describe('After SIGTERM: how long messages in progress may take.'),
 });
+
+/** Every variable that the sidecar reads, with its rule and its description. */
+export const SIDECAR_VARIABLES: Readonly<Record<string, z.ZodType>> = environment.shape;
 
 /** A name and the one it cannot be without. Apart from the schema, which looks at pairs only when nothing else is wrong. */
 const NEEDS: readonly (readonly [string, string])[] = [

@@ -5,7 +5,7 @@ import type { SidecarLog } from './log.ts';
 import type { Metrics, RefusalReason } from './metrics.ts';
 import { createProtocolCheck } from './other-protocol.ts';
 
-/** Bytes before a VT, since the last frame (edge/README.md, MLLP). */
+/** Bytes before a VT, since the last frame (edge/docs/behaviour.md, MLLP). */
 const MAX_JUNK_BYTES = 1024;
 
 export interface FrameReader {

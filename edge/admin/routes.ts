@@ -1,5 +1,5 @@
 /**
- * The console and its JSON API (edge/README.md, Administration) as a table of contents. Errors are problem details below
+ * The console and its JSON API (edge/docs/behaviour.md, Administration) as a table of contents. Errors are problem details below
  * `/admin/api`, pages elsewhere.
  */
 import { Fault } from '../../shared/fault.ts';

@@ -1,5 +1,5 @@
 /**
- * What a condition of a write may find out (edge/README.md, FHIR, Scopes). A condition searches, and the answer says what
+ * What a condition of a write may find out (edge/docs/behaviour.md, FHIR, Scopes). A condition searches, and the answer says what
  * it found: an error, a location or an id. So a condition has scopes of its own, beside those of its interaction.
  */
 import { requireScopes } from '../oauth/bearer.ts';

@@ -1,5 +1,5 @@
 /**
- * What one request may ask of the database (edge/README.md, Limits): told from the request alone and refused before the
+ * What one request may ask of the database (edge/docs/behaviour.md, Limits): told from the request alone and refused before the
  * database is asked. Sent again it is refused again, so it is never "come again later".
  */
 import { Fault } from '../../shared/fault.ts';

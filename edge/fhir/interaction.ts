@@ -41,7 +41,7 @@ export interface Answer {
 }
 
 /**
- * What an interaction is to the audit (edge/README.md, Audit). Each says it, since whoever runs it writes the row; `none`
+ * What an interaction is to the audit (edge/docs/behaviour.md, Audit). Each says it, since whoever runs it writes the row; `none`
  * is for what reaches no data of anybody.
  */
 export type Audited = AuditedRequest | 'none';

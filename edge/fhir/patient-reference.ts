@@ -1,5 +1,5 @@
 /**
- * References to what this server has (edge/README.md, FHIR): those to our own base become relative, and a patient must be
+ * References to what this server has (edge/docs/behaviour.md, FHIR): those to our own base become relative, and a patient must be
  * one of the site. Whether it is, the database decides in the same call; here only what can be seen without it.
  */
 import { Fault, type Issue } from '../../shared/fault.ts';

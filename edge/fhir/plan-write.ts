@@ -108,7 +108,7 @@ export function draftUpdate(
   const expect = expected === 'any' ? null : expected;
   const interaction = 'update';
   const draft = { type, interaction, expect, unmodifiedSince, required: null, content: valid, lockKeys: [] } as const;
-  // For Patient a body without an id creates, with an id of ours (edge/README.md, FHIR).
+  // For Patient a body without an id creates, with an id of ours (edge/docs/behaviour.md, FHIR).
   if (type === 'Patient' && bodyId === undefined && expected !== 'any') {
     const criteria = [{ kind: 'id', ids: isUuid(id) ? [id] : [] } as const];
     return { ...draft, id: uuidv7(context.now), foundBy: { criteria, names: [] } };

@@ -19,7 +19,7 @@ import { prettyPieces } from '../../shared/pretty-json.ts';
 import { textStream } from '../http/paged-stream.ts';
 import { refuseUnheeded } from './unheeded-headers.ts';
 
-/** Clinical data is for the caller alone (edge/README.md, FHIR). */
+/** Clinical data is for the caller alone (edge/docs/behaviour.md, FHIR). */
 export const PRIVATE = { 'Cache-Control': 'no-store, private' };
 
 /** @param accepts what the answer's type is, from `Accept` and `_format`; default FHIR JSON */

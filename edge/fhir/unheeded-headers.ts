@@ -1,6 +1,6 @@
 /**
  * Headers that change what a request means, and that nothing here obeys: to leave them out would do something else than was
- * asked for. Whatever else is no header of HTTP's or R4's changes nothing (edge/README.md, FHIR).
+ * asked for. Whatever else is no header of HTTP's or R4's changes nothing (edge/docs/behaviour.md, FHIR).
  */
 import { Fault } from '../../shared/fault.ts';
 

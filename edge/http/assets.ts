@@ -1,13 +1,14 @@
-/** Static files of the console and the API reference, from the runtime's asset store (edge/deps.ts). */
+/** Static files of the console, the documentation and the API reference, from the runtime's asset store (edge/deps.ts). */
 import type { Deps } from '../deps.ts';
 import type { Surface } from './surface.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
   svg: 'image/svg+xml',
 };
-const NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(css|js|svg)$/;
+const NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(css|js|json|svg)$/;
 /** Names do not change with content, so a browser may keep a file only for a while, and asks with its ETag then. */
 const CACHE_CONTROL = 'public, max-age=300';
 

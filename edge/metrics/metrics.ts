@@ -1,6 +1,6 @@
 /**
  * `/metrics` for Prometheus, the same from whichever process answers: it reads what all of them have counted into the
- * database (edge/README.md, Metrics). For whoever has METRICS_TOKEN; without one configured it is not there.
+ * database (edge/docs/behaviour.md, Metrics). For whoever has METRICS_TOKEN; without one configured it is not there.
  */
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';

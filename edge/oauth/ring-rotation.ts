@@ -11,7 +11,7 @@ import { ACCESS_TOKEN_ALGORITHM } from './keyring.ts';
 
 /** The JWKS is cached for 300 s; twice that is certain. */
 const PUBLISHED_EVERYWHERE_MINUTES = 10;
-/** No access token lives longer than 3600 s (edge/README.md, Token service). */
+/** No access token lives longer than 3600 s (edge/docs/behaviour.md, Token service). */
 const LONGEST_TOKEN_MINUTES = 60;
 
 export interface Step {

@@ -1,4 +1,4 @@
-/** HL7 over HTTP in the OpenAPI document (edge/README.md, HL7 v2). */
+/** HL7 over HTTP in the OpenAPI document (edge/docs/behaviour.md, HL7 v2). */
 import { MEDIA_TYPES } from '../hl7/http/reply.ts';
 import { failuresOf, WITH_BODY, WITH_TOKEN } from './answers.ts';
 import { type HeaderName, headersOf, type Paths, type ResponseObject } from './model.ts';

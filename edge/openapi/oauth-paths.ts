@@ -1,4 +1,4 @@
-/** The token service in the OpenAPI document (edge/README.md, Token service). */
+/** The token service in the OpenAPI document (edge/docs/behaviour.md, Token service). */
 import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
 import { AUDIENCES } from '../../shared/oauth/audience.ts';
 import { SCOPES } from '../../shared/oauth/scope.ts';

@@ -1,5 +1,5 @@
 /**
- * The API reference: OpenAPI documents, pages to read and try them (swagger-ui-dist), and pages of what an OpenAPI document
+ * The documentation (edge/docs) and the API reference: OpenAPI documents, pages to read and try them (swagger-ui-dist), and pages of what an OpenAPI document
  * has no words for, all served from here. It says nothing that is not public, so it needs no sign-in.
  */
 import { addAssets } from '../http/assets.ts';
@@ -8,11 +8,13 @@ import { problem } from '../http/problem.ts';
 import { REFERENCE_PATH } from '../http/reference-address.ts';
 import { type PolicyOptions, securityHeaders } from '../http/security-headers.ts';
 import type { Deps } from '../deps.ts';
+import { CHAPTERS, fragmentName } from '../docs/contents.ts';
 import { Fault } from '../../shared/fault.ts';
 import { faultOf } from '../http/fault-status.ts';
 import { createSurface, type Surface } from '../http/surface.ts';
 import { administrationDocument, partnerDocument } from './document.ts';
 import { ChangesPage } from './pages/changes.tsx';
+import { ChapterPage } from './pages/chapter.tsx';
 import { ErrorsPage } from './pages/errors.tsx';
 import { PAGES, printed } from './pages/frame.tsx';
 import { MllpPage } from './pages/mllp.tsx';
@@ -46,10 +48,15 @@ export function createReference(
   const addPage = (path: string, page: () => unknown, policy: PolicyOptions = {}): void => {
     app.get(`${REFERENCE_PATH}${path}`, async () => {
       const headers = { ...securityHeaders(policy), 'Content-Type': 'text/html; charset=utf-8' };
-      return new Response(await printed(page()), { headers });
+      return new Response(await printed(await page()), { headers });
     });
   };
   addPage(PAGES.api.path, () => <PartnerReference site={site} />, { connectOrigins: calledOrigins(config) });
+  for (const chapter of CHAPTERS)
+    addPage(`/${chapter.page}`, async () => {
+      const fragment = await (await deps.asset(fragmentName(chapter.page))).text();
+      return <ChapterPage {...{ site, chapter, fragment }} />;
+    });
   addPage(PAGES.mllp.path, () => <MllpPage site={site} />);
   addPage(PAGES.errors.path, () => <ErrorsPage site={site} />);
   addPage(PAGES.changes.path, () => <ChangesPage site={site} />);

@@ -25,7 +25,7 @@ import { createUnderWay } from './under-way.ts';
 const log: Log = (entry) => console.log(logLine(new Date(), entry));
 
 // Each by its name: the program needs, and is given, no other.
-const config = readConfig(Object.fromEntries(VARIABLES.map((name) => [name, Deno.env.get(name)])));
+const config = readConfig(Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, Deno.env.get(name)])));
 const meter = createDatabaseMeter();
 const { database, close } = connect(config);
 const now = () => Date.now();

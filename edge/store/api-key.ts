@@ -1,4 +1,4 @@
-/** API keys (edge/README.md, Administration): the statements that read them. */
+/** API keys (edge/docs/behaviour.md, Administration): the statements that read them. */
 import { type Audience, AUDIENCE_PROTOCOL } from '../../shared/oauth/audience.ts';
 import type { Param, Query } from '../deps.ts';
 import { read } from './sql.ts';

@@ -1,5 +1,5 @@
 /**
- * The audit (edge/README.md, Audit): one row for each access, in its transaction. The statements of a request note what
+ * The audit (edge/docs/behaviour.md, Audit): one row for each access, in its transaction. The statements of a request note what
  * they read or write (`audit_note`), and its last one writes the row (`audit_add`); both in migrations/functions.
  */
 import type { Database, Query, Results } from '../deps.ts';

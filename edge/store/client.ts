@@ -1,4 +1,4 @@
-/** API keys as the token endpoint sees them (edge/README.md, Administration): all it needs, in one statement. */
+/** API keys as the token endpoint sees them (edge/docs/behaviour.md, Administration): all it needs, in one statement. */
 import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 

@@ -10,7 +10,7 @@ export interface SchemaRow {
   readonly missing: readonly string[];
   /** False of a replica, after a fail-over, and where an operator or a limit of storage has stopped all writes. */
   readonly is_writable: boolean;
-  /** Row-level security holds for whoever asks (edge/README.md, Second wall). */
+  /** Row-level security holds for whoever asks (edge/docs/behaviour.md, Second wall). */
   readonly is_walled: boolean;
 }
 

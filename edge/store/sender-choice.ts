@@ -1,4 +1,4 @@
-/** What a key can choose about its HL7 messages, as its columns hold it (edge/README.md, Administration). */
+/** What a key can choose about its HL7 messages, as its columns hold it (edge/docs/behaviour.md, Administration). */
 
 /** What becomes of a message whose person contradicts the chart that its number leads to, the mildest first. */
 export const IDENTITY_CHECKS = ['warn', 'refuse-results', 'refuse'] as const;

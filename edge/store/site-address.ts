@@ -1,4 +1,4 @@
-/** Which source addresses of MLLP are whose: assigned by the operator of the gateway (edge/README.md, MLLP). */
+/** Which source addresses of MLLP are whose: assigned by the operator of the gateway (edge/docs/behaviour.md, MLLP). */
 import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 

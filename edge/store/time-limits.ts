@@ -1,5 +1,5 @@
 /**
- * How long whoever asks the database waits for it, and what the database may do in that time (edge/README.md, Limits).
+ * How long whoever asks the database waits for it, and what the database may do in that time (edge/docs/behaviour.md, Limits).
  * The wait is longer than the work: a request that was answered 503 for time has committed nothing and never will.
  */
 import type { Database, TimeLimits } from '../deps.ts';

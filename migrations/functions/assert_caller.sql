@@ -1,5 +1,5 @@
 -- The first statement of every request with an access token: from here on the batch is about the token's site
--- (edge/README.md, Second wall). Raises GW401 when the token is rejected (caller_standing), and GW403 when the API key no
+-- (edge/docs/behaviour.md, Second wall). Raises GW401 when the token is rejected (caller_standing), and GW403 when the API key no
 -- longer allows one of p_scopes, which the request relies on, with their positions in DETAIL. Both roll the whole batch
 -- back. So what a key has lost is lost at the next request, without a second trip.
 create or replace function assert_caller(p_site uuid, p_client text, p_jti text, p_audience text, p_protocol text,

@@ -1,4 +1,4 @@
--- Whether a session may still be used (edge/README.md, Administration): 8 hours in all, 30 minutes without a request, an
+-- Whether a session may still be used (edge/docs/behaviour.md, Administration): 8 hours in all, 30 minutes without a request, an
 -- hour without an answer of the OpenID provider.
 create or replace function console_session_is_live(s console_session) returns boolean language sql stable as $$
   select s.started_at > now() - interval '8 hours'

@@ -1,4 +1,4 @@
--- How a statement begins that is a whole request (edge/README.md, Limits): as a batch does with limit_time and assert_caller,
+-- How a statement begins that is a whole request (edge/docs/behaviour.md, Limits): as a batch does with limit_time and assert_caller,
 -- and it returns what limit_time does. A statement's time is counted from the limit that was set before it, so that such a
 -- request reads and writes by key only, and p_work_ms sets none; what it waits for is locks, and past its deadline it does not
 -- commit: it ends with assert_in_time. Each setting of a transaction costs a read some hundredths, so none is made in vain.

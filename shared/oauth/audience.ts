@@ -1,4 +1,4 @@
-/** Audiences and protocols (edge/README.md, Token service): which surface a token is for, and what a key needs to get one. */
+/** Audiences and protocols (edge/docs/behaviour.md, Token service): which surface a token is for, and what a key needs to get one. */
 
 export const PROTOCOLS = ['fhir', 'hl7', 'hl7-mllp'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];

@@ -1,5 +1,5 @@
 /**
- * Scopes (edge/README.md, Token service): the fourteen names that can be granted, the spellings a request may use for
+ * Scopes (edge/docs/behaviour.md, Token service): the fourteen names that can be granted, the spellings a request may use for
  * them (SMART App Launch 2.2, "Scopes for requesting FHIR Resources"), and what is granted of a request.
  */
 import { RESOURCE_TYPES } from '../resource-type.ts';

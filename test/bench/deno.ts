@@ -1,4 +1,4 @@
-/** The gateway on Deno, as README.md says to run it, with PostgreSQL over TCP. Its limits of requests are above any bench. */
+/** The gateway on Deno, as edge/docs/deploy.md says to run it, with PostgreSQL over TCP. Its limits of requests are above any bench. */
 import * as z from 'zod';
 
 import { startDenoEdge } from '../stack/services/edge-deno.ts';

@@ -1,4 +1,4 @@
-/** The JSON API of the console (edge/README.md, Administration), over HTTP on both runtimes. */
+/** The JSON API of the console (edge/docs/behaviour.md, Administration), over HTTP on both runtimes. */
 import { randomUUID } from 'node:crypto';
 
 import { exportJWK, generateKeyPair, type JWK } from 'jose';

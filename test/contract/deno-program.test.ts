@@ -1,5 +1,5 @@
 /**
- * The program for Deno as an operator runs it, with a PostgreSQL over TCP: with the permissions of README.md and no other, in
+ * The program for Deno as an operator runs it, with a PostgreSQL over TCP: with the permissions of edge/platform/gateway-deno.sh and no other, in
  * each mode of TLS, and at its end.
  */
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Searches with FHIR_SEARCH=us-core over HTTP, the same cases on workerd and on Deno (edge/README.md, FHIR). */
+/** Searches with FHIR_SEARCH=us-core over HTTP, the same cases on workerd and on Deno (edge/docs/behaviour.md, FHIR). */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,4 +1,5 @@
 /** The OpenAPI document against the gateway that serves it: what it says is there is there, and nothing dangles. */
+import { CHAPTERS } from '../../edge/docs/contents.ts';
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -99,6 +100,7 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
     ['/docs/mllp', 3],
     ['/docs/errors', 3],
     ['/docs/changes', 3],
+    ...CHAPTERS.map(({ page }): [string, number] => [`/docs/${page}`, 5]),
   ])('the page %s and its files come from here, with a strict policy', async (path, count) => {
     const page = await fetch(`${stack.baseUrl}${path}`);
     const text = await page.text();

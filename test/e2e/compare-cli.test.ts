@@ -1,4 +1,4 @@
-/** The drill of README.md: a backup restored into a second database, brought forward, and compared with the first. */
+/** The drill of edge/docs/operate.md: a backup restored into a second database, brought forward, and compared with the first. */
 import { execFile } from 'node:child_process';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';

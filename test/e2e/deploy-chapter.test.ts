@@ -1,4 +1,4 @@
-/** The commands of README's chapter Deploy, run in their order as they are printed, save those that need a Cloudflare account. */
+/** The commands of the chapters Deploy and Operate, run in their order as they are printed, save those that need a Cloudflare account. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -12,17 +12,17 @@ import { BARE_ENV } from '../stack/tools/bare-env.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { startGateway, type Gateway } from '../stack/tools/gateway.ts';
 
-const README = readFileSync(`${ROOT}README.md`, 'utf8');
+const PAGES = ['deploy', 'operate'].map((page) => readFileSync(`${ROOT}edge/docs/${page}.md`, 'utf8')).join('\n');
 
 /** The commands below a heading or a step, up to the next one. */
 function commandsOf(start: string, end: RegExp): string {
-  const from = README.indexOf(start);
+  const from = PAGES.indexOf(start);
   expect(from, start).toBeGreaterThan(0);
-  const text = README.slice(from + start.length);
+  const text = PAGES.slice(from + start.length);
   const blocks = text.slice(0, end.exec(text)?.index).matchAll(/^ *```sh\n([^]*?)^ *```$/gm);
   return [...blocks].map(([, block = '']) => block).join('\n');
 }
-const stepOf = (title: string) => commandsOf(`**${title}**`, /^(?:\d\. )?\*\*/m);
+const sectionOf = (heading: string) => commandsOf(`\n## ${heading}\n`, /^## /m);
 
 let db: TestDatabase;
 let gateway: Gateway;
@@ -60,10 +60,16 @@ const run = (script: string): Promise<{ stdout: string; stderr: string; code: un
 
 test('lead from an empty database to a patient, and then to rotated keys and an archive of the audit', async () => {
   const before = (await readdir(ROOT)).toSorted((a, b) => a.localeCompare(b));
-  const steps = ['Database.', 'Keys and secrets.', 'First site, first key.', 'First patient.'].map(stepOf);
+  const steps = [
+    'Step 1: database',
+    'Step 2: keys and secrets',
+    'Step 4: first site, first API key',
+    'Step 5: first patient',
+    'Settings of a site',
+  ].map(sectionOf);
   expect(steps.every((commands) => commands.includes('npm run') || commands.includes('curl'))).toBe(true);
-  const rotate = commandsOf('### Rotate the signing keys', /^##/m);
-  const archive = commandsOf('### Who saw what', /^##/m);
+  const rotate = sectionOf('Rotate the signing keys');
+  const archive = sectionOf('Who saw what');
   const { stdout, stderr, code } = await run([...steps, rotate, archive].join('\n'));
   expect(code, stderr.slice(-2000)).toBe(0);
   const [, patient = ''] = /(\{"resourceType":"Patient".*?\})\{"resourceType":"Bundle"/s.exec(stdout) ?? [];

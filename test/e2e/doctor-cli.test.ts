@@ -77,7 +77,7 @@ test('what it was given nothing for is said, and is no fault', async () => {
 
 test('the owner’s connection string is no login for a gateway', async () => {
   const { code, stdout } = await doctor({ DATABASE_URL: db.ownerUrl }, stack.baseUrl);
-  expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +role .*\n +→ README\.md, Deploy, step 1/m)]);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +role .*\n +→ edge\/docs\/deploy\.md, step 1/m)]);
   expect(stdout).toMatch(/^BAD +time limit +a statement of gateway has no end/m);
 });
 

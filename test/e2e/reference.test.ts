@@ -8,6 +8,7 @@ import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { CHAPTERS } from '../../edge/docs/contents.ts';
 import { lookAt, PHONE, PICTURES, WIDE } from '../stack/tools/console-browser.ts';
 import { isBrowserMissing, NO_BROWSER, startBrowser } from '../stack/tools/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
@@ -194,6 +195,14 @@ describe('the API reference in a browser', () => {
     await page.waitForSelector('[id$="searchPatient"]', { state: 'detached' });
   });
 
+  test('the search of the documentation finds a section and leads to it', async () => {
+    await page.goto(`${at('docs')}/docs/quickstart`);
+    await page.fill('#docs-search', 'acknowledgement');
+    await page.click('#docs-found a[href$="senders#read-the-acknowledgement"]');
+    await page.waitForURL(`${at('docs')}/docs/senders#read-the-acknowledgement`);
+    expect(await page.isVisible('#read-the-acknowledgement')).toBe(true);
+  });
+
   test('every page is read without a fault, in both colour schemes, and is not wider than the window', async () => {
     if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
     for (const [name, url] of [
@@ -201,6 +210,7 @@ describe('the API reference in a browser', () => {
       ['mllp', `${at('docs')}/docs/mllp`],
       ['errors', `${at('docs')}/docs/errors`],
       ['changes', `${at('docs')}/docs/changes`],
+      ...CHAPTERS.map(({ page: chapter }) => [chapter, `${at('docs')}/docs/${chapter}`] as const),
       ['admin', `${at('console')}/docs/admin`],
     ] as const) {
       await page.goto(url);

@@ -3,7 +3,7 @@ import { Agent, request as httpRequest } from 'node:http';
 
 import { connectPeer } from '../stack/tools/mllp-peer.ts';
 
-/** Longer than the gateway may take, 10 s (edge/README.md, Time, retention and background work), on a machine that does much else. */
+/** Longer than the gateway may take, 10 s (edge/docs/behaviour.md, Time, retention and background work), on a machine that does much else. */
 const HANGING_MS = 40_000;
 
 export interface HttpAttempt {

@@ -1,4 +1,4 @@
-/** Comments cite what a reader can open: sections of edge/README.md that exist, and no document that is not here. */
+/** Comments cite what a reader can open: sections of edge/docs/behaviour.md that exist, and no document that is not here. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,14 +23,14 @@ const sources = [
 const textOf = (name: string): string =>
   readFileSync(join(ROOT, name), 'utf8').replaceAll(/\n[ \t]*(?:\*(?!\/)|\/\/|--|#)?[ \t]*/g, ' ');
 
-const sections = readFileSync(join(ROOT, 'edge/README.md'), 'utf8')
+const sections = readFileSync(join(ROOT, 'edge/docs/behaviour.md'), 'utf8')
   .split('\n')
   .flatMap((line) => (line.startsWith('## ') ? [line.slice(3)] : []));
 
 describe('comments', () => {
-  it('cite sections of edge/README.md that exist', () => {
+  it('cite sections of edge/docs/behaviour.md that exist', () => {
     const unknown = sources.flatMap((name) =>
-      [...textOf(name).matchAll(/edge\/README\.md(.{0,60})/g)]
+      [...textOf(name).matchAll(/edge\/docs\/behaviour\.md(.{0,60})/g)]
         .filter(([, rest = '']) => !sections.some((section) => new RegExp(`^, ${section}(?!\\w)`).test(rest)))
         .map(([citation]) => `${name}: ${citation}`),
     );
@@ -41,7 +41,9 @@ describe('comments', () => {
     const dead = sources.flatMap((name) =>
       [...textOf(name).matchAll(/[\w./-]+\.md\b/g)]
         .map(([path]) => path)
-        .filter((path) => ![path, `edge/${path}`].some((candidate) => existsSync(join(ROOT, candidate))))
+        .filter(
+          (path) => ![path, `edge/${path}`, `edge/docs/${path}`].some((candidate) => existsSync(join(ROOT, candidate))),
+        )
         .map((path) => `${name}: ${path}`),
     );
     expect(dead).toEqual([]);

@@ -8,7 +8,7 @@ import { ROOT } from '../stack/services/build.ts';
 
 const textOf = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
 
-const DOCUMENTS = globSync(['*.md', '{edge,migrations,test/messages}/*.md'], { cwd: ROOT });
+const DOCUMENTS = globSync(['*.md', '{edge/docs,migrations,test/messages}/*.md'], { cwd: ROOT });
 /** What a person runs, line by line: the blocks of documents, and what programs print. */
 const blocks = DOCUMENTS.flatMap((path) =>
   [...textOf(path).matchAll(/^ *```sh\n([^]*?)^ *```$/gm)].map(([, block = '']) => block),

@@ -1,4 +1,4 @@
-/** README tells what to do about each event, and the code logs those alone. */
+/** The documentation tells what to do about each event, and the code logs those alone. */
 import { readdir, readFile } from 'node:fs/promises';
 
 import { expect, test } from 'vitest';
@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 import { LOG_EVENTS } from '../../shared/log-event.ts';
 import { ROOT } from '../stack/services/build.ts';
 
-const readme = await readFile(`${ROOT}README.md`, 'utf8');
-const section = /\n### Log events\n(.*?)\n### /s.exec(readme)?.[1] ?? '';
+const readme = await readFile(`${ROOT}edge/docs/operate.md`, 'utf8');
+const section = /\n## Log events\n(.*)/s.exec(readme)?.[1] ?? '';
 const rows = [...section.matchAll(/^\| `([^`]+)` *\| ([a-z, ]+?) *\| (.+?) *\|$/gm)].map(
   ([, event = '', levels = '', what = '']) => ({ event, levels: levels.split(', '), what }),
 );

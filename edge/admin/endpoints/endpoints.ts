@@ -1,4 +1,4 @@
-/** The six endpoints, each configured or not (edge/README.md, Addresses and configuration). */
+/** The six endpoints, each configured or not (edge/docs/behaviour.md, Addresses and configuration). */
 import { type Config, ENDPOINT_NAMES, type EndpointName } from '../../config.ts';
 
 export interface Endpoint {

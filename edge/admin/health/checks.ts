@@ -26,7 +26,7 @@ function addresses(config: Config): Finding[] {
       : bad(
           'endpoints',
           `not configured: ${missing.map(({ name }) => name).join(', ')}`,
-          'README.md, Deploy: the table of variables; what is left out on purpose stays so',
+          'edge/docs/configuration.md; what is left out on purpose stays so',
         ),
     plain.length === 0
       ? good('https', 'every public address')
@@ -67,7 +67,7 @@ async function provider(deps: AdminDeps): Promise<Finding[]> {
       : bad(
           'refresh tokens',
           'the provider has none: one signs in again every hour',
-          'README.md, The staff’s OpenID provider',
+          'edge/docs/deploy.md, The staff’s OpenID provider',
         ),
   ];
 }

@@ -77,7 +77,7 @@ export async function checkDatabase(database: Database, url: string, now: () => 
       : bad(
           'role',
           `${who?.name ?? '?'} owns tables or passes over row security`,
-          'README.md, Deploy, step 1: a login of its own',
+          'edge/docs/deploy.md, step 1: a login of its own',
         ),
     who?.unwalled.length === 0
       ? good('row security', 'every table with rows of sites has a policy')

@@ -68,5 +68,8 @@ export async function checkSidecars(
     ...seen.filter(({ issuer }) => !shut.has(issuer)).map((row) => calling(row, nowMs)),
   ];
   if (found.length > 0) return [...found, ...strangers];
-  return [bad('sidecars', 'none has called in seven days', 'start one: README.md, MLLP sidecar'), ...strangers];
+  return [
+    bad('sidecars', 'none has called in seven days', 'start one: edge/docs/deploy.md, MLLP sidecar'),
+    ...strangers,
+  ];
 }

@@ -14,7 +14,11 @@ export function signingKeyAge(keys: readonly { readonly kid: string }[], nowMs: 
   const made = madeAt(signing.kid, firstSeen);
   const days = made === undefined ? undefined : daysSince(made, nowMs);
   if (days !== undefined && days > SIGNING_KEY_MAX_AGE_DAYS)
-    return bad('signing keys', `the key that signs is ${days} days old`, 'README.md, Rotate the signing keys');
+    return bad(
+      'signing keys',
+      `the key that signs is ${days} days old`,
+      'edge/docs/operate.md, Rotate the signing keys',
+    );
   return good(
     'signing keys',
     `${keys.length} published; the one that signs is ${days === undefined ? 'of unknown age' : `${days} days old`}`,

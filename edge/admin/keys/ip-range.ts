@@ -1,4 +1,4 @@
-/** Allowed IPs (edge/README.md, Administration): single addresses, CIDR ranges or `*`. Only what is wrong with a text. */
+/** Allowed IPs (edge/docs/behaviour.md, Administration): single addresses, CIDR ranges or `*`. Only what is wrong with a text. */
 import { parseAddress, parseRange } from '../../../shared/ip.ts';
 
 /** @returns why the text is none, or undefined */

@@ -1,5 +1,5 @@
 /**
- * The rules of the API key record that need more than one member (edge/README.md, Administration): one JWKS, by
+ * The rules of the API key record that need more than one member (edge/docs/behaviour.md, Administration): one JWKS, by
  * URI or inline, that is safe to trust. Each finding names its field.
  */
 import { calculateJwkThumbprint } from 'jose';
@@ -50,7 +50,7 @@ export function checkTogether({ jwksUri, jwks, protocols, allowedIps }: Rules): 
   return issues;
 }
 
-/** A JWKS that must not be trusted, though some of its keys could be used (edge/README.md, Administration). */
+/** A JWKS that must not be trusted, though some of its keys could be used (edge/docs/behaviour.md, Administration). */
 function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
   const dangerous = keys
     .map((key, at) => ({ ...key, at }))

@@ -8,7 +8,7 @@ import { daysSince, madeAt, rotationDue } from '../../../shared/oauth/signing-ki
 import type { SigningRing } from '../../config.ts';
 import type { SigningKeyRow } from '../../store/signing-key.ts';
 
-/** No access token lives longer (edge/README.md, Token service): so long a key that has signed stays published. */
+/** No access token lives longer (edge/docs/behaviour.md, Token service): so long a key that has signed stays published. */
 const LONGEST_TOKEN_MS = 3600 * 1000;
 
 const instant = z.iso.datetime().nullable();

@@ -1,4 +1,4 @@
-/** What staff may do, by the names their provider puts into the claim `permissions` (edge/README.md, Administration). */
+/** What staff may do, by the names their provider puts into the claim `permissions` (edge/docs/behaviour.md, Administration). */
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';

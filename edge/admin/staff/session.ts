@@ -1,7 +1,7 @@
 /**
  * The console's session as its cookie knows it: who, of which site, what they may do. The cookie is sealed, so that a page
  * knows whom it is for before it asks the database, which says in the same round trip whether the session is still one
- * (edge/README.md, Administration).
+ * (edge/docs/behaviour.md, Administration).
  */
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';

@@ -1,5 +1,5 @@
 /**
- * What an isolate believes of the next message (edge/README.md, HL7 v2, One round trip): the settings of its key and what is
+ * What an isolate believes of the next message (edge/docs/behaviour.md, HL7 v2, One round trip): the settings of its key and what is
  * stored of its patients, as it saw them last, or that nothing is. A message that is decided by that is stored in one round
  * trip where it is still so, and comes back with what is so where it is not. Nothing here is ever an answer.
  */

@@ -1,5 +1,5 @@
 /**
- * HTTP answers of the HL7 surface: the status never contradicts the ACK in the body (edge/README.md, HL7 v2). Not here:
+ * HTTP answers of the HL7 surface: the status never contradicts the ACK in the body (edge/docs/behaviour.md, HL7 v2). Not here:
  * what the ACK of a message that was read says (`ingest/answer.ts`).
  */
 import type { Fault } from '../../../shared/fault.ts';

@@ -1,5 +1,5 @@
 /**
- * `POST /hl7/messages` (edge/README.md, HL7 v2): one message in, its ACK out, or a batch of them. A table of what is checked in which order;
+ * `POST /hl7/messages` (edge/docs/behaviour.md, HL7 v2): one message in, its ACK out, or a batch of them. A table of what is checked in which order;
  * what is done with the message stands in `ingest/ingest.ts`.
  */
 import { Fault } from '../../../shared/fault.ts';
@@ -21,7 +21,7 @@ import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault, statusOf } from './rep
 
 const PATH = '/hl7/messages';
 
-/** What a token must hold, whatever the message (edge/README.md, HL7 v2). */
+/** What a token must hold, whatever the message (edge/docs/behaviour.md, HL7 v2). */
 const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
 
 /** @param guesses of this isolate, shared with the messages of sidecars */

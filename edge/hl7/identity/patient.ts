@@ -1,5 +1,5 @@
 /**
- * The patient of a PID, and what an event does to it (edge/README.md, HL7 v2). A patient that was merged away leads to
+ * The patient of a PID, and what an event does to it (edge/docs/behaviour.md, HL7 v2). A patient that was merged away leads to
  * its survivor, so that late messages with the old number find the right record.
  */
 import type { Segment } from '../../../shared/hl7/message.ts';

@@ -1,7 +1,7 @@
 /**
  * Which chart a message is about: from the numbers it names and the person it describes to one patient, a new one, or a
  * refusal. Pure: every chart that has one of the numbers is passed in. The rule behind each branch is that an ordinary
- * message never puts two people into one chart, and never splits one person where it can be told (edge/README.md, HL7 v2).
+ * message never puts two people into one chart, and never splits one person where it can be told (edge/docs/behaviour.md, HL7 v2).
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';

@@ -1,6 +1,6 @@
 /**
  * Two charts become one, and both have a result, report, allergy, diagnosis, procedure or document of one key
- * (edge/README.md, HL7 v2, Which resource): the survivor's stays and says of each element what was said later; the other was
+ * (edge/docs/behaviour.md, HL7 v2, Which resource): the survivor's stays and says of each element what was said later; the other was
  * entered in error. So the chart is the one that an earlier merge would have led to. `hl7_merge` moves everything, keys and
  * references too.
  */

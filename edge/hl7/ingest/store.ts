@@ -186,7 +186,7 @@ async function takeInSteps(
   return { row, found: { candidates, senders, matches } };
 }
 
-/** Who has the message processed (edge/README.md, Audit). */
+/** Who has the message processed (edge/docs/behaviour.md, Audit). */
 function byWhom(sender: Sender, { address }: MessageSource): AuditBy {
   switch (sender.kind) {
     case 'caller':

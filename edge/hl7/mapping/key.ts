@@ -1,5 +1,5 @@
 /**
- * HL7 keys: which resource of a patient a segment stands for (edge/README.md, HL7 v2). A key does not name the patient;
+ * HL7 keys: which resource of a patient a segment stands for (edge/docs/behaviour.md, HL7 v2). A key does not name the patient;
  * `keyOf` adds it, so that the same number of another patient is another resource. What the key of a segment is made of
  * stands in the segment's file.
  */

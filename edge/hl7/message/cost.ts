@@ -1,5 +1,5 @@
 /**
- * How much one message may be about (edge/README.md, Limits): counted in its segments, before anything of it is looked up
+ * How much one message may be about (edge/docs/behaviour.md, Limits): counted in its segments, before anything of it is looked up
  * or held. Far above any real message; what exceeds it is refused for good, and holds up nobody else.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';

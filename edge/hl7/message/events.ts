@@ -1,4 +1,4 @@
-/** Which messages are served and what each event does (edge/README.md, HL7 v2): message type to trigger events. */
+/** Which messages are served and what each event does (edge/docs/behaviour.md, HL7 v2): message type to trigger events. */
 
 /** What an event does to the patient of the message. */
 export type PatientAction =

@@ -1,4 +1,4 @@
-/** What a key that is strict refuses and others only warn of (edge/README.md, HL7 v2). */
+/** What a key that is strict refuses and others only warn of (edge/docs/behaviour.md, HL7 v2). */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import { NO_PROCESSING_ID } from './header-findings.ts';
 

@@ -1,4 +1,4 @@
-/** What the administrators of the keys concerned learn when no key is meant (edge/README.md, MLLP); the sender does not. */
+/** What the administrators of the keys concerned learn when no key is meant (edge/docs/behaviour.md, MLLP); the sender does not. */
 import type { Deps } from '../../deps.ts';
 import type { NoteRefusal } from '../../http/refusals.ts';
 import type { NoKey } from '../sender/select-key.ts';

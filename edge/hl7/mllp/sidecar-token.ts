@@ -1,7 +1,7 @@
 /**
  * Who may call the internal path: an MLLP sidecar with a key of ours, within a minute, and only with the very body it signed
  * for (shared/mllp-contract.ts). To everybody else the path is not there. A token for a message is not used up: whoever
- * repeats the message repeats its answer (edge/README.md, MLLP).
+ * repeats the message repeats its answer (edge/docs/behaviour.md, MLLP).
  */
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 

@@ -1,6 +1,6 @@
 /**
  * What a message says, put into what is stored, each register for itself: the newer statement holds, whichever came first;
- * an older one fills what nobody newer has valued (edge/README.md, HL7 v2). An element that was sent replaces the stored
+ * an older one fills what nobody newer has valued (edge/docs/behaviour.md, HL7 v2). An element that was sent replaces the stored
  * one, one that was not sent stays, `""` deletes it (HL7 v2.5.1 §2.5.3). Pure.
  */
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';

@@ -1,5 +1,5 @@
 /**
- * The times that a message names, as far as they can be trusted (edge/README.md, HL7 v2): one counts when it is precise to
+ * The times that a message names, as far as they can be trusted (edge/docs/behaviour.md, HL7 v2): one counts when it is precise to
  * the minute, its offset is known, and it is not ahead of the receipt by more than clocks differ. Pure.
  */
 import { Fault } from '../../../shared/fault.ts';

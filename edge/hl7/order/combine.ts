@@ -1,5 +1,5 @@
 /**
- * Two records of one thing become one: as if all that was said of either had been said of the one (edge/README.md, HL7 v2).
+ * Two records of one thing become one: as if all that was said of either had been said of the one (edge/docs/behaviour.md, HL7 v2).
  * Not for patients, whose lists are put together from fields. Pure.
  */
 import { settled, union, type Said } from './apply.ts';

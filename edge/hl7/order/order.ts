@@ -1,5 +1,5 @@
 /**
- * The order of what is said of an element: of two statements the greater one holds, whichever came first (edge/README.md,
+ * The order of what is said of an element: of two statements the greater one holds, whichever came first (edge/docs/behaviour.md,
  * HL7 v2). It is one text that sorts: class, time, rank of the status, MSH-7, message id. Message ids are UUIDv7 and sort
  * by receipt. Pure.
  */

@@ -1,5 +1,5 @@
 /**
- * Which of the values that messages stated for an element counts (edge/README.md, HL7 v2, The order): the newest final one,
+ * Which of the values that messages stated for an element counts (edge/docs/behaviour.md, HL7 v2, The order): the newest final one,
  * else the newest below final. A withdrawal hides what is older than itself. Pure.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';

@@ -1,5 +1,5 @@
 /**
- * Which resource each result of a message stands for: one that is known, or a new one beside the others (edge/README.md,
+ * Which resource each result of a message stands for: one that is known, or a new one beside the others (edge/docs/behaviour.md,
  * HL7 v2, Which resource). What is not clear is said, and listed where it corrects something.
  */
 import type { Segment } from '../../../shared/hl7/message.ts';

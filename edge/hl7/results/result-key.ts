@@ -1,4 +1,4 @@
-/** What tells a result or a report from the patient's others (edge/README.md, HL7 v2, Which resource). */
+/** What tells a result or a report from the patient's others (edge/docs/behaviour.md, HL7 v2, Which resource). */
 import type { Part } from '../../../shared/hl7/value.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
 import { textOf } from '../mapping/datatypes/text.ts';

@@ -1,5 +1,5 @@
 /**
- * Two patients become one, and both have a result of one key (edge/README.md, HL7 v2, Which result): which results of the one
+ * Two patients become one, and both have a result of one key (edge/docs/behaviour.md, HL7 v2, Which result): which results of the one
  * are which of the other. Pure.
  */
 import { choose } from './choose.ts';

@@ -11,7 +11,7 @@ import { OBSERVATION_STATUS } from '../mapping/tables/status.ts';
 const RESULT_STATUS = 'http://terminology.hl7.org/CodeSystem/v2-0085';
 const DATA_ABSENT_REASON = 'http://terminology.hl7.org/CodeSystem/data-absent-reason';
 
-/** Rows 42 to 47; codes where the guide is silent: edge/README.md, HL7 v2. What cannot be told leaves the status as it is. */
+/** Rows 42 to 47; codes where the guide is silent: edge/docs/behaviour.md, HL7 v2. What cannot be told leaves the status as it is. */
 export function statusOf(segment: Segment, context: MapContext): Contribution[] {
   const sent = fieldText(segment, 11)?.toUpperCase();
   const status = OBSERVATION_STATUS.get(sent ?? '');

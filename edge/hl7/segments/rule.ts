@@ -21,7 +21,7 @@ export interface PatientSegment extends Partial<SegmentFields> {
   readonly contributions: (segments: readonly Segment[], context: MapContext) => readonly Contribution[];
 }
 
-/** It stands for one resource of its patient, in passing: in any ADT or ORU (edge/README.md, HL7 v2). */
+/** It stands for one resource of its patient, in passing: in any ADT or ORU (edge/docs/behaviour.md, HL7 v2). */
 export interface ResourceSegment extends SegmentFields {
   readonly name: string;
   readonly type: ResourceType;

@@ -1,5 +1,5 @@
 /**
- * Which API key an MLLP message belongs to (edge/README.md, MLLP): by source address, MSH-3 and MSH-4 among the keys that
+ * Which API key an MLLP message belongs to (edge/docs/behaviour.md, MLLP): by source address, MSH-3 and MSH-4 among the keys that
  * list protocol `hl7-mllp`. Pure: the keys are read elsewhere, the sender is told nothing of it, and for each key that
  * nearly fitted there is a sentence for its administrator.
  */

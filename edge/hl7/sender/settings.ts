@@ -1,4 +1,4 @@
-/** What the site and the key say about their messages (edge/README.md, HL7 v2): parsed from the row, with defaults. */
+/** What the site and the key say about their messages (edge/docs/behaviour.md, HL7 v2): parsed from the row, with defaults. */
 import * as z from 'zod';
 
 import { charsetNamed, type Charset } from '../../../shared/hl7/charset.ts';

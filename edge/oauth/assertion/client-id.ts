@@ -1,4 +1,4 @@
-/** Client IDs: `svc-` and a UUID (edge/README.md, Token service). */
+/** Client IDs: `svc-` and a UUID (edge/docs/behaviour.md, Token service). */
 import type { JsonObject } from '../../../shared/json.ts';
 
 const CLIENT_ID = /^svc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

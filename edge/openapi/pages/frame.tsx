@@ -1,14 +1,16 @@
-/** The frame of the API reference's pages: where one is, what else there is, and the way back to the console. */
+/** The frame of the documentation and the API reference: the navigation, and the link to the console. */
 import { html } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
 
 import { Head } from '../../admin/web/head.tsx';
 import type { Config } from '../../config.ts';
+import { CHAPTERS } from '../../docs/contents.ts';
 import { ERRORS_PATH, MLLP_PATH, REFERENCE_PATH } from '../../http/reference-address.ts';
 import { pathPrefix } from '../../http/surface.ts';
 
 /** The pages, as the navigation names them. */
 export const PAGES = {
+  docs: { path: `/${CHAPTERS[0]?.page ?? ''}`, title: 'Documentation' },
   api: { path: '', title: 'API' },
   mllp: { path: MLLP_PATH, title: 'HL7 over MLLP' },
   errors: { path: ERRORS_PATH, title: 'Errors' },
@@ -37,17 +39,19 @@ function linkTo(site: Site, name: PageName): string {
 interface FrameProps {
   readonly site: Site;
   readonly page: PageName;
+  /** Default: the page's own. */
+  readonly title?: string;
   /** Names below `assets/`. */
   readonly styles: readonly string[];
   readonly scripts?: readonly string[];
 }
 
-export const Frame = ({ site, page, styles, scripts = [], children }: PropsWithChildren<FrameProps>) => {
+export const Frame = ({ site, page, title, styles, scripts = [], children }: PropsWithChildren<FrameProps>) => {
   const asset = (name: string) => `${referencePath(site)}/assets/${name}`;
   const { ADMIN_PUBLIC_BASE_URL: admin } = site.config;
   return (
     <html lang="en">
-      <Head {...{ asset, styles, scripts }} title={`${PAGES[page].title} · API reference`} />
+      <Head {...{ asset, styles, scripts }} title={`${title ?? PAGES[page].title} · Documentation`} />
       <body class="reference">
         <a class="skip" href="#main">
           Skip to content
@@ -57,10 +61,10 @@ export const Frame = ({ site, page, styles, scripts = [], children }: PropsWithC
             <img src={asset('icon.svg')} alt="" width="28" height="28" />
             <span>
               <strong>Integration gateway</strong>
-              <small>API reference</small>
+              <small>Documentation</small>
             </span>
           </a>
-          <nav aria-label="API reference">
+          <nav aria-label="Pages">
             {(Object.keys(PAGES) as PageName[])
               .filter((name) => name !== 'admin' || admin !== undefined)
               .map((name) => (

@@ -169,7 +169,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   'key create': {
-    next: 'the Client ID is `iss` and `sub` of the client’s assertions (README.md, A first token and a first patient)',
+    next: 'the Client ID is `iss` and `sub` of the client’s assertions (edge/docs/quickstart.md)',
     usage: [SITE, ...usageOf(KEY_MEMBERS, true)],
     options: ['site', ...keyOptions],
     async run(deps, options) {

@@ -1,10 +1,12 @@
 /**
- * Puts the static files of the console and the API reference into `dist/assets`: our own and those of swagger-ui-dist
- * and uPlot, so that nothing is loaded from another host. Run by Wrangler before it bundles, and before Deno starts.
+ * Puts the static files of the console, the documentation and the API reference into `dist/assets`: our own and those of
+ * libraries, so that a browser loads nothing from another host. Run by Wrangler before it bundles, and before Deno starts.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+
+import { renderDocs } from './build-docs.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 
@@ -13,7 +15,9 @@ const FILES: Readonly<Record<string, string>> = {
   'console.css': 'edge/admin/web/assets/console.css',
   'console.js': 'edge/admin/web/assets/console.js',
   'keys.js': 'edge/admin/web/assets/keys.js',
+  'docs.js': 'edge/admin/web/assets/docs.js',
   'icon.svg': 'edge/admin/web/assets/icon.svg',
+  'minisearch.js': 'node_modules/minisearch/dist/umd/index.js',
   'reference.css': 'edge/admin/web/assets/reference.css',
   'reference.js': 'edge/admin/web/assets/reference.js',
   'reference-token.js': 'edge/admin/web/assets/reference-token.js',
@@ -29,9 +33,12 @@ const FILES: Readonly<Record<string, string>> = {
 export async function buildAssets(): Promise<void> {
   const folder = new URL('dist/assets/', ROOT);
   await mkdir(folder, { recursive: true });
-  for (const [name, source] of Object.entries(FILES)) {
+  const copied = Object.entries(FILES).map(
+    async ([name, source]) => [name, await readFile(new URL(source, ROOT))] as const,
+  );
+  const rendered = Object.entries(await renderDocs()).map(([name, text]) => [name, Buffer.from(text)] as const);
+  for (const [name, content] of [...(await Promise.all(copied)), ...rendered]) {
     const target = new URL(name, folder);
-    const content = await readFile(new URL(source, ROOT));
     const present = await readFile(target).catch(() => undefined);
     if (present?.equals(content) === true) continue;
     const temporary = new URL(`../${randomUUID()}`, folder);

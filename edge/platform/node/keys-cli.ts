@@ -71,7 +71,7 @@ const newSecret = (): Made => ({
   output: randomSecret(),
   notes: [
     'next: use it as a password, as METRICS_TOKEN or as GATEWAY_SECRET; another GATEWAY_SECRET goes behind the one there is',
-    '      first (README.md, Rotate)',
+    '      first (edge/docs/operate.md)',
   ],
 });
 
@@ -170,7 +170,7 @@ async function readRing(): Promise<SigningRing> {
   } catch {
     // What was read is secret: it is not shown.
     throw new Error(
-      'the input is not a ring of signing keys: it is the value of TOKEN_SIGNING_KEYS (README.md, Rotate the signing keys)',
+      'the input is not a ring of signing keys: it is the value of TOKEN_SIGNING_KEYS (edge/docs/operate.md, Rotate the signing keys)',
     );
   }
 }

@@ -80,7 +80,7 @@ export interface IndexedParameter<Name extends string = string> {
   readonly common?: true;
   /** Of elements of type code, which have no system of their own: that of their value set. */
   readonly system?: string;
-  /** The generation of what is indexed that has it, where not the first (edge/README.md, FHIR). */
+  /** The generation of what is indexed that has it, where not the first (edge/docs/behaviour.md, FHIR). */
   readonly since?: number;
 }
 

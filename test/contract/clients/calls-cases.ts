@@ -1,4 +1,4 @@
-/** Every call of clients as the world uses them: it works, or is refused as the table of README.md says. */
+/** Every call of clients as the world uses them: it works, or is refused as the table of edge/docs/libraries.md says. */
 import { readFile } from 'node:fs/promises';
 
 import { describe, expect, test } from 'vitest';
@@ -46,9 +46,9 @@ export function callsCases(subject: () => Subject): void {
     });
   });
 
-  test('what is refused of them is what README.md says', async () => {
-    const readme = await readFile(`${ROOT}README.md`, 'utf8');
-    const [, table = ''] = /^\| Asked for +\|.*\n\|[-| ]+\n((?:\|.*\n)+)/m.exec(readme) ?? [];
+  test('what is refused of them is what the documentation says', async () => {
+    const page = await readFile(`${ROOT}edge/docs/libraries.md`, 'utf8');
+    const [, table = ''] = /^\| Asked for +\|.*\n\|[-| ]+\n((?:\|.*\n)+)/m.exec(page) ?? [];
     const rows = table
       .trimEnd()
       .split('\n')

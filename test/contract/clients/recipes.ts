@@ -1,4 +1,4 @@
-/** The recipes of README.md, each as an integrator copies it into a file. */
+/** The recipes of edge/docs/libraries.md, each as an integrator copies it into a file. */
 import { readFile } from 'node:fs/promises';
 
 import { ROOT } from '../../stack/services/build.ts';
@@ -8,8 +8,8 @@ import { ROOT } from '../../stack/services/build.ts';
  * @param mark what is in that recipe and in no other of its language
  */
 export async function recipeOf(language: string, mark: string): Promise<string> {
-  const readme = await readFile(`${ROOT}README.md`, 'utf8');
-  const blocks = readme.split(/^```/m).filter((block) => block.startsWith(`${language}\n`) && block.includes(mark));
+  const page = await readFile(`${ROOT}edge/docs/libraries.md`, 'utf8');
+  const blocks = page.split(/^```/m).filter((block) => block.startsWith(`${language}\n`) && block.includes(mark));
   const [only, ...others] = blocks;
   if (only === undefined || others.length > 0) throw new RangeError(`${blocks.length} recipes with ${mark}`);
   return only.slice(language.length + 1);

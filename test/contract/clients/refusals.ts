@@ -1,5 +1,5 @@
 /**
- * Calls that client libraries offer and this server refuses, each with the sentence that a developer reads. README.md has
+ * Calls that client libraries offer and this server refuses, each with the sentence that a developer reads. edge/docs/libraries.md has
  * the same table, made from this one.
  */
 
@@ -18,7 +18,7 @@ export interface Refusal {
   readonly status: number;
   /** In the words of the answer. */
   readonly says: RegExp;
-  /** What there is instead, for README.md. */
+  /** What there is instead, for edge/docs/libraries.md. */
   readonly instead: string;
   readonly calls: Partial<Readonly<Record<ClientName, readonly string[]>>>;
 }
@@ -206,7 +206,7 @@ export const REFUSALS: readonly Refusal[] = [
   },
 ];
 
-/** The table of README.md. */
+/** The table of edge/docs/libraries.md. */
 export function refusalsTable(): string[] {
   return REFUSALS.map(({ what, status, instead }) => `| ${what} | ${status} | ${instead} |`);
 }

@@ -1,4 +1,4 @@
-/** Searching: every parameter and control, strictly (edge/README.md, FHIR). */
+/** Searching: every parameter and control, strictly (edge/docs/behaviour.md, FHIR). */
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { SEARCH_PARAMETERS } from '../../../edge/store/search/parameters.ts';

@@ -1,5 +1,5 @@
 /**
- * A database made ready as an operator does it (README.md, Deploy): the owner migrates it and makes the login that the
+ * A database made ready as an operator does it (edge/docs/deploy.md): the owner migrates it and makes the login that the
  * gateway connects by.
  */
 import { Client } from 'pg';

@@ -1,20 +1,12 @@
 /** The gateway under Deno, as a process of its own. */
 import { readdirSync } from 'node:fs';
 
+import { DENO_PERMISSIONS } from '../../../edge/platform/deno-permissions.ts';
 import { buildAssets } from '../../../edge/platform/node/build-assets.ts';
 import { ROOT } from './build.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
 import { spawnLogged } from './logged.ts';
 import { until } from './until.ts';
-
-/** What the program may do, in the words of README.md. */
-export const DENO_PERMISSIONS: readonly string[] = [
-  '--allow-net',
-  '--allow-env=HOST,PORT,SHUTDOWN_GRACE_SECONDS,INTEGRATION_*,ADMIN_*,DATABASE_*,TOKEN_SIGNING_KEYS,GATEWAY_SECRET,MLLP_SIDECAR_KEYS,METRICS_TOKEN,FHIR_*,HL7_*,RATE_LIMIT_*,JOB_TICK_SECONDS,TRUSTED_PROXIES,JWKS_TRUSTED_HOSTS,DENO_DEPLOYMENT_ID',
-  '--ignore-env',
-  '--allow-sys=ca',
-  '--allow-read=dist',
-];
 
 /** The program itself, not the package's launcher, which would stand between us and its signals. */
 function denoBinary(): string {

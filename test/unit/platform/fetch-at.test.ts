@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { fetchJwks } from '../../../edge/http/fetch-jwks.ts';
 import { type KeyHost, startKeyHost } from '../../contract/oauth/key-host.ts';
-import { DENO_PERMISSIONS } from '../../stack/services/edge-deno.ts';
+import { DENO_PERMISSIONS } from '../../../edge/platform/deno-permissions.ts';
 import { ROOT } from '../../stack/services/build.ts';
 import { makeAuthority } from '../../stack/services/certificate.ts';
 

@@ -67,12 +67,12 @@ test('the build stage has what its npm ci and its bundler need', async () => {
   expect((await stat(`${folder}/dist/mllp-sidecar.mjs`)).size).toBeGreaterThan(100_000);
 });
 
-test('its base is an argument of the build, which README.md looks up by digest', async () => {
+test('its base is an argument of the build, which the documentation looks up by digest', async () => {
   const dockerfile = await readFile(`${ROOT}sidecar/Dockerfile`, 'utf8');
   const [, base = ''] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
   expect(bases).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}']);
-  const readme = await readFile(`${ROOT}README.md`, 'utf8');
+  const readme = await readFile(`${ROOT}edge/docs/deploy.md`, 'utf8');
   expect(readme).toContain(`docker buildx imagetools inspect ${base} --format '{{.Manifest.Digest}}'`);
   expect(readme).toContain(`--build-arg NODE_IMAGE="${base}@$digest"`);
 });

@@ -81,7 +81,7 @@ function knownSystem(name: string, named: ReadonlyMap<string, string>): string |
 }
 
 /**
- * The URI of a coding system. One that nobody has named gets a URI of this site (edge/README.md, HL7 v2), and is
+ * The URI of a coding system. One that nobody has named gets a URI of this site (edge/docs/behaviour.md, HL7 v2), and is
  * reported, so that an administrator can name it.
  *
  * @param names CWE.3 or CWE.6, and what else says the same: CWE.14, an OID. The first that is known counts

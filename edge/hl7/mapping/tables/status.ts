@@ -1,4 +1,4 @@
-/** Status codes of results and documents: the guide's concept maps, and edge/README.md, HL7 v2 where they are silent. */
+/** Status codes of results and documents: the guide's concept maps, and edge/docs/behaviour.md, HL7 v2 where they are silent. */
 
 /** Table 0085, OBX-11 (concept map ObservationResultStatusCodesInterpretation). */
 export const OBSERVATION_STATUS: ReadonlyMap<string, string> = new Map([

@@ -43,7 +43,7 @@ async function health(base: URL, now: () => number): Promise<Finding[]> {
   const ms = now() - started;
   const { data } = readiness.safeParse(await response.json().catch(() => undefined));
   if (!response.ok || data === undefined) {
-    const next = 'README.md, Operate; migrations: npm run migrate with the connection string of the owner';
+    const next = 'edge/docs/operate.md; migrations: npm run migrate with the connection string of the owner';
     return [bad('ready', data?.detail ?? `/readyz answers ${response.status}`, next)];
   }
   const found = `schema ${data.schemaVersion ?? '?'}${data.version === undefined ? '' : `, version ${data.version}`}`;

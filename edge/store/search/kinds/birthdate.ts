@@ -1,4 +1,4 @@
-/** A date of birth, compared exactly, as precise as it is stored (edge/README.md, FHIR). */
+/** A date of birth, compared exactly, as precise as it is stored (edge/docs/behaviour.md, FHIR). */
 import { textAt } from '../at-path.ts';
 import { oneOf } from '../compare.ts';
 import type { Kind, SortColumn } from '../kind.ts';

@@ -1,7 +1,7 @@
 /**
  * A date, dateTime, instant, Period or Timing, compared as the range of instants that it is with the range that is asked
  * for (FHIR R4 search, 3.1.1.4.5 prefixes, 3.1.1.4.8 date). What has no zone, stored or asked for, is in the time zone of
- * the site (edge/README.md, FHIR).
+ * the site (edge/docs/behaviour.md, FHIR).
  */
 import { isJsonObject, type Json, type JsonObject } from '../../../../shared/json.ts';
 import type { Bind } from '../../sql.ts';

@@ -1,4 +1,4 @@
-/** A part of any name of a patient, case and accents folded (FHIR R4 search, 3.1.1.4.9 string; edge/README.md, FHIR). */
+/** A part of any name of a patient, case and accents folded (FHIR R4 search, 3.1.1.4.9 string; edge/docs/behaviour.md, FHIR). */
 import { objectsAt } from '../at-path.ts';
 import { fold } from '../fold.ts';
 import type { Kind } from '../kind.ts';

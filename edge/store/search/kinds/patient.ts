@@ -18,7 +18,7 @@ export function patientIdOf(reference: string): string | undefined {
   return REFERENCE.exec(reference)?.[1];
 }
 
-/** A report belongs to a study, a study to a patient (edge/README.md, FHIR). */
+/** A report belongs to a study, a study to a patient (edge/docs/behaviour.md, FHIR). */
 const STUDIES: Source = {
   // The offset keeps it a look-up for each study.
   from: (a) => `study ${a}_study cross join lateral (

@@ -22,10 +22,10 @@ const placesOf = (resource: JsonObject): (string | undefined)[] =>
 test('the table is what its generator makes of the definitions, of HL7 alone, and the one that is documented', () => {
   const file = new URL('../../../../edge/fhir/validate/code-systems.generated.ts', import.meta.url);
   expect(readFileSync(file, 'utf8').trimEnd()).toBe(generateCodeSystems().trimEnd());
-  const readme = readFileSync(join(ROOT, 'edge', 'README.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'edge', 'docs', 'behaviour.md'), 'utf8');
   for (const url of Object.keys(CODE_SYSTEMS)) {
     expect(url.startsWith(HL7), url).toBe(true);
-    expect(readme, url).toContain(`\`${url.slice(HL7.length)}\``);
+    expect(page, url).toContain(`\`${url.slice(HL7.length)}\``);
   }
 });
 

@@ -1,0 +1,66 @@
+/**
+ * Writes what follows from the table of variables (edge/config.ts, sidecar/config.ts): `edge/docs/configuration.md`, and
+ * `edge/platform/gateway-deno.sh`, which starts the program with no more permissions than it needs. `npm run generate` runs it.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+
+import * as z from 'zod';
+
+import { VARIABLES } from '../edge/config.ts';
+import { DENO_PERMISSIONS } from '../edge/platform/deno-permissions.ts';
+import { SIDECAR_VARIABLES } from '../sidecar/config.ts';
+
+const ROOT = new URL('../', import.meta.url);
+
+/** The default as it is written in the environment: before a transform. */
+function defaultOf(schema: z.core.$ZodType): string {
+  if (schema instanceof z.ZodPipe) return defaultOf(schema.in);
+  if (schema instanceof z.ZodOptional) return '';
+  if (!(schema instanceof z.ZodDefault)) return 'required';
+  const value = String(schema.def.defaultValue);
+  return value === '' ? '' : `\`${value}\``;
+}
+
+const row = ([name, schema]: readonly [string, z.ZodType]): string =>
+  `| \`${name}\` | ${defaultOf(schema)} | ${(schema.description ?? '').replaceAll('|', '\\|')} |`;
+
+/** A Markdown table of variables. @throws an Error for a variable without a description */
+export function configurationTable(variables: Readonly<Record<string, z.ZodType>>): string {
+  const silent = Object.entries(variables).filter(([, { description }]) => description === undefined);
+  if (silent.length > 0) throw new Error(`without a description: ${silent.map(([name]) => name).join(', ')}`);
+  return ['| Variable | Default | Meaning |', '| --- | --- | --- |', ...Object.entries(variables).map(row)].join('\n');
+}
+
+const quoted = (flag: string): string => (/^[\w=-]+$/.test(flag) ? flag : `'${flag}'`);
+
+/** A shell script that starts the program on Deno; its arguments are further flags of `deno run`. */
+export const DENO_SCRIPT = `#!/bin/sh
+# Made by npm run generate from edge/config.ts. Arguments are further flags of deno run, such as --allow-read=dist,/etc/gateway.
+cd "$(dirname "$0")/../.." || exit 1
+exec deno run ${DENO_PERMISSIONS.map(quoted).join(' ')} "$@" edge/platform/deno.ts
+`;
+
+/** The page with its generated part made anew. @throws an Error where the page has no such part */
+export function withTable(page: string, name: string, table: string): string {
+  const [begin, end] = [`<!-- ${name}: made by npm run generate -->`, `<!-- end of ${name} -->`];
+  const [before, rest] = page.split(begin);
+  const after = rest?.split(end)[1];
+  if (before === undefined || after === undefined) throw new Error(`no part ${name} in the page`);
+  return `${before}${begin}\n\n${table}\n\n${end}${after}`;
+}
+
+export async function generatedConfiguration(): Promise<Record<string, string>> {
+  const page = await readFile(new URL('edge/docs/configuration.md', ROOT), 'utf8');
+  return {
+    'edge/docs/configuration.md': withTable(
+      withTable(page, 'edge', configurationTable(VARIABLES)),
+      'sidecar',
+      configurationTable(SIDECAR_VARIABLES),
+    ),
+    'edge/platform/gateway-deno.sh': DENO_SCRIPT,
+  };
+}
+
+if (import.meta.main)
+  for (const [path, text] of Object.entries(await generatedConfiguration()))
+    await writeFile(new URL(path, ROOT), text, { mode: path.endsWith('.sh') ? 0o755 : 0o644 });
