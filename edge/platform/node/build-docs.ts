@@ -56,7 +56,7 @@ function renderChapter(markdown: string): { html: string; sections: Omit<Section
       },
     },
   });
-  const html = String(marked.parse(markdown)).replaceAll(
+  const html = marked.parse(markdown, { async: false }).replaceAll(
     /<table>[\s\S]*?<\/table>/g,
     (table) => `<div class="scroll" tabindex="0">${table}</div>`,
   );
