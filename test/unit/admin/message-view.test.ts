@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { fileOf } from '../../../edge/admin/messages/file.ts';
 import { viewMessage } from '../../../edge/admin/messages/segments.ts';
-import { growthOf, LINEAR } from '../../stack/tools/growth.ts';
+import { cpuGrowthOf, LINEAR } from '../../stack/tools/growth.ts';
 import type { ListedRow } from '../../../edge/store/message-search.ts';
 
 const MESSAGE = [
@@ -113,7 +113,7 @@ describe('a message of very many parts', () => {
   test.each(SHAPES)('of %s is read in a time that grows as they do', (_, size, lines) => {
     const findings = (n: number) =>
       Array.from({ length: n / 10 }, (_, at) => ({ severity: 'W', code: '102', message: 'x', at: `OBX^1^${at + 1}` }));
-    const growth = growthOf(
+    const growth = cpuGrowthOf(
       (n) => ({ lines: lines(n), found: findings(n) }),
       ({ lines, found }) => void viewOf(lines, found),
       size,
