@@ -230,6 +230,8 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
         .filter((line) => line.event === event && line.subject === 'database')
         .map(({ level }) => level);
     proxy.hangUp();
+    // Readiness is remembered for a second.
+    await until('it is not ready', async () => (await fetch(`${gateway.url}/readyz`)).status === 503);
     expect(await doctor()).toEqual([1, expect.stringMatching(/^BAD +ready +the database cannot be reached/m)]);
     expect([(await scrape()).status, (await page('health')).status]).toEqual([503, 503]);
     await until('it is told that it is away', () => lines('dependency.away').length > 0);
