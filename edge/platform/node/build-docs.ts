@@ -56,10 +56,9 @@ function renderChapter(markdown: string): { html: string; sections: Omit<Section
       },
     },
   });
-  const html = marked.parse(markdown, { async: false }).replaceAll(
-    /<table>[\s\S]*?<\/table>/g,
-    (table) => `<div class="scroll" tabindex="0">${table}</div>`,
-  );
+  const html = marked
+    .parse(markdown, { async: false })
+    .replaceAll(/<table>[\s\S]*?<\/table>/g, (table) => `<div class="scroll" tabindex="0">${table}</div>`);
   for (const [, anchor = '', heading = '', text = ''] of html.matchAll(
     /<h[1-4] id="([^"]*)">([\s\S]*?)<\/h[1-4]>([\s\S]*?)(?=<h[1-4] id=|$)/g,
   ))
