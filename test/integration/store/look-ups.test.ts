@@ -100,6 +100,8 @@ beforeAll(async () => {
       [site, clientId, MANY, often],
     );
   });
+  // The leaves of an index are half empty where the second site's random id sorts before the first one's.
+  await client.query('reindex table resource');
 }, 120_000);
 afterAll(async () => {
   await application.end();
@@ -239,8 +241,7 @@ describe('what changed', () => {
     const rest = Array.from({ length: 40 }, (_, n) => 6000 + n);
     const first = since(6000, fresh);
     expect(await numbersOf(first)).toEqual([...older, ...rest].slice(0, 21));
-    // One plan, 188 or 259 pages: as full as the leaves of the index of times happen to be.
-    expect((await explain(application, fresh, first)).pages).toBeLessThan(3 * MAX_PAGES);
+    expect((await explain(application, fresh, first)).pages).toBeLessThan(2 * MAX_PAGES);
     const ids = await idsOf(first, fresh);
     expect(await numbersOf(since(6000, fresh, ids[2]))).toEqual([...older, ...rest].slice(3, 24));
     expect(await numbersOf(since(6000, fresh, ids[19]))).toEqual([...older, ...rest].slice(20, 41));
