@@ -30,12 +30,12 @@ const siteId = z.uuid().toLowerCase();
 
 /** A sidecar's public key. */
 const sidecarKey = publicJwk.extend({
-  /** It speaks for senders of these addresses only; left out: all. */
+  /** The sidecar speaks for senders at these addresses only; absent: for all. */
   ranges: z
     .array(z.string().refine((text) => parseRange(text) !== undefined, 'must be IP addresses or CIDR ranges'))
     .min(1)
     .optional(),
-  /** And for these sites only; left out: all. */
+  /** The sidecar speaks for these sites only; absent: for all. */
   sites: z.array(siteId).min(1).optional(),
 });
 export type SidecarKey = z.infer<typeof sidecarKey>;

@@ -14,7 +14,7 @@ const malformed = () =>
     issues: [{ code: 'invalid', message: 'must be the `next` of an earlier page', at: 'cursor' }],
   });
 
-/** What a part of a position looks like. */
+/** One part of a position. */
 type Part = Pick<RegExp, 'test'>;
 
 /**

@@ -1,7 +1,7 @@
 /** An instant that a caller gives, wherever the API or a page takes one. */
 import * as z from 'zod';
 
-/** What PostgreSQL takes as a timestamptz: a year from 1 on, a fraction that is not endless, an offset that a zone has. */
+/** Texts that PostgreSQL reads as a timestamptz: a year from 1 on, a bounded fraction, an offset that a time zone has. */
 const STORABLE = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):\d\d)$/;
 const EXPECTED =
   'must be an instant of the years 0001 to 9999, such as 2026-01-31T08:00:00Z, with an offset of at most 14 hours';

@@ -94,7 +94,7 @@ const toneOf = (findings: readonly Finding[]): string => {
   return worst === 'E' ? 'faulty bad' : worst === 'W' ? 'faulty warn' : '';
 };
 
-/** What is kept and not listed. */
+/** Entries that are kept and not listed. */
 const More = ({ count, one }: { count: number; one: string }) =>
   count === 0 ? null : <p class="quiet">{counted(count, `more ${one}`)}: the message as it was sent has all.</p>;
 
@@ -147,7 +147,7 @@ const REASONS = {
   retried: 'tried again after a fault of the gateway',
 } as const;
 
-/** Of a row: a message may be tried a hundred times, each with a thousand errors. */
+/** For one row: a message may be tried a hundred times, each with a thousand errors. */
 const MAX_ERRORS_OF_ATTEMPT = 20;
 
 const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (

@@ -61,7 +61,7 @@ export interface MessageView {
 const MAX_SEGMENTS = 1000;
 const MAX_FIELDS = 10_000;
 const MAX_COMPONENTS = 20_000;
-/** Of a segment, a field and a repetition. */
+/** For one segment, field or repetition. */
 const MAX_FIELDS_OF_SEGMENT = 200;
 const MAX_REPETITIONS = 50;
 const MAX_COMPONENTS_OF_REPETITION = 50;

@@ -103,7 +103,7 @@ const TABS = [
 /** Refusals are counted by it (migrations/functions/refusals_note.sql). */
 const QUARTER_MS = 900_000;
 
-/** What a person can do who has a request id that is not kept. */
+/** The next step for a person whose request id is not kept. */
 const IdNotFound = ({ id, config, nowMs }: { id: string; config: Config; nowMs: number }) => {
   // An id of a later time was made by another program.
   const madeAt = timeOfUuidv7(id) ?? Infinity;

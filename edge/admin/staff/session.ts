@@ -71,7 +71,7 @@ export interface Sessions {
   keep(c: Context, session: Session): Promise<void>;
   /** What the cookie says; whether the session has ended meanwhile only the database knows. */
   read(c: Context): Promise<Session | undefined>;
-  /** Whether the cookie is one that the gateway sealed, also for a session that has ended. */
+  /** True for a cookie that the gateway sealed, also when its session has ended. */
   isSealed(c: Context): Promise<boolean>;
   drop(c: Context): void;
   /** The site of the last session of this browser. */
