@@ -8,7 +8,7 @@ import { adminOperations, createAdmin } from './admin/routes.ts';
 import { plainAddresses, surfaceUrls } from './config.ts';
 import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
-import { createGuesses } from './hl7/guess/guesses.ts';
+import { createGuesses } from './hl7/ingest/snapshot/cache.ts';
 import { createMllpIngest } from './hl7/mllp/routes.ts';
 import { createHl7 } from './hl7/http/routes.ts';
 import { pathOf } from './http/address.ts';

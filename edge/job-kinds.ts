@@ -4,8 +4,8 @@ import { watchAlerts } from './alerts/watch.ts';
 import type { Deps } from './deps.ts';
 import { createProvider } from './admin/staff/provider.ts';
 import { REINDEX } from './fhir/search/reindex.ts';
-import { replayMany } from './hl7/replay/replay-many.ts';
-import { retryFailed } from './hl7/replay/retry-failed.ts';
+import { replayMany } from './hl7/ingest/replay/replay-job.ts';
+import { retryFailed } from './hl7/ingest/replay/retry-job.ts';
 import type { JobKind } from './jobs/kind.ts';
 import { RETENTION } from './jobs/retention.ts';
 

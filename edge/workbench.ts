@@ -2,8 +2,8 @@
 import type { Workbench } from './admin/workbench/workbench.ts';
 import type { Deps } from './deps.ts';
 import { validate } from './fhir/validate/validate.ts';
-import { dryRun } from './hl7/ingest/dry-run.ts';
-import { previewReplay, reprocess } from './hl7/ingest/replay.ts';
+import { dryRun } from './hl7/ingest/replay/dry-run.ts';
+import { previewReplay, reprocess } from './hl7/ingest/replay/replay.ts';
 import { explainAssertion } from './oauth/assertion/explain.ts';
 import type { ClientKeyring } from './oauth/client-keys.ts';
 

@@ -121,7 +121,7 @@ language sql immutable cost 5000 as $$
     from unnest(p_allowed_ips) a where a = '*' or pg_input_is_valid(a, 'inet')
 $$;
 
--- The candidates for a message's API key; edge/hl7/sender/select-key.ts decides. Keys seldom change and are looked up for each
+-- The candidates for a message's API key; edge/hl7/ingest/sender/select-key.ts decides. Keys seldom change and are looked up for each
 -- message, so there is no list of pending entries.
 create index api_key_allowed_networks on api_key using gin (mllp_networks(allowed_ips)) with (fastupdate = off);
 create index api_key_sender_application on api_key (hl7_sender_application);

@@ -1,5 +1,5 @@
 -- The patients that have one of the identifier values, those they were merged into (Patient.link of type replaced-by,
--- which edge/hl7/identity/survivor.ts follows again in what comes back: here, so that it is one round trip), and the resources that HL7 keys
+-- which edge/hl7/patients/survivor.ts follows again in what comes back: here, so that it is one round trip), and the resources that HL7 keys
 -- (p_types[i], p_keys[i]; none twice) stand for with one of these patients. Keys in hl7_identity end in '@' and the patient's id.
 -- Results and reports (p_types[i] is Observation or DiagnosticReport) are looked up in hl7_result instead: p_keys[i] is JSON,
 -- [what, filler, placer, first minute, last minute, days …, and '' for what has no time], and found is whatever may be meant, with key
@@ -8,7 +8,7 @@
 -- A key that is '' asks for what of its type two of the patients may both have: what meets where one is
 -- merged into the other; so do a document and the key under which another took its place (edge/hl7/message/documents.ts).
 -- contributions: the row of hl7_order as JSON, { fields, stamps }. asked: which keys of p_keys found it, from 1, or one of them where there are more than
--- 1,000, of which nobody learns (edge/hl7/guess/charts.ts); null for what was found otherwise. A row comes back once, however many keys find it: without an offset the minutes of two collections of
+-- 1,000, of which nobody learns (edge/hl7/ingest/snapshot/record-cache.ts); null for what was found otherwise. A row comes back once, however many keys find it: without an offset the minutes of two collections of
 -- one order overlap.
 -- state: the same text for the same row as the same transaction wrote it (xmin), and the same account of who said what when,
 -- which a message can change without a new version. So the states of all rows tell whether what somebody saw before, however

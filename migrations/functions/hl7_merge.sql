@@ -1,6 +1,6 @@
 -- Everything that belongs to one patient goes to another (ADT A18, A34, A39, A40): references in the stored text,
 -- patient_id, dates, studies, HL7 keys. Of what is one thing in both charts the survivor's stays, which the edge has seen to
--- (edge/hl7/ingest/charts-meet.ts): what refers to p_gone[i] refers to p_kept[i] from now on. Each resource moved gets a new
+-- (edge/hl7/ingest/merge-records.ts): what refers to p_gone[i] refers to p_kept[i] from now on. Each resource moved gets a new
 -- version. Here and not in the edge, which would have to
 -- read and write back all that a patient has; the form of a reference (R4 references, literal) is all it knows of FHIR.
 create or replace function hl7_merge(p_site uuid, p_message uuid, p_from uuid, p_to uuid, p_gone uuid[], p_kept uuid[])

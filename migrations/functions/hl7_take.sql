@@ -137,7 +137,7 @@ begin
   end if;
 
   if m."hasFailed" then
-    -- It is tried again by itself (edge/hl7/replay/retry-failed.ts).
+    -- It is tried again by itself (edge/hl7/ingest/replay/retry-job.ts).
     perform job_add(gen_random_uuid(), 'hl7-retry', p_site, 'site', '{}', null, 'gateway');
   end if;
 

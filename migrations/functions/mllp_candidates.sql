@@ -1,7 +1,7 @@
 -- The API keys that an MLLP message may be of (is_allowed), and keys that nearly fit, so that a refusal can tell their
 -- administrators why not; p_subject, of the sender's certificate, is '' without one. is_own: the operator assigned such
 -- senders to the key's site (site_address); is_foreign: to another one. Of Allowed IPs this only narrows: what a range
--- holds is decided by the edge (edge/hl7/sender/select-key.ts).
+-- holds is decided by the edge (edge/hl7/ingest/sender/select-key.ts).
 -- Whose message it is is not known before, so it is looked for with the owner's rights, and nothing else comes back.
 -- Where those that may be meant are all of one site, the batch is about that site from here on, and its later statements
 -- find the keys' Client IDs in gateway.keys. In gateway.senders they find the same text for the same rows, wherever those

@@ -66,7 +66,7 @@ test('every path of the repository that is named exists', () => {
     ([, path = '']) => path,
   );
   // Names of files that a reader adds.
-  const examples = new Set(['edge/hl7/segments/zxx.ts', 'migrations/functions/name.sql']);
+  const examples = new Set(['edge/hl7/mapping/segments/zxx.ts', 'migrations/functions/name.sql']);
   expect(paths.filter((path) => !examples.has(path) && !existsSync(`${ROOT}${path}`))).toEqual([]);
 });
 

@@ -11,12 +11,12 @@ import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { AnsweredMessage, CountUse } from '../../http/usage.ts';
 import { authenticate, requireScopes, withAllowedScopes } from '../../oauth/bearer.ts';
-import type { Guesses } from '../guess/guesses.ts';
+import type { Guesses } from '../ingest/snapshot/cache.ts';
 import { ingest, type Ingested } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
-import { isBatch, messagesOf } from '../message/batch.ts';
+import { isBatch, messagesOf } from './batch.ts';
 import { replyToBatch } from './batch-reply.ts';
-import { toldOf, toldOfFault } from '../refused-message.ts';
+import { toldOf, toldOfFault } from '../ingest/refusal-reason.ts';
 import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault, statusOf } from './reply.ts';
 
 const PATH = '/hl7/messages';

@@ -11,13 +11,13 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import type { AttemptReason } from '../../store/hl7.ts';
-import { guessed } from '../guess/guessed.ts';
-import type { Guesses } from '../guess/guesses.ts';
-import type { Sender } from '../sender/find-sender.ts';
+import { guessed } from './snapshot/guessed.ts';
+import type { Guesses } from './snapshot/cache.ts';
+import type { Sender } from './sender/find-sender.ts';
 import { acceptAckOf, answerTo } from './answer.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
-import { locate, locatedBy, soughtBy, type Located, type NoSender } from './locate.ts';
-import { store, type Entry, type MessageSource, type Passed, type Stored } from './store.ts';
+import { locate, locatedBy, soughtBy, type Located, type NoSender } from './snapshot/load.ts';
+import { store, type Entry, type MessageSource, type Passed, type Stored } from './commit.ts';
 
 /** What of a runtime processing a message needs. */
 export interface IngestDeps extends Pick<Deps, 'config' | 'database' | 'now' | 'log'> {

@@ -8,7 +8,7 @@ import { isUtf8BeyondAscii, type Charset } from '../../../shared/hl7/charset.ts'
 import { readHeader, salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import { readMessage, type Message } from '../../../shared/hl7/message.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
-import { ruleOf, type EventRule } from '../message/events.ts';
+import { ruleOf, type EventRule } from '../mapping/tables/events.ts';
 import { headerFindings } from '../message/header-findings.ts';
 import { senderName } from '../results/order-number.ts';
 import { offsetOf } from '../../../shared/hl7/time.ts';

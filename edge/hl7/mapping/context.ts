@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../../shared/hl7/error-code.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, locatePart, type Part } from '../../../shared/hl7/value.ts';
-import type { Authorities } from '../identity/domain.ts';
+import type { Authorities } from './assigning-authority.ts';
 import type { NewAttention } from '../../store/attention.ts';
 import type { UnnamedName } from '../../store/unnamed-name.ts';
 import { textOf } from './datatypes/text.ts';

@@ -6,13 +6,13 @@ import { isJsonObject, sortedJson, type JsonObject } from '../../../shared/json.
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import type { NumberRow } from '../../store/patient-identity.ts';
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
-import { applyInOrder, supersede, type Said } from '../order/apply.ts';
-import { combined } from '../order/combine.ts';
-import type { Recorded } from '../order/stated-value.ts';
-import { editIdentifiers } from '../order/identifiers.ts';
-import type { Order } from '../order/order.ts';
-import { nothingRemembered, printRegisters, rememberedOf, type Remembered } from '../order/registers.ts';
-import type { Contribution } from './field-map.ts';
+import { applyInOrder, supersede, type Said } from '../precedence/apply.ts';
+import { combined } from '../precedence/combine.ts';
+import type { Recorded } from '../precedence/stated-value.ts';
+import { editIdentifiers } from '../precedence/identifiers.ts';
+import type { Order } from '../precedence/precedence.ts';
+import { nothingRemembered, printRegisters, rememberedOf, type Remembered } from '../precedence/registers.ts';
+import type { Contribution } from '../precedence/contribution.ts';
 import { keyOf } from './key.ts';
 
 /** A row that the lookup found. */

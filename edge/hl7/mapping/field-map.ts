@@ -5,6 +5,7 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { fieldPresence } from '../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { Contribution } from '../precedence/contribution.ts';
 import type { MapContext } from './context.ts';
 
 export interface FieldMap {
@@ -26,20 +27,6 @@ export interface FieldMap {
   readonly when?: (segment: Segment) => boolean;
 }
 
-/** What one field says about one element. `null` deletes it (HL7 v2.5.1 §2.5.3). */
-export interface Contribution {
-  /** `PID-5`. */
-  readonly field: string;
-  readonly element: string;
-  readonly value: Json;
-  readonly owns?: ((item: JsonObject) => boolean) | undefined;
-  /** Items are added to a stored list instead of replacing it: the results of a report come in several messages. */
-  readonly adds?: boolean;
-  readonly keeps?: boolean;
-  /** What holds until somebody says otherwise: it does not take the place of what is stored. */
-  readonly isDefault?: boolean;
-}
-
 /** What a segment says: nothing for a field that is absent or empty, deletion for `""`. */
 export function contributionsOf(
   segment: Segment | undefined,
@@ -56,14 +43,4 @@ export function contributionsOf(
       found.push({ field: `${segment.id}-${field}`, element, value, owns, ...(keeps === true && { keeps }) });
   }
   return found;
-}
-
-/** A value for an element that has none. */
-export function byDefault(element: string, value: Json): Contribution {
-  return { field: '', element, value, isDefault: true };
-}
-
-/** A contribution that no single field makes. */
-export function fixed(element: string, value: Json, field = ''): Contribution {
-  return { field, element, value };
 }

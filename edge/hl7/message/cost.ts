@@ -6,8 +6,8 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { countOf, locate, repetitions } from '../../../shared/hl7/value.ts';
-import { TABLE_TYPES, TEXT_TYPES, valueType } from '../segments/obx-value.ts';
-import { isKnown } from '../segments/registry.ts';
+import { TABLE_TYPES, TEXT_TYPES, valueType } from '../mapping/segments/obx-value.ts';
+import { isKnown } from '../mapping/segments/registry.ts';
 
 /** And of MRG: each is a chart that is looked for, and held by all of its numbers. */
 const MAX_PIDS = 100;
@@ -18,8 +18,6 @@ const MAX_NUMBERS = 1000;
 const MAX_LIST = 1000;
 /** What the database stores in some seconds. */
 const MAX_RESOURCES = 5000;
-/** `hl7_known` finds no more than one beyond. */
-const MAX_EQUAL_RESULTS = 5000;
 
 /** Of all fields of a message, beyond the first of each: what they make is stored in a second or two. */
 const MAX_FURTHER_REPETITIONS = 20_000;
@@ -179,11 +177,4 @@ function repeatedExcess(segments: readonly Segment[]): AckError[] {
 export function resourceExcess(resources: number): AckError[] {
   if (resources <= MAX_RESOURCES) return [];
   return [refused('MSH^1', `the message stands for more than ${MAX_RESOURCES} resources`, 'too-many-resources')];
-}
-
-/** @param results how many are stored that nothing tells apart from the one that is sent */
-export function equalResultsExcess(results: number, segment: Segment): AckError[] {
-  if (results <= MAX_EQUAL_RESULTS) return [];
-  const message = `more than ${MAX_EQUAL_RESULTS} stored results have the order number, code and time of this one`;
-  return [refused(locate(segment), message, 'too-many-resources')];
 }

@@ -3,17 +3,17 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
-import type { Chart } from '../mapping/chart.ts';
+import type { Chart } from '../mapping/patient-record.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { fieldText, first, isValued } from '../mapping/datatypes/text.ts';
 import type { Draft } from '../mapping/drafts.ts';
-import { timed } from '../order/clock.ts';
-import type { Order } from '../order/order.ts';
-import { document, documentKey, type DocumentSource, type ParentDocument } from '../segments/txa.ts';
-import type { DocumentAction, EventRule } from './events.ts';
+import { timed } from '../precedence/clock.ts';
+import type { Order } from '../precedence/precedence.ts';
+import { document, documentKey, type DocumentSource, type ParentDocument } from '../mapping/segments/txa.ts';
+import type { DocumentAction, EventRule } from '../mapping/tables/events.ts';
 import { groupsOf } from './segment-groups.ts';
-import type { Statement } from './statement.ts';
+import type { Statement } from '../mapping/statement.ts';
 import { misplaced, missing, reportOtherNotes, type Report } from './structure-findings.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { missingHeaderFields, type Header } from '../../../shared/hl7/header.ts';
 import type { Message } from '../../../shared/hl7/message.ts';
 import { envelopeFault } from './envelope.ts';
-import { isMappedType, ruleOf, VERSIONS } from './events.ts';
+import { isMappedType, ruleOf, VERSIONS } from '../mapping/tables/events.ts';
 
 /** All of it at once, but nothing of the fields where the body is not one message. */
 export function headerFindings(message: Message, header: Header): AckError[] {

@@ -6,21 +6,21 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Message, Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
 import type { LookupKeys } from '../../store/hl7.ts';
-import type { PatientSegments } from '../identity/patient.ts';
-import { valuesOfField, type ReadNumber } from '../identity/sent.ts';
+import type { PatientSegments } from '../patients/patient.ts';
+import { valuesOfField, type ReadNumber } from '../patients/sent-identifiers.ts';
 import { isTooLong } from '../mapping/datatypes/hd.ts';
 import { fieldText, textOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
 import { lookupKeyOf } from '../results/result-key.ts';
-import { isOfPatient, mustFollowPid } from '../segments/registry.ts';
-import { timed } from '../order/clock.ts';
+import { isOfPatient, mustFollowPid } from '../mapping/segments/registry.ts';
+import { timed } from '../precedence/clock.ts';
 import { documents } from './documents.ts';
-import { hasPatientResults, type EventRule, type PatientAction } from './events.ts';
+import { hasPatientResults, type EventRule, type PatientAction } from '../mapping/tables/events.ts';
 import { admission, results } from './results.ts';
 import { groupsOf } from './segment-groups.ts';
 import { singleSegments } from './single-segments.ts';
 import { excessOf, resourceExcess } from './cost.ts';
-import type { Statement } from './statement.ts';
+import type { Statement } from '../mapping/statement.ts';
 import { misplaced, missing, reportUnmapped, type Report } from './structure-findings.ts';
 
 export interface PatientOutline extends PatientSegments {

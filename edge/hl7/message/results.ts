@@ -2,24 +2,31 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { isJsonObject } from '../../../shared/json.ts';
-import type { Chart } from '../mapping/chart.ts';
+import type { Chart } from '../mapping/patient-record.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { hasConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { fieldText } from '../mapping/datatypes/text.ts';
 import type { Draft } from '../mapping/drafts.ts';
-import { fixed, type Contribution } from '../mapping/field-map.ts';
-import { reportKey, report as diagnosticReport, type ReportSource } from '../segments/obr.ts';
-import { TEXT_TYPES, valueType } from '../segments/obx-value.ts';
-import { textOfKey, type SentKey } from '../results/result-key.ts';
-import { observation, observationKey, observedAs } from '../segments/obx.ts';
-import { orderNumbers, type OrderNumbers } from '../segments/orc.ts';
-import { parentNumbers, parentsAmong, parentText, type Order, type Parents } from '../segments/parent-result.ts';
-import { basedOn } from '../segments/service-request.ts';
-import type { Timing } from '../order/clock.ts';
-import { standingOfReport, standingOfResult } from '../order/standing.ts';
+import { fixed, type Contribution } from '../precedence/contribution.ts';
+import { reportKey, report as diagnosticReport, type ReportSource } from '../mapping/segments/obr.ts';
+import { TEXT_TYPES, valueType } from '../mapping/segments/obx-value.ts';
+import { textOfKey } from '../results/result-key.ts';
+import type { SentKey } from '../mapping/statement.ts';
+import { observation, observationKey, observedAs } from '../mapping/segments/obx.ts';
+import { orderNumbers, type OrderNumbers } from '../mapping/segments/orc.ts';
+import {
+  parentNumbers,
+  parentsAmong,
+  parentText,
+  type Order,
+  type Parents,
+} from '../mapping/segments/parent-result.ts';
+import { basedOn } from '../mapping/segments/service-request.ts';
+import type { Timing } from '../precedence/clock.ts';
+import { standingOfReport, standingOfResult } from '../precedence/standing.ts';
 import { groupsOf, type SegmentGroup } from './segment-groups.ts';
-import type { Statement } from './statement.ts';
+import type { Statement } from '../mapping/statement.ts';
 import { misplaced, missing, reportOtherNotes, type Report } from './structure-findings.ts';
 
 /**

@@ -3,10 +3,10 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { hasConcept } from '../mapping/datatypes/cwe.ts';
 import { contributionsOf } from '../mapping/field-map.ts';
-import { timed } from '../order/clock.ts';
-import { RESOURCE_SEGMENTS } from '../segments/registry.ts';
-import type { ResourceSegment } from '../segments/rule.ts';
-import type { Statement } from './statement.ts';
+import { timed } from '../precedence/clock.ts';
+import { RESOURCE_SEGMENTS } from '../mapping/segments/registry.ts';
+import type { ResourceSegment } from '../mapping/segments/rule.ts';
+import type { Statement } from '../mapping/statement.ts';
 import type { Report } from './structure-findings.ts';
 
 const BY_NAME: ReadonlyMap<string, ResourceSegment> = new Map(RESOURCE_SEGMENTS.map((rule) => [rule.name, rule]));

@@ -2,7 +2,7 @@
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import { isSegmentId, type Message, type Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import { isKnown } from '../segments/registry.ts';
+import { isKnown } from '../mapping/segments/registry.ts';
 
 export type Report = (finding: AckError) => void;
 

@@ -1,7 +1,7 @@
 /** What the administrators of the keys concerned learn when no key is meant (edge/docs/behaviour.md, MLLP); the sender does not. */
 import type { Deps } from '../../deps.ts';
 import type { NoteRefusal } from '../../http/refusals.ts';
-import type { NoKey } from '../sender/select-key.ts';
+import type { NoKey } from '../ingest/sender/select-key.ts';
 
 /** Notes the reason of each key, off the response path. */
 export function noteNoKey(

@@ -26,11 +26,11 @@ import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
 import { noteSidecar, noteTurnedAway } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
-import type { Guesses } from '../guess/guesses.ts';
+import type { Guesses } from '../ingest/snapshot/cache.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
-import { toldOf } from '../refused-message.ts';
-import type { NoKey } from '../sender/select-key.ts';
+import { toldOf } from '../ingest/refusal-reason.ts';
+import type { NoKey } from '../ingest/sender/select-key.ts';
 import { noteNoKey } from './no-key.ts';
 import { callerOf, notThere, requireBody, useToken } from './sidecar-token.ts';
 

@@ -6,11 +6,13 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { note, quietly, type MapContext } from '../mapping/context.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
-import { equalResultsExcess } from '../message/cost.ts';
-import type { ResultStatement, Statement } from '../message/statement.ts';
+import type { ResultStatement, Statement } from '../mapping/statement.ts';
 import { choose, type Choice } from './choose.ts';
-import type { FiledResult, KnownResults } from './known-results.ts';
+import type { FiledResult, KnownResults } from './filed-results.ts';
 import { isUnidentified, mayBeSame, resultKeyOf, type KeyContext, type ResultKey } from './result-key.ts';
+
+/** `hl7_known` finds no more than one beyond. */
+const MAX_EQUAL_RESULTS = 5000;
 
 interface Request {
   readonly drafts: Drafts;
@@ -76,7 +78,10 @@ function fileEquals(
   const isReport = type === 'DiagnosticReport';
   const told = isReport ? [first] : group;
   const equals = candidates.filter((known) => known.at === key.at).length;
-  for (const finding of equalResultsExcess(equals, statement.segment)) request.context.report(finding);
+  if (equals > MAX_EQUAL_RESULTS) {
+    const message = `more than ${MAX_EQUAL_RESULTS} stored results have the order number, code and time of this one`;
+    note(request.context, 'E', '207', locate(statement.segment), message, 'too-many-resources');
+  }
   const quiet = quietly(request.context);
   const sent = told.map(({ result }) => ({ value: result.value(quiet), isCorrection: result.isCorrection }));
   const free = candidates.filter(({ draft }) => !meant.has(draft));

@@ -5,7 +5,7 @@
 import type { Part } from '../../../shared/hl7/value.ts';
 import { componentOf } from '../../../shared/hl7/value.ts';
 import { nameKey } from '../../store/patient-identity.ts';
-import { uriOfName, uriOfUniversalId } from '../identity/domain.ts';
+import { uriOfName, uriOfUniversalId } from '../mapping/assigning-authority.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
 
 export interface OrderNumber {

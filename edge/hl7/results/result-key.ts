@@ -1,21 +1,10 @@
 /** What tells a result or a report from the patient's others (edge/docs/behaviour.md, HL7 v2, Which resource). */
-import type { Part } from '../../../shared/hl7/value.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
 import { join } from '../mapping/key.ts';
+import type { SentKey } from '../mapping/statement.ts';
 import { collectionTime, daysAround, mayBeSameTime, minutesAround } from './collection-time.ts';
 import { isSameNumber, orderNumberOf, type Authority, type OrderNumber } from './order-number.ts';
-
-/** As the message says it, before anything is looked up. */
-export interface SentKey {
-  /** What was observed: OBX-3, OBX-4 and OBX-21; of a report OBR-4. Of what has no order number also what was ordered and when. */
-  readonly what: string;
-  /** OBR-3 and OBR-2, else those of ORC. */
-  readonly filler: Part | undefined;
-  readonly placer: Part | undefined;
-  /** OBX-14, else OBR-7. */
-  readonly time: string | undefined;
-}
 
 export interface ResultKey {
   readonly what: string;

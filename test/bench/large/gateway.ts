@@ -8,7 +8,7 @@ import { ALL_PERMISSIONS } from '../../../edge/admin/staff/permissions.ts';
 import { createSeal } from '../../../edge/admin/staff/seal.ts';
 import { readConfig } from '../../../edge/config.ts';
 import { createFhir } from '../../../edge/fhir/routes.ts';
-import { createGuesses } from '../../../edge/hl7/guess/guesses.ts';
+import { createGuesses } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { createHl7 } from '../../../edge/hl7/http/routes.ts';
 import { issueAccessToken } from '../../../edge/oauth/access-token.ts';
 import { createClientKeyring } from '../../../edge/oauth/client-keys.ts';

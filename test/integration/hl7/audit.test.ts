@@ -1,9 +1,9 @@
 /** A message and what people look at of one are on record: whose it was, and whom it concerned. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { dryRun } from '../../../edge/hl7/ingest/dry-run.ts';
+import { dryRun } from '../../../edge/hl7/ingest/replay/dry-run.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
-import { previewReplay, reprocess } from '../../../edge/hl7/ingest/replay.ts';
+import { previewReplay, reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { audited, type AuditActor } from '../../../edge/store/audit.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { ADA, createHl7Site, type Hl7Site } from './site.ts';

@@ -1,7 +1,7 @@
 /** Messages are found by whom they name and by what was wrong with them, whatever became of them, and no longer than their bytes are kept. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
+import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { messagesAround } from '../../../edge/store/message-around.ts';
 import { readPatientText } from '../../../edge/store/message-key.ts';
 import { ANY_MESSAGE, listMessages, type ListedRow, type MessageFilter } from '../../../edge/store/message-search.ts';

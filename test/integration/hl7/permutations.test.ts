@@ -18,7 +18,7 @@ import {
   oru,
   resultsThatMeet,
   type Utterance,
-} from '../../unit/hl7/order/histories.ts';
+} from '../../unit/hl7/precedence/histories.ts';
 import { createHl7Site } from './site.ts';
 import { stateOf } from './state.ts';
 

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { replayMany } from '../../../edge/hl7/replay/replay-many.ts';
-import { retryFailed } from '../../../edge/hl7/replay/retry-failed.ts';
+import { replayMany } from '../../../edge/hl7/ingest/replay/replay-job.ts';
+import { retryFailed } from '../../../edge/hl7/ingest/replay/retry-job.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
 import { countMeant, replayJob, type ReplayFilter, replaysOf } from '../../../edge/store/hl7-replay.ts';
 import { addJob, resumeJob, stopJob } from '../../../edge/store/job.ts';

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createGuesses } from '../../../edge/hl7/guess/guesses.ts';
+import { createGuesses } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
-import type { Sender } from '../../../edge/hl7/sender/find-sender.ts';
+import type { Sender } from '../../../edge/hl7/ingest/sender/find-sender.ts';
 import { withLimits } from '../../../edge/store/time-limits.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';

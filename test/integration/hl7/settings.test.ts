@@ -1,11 +1,11 @@
 /** Settings of the site and of the key, the dry run and the replay: what an administrator can do about messages. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { settingsOf } from '../../../edge/hl7/sender/settings.ts';
+import { settingsOf } from '../../../edge/hl7/ingest/sender/settings.ts';
 import { senderIn, sendersOf } from '../../../edge/store/hl7.ts';
 import { withLimits } from '../../../edge/store/time-limits.ts';
-import { dryRun } from '../../../edge/hl7/ingest/dry-run.ts';
-import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
+import { dryRun } from '../../../edge/hl7/ingest/replay/dry-run.ts';
+import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { ADA, createHl7Site, type Hl7Site } from './site.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';

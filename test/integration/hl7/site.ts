@@ -1,6 +1,6 @@
 /** A site whose key sends messages straight into `ingest`, through the real driver, and what is then in the database. */
 
-import { createGuesses, type Guesses } from '../../../edge/hl7/guess/guesses.ts';
+import { createGuesses, type Guesses } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { ingest, type IngestDeps, type Ingested } from '../../../edge/hl7/ingest/ingest.ts';
 import type { Database, Deps } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
+import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { ADA, createHl7Site, type Hl7Site } from './site.ts';
 

@@ -1,7 +1,7 @@
 /** What a site keeps no longer is forgotten, and what must outlive it stays: on a real PostgreSQL, as the gateway's role. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { reprocess } from '../../../edge/hl7/ingest/replay.ts';
+import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { RETENTION, retentionCursor, STEP_ROWS } from '../../../edge/jobs/retention.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
 import { columnTypes } from '../../../edge/store/column-types.ts';

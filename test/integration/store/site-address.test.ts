@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createKey } from '../../../edge/admin/keys/keys.ts';
 import { PERMISSIONS, toActor } from '../../../edge/admin/staff/permissions.ts';
-import { selectKey } from '../../../edge/hl7/sender/select-key.ts';
+import { selectKey } from '../../../edge/hl7/ingest/sender/select-key.ts';
 import { type GivenAddress, assignAddress, withdrawAddress } from '../../../edge/admin/settings/addresses.ts';
 import { type CommandDatabase, connectDatabase } from '../../../edge/platform/node/database.ts';
 import { type CandidateRow, mllpSenders } from '../../../edge/store/hl7.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { decide } from '../../../edge/hl7/ingest/decide.ts';
 import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
-import type { SenderSettings } from '../../../edge/hl7/sender/settings.ts';
+import type { SenderSettings } from '../../../edge/hl7/ingest/sender/settings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { corpus } from '../shared/hl7/corpus.ts';

@@ -26,7 +26,7 @@ import {
   YES_NO,
 } from '../../../edge/hl7/mapping/tables/concept-maps.ts';
 import { OBSERVATION_STATUS, REPORT_STATUS } from '../../../edge/hl7/mapping/tables/status.ts';
-import { GROUP_SEGMENTS, PATIENT_SEGMENTS, RESOURCE_SEGMENTS } from '../../../edge/hl7/segments/registry.ts';
+import { GROUP_SEGMENTS, PATIENT_SEGMENTS, RESOURCE_SEGMENTS } from '../../../edge/hl7/mapping/segments/registry.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { LEFT_OUT, NOT_BEGUN, TAKEN } from './guide-rows.ts';
 

@@ -2,7 +2,7 @@
 import { decide } from '../../../edge/hl7/ingest/decide.ts';
 import type { Found, FoundPatient } from '../../../edge/hl7/mapping/drafts.ts';
 import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
-import type { SenderSettings } from '../../../edge/hl7/sender/settings.ts';
+import type { SenderSettings } from '../../../edge/hl7/ingest/sender/settings.ts';
 import { knownBy } from '../../../edge/store/patient-identity.ts';
 import { parseStored } from '../../../edge/store/resource.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';

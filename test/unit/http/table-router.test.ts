@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createAdmin } from '../../../edge/admin/routes.ts';
 import { createFhir } from '../../../edge/fhir/routes.ts';
 import { createTableRouter } from '../../../edge/http/table-router.ts';
-import { createGuesses } from '../../../edge/hl7/guess/guesses.ts';
+import { createGuesses } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { createHl7 } from '../../../edge/hl7/http/routes.ts';
 import { createMllpIngest } from '../../../edge/hl7/mllp/routes.ts';
 import type { Surface } from '../../../edge/http/surface.ts';

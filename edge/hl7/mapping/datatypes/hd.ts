@@ -5,7 +5,7 @@
  */
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
-import { uriOfNamespace, uriOfUniversalId } from '../../identity/domain.ts';
+import { uriOfNamespace, uriOfUniversalId } from '../assigning-authority.ts';
 import { nameKey } from '../../../store/patient-identity.ts';
 import { note, type MapContext } from '../context.ts';
 import { members, textOf } from './text.ts';

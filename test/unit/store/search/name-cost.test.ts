@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { criteriaOf } from '../../../../edge/fhir/search/request.ts';
 import { requireValid } from '../../../../edge/fhir/resource-body.ts';
-import { fit } from '../../../../edge/hl7/identity/person.ts';
+import { fit } from '../../../../edge/hl7/patients/person.ts';
 import { knownBy, namesOf } from '../../../../edge/store/patient-identity.ts';
 import { searchRows } from '../../../../edge/store/search/extract.ts';
 import { fold, MAX_FOLDED } from '../../../../edge/store/search/fold.ts';

@@ -1,0 +1,141 @@
+/**
+ * Two charts become one, and both have a result, report, allergy, diagnosis, procedure or document of one key
+ * (edge/docs/behaviour.md, HL7 v2, Which resource): the survivor's stays and says of each element what was said later; the other was
+ * entered in error. So the chart is the one that an earlier merge would have led to. `hl7_merge` moves everything, keys and
+ * references too.
+ */
+import { isJsonObject, parseJson, printJson, type JsonObject } from '../../../shared/json.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import type { Merge } from '../patients/merge.ts';
+import type { MapContext } from '../mapping/context.ts';
+import type { Draft, Drafts } from '../mapping/drafts.ts';
+import { fixed, type Contribution } from '../precedence/contribution.ts';
+import { keyOf } from '../mapping/key.ts';
+import { byNumber, replacedKey, replacesNow } from '../message/documents.ts';
+import { writeElement } from '../precedence/element.ts';
+import type { Order } from '../precedence/precedence.ts';
+import { later } from '../precedence/registers.ts';
+import { attendTie } from '../mapping/stale.ts';
+import { WITHDRAWN } from '../precedence/stated-value.ts';
+import type { KnownResults } from '../results/filed-results.ts';
+import { resultsMeet } from '../results/merge-results.ts';
+import { ALLERGY_IN_ERROR } from '../mapping/segments/al1-iam.ts';
+import { CONDITION_IN_ERROR } from '../mapping/segments/dg1.ts';
+
+const STATUS_IN_ERROR = [fixed('status', 'entered-in-error'), fixed('_status', null)];
+const IN_ERROR: Readonly<Partial<Record<ResourceType, readonly Contribution[]>>> = {
+  AllergyIntolerance: ALLERGY_IN_ERROR,
+  Condition: CONDITION_IN_ERROR,
+  Procedure: STATUS_IN_ERROR,
+  DocumentReference: STATUS_IN_ERROR,
+  Observation: STATUS_IN_ERROR,
+  DiagnosticReport: STATUS_IN_ERROR,
+};
+
+/** Ids of two resources that are one. */
+export interface Met {
+  readonly gone: string;
+  readonly kept: string;
+}
+
+interface Pair {
+  readonly gone: Draft;
+  readonly kept: Draft;
+}
+
+/** @param merges in the order in which they are made */
+export function chartsMeet(
+  merges: readonly Merge[],
+  drafts: Drafts,
+  results: KnownResults,
+  attend: MapContext['attend'],
+): Met[] {
+  const met: Met[] = [];
+  const charts = new Map<string, Set<string>>();
+  for (const { from, to } of merges) {
+    const chart = charts.get(to) ?? new Set([to]);
+    charts.set(to, chart);
+    const replacements = replacementsThatMeet(from, to, drafts);
+    // What a client has given to another patient is that one's.
+    const moved = drafts.keysOf(from).filter(({ draft }) => isOfPatient(draft, new Set([from])));
+    const filed = moved.flatMap(({ key, draft }): Pair[] => {
+      const kept = replacedKey(key) === undefined ? drafts.byKey(draft.type, keyOf(key, to)) : undefined;
+      return kept !== undefined && kept !== draft && isOfPatient(kept, chart) ? [{ gone: draft, kept }] : [];
+    });
+    const found = resultsMeet(from, to, results).filter(
+      ({ gone, kept }) => isOfPatient(gone.draft, new Set([from])) && isOfPatient(kept.draft, chart),
+    );
+    for (const { gone, kept } of found) results.refile(kept, gone.key);
+    const pairs = [...filed, ...found.map(({ gone, kept }): Pair => ({ gone: gone.draft, kept: kept.draft }))];
+    const heirs = new Map(filed.toReversed().map(({ gone, kept }) => [gone, kept]));
+    for (const { key, draft } of moved) {
+      const heir = heirs.get(draft) ?? draft;
+      if (drafts.byKey(draft.type, keyOf(key, to)) === undefined) drafts.expectKey(heir, keyOf(key, to));
+    }
+    chart.add(from);
+    const stays = new Map([
+      [`Patient/${from}`, `Patient/${to}`],
+      ...pairs.map(({ gone, kept }) => [`${gone.type}/${gone.id}`, `${kept.type}/${kept.id}`] as const),
+    ]);
+    for (const { gone, kept } of pairs) {
+      const { isTied } = drafts.absorb(kept, { ...gone, content: referringTo(gone.content, stays) });
+      if (isTied) attendTie(kept, to, kept.remembered.registers.get(WITHDRAWN)?.order ?? '', attend);
+      drafts.rewrite(gone, inError(gone));
+    }
+    results.move(from, to, new Set(pairs.map(({ gone }) => gone)));
+    met.push(...pairs.map(({ gone, kept }) => ({ gone: gone.id, kept: kept.id })));
+    for (const { number, replaced } of replacements) takesItsPlace(number, replaced, to, drafts);
+  }
+  return met;
+}
+
+const isOfPatient = ({ content }: Draft, patients: ReadonlySet<string>): boolean => {
+  const whose = content['subject'] ?? content['patient'];
+  const reference = isJsonObject(whose) ? whose['reference'] : undefined;
+  return typeof reference === 'string' && patients.has(reference.split('/')[1] ?? '');
+};
+
+function referringTo(content: JsonObject, stays: ReadonlyMap<string, string>): JsonObject {
+  const printed = printJson(content).replaceAll(
+    /"([A-Za-z]+\/[0-9a-f-]{36})"/g,
+    (_, reference: string) => `"${stays.get(reference) ?? reference}"`,
+  );
+  const renamed = parseJson(printed);
+  return isJsonObject(renamed) ? renamed : content;
+}
+
+function inError({ type, content }: Draft): JsonObject {
+  const next = { ...content };
+  for (const { element, value } of IN_ERROR[type] ?? []) writeElement(next, element, value);
+  return next;
+}
+
+/** Keys of a document that is known in one of the charts only, and whose place one has taken that is known in the other only. */
+function replacementsThatMeet(
+  from: string,
+  to: string,
+  drafts: Drafts,
+): readonly { readonly number: string; readonly replaced: string }[] {
+  const isKnown = (patient: string, key: string): boolean =>
+    drafts.byKey('DocumentReference', keyOf(key, patient)) !== undefined;
+  return [from, to].flatMap((patient) =>
+    drafts.keysOf(patient).flatMap(({ key }) => {
+      const replaced = replacedKey(key);
+      if (replaced === undefined || isKnown(patient, replaced)) return [];
+      return isKnown(patient === from ? to : from, replaced) ? [{ number: key, replaced }] : [];
+    }),
+  );
+}
+
+/** What had taken the place of a document before that was known in its chart has it now. */
+function takesItsPlace(number: string, replaced: string, patient: string, drafts: Drafts): void {
+  const replacement = drafts.byKey('DocumentReference', keyOf(number, patient));
+  const document = drafts.byKey('DocumentReference', keyOf(replaced, patient));
+  if (replacement === undefined || document === undefined || replacement === document) return;
+  drafts.supersede(document, saidLast(replacement));
+  const target = byNumber(document.content['masterIdentifier']);
+  drafts.rewrite(replacement, replacesNow(replacement.content, document.id, target));
+}
+
+const saidLast = ({ remembered }: Draft): Order =>
+  [...remembered.registers.values()].reduce<Order>((last, { order }) => later(last, order), '');

@@ -1,0 +1,88 @@
+/** What would become of a message, without storing anything: for the administrator's workbench. */
+import { Fault } from '../../../../shared/fault.ts';
+import type { AckError } from '../../../../shared/hl7/ack.ts';
+import type { ApplicationCode } from '../../../../shared/hl7/error-code.ts';
+import { isJsonObject, type JsonObject, parseJson, printJson } from '../../../../shared/json.ts';
+import { uuidv7 } from '../../../../shared/uuid.ts';
+import type { Deps } from '../../../deps.ts';
+import { sha256Of } from '../../../http/crypto.ts';
+import { wasSent } from '../../../store/hl7.ts';
+import { inSite } from '../../../store/in-site.ts';
+import { parseStored } from '../../../store/resource.ts';
+import { decide } from '../decide.ts';
+import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
+import { decisionInput } from '../ingest.ts';
+import { locate } from '../snapshot/load.ts';
+import type { Entry } from '../commit.ts';
+
+export interface DryRun {
+  readonly outcome: ApplicationCode;
+  readonly ack: Uint8Array | null;
+  readonly findings: readonly AckError[];
+  /**
+   * What would be created or changed, without version; ids of new resources are not those they will get. Of a message
+   * that the key has never sent, what it says itself: whoever makes one up is not shown what is stored of a patient.
+   */
+  readonly resources: readonly JsonObject[];
+  /** Of a message that the key has sent: these, compared with what is stored; else null. */
+  readonly changes: readonly ResourceDifference[] | null;
+}
+
+/** The ids of patients in these, where there is one: that it is known is no secret from whoever is told the verdict. */
+function asOfPatient(own: readonly JsonObject[], real: readonly JsonObject[]): readonly JsonObject[] {
+  const [from, ...others] = patientIds(own);
+  const [to, ...more] = patientIds(real);
+  if (from === undefined || to === undefined || others.length + more.length > 0) return own;
+  return own.map((resource) => {
+    const text = parseJson(printJson(resource).replaceAll(from, to));
+    return isJsonObject(text) ? text : resource;
+  });
+}
+
+const patientIds = (resources: readonly JsonObject[]): string[] =>
+  resources.flatMap(({ resourceType, id }) => (resourceType === 'Patient' && typeof id === 'string' ? [id] : []));
+
+const LINE_ENDS = ['\r', '\n', '\r\n'];
+
+/** Of the bytes, and of those with other ends of segments: what was copied from a screen is still the same message. */
+async function hashesOf(bytes: Uint8Array): Promise<string[]> {
+  // A byte is a character, so that no character set has to be known.
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  const lines = text.split(/\r\n|\r|\n/);
+  while (lines.at(-1) === '') lines.pop();
+  const texts = LINE_ENDS.flatMap((end) => [lines.join(end), `${lines.join(end)}${end}`]);
+  return Promise.all([text, ...texts].map((one) => sha256Of(Uint8Array.from(one, (c) => c.charCodeAt(0)))));
+}
+
+/**
+ * As if the key sent these bytes now, for the first time, over HTTP.
+ *
+ * @param deps whose database leaves a row of the audit for what was found
+ * @throws Fault `not-found` for a key of another site
+ */
+export async function dryRun(
+  deps: Pick<Deps, 'config' | 'database' | 'now'>,
+  key: { readonly site: string; readonly clientId: string },
+  bytes: Uint8Array,
+  requestId: string,
+): Promise<DryRun> {
+  const { site, clientId } = key;
+  const located = await locate(deps.database, {
+    sender: { kind: 'key', site, clientId, by: null, shown: { action: 'workbench', messageId: null } },
+    bytes,
+    sha256: await sha256Of(bytes),
+  });
+  if (located.status === 'no-sender') throw new Fault('not-found', 'no such API key');
+  const [sent] = await inSite(deps.database, site).run(wasSent(key, located.identity, await hashesOf(bytes)));
+  const entry: Entry = { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null };
+  const input = decisionInput(deps, located, entry, { requestId, source: { kind: 'http', address: '' } });
+  const { outcome, ack, findings, effects } = decide(input);
+  if (sent?.was_sent === true) {
+    const known = byReference(located.found.map(({ resource }) => parseStored(resource)));
+    return { outcome, ack, findings, resources: effects.resources, changes: differences(known, effects.resources) };
+  }
+  if (effects.resources.length === 0) return { outcome, ack, findings, resources: [], changes: null };
+  const own = decide({ ...input, found: [], patients: [] }).effects;
+  return { outcome, ack, findings, resources: asOfPatient(own.resources, effects.resources), changes: null };
+}

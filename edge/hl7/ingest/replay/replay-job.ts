@@ -1,0 +1,56 @@
+/** Many stored messages mapped again, in the order in which they came, a few with each step: what is newer stays. */
+import * as z from 'zod';
+
+import type { AuditBy } from '../../../store/audit.ts';
+import { jobKind, type JobKind } from '../../../jobs/kind.ts';
+import { inSite } from '../../../store/in-site.ts';
+import { nextMeant, REPLAY_KIND } from '../../../store/hl7-replay.ts';
+import { NAME_KINDS } from '../../../store/unnamed-name.ts';
+import type { IngestDeps } from '../ingest.ts';
+import { reprocess } from './replay.ts';
+
+/** A step stops between messages of a second or so together; who stops the job waits for no more than these. */
+const STEP_MESSAGES = 10;
+
+const cursor = z.object({
+  filter: z.object({
+    outcome: z.enum(['', 'AA', 'AE', 'AR']),
+    reason: z.string(),
+    clientId: z.string(),
+    from: z.string(),
+    to: z.string(),
+    unnamed: z.object({ kind: z.enum(NAME_KINDS), name: z.string() }).nullable(),
+  }),
+  actor: z.string(),
+  comment: z.string(),
+  /** The provider's `sub` of whoever asked. */
+  subject: z.string(),
+  after: z.uuid(),
+  last: z.uuid(),
+});
+
+const personOf = ({ subject }: z.infer<typeof cursor>): AuditBy => ({ kind: 'person', name: subject, address: null });
+
+export const replayMany = (config: IngestDeps['config']): JobKind =>
+  jobKind({
+    kind: REPLAY_KIND,
+    cursor,
+    step: async (deps, { id, site, cursor: at, progress }) => {
+      if (site === null) throw new TypeError('a replay is of one site');
+      const rows = await inSite(deps.database, site).run(nextMeant(site, at, STEP_MESSAGES));
+      for (const { message_id: messageId } of rows) {
+        const attempt = { why: 'replayed', actor: at.actor, comment: at.comment, jobId: id, by: personOf(at) } as const;
+        // A step that is run again finds the attempts that it has made.
+        await reprocess({ ...deps, config }, site, messageId, attempt, `replay-${id}`);
+      }
+      const done = progress.done + rows.length;
+      const isDone = rows.length < STEP_MESSAGES;
+      return {
+        cursor: { ...at, after: rows.at(-1)?.message_id ?? at.after },
+        // Some have another outcome by now than when they were counted.
+        progress: { done, total: isDone ? done : Math.max(progress.total ?? 0, done) },
+        isDone,
+        writes: [],
+      };
+    },
+  });

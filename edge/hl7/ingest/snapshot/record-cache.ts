@@ -1,0 +1,112 @@
+/**
+ * What was last found of patients, a site's apart, and what a look-up would find by that. It is as old as it is: whoever
+ * decides by it has the database compare it (`hl7_take`), so that here nothing has to be right, only likely.
+ */
+import { MAX_FOUND_PATIENTS, type LookupKeys, type MatchRow } from '../../../store/hl7.ts';
+import { numberRowOf } from '../../../store/patient-identity.ts';
+import { parseStored } from '../../../store/resource.ts';
+import { replacementIdOf } from '../../patients/survivor.ts';
+import type { Bounded } from './bounded.ts';
+
+/** A result of a laboratory has some hundred; what is more is looked up (`hl7_known` says of no more which of them found a row). */
+const MAX_KEYS = 1_000;
+
+/** Rows under what they are found by: a number's value, a patient, or a patient and an HL7 key. */
+const ofValue = (value: string): string => `value ${value}`;
+const ofPatient = (id: string): string => `patient ${id}`;
+const ofKey = (id: string, { type, key }: LookupKeys['keys'][number]): string => `key ${id} ${type} ${key}`;
+
+/** What a merge moves, and what a crowd has, is not found by a key alone. */
+const isGuessable = ({ keys }: LookupKeys): boolean =>
+  keys.length <= MAX_KEYS && keys.every(({ type, key }) => key !== '' && type !== 'Patient');
+
+export interface ChartMemory {
+  /** @returns what the look-up would find if nobody had written since; undefined where nothing can be guessed */
+  readonly recall: (site: string, lookup: LookupKeys, nowMs: number) => readonly MatchRow[] | undefined;
+  /**
+   * @param rows all that a look-up found; the content of a resource is `''` where it is not known
+   */
+  readonly learn: (site: string, lookup: LookupKeys, rows: readonly MatchRow[], nowMs: number) => void;
+}
+
+export function createChartMemory(memory: Bounded<readonly MatchRow[]>): ChartMemory {
+  return {
+    recall: (site, lookup, nowMs) => {
+      if (!isGuessable(lookup)) return undefined;
+      const numbers = lookup.identifierValues.flatMap((value) => memory.get(site, ofValue(value), nowMs) ?? []);
+      const rows = [...numbers];
+      const patients = new Set(numbers.map(({ id }) => id));
+      // The set grows by those that they were merged into, which are then visited too.
+      for (const id of patients) {
+        const known = memory.get(site, ofPatient(id), nowMs);
+        if (known === undefined) return undefined;
+        rows.push(...known);
+        for (const survivor of known.flatMap((row) => replacedBy(row) ?? [])) patients.add(survivor);
+      }
+      const found = [...patients].flatMap((id) =>
+        lookup.keys.flatMap((key) => memory.get(site, ofKey(id, key), nowMs) ?? []),
+      );
+      return [...rows, ...eachOnce(found)];
+    },
+    learn: (site, lookup, rows, nowMs) => {
+      const keep = (key: string, found: readonly MatchRow[]): void => {
+        if (found.length === 0 || found.some(isUnknown)) return memory.forget(site, key);
+        memory.keep(
+          site,
+          key,
+          found,
+          found.reduce((sum, row) => sum + bytesOf(row), 0),
+          nowMs,
+        );
+      };
+      const numbers = Map.groupBy(
+        rows.filter(({ role }) => role === 'number'),
+        ({ key }) => numberRowOf(key)[1],
+      );
+      for (const value of lookup.identifierValues) {
+        const found = numbers.get(value) ?? [];
+        const isCrowd = new Set(found.map(({ id }) => id)).size >= MAX_FOUND_PATIENTS;
+        keep(ofValue(value), isCrowd ? [] : found);
+      }
+      const ofPatients = Map.groupBy(
+        rows.filter(({ role }) => role === 'patient' || role === 'trait'),
+        ({ id }) => id,
+      );
+      for (const [id, found] of ofPatients) keep(ofPatient(id), found);
+      if (!isGuessable(lookup)) return;
+      const found = rows.flatMap((row) => (row.asked ?? []).map((asked) => ({ asked, row })));
+      const ofKeys = Map.groupBy(found, ({ asked, row: { role, key } }) => `${asked} ${patientOf(role, key)}`);
+      for (const id of ofPatients.keys()) {
+        for (const [at, key] of lookup.keys.entries())
+          keep(ofKey(id, key), ofKeys.get(`${at + 1} ${id}`)?.map(({ row }) => row) ?? []);
+      }
+    },
+  };
+}
+
+/** Several keys may have found one result; what was seen of it last counts. */
+function eachOnce(rows: readonly MatchRow[]): MatchRow[] {
+  const found = new Map<string, MatchRow>();
+  for (const row of rows) {
+    const name = `${row.role} ${row.type} ${row.role === 'result' ? row.id : row.key}`;
+    if ((found.get(name)?.version ?? 0) <= row.version) found.set(name, row);
+  }
+  return [...found.values()];
+}
+
+/** Whose the thing is that a key stands for: HL7 keys end in '@' and the patient's id, those of results begin with it. */
+function patientOf(role: MatchRow['role'], key: string): string {
+  if (role === 'identity') return key.slice(key.lastIndexOf('@') + 1);
+  const parsed: unknown = role === 'result' ? JSON.parse(key) : undefined;
+  return Array.isArray(parsed) ? String(parsed[0]) : '';
+}
+
+const isUnknown = ({ role, body }: MatchRow): boolean => body === '' && role !== 'number' && role !== 'trait';
+
+/** A character takes two bytes at most, and a row's objects some hundred. */
+const bytesOf = ({ key, meta, body, contributions, state }: MatchRow): number =>
+  400 + 2 * (key.length + meta.length + body.length + (contributions ?? '').length + state.length);
+
+/** Whom a patient was merged into, as `hl7_known` follows it. */
+const replacedBy = (row: MatchRow): string | undefined =>
+  row.role === 'patient' && row.body.includes('"replaced-by"') ? replacementIdOf(parseStored(row)) : undefined;

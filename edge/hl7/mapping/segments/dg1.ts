@@ -1,0 +1,131 @@
+/** DG1 as Condition (v2-to-FHIR `DG1[Condition]`). */
+import type { Segment } from '../../../../shared/hl7/message.ts';
+import { rawAt } from '../../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
+import { quietly, type MapContext } from '../context.ts';
+import { concept, conceptOf } from '../datatypes/cwe.ts';
+import { entityIdentifier } from '../datatypes/hd.ts';
+import { entity, practitioner } from '../datatypes/party.ts';
+import { fieldText, first, isValued, members, textOf } from '../datatypes/text.ts';
+import { dateTime } from '../datatypes/time.ts';
+import type { FieldMap } from '../field-map.ts';
+import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
+import { conceptKey, join, numberKey } from '../key.ts';
+import { actionOf } from './action-code.ts';
+import type { ResourceSegment } from './rule.ts';
+
+const ASSERTED_DATE = 'http://hl7.org/fhir/StructureDefinition/condition-assertedDate';
+const DUE_TO = 'http://hl7.org/fhir/StructureDefinition/condition-dueTo';
+const CLINICAL = 'http://terminology.hl7.org/CodeSystem/condition-clinical';
+const VERIFICATION = 'http://terminology.hl7.org/CodeSystem/condition-ver-status';
+const CATEGORY = 'http://terminology.hl7.org/CodeSystem/condition-category';
+
+function diagnosis(segment: Segment, context: MapContext): JsonObject | undefined {
+  const code = concept(segment, 3, context);
+  const text = code?.['text'] ?? fieldText(segment, 4);
+  return members({ coding: code?.['coding'], text });
+}
+
+const FIELDS: readonly FieldMap[] = [
+  { field: 3, rows: '5, 6', element: 'code', map: diagnosis },
+  {
+    field: 4,
+    rows: '6',
+    element: 'code',
+    when: (segment) => !isValued(segment, 3),
+    map: diagnosis,
+  },
+  {
+    field: 5,
+    rows: '7',
+    element: 'onset[x]',
+    map: (segment, context) => {
+      const onsetDateTime = dateTime(first(segment, 5), context);
+      return onsetDateTime === undefined ? undefined : { onsetDateTime };
+    },
+  },
+  {
+    field: 16,
+    rows: '18',
+    element: 'asserter',
+    map: (segment, context) => {
+      const part = first(segment, 16);
+      return part === undefined ? undefined : practitioner(part, context);
+    },
+  },
+  {
+    field: 19,
+    rows: '21, 22',
+    element: `extension ${ASSERTED_DATE}`,
+    map: (segment, context) => {
+      const valueDateTime = dateTime(first(segment, 19), context);
+      return valueDateTime === undefined ? undefined : { valueDateTime };
+    },
+  },
+  {
+    field: 19,
+    rows: '23',
+    element: 'recordedDate',
+    map: (segment, context) => {
+      // Reported once, by the row above.
+      return dateTime(first(segment, 19), quietly(context));
+    },
+  },
+  {
+    field: 20,
+    rows: '24',
+    element: 'identifier',
+    map: (segment, context) => {
+      const identifier = entityIdentifier(first(segment, 20), context);
+      return identifier === undefined ? undefined : [identifier];
+    },
+  },
+  {
+    field: 22,
+    rows: '27, 28',
+    element: `extension ${DUE_TO}`,
+    map: (segment, context) => {
+      const part = first(segment, 22);
+      const valueReference = part === undefined ? undefined : entity('Condition', part, context);
+      return valueReference === undefined ? undefined : { valueReference };
+    },
+  },
+];
+
+/** A Condition that should not be there: it has no clinical status (FHIR R4, con-5). */
+export const CONDITION_IN_ERROR: readonly Contribution[] = [
+  fixed('clinicalStatus', null),
+  fixed('verificationStatus', conceptOf(VERIFICATION, 'entered-in-error')),
+];
+
+/** Rows 25 and 26; DG1-21 of table 0206. */
+function statusOf(segment: Segment, context: MapContext): Contribution[] {
+  const action = actionOf(segment, 21, context);
+  if (action === 'D') return [...CONDITION_IN_ERROR];
+  return [
+    byDefault('clinicalStatus', conceptOf(CLINICAL, 'active')),
+    ...(action === undefined ? [] : [fixed('verificationStatus', null)]),
+  ];
+}
+
+/** DG1-20, else code and date. */
+function key(segment: Segment, sender: string): string {
+  const id = first(segment, 20);
+  if (textOf(id, 1) !== undefined) return join('id', ...numberKey(id, sender));
+  return join(...conceptKey(first(segment, 3)), rawAt(segment, 4), rawAt(segment, 5)?.slice(0, 8));
+}
+
+export const DG1: ResourceSegment = {
+  name: 'DG1',
+  type: 'Condition',
+  scope: 'system/Condition.write',
+  requiresOneOf: [3, 4, 20],
+  key,
+  whole: (segment, context) => [
+    ...statusOf(segment, context),
+    // A diagnosis of a visit is no entry of the problem list (FHIR R4, con-3).
+    byDefault('category', [conceptOf(CATEGORY, 'encounter-diagnosis')]),
+  ],
+  source: 'DG1[Condition]',
+  fields: FIELDS,
+};

@@ -1,0 +1,35 @@
+/**
+ * MRG as the Patient that is merged away (HL7 v2.5.1 §3.4.9; the guide has no map of it). Its identifiers and name are
+ * used where the gateway does not know that patient yet, so that later messages with the old number find the survivor.
+ */
+import { repetitions } from '../../../../shared/hl7/value.ts';
+import { identifier } from '../datatypes/cx.ts';
+import { humanNames } from '../datatypes/xpn.ts';
+import type { FieldMap } from '../field-map.ts';
+import type { GroupSegment, SegmentFields } from './rule.ts';
+
+const FIELDS: readonly FieldMap[] = [
+  {
+    field: 1,
+    rows: '§3.4.9.1',
+    element: 'identifier',
+    keeps: true,
+    map: (segment, context) =>
+      repetitions(segment, 1)
+        .map((part) => identifier(part, context))
+        .filter((found) => found !== undefined),
+  },
+  {
+    field: 7,
+    rows: '§3.4.9.7',
+    element: 'name',
+    map: (segment, context) => repetitions(segment, 7).flatMap((part) => humanNames(part, context)),
+  },
+];
+
+export const MRG: GroupSegment & SegmentFields = {
+  name: 'MRG',
+  followsPid: true,
+  source: 'HL7 v2.5.1',
+  fields: FIELDS,
+};

@@ -1,0 +1,222 @@
+/** OBR, with the order numbers of its ORC, as DiagnosticReport (v2-to-FHIR `OBR[DiagnosticReport]`, `ORC[DiagnosticReport]`). */
+import type { Segment } from '../../../../shared/hl7/message.ts';
+import { locate, repetitions } from '../../../../shared/hl7/value.ts';
+import type { Json, JsonObject } from '../../../../shared/json.ts';
+import { note, type MapContext } from '../context.ts';
+import { bytesOfBase64 } from '../datatypes/attachment.ts';
+import { concept, mappedConcept, textOfConcept } from '../datatypes/cwe.ts';
+import { entityIdentifier } from '../datatypes/hd.ts';
+import { inFunction, observer } from '../datatypes/party.ts';
+import { fieldText, first, isValued } from '../datatypes/text.ts';
+import { dateTime, instant, period } from '../datatypes/time.ts';
+import { contributionsOf, type FieldMap } from '../field-map.ts';
+import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
+import { conceptKey, join } from '../key.ts';
+import { DIAGNOSTIC_SERVICE_SECTION } from '../tables/concept-maps.ts';
+import type { SentKey } from '../statement.ts';
+import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../tables/status.ts';
+import { annotation } from './nte.ts';
+import { attachmentsOf, isAttached, observedText, TEXT_TYPES, valueType } from './obx-value.ts';
+import { orderNumber, orderWithoutNumber, type OrderNumbers } from './orc.ts';
+import type { GroupSegment } from './rule.ts';
+import { basedOn, reason } from './service-request.ts';
+import { specimenReference, specimenSource } from './spm.ts';
+
+/** R5's DiagnosticReport.note in R4. */
+const NOTE = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-DiagnosticReport.note';
+const PARTICIPATION = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
+
+/** An order may be answered by several OBR with one number, which are told apart by what they report and when it was taken. */
+export function reportKey(obr: Segment, numbers: OrderNumbers): SentKey {
+  const time = fieldText(obr, 7);
+  return { what: join(...conceptKey(first(obr, 4)), ...orderWithoutNumber(obr, numbers, time)), ...numbers, time };
+}
+
+function effective(segment: Segment, context: MapContext): JsonObject | undefined {
+  const start = dateTime(first(segment, 7), context);
+  const end = dateTime(first(segment, 8), context);
+  // Half of a period that has both ends would be another period.
+  if (start === undefined && isValued(segment, 7)) return undefined;
+  if (end === undefined) return start === undefined ? undefined : { effectiveDateTime: start };
+  const effectivePeriod = period(start, end, context, locate(segment, 8));
+  return effectivePeriod === undefined ? undefined : { effectivePeriod };
+}
+
+function observers(segment: Segment): Json[] {
+  return [
+    ...repetitions(segment, 34)
+      .map(observer)
+      .map((party) => party && inFunction(party, PARTICIPATION, 'SPRF')),
+    ...repetitions(segment, 35)
+      .map(observer)
+      .map((party) => party && inFunction(party, PARTICIPATION, 'TRANS')),
+  ].filter((found) => found !== undefined);
+}
+
+const FIELDS: readonly FieldMap[] = [
+  {
+    field: 4,
+    rows: '10',
+    element: 'code',
+    map: (segment, context) => concept(segment, 4, context),
+  },
+  { field: 7, rows: '13, 14', element: 'effective[x]', map: effective },
+  {
+    field: 8,
+    rows: '15',
+    element: 'effective[x]',
+    when: (segment) => !isValued(segment, 7) && isValued(segment, 8),
+    map: effective,
+  },
+  {
+    field: 22,
+    rows: '29',
+    element: 'issued',
+    map: (segment, context) => instant(first(segment, 22), context),
+  },
+  {
+    field: 24,
+    rows: '31',
+    element: 'category',
+    map: (segment, context) => {
+      const category = mappedConcept(first(segment, 24), context, DIAGNOSTIC_SERVICE_SECTION);
+      return category === undefined ? undefined : [category];
+    },
+  },
+  {
+    field: 32,
+    rows: '40',
+    element: 'resultsInterpreter',
+    map: (segment) =>
+      repetitions(segment, 32)
+        .map(observer)
+        .filter((found) => found !== undefined),
+  },
+  { field: 34, rows: '42, 43, 44, 45', element: 'performer', map: observers },
+  {
+    field: 35,
+    rows: '46, 47, 48, 49',
+    element: 'performer',
+    when: (segment) => !isValued(segment, 34),
+    map: observers,
+  },
+];
+
+export const OBR: GroupSegment = {
+  name: 'OBR',
+  followsPid: true,
+  source: 'OBR[DiagnosticReport]',
+  fields: FIELDS,
+};
+
+/**
+ * Row 32. Row 33 makes a missing OBR-25 an error; senders of older versions leave it out, so it is a warning. What cannot be
+ * told leaves the status that the report has.
+ */
+function statusOf(segment: Segment, context: MapContext): Contribution {
+  const sent = fieldText(segment, 25)?.toUpperCase();
+  if (sent !== undefined && REFUSED_REPORT_STATUS.has(sent)) {
+    note(context, 'E', '103', locate(segment, 25), 'OBR-25 says that there is no such order or patient', 'no-result');
+  }
+  const status = REPORT_STATUS.get(sent ?? '');
+  if (status === undefined && !REFUSED_REPORT_STATUS.has(sent ?? '')) {
+    const [code, message] =
+      sent === undefined
+        ? (['101', 'OBR-25 is missing: it says nothing of the status'] as const)
+        : (['103', 'OBR-25 is not a code of table 0123: it says nothing of the status'] as const);
+    note(context, 'W', code, locate(segment, 25), message, 'unknown-status');
+  }
+  return status === undefined ? byDefault('status', 'unknown') : fixed('status', status);
+}
+
+/** The segments of one DiagnosticReport. */
+export interface ReportSource {
+  readonly obr: Segment;
+  readonly orc: Segment | undefined;
+  readonly notes: readonly Segment[];
+  readonly specimens: readonly Segment[];
+  readonly obx: readonly Segment[];
+}
+
+/**
+ * What a report of nothing but text says, as a person reads it (FHIR R4, DiagnosticReport.conclusion): its texts, each
+ * under its name where there are several.
+ */
+function conclusion(obx: readonly Segment[]): Contribution[] {
+  if (!obx.every((segment) => TEXT_TYPES.has(valueType(segment) ?? '') || isAttached(segment))) return [];
+  const texts = new Map<string, string[]>();
+  for (const segment of obx) {
+    const name = textOfConcept(first(segment, 3)) ?? '';
+    if (isAttached(segment)) continue;
+    const lines = texts.get(name) ?? [];
+    texts.set(name, lines);
+    lines.push(observedText(segment) ?? '');
+  }
+  const all = [...texts].map(([name, lines]) => [name, lines.join('\n').trim()]).filter(([, text]) => text !== '');
+  const text = all.map(([name, said]) => (all.length === 1 ? said : `${name}:\n${said}`)).join('\n\n');
+  return text === '' ? [] : [fixed('conclusion', text)];
+}
+
+/**
+ * A document of a report, which is stored once: in its Observation, where each result keeps its own order of time and none
+ * can take another's place; a list of the report's would lose the first when the second is sent alone. The report says what
+ * the document is and where it stands.
+ */
+function presented(attachment: JsonObject, obx: Segment, result: string | undefined): JsonObject {
+  const { data, ...about } = attachment;
+  if (typeof data !== 'string' || result === undefined) return attachment;
+  const title = textOfConcept(first(obx, 3));
+  return { ...about, url: result, size: bytesOfBase64(data), ...(title !== undefined && { title }) };
+}
+
+/** @param referenceTo the Observation that an OBX of the group is */
+export function report(
+  source: ReportSource,
+  referenceTo: (obx: Segment) => string | undefined,
+  context: MapContext,
+): Contribution[] {
+  const { obr, orc } = source;
+  const identifiers = [
+    entityIdentifier(orderNumber(obr, orc, 2), context, 'PLAC'),
+    entityIdentifier(orderNumber(obr, orc, 3), context, 'FILL'),
+  ].filter((found) => found !== undefined);
+  const specimen = (
+    source.specimens.length === 0
+      ? [specimenSource(obr)]
+      : source.specimens.map((spm) => specimenReference(spm, context))
+  ).filter((found) => found !== undefined);
+  const results = [...new Set(source.obx.map(referenceTo).filter((reference) => reference !== undefined))];
+  const presentedForm = source.obx.flatMap((obx) =>
+    attachmentsOf(obx, context).map((attachment) => presented(attachment, obx, referenceTo(obx))),
+  );
+  const notes = source.notes.map((nte) => annotation(nte, context)).filter((found) => found !== undefined);
+  return [
+    statusOf(obr, context),
+    ...(identifiers.length === 0 ? [] : [fixed('identifier', identifiers)]),
+    ...contributionsOf(obr, FIELDS, context),
+    ...basedOn(obr, orc, context),
+    ...reason(obr, orc, context),
+    ...conclusion(source.obx),
+    ...(results.length === 0
+      ? []
+      : [
+          {
+            ...fixed(
+              'result',
+              results.map((reference) => ({ reference })),
+            ),
+            adds: true,
+          },
+        ]),
+    ...(specimen.length === 0 ? [] : [fixed('specimen', specimen)]),
+    ...(presentedForm.length === 0 ? [] : [fixed('presentedForm', presentedForm)]),
+    ...(notes.length === 0
+      ? []
+      : [
+          fixed(
+            `extension ${NOTE}`,
+            notes.map((valueAnnotation) => ({ valueAnnotation })),
+          ),
+        ]),
+  ];
+}

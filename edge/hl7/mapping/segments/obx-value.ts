@@ -1,0 +1,224 @@
+/**
+ * OBX-5 by OBX-2 as value[x] (v2-to-FHIR `OBX[Observation]` 7 to 36, `OBX[Observation-Component]` 8 to 39). A value that
+ * does not fit its type is kept as text, with a warning. A unit is never lost: what is written as a number (`<5`, `5.6`)
+ * is a Quantity, and a text has the unit beside it, as a person reads both (FHIR R4, extension rendered-value).
+ */
+import type { Segment } from '../../../../shared/hl7/message.ts';
+import { fhirDateTime, fhirTime, readTimestamp } from '../../../../shared/hl7/time.ts';
+import { locate, locatePart, repetitions, repetitionTexts, type Part } from '../../../../shared/hl7/value.ts';
+import { printJson, type JsonObject } from '../../../../shared/json.ts';
+import { attempt, type MapContext, note, quietly } from '../context.ts';
+import { encapsulated, pointer } from '../datatypes/attachment.ts';
+import { codeableConcept } from '../datatypes/cwe.ts';
+import {
+  decimal,
+  numericRange,
+  structuredNumeric,
+  structuredText,
+  unitOf,
+  unitText,
+  writtenNumber,
+} from '../datatypes/quantity.ts';
+import { clean, code, fieldText, first, textOf, wholeText } from '../datatypes/text.ts';
+import { dateRange } from '../datatypes/time.ts';
+
+/** The members that a value makes: one `value…`, or the attachment that R4 has no value for. */
+export interface ObservedValue {
+  readonly value?: JsonObject;
+  readonly attachment?: JsonObject;
+}
+
+interface ValueContext extends MapContext {
+  readonly unit: JsonObject;
+  readonly unitText: string | undefined;
+}
+
+type Reader = (part: Part, context: ValueContext) => ObservedValue | undefined;
+
+const string = (text: string | undefined): ObservedValue | undefined =>
+  text === undefined ? undefined : { value: { valueString: text } };
+const value = (found: JsonObject | undefined): ObservedValue | undefined =>
+  found === undefined ? undefined : { value: found };
+
+const text: Reader = (part) => string(wholeText(part));
+
+/** A number that came as text is one where a unit says so, and where it is printed as it was sent: `007` is a text. */
+function measured(sent: string | undefined, unit: JsonObject): ObservedValue | undefined {
+  if (sent === undefined || Object.keys(unit).length === 0) return undefined;
+  const valueQuantity = writtenNumber(sent, unit);
+  const digits = sent.replace(/^[<>=≤≥]+\s*/, '');
+  return valueQuantity !== undefined && printJson(valueQuantity['value'] ?? null) === digits
+    ? { value: { valueQuantity } }
+    : undefined;
+}
+
+const textOrNumber: Reader = (part, context) => measured(wholeText(part), context.unit) ?? text(part, context);
+
+const RENDERED_VALUE = 'http://hl7.org/fhir/StructureDefinition/rendered-value';
+
+/** A text that has a unit, with both as a person reads them: R4 has no unit for a string. */
+function withUnit(observed: ObservedValue, unit: string | undefined): ObservedValue {
+  const sent = observed.value?.['valueString'];
+  if (typeof sent !== 'string' || unit === undefined || sent.endsWith(` ${unit}`)) return observed;
+  const rendered = { url: RENDERED_VALUE, valueString: `${sent} ${unit}` };
+  return { value: { ...observed.value, _valueString: { extension: [rendered] } } };
+}
+
+const coded: Reader = (part, context) => {
+  const concept = codeableConcept(part, context);
+  return concept === undefined ? undefined : { value: { valueCodeableConcept: concept } };
+};
+
+const number: Reader = (part, { unit }) => {
+  const valueQuantity = writtenNumber(textOf(part, 1) ?? '', unit);
+  return valueQuantity === undefined ? undefined : { value: { valueQuantity } };
+};
+
+const moment: Reader = (part, { zone }) => {
+  const sent = textOf(part, 1);
+  if (sent === undefined) return undefined;
+  return { value: { valueDateTime: fhirDateTime(readTimestamp(sent, locatePart(part, 1)), zone) } };
+};
+
+const time: Reader = (part) => {
+  const sent = textOf(part, 1);
+  return sent === undefined ? undefined : { value: { valueTime: fhirTime(sent, locatePart(part, 1)) } };
+};
+
+const structured: Reader = (part, { unit, unitText }) =>
+  value(structuredNumeric(part, unit)) ?? string(structuredText(part, unitText) || undefined);
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['NM', number],
+  ['ST', textOrNumber],
+  ['TX', text],
+  ['FT', text],
+  ['SN', structured],
+  ['CE', coded],
+  ['CWE', coded],
+  ['CNE', coded],
+  ['CF', coded],
+  ['IS', coded],
+  ['ID', coded],
+  ['DT', moment],
+  ['TS', moment],
+  ['DTM', moment],
+  ['TM', time],
+  [
+    'DR',
+    (part, context) => {
+      const valuePeriod = dateRange(part, quietly(context));
+      // Half of what was sent would be another period.
+      const sent = [1, 2].filter((end) => textOf(part, end) !== undefined);
+      return sent.length === Object.keys(valuePeriod ?? {}).length ? value(valuePeriod && { valuePeriod }) : undefined;
+    },
+  ],
+  [
+    'NR',
+    (part, { unit }) => {
+      const valueRange = numericRange(part, unit);
+      return valueRange === undefined ? undefined : { value: { valueRange } };
+    },
+  ],
+  ['VR', (part) => string([textOf(part, 1), textOf(part, 2)].filter(Boolean).join('-') || undefined)],
+  [
+    'ED',
+    (part) => {
+      const attachment = encapsulated(part);
+      return attachment === undefined ? undefined : { attachment };
+    },
+  ],
+  [
+    'RP',
+    (part) => {
+      const attachment = pointer(part);
+      return attachment === undefined ? undefined : { attachment };
+    },
+  ],
+]);
+
+/** Types whose repetitions are lines of one text. */
+export const TEXT_TYPES: ReadonlySet<string> = new Set(['TX', 'FT']);
+
+/** Types whose repetitions are the rows of one table of numbers (HL7 v2.5.1 §2.A.42, §2.A.46): a waveform has thousands. */
+export const TABLE_TYPES: ReadonlySet<string> = new Set(['MA', 'NA']);
+
+/** OBX-2; some write it as a coded value (`CWE^^HL70125`), of which the code counts. */
+export const valueType = (segment: Segment): string | undefined => code(fieldText(segment, 2))?.toUpperCase();
+
+/**
+ * The values of OBX-5, one for each repetition that has one. Without OBX-2, or with one we do not know, it is text.
+ */
+export function observedValues(segment: Segment, context: MapContext): ObservedValue[] {
+  const type = valueType(segment) ?? 'ST';
+  const parts = repetitions(segment, 5).filter((part) => part.raw !== '' && part.raw !== '""');
+  const unitPart = first(segment, 6);
+  const unit = unitText(unitPart);
+  const valueContext: ValueContext = { ...context, unit: unitOf(unitPart, context), unitText: unit };
+  if (TABLE_TYPES.has(type)) {
+    const table = observedTable(segment, type, context);
+    return table === undefined ? [] : [withUnit(table, unit)];
+  }
+  const reader = READERS.get(type);
+  if (reader === undefined && parts[0] !== undefined) {
+    const message = 'OBX-2 is not a value type of table 0125 that is mapped: OBX-5 is kept as text';
+    note(context, 'W', '103', `${segment.id}^${segment.sequence}^2`, message, 'unknown-value-type');
+  }
+  if (TEXT_TYPES.has(type)) {
+    const lines = observedText(segment);
+    const found = measured(lines, valueContext.unit) ?? string(lines);
+    return found === undefined ? [] : [withUnit(found, unit)];
+  }
+  return parts
+    .map((part) => observed(part, type, reader ?? textOrNumber, valueContext))
+    .filter((found) => found !== undefined)
+    .map((found) => withUnit(found, unit));
+}
+
+/** OBX-5 of a TX or FT: its repetitions are lines. */
+export function observedText(segment: Segment): string | undefined {
+  const lines = repetitionTexts(segment, 5)
+    .map(clean)
+    .filter((line) => line !== undefined);
+  return lines.length === 0 ? undefined : lines.join('\n');
+}
+
+/** Row 25 and `NA[SampledData]` 3 to 7: the numbers row by row; how far apart they are, v2 does not say. */
+function observedTable(segment: Segment, type: string, context: MapContext): ObservedValue | undefined {
+  const { component, repetition } = segment.source.delimiters;
+  const rows = (segment.field(5) ?? '').split(repetition).filter((row) => row !== '' && row !== '""');
+  if (rows.length === 0) return undefined;
+  const samples = rows.map((row) => row.split(component).map((sample) => sample.trim()));
+  if (samples.every((row) => row.every((sample) => decimal(sample) !== undefined))) {
+    return string(samples.map((row) => row.join(' ')).join('\n'));
+  }
+  noteOtherType(locate(segment, 5), type, context);
+  return string(observedText(segment));
+}
+
+function observed(part: Part, type: string, reader: Reader, context: ValueContext): ObservedValue | undefined {
+  // A Fault of a date becomes the warning below: the value is kept.
+  const found = attempt(quietly(context), () => reader(part, context));
+  if (found !== undefined) return found;
+  const kept = wholeText(part);
+  if (kept === undefined) return undefined;
+  noteOtherType(locatePart(part), type, context);
+  return { value: { valueString: kept } };
+}
+
+function noteOtherType(at: string, type: string, context: MapContext): void {
+  note(context, 'W', '102', at, `OBX-5 is no ${type}: it is kept as text`, 'value-of-another-type');
+}
+
+const ATTACHED: ReadonlySet<string> = new Set(['ED', 'RP']);
+
+/** Whether OBX-5 is a document, or a pointer to one. */
+export const isAttached = (segment: Segment): boolean => ATTACHED.has(valueType(segment) ?? '');
+
+/** The attachments of an OBX, for the report's presented form. */
+export function attachmentsOf(segment: Segment, context: MapContext): JsonObject[] {
+  if (!isAttached(segment)) return [];
+  return observedValues(segment, quietly(context))
+    .map(({ attachment }) => attachment)
+    .filter((found) => found !== undefined);
+}

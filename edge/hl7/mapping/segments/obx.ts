@@ -1,0 +1,272 @@
+/** OBX (and what of OBR and SPM belongs to it) as Observation (v2-to-FHIR `OBX[Observation]`, `OBX[Observation-Component]`). */
+import type { Segment } from '../../../../shared/hl7/message.ts';
+import { rawAt, repetitions } from '../../../../shared/hl7/value.ts';
+import type { Json } from '../../../../shared/json.ts';
+import { quietly, type MapContext } from '../context.ts';
+import { concept, mappedConcept } from '../datatypes/cwe.ts';
+import { entityIdentifier } from '../datatypes/hd.ts';
+import { entity, inFunction, organization, practitioner, producer } from '../datatypes/party.ts';
+import { decimal, unitOf } from '../datatypes/quantity.ts';
+import { fieldText, first, isValued, textOf } from '../datatypes/text.ts';
+import { dateTime } from '../datatypes/time.ts';
+import { contributionsOf, type FieldMap } from '../field-map.ts';
+import { fixed, type Contribution } from '../../precedence/contribution.ts';
+import { conceptKey, entityKey, join } from '../key.ts';
+import { INTERPRETATION, NATURE_OF_ABNORMAL_TESTING } from '../tables/concept-maps.ts';
+import type { SentKey } from '../statement.ts';
+import { valueSaid } from '../value-text.ts';
+import { annotations } from './nte.ts';
+import { ABSENT, statusOf } from './obx-status.ts';
+import { observedText, observedValues, type ObservedValue } from './obx-value.ts';
+import { orderWithoutNumber, type OrderNumbers } from './orc.ts';
+import type { GroupSegment } from './rule.ts';
+import { specimenOf } from './spm.ts';
+
+const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
+/** R5 allows an Attachment as a value; this is its R4 form (rows 26, 27, 29 and 30). */
+const VALUE_ATTACHMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
+const SUB_ID = `${STRUCTURE}/observation-v2-subid`;
+const OBSERVATION_TYPE = 'http://terminology.hl7.org/CodeSystem/v2-0936';
+
+/** Row 37: `3.5-5.0` is also given as numbers. */
+function referenceRange(segment: Segment, context: MapContext): Json | undefined {
+  const text = fieldText(segment, 7);
+  if (text === undefined) return undefined;
+  const bounds = /^(-?[\d.]+)\s*-\s*(-?[\d.]+)$/.exec(text);
+  const low = decimal(bounds?.[1] ?? '');
+  const high = decimal(bounds?.[2] ?? '');
+  if (low === undefined || high === undefined || Number(low) > Number(high)) return [{ text }];
+  const unit = unitOf(first(segment, 6), context);
+  return [{ low: { value: low, ...unit }, high: { value: high, ...unit }, text }];
+}
+
+/** `OG[Extension-Subidentifier]` 3 to 10: group, sequence and identifier where OBX-4 has them, the text where not. */
+function subId(segment: Segment): Json | undefined {
+  const part = first(segment, 4);
+  if (part === undefined) return undefined;
+  const original = textOf(part, 1);
+  const group = decimal(textOf(part, 2) ?? '');
+  const sequence = decimal(textOf(part, 3) ?? '');
+  const identifier = textOf(part, 4);
+  const extension = [
+    ...(original === undefined ? [] : [{ url: 'original-sub-identifier', valueString: original }]),
+    ...(group === undefined ? [] : [{ url: 'group', valueDecimal: group }]),
+    ...(sequence === undefined ? [] : [{ url: 'sequence', valueDecimal: sequence }]),
+    ...(identifier === undefined ? [] : [{ url: 'identifier', valueString: identifier }]),
+  ];
+  return extension.length === 0 ? undefined : { extension };
+}
+
+/** Rows 51, 53, 64 and 68 to 70: who measured, and where. */
+function performers(segment: Segment, context: MapContext): Json | undefined {
+  const found = [
+    ...repetitions(segment, 16).map((part) => practitioner(part, context)),
+    ...repetitions(segment, 15).map((part) => producer(part, context)),
+    ...repetitions(segment, 23).map((part) => organization(part, context)),
+    ...repetitions(segment, 25).map((part) => {
+      const director = practitioner(part, context);
+      return director && inFunction(director, 'http://terminology.hl7.org/CodeSystem/v2-0912', 'MDIR');
+    }),
+  ].filter((party) => party !== undefined);
+  return found.length === 0 ? undefined : found;
+}
+
+const PERFORMER_FIELDS = [15, 16, 23, 25];
+
+const FIELDS: readonly FieldMap[] = [
+  { field: 3, rows: '5', element: 'code', map: (segment, context) => concept(segment, 3, context) },
+  { field: 4, rows: '6', element: `extension ${SUB_ID}`, map: subId },
+  { field: 7, rows: '37', element: 'referenceRange', map: referenceRange },
+  {
+    field: 8,
+    rows: '38',
+    element: 'interpretation',
+    map: (segment, context) =>
+      repetitions(segment, 8)
+        .map((part) => mappedConcept(part, context, INTERPRETATION))
+        .filter((found) => found !== undefined),
+  },
+  {
+    field: 10,
+    rows: '40, 41',
+    element: `extension ${STRUCTURE}/observation-nature-of-abnormal-test`,
+    map: (segment, context) =>
+      repetitions(segment, 10)
+        .map((part) => mappedConcept(part, context, NATURE_OF_ABNORMAL_TESTING))
+        .filter((found) => found !== undefined)
+        .map((valueCodeableConcept) => ({ valueCodeableConcept })),
+  },
+  {
+    field: 14,
+    rows: '50',
+    element: 'effective[x]',
+    map: (segment, context) => {
+      const effectiveDateTime = dateTime(first(segment, 14), context);
+      return effectiveDateTime === undefined ? undefined : { effectiveDateTime };
+    },
+  },
+  ...PERFORMER_FIELDS.map((field, at): FieldMap => ({
+    field,
+    rows: '51, 53, 64, 68, 69, 70',
+    element: 'performer',
+    // All four make one list: the first that is valued makes it.
+    when: (segment) => PERFORMER_FIELDS.slice(0, at).every((other) => !isValued(segment, other)),
+    map: performers,
+  })),
+  {
+    field: 17,
+    rows: '56',
+    element: 'method',
+    map: (segment, context) => concept(segment, 17, context),
+  },
+  {
+    field: 18,
+    rows: '57',
+    element: 'device',
+    map: (segment, context) => {
+      const part = first(segment, 18);
+      return part && entity('Device', part, context);
+    },
+  },
+  {
+    field: 19,
+    rows: '58, 59',
+    element: `extension ${STRUCTURE}/observation-analysis-date-time`,
+    map: (segment, context) => {
+      const valueDateTime = dateTime(first(segment, 19), context);
+      return valueDateTime === undefined ? undefined : { valueDateTime };
+    },
+  },
+  {
+    field: 20,
+    rows: '60',
+    element: 'bodySite',
+    map: (segment, context) => concept(segment, 20, context),
+  },
+  {
+    field: 21,
+    rows: '61, 62',
+    element: 'identifier',
+    map: (segment, context) => {
+      const identifier = entityIdentifier(first(segment, 21), context, 'FILL');
+      return identifier === undefined ? undefined : [identifier];
+    },
+  },
+  {
+    field: 29,
+    rows: '74, 75',
+    element: 'category',
+    map: (segment) => {
+      const code = fieldText(segment, 29);
+      return code === undefined ? undefined : [{ coding: [{ system: OBSERVATION_TYPE, code }] }];
+    },
+  },
+];
+
+export const OBX: GroupSegment = {
+  name: 'OBX',
+  followsPid: true,
+  source: 'OBX[Observation]',
+  fields: FIELDS,
+};
+
+/** OBX-2, 5, 6, 7 and 8 are one statement: where there is a value, what it leaves empty is not so any more. */
+function valueContributions(segments: readonly Segment[], context: MapContext): Contribution[] {
+  const value = valueOf(segments, context);
+  return value.length === 0 ? [] : [...NO_VALUE, ...value];
+}
+
+/** What OBX-5, or OBX-11 in its place, says; nothing where both say nothing of a value. */
+function valueOf(segments: readonly Segment[], context: MapContext): Contribution[] {
+  const [segment] = segments;
+  if (segment === undefined) return [];
+  const isDeleted = segments.every((line) => line.field(5) === '""');
+  if (isDeleted) return [fixed('dataAbsentReason', null)];
+  const values = segments.length > 1 ? joined(segments) : observedValues(segment, context);
+  if (values.length === 0) {
+    const reason = ABSENT.get(fieldText(segment, 11)?.toUpperCase() ?? '');
+    return reason === undefined ? [] : [fixed('dataAbsentReason', reason)];
+  }
+  const [only] = values;
+  if (values.length === 1 && only !== undefined) {
+    return [
+      fixed('value[x]', only.value ?? null),
+      fixed(
+        `extension ${VALUE_ATTACHMENT}`,
+        only.attachment === undefined ? null : { valueAttachment: only.attachment },
+      ),
+    ];
+  }
+  const code = concept(segment, 3, context) ?? {};
+  const component = values.map(({ value, attachment }) => ({
+    ...(attachment !== undefined && { extension: [{ url: VALUE_ATTACHMENT, valueAttachment: attachment }] }),
+    code,
+    ...value,
+  }));
+  return [fixed('component', component)];
+}
+
+const NO_VALUE: readonly Contribution[] = [
+  fixed('value[x]', null),
+  fixed('component', null),
+  fixed(`extension ${VALUE_ATTACHMENT}`, null),
+  fixed('dataAbsentReason', null),
+  fixed('referenceRange', null),
+  fixed('interpretation', null),
+];
+
+/** Lines of a text that came as one OBX each become one text; an empty line is a line. */
+function joined(segments: readonly Segment[]): readonly ObservedValue[] {
+  const valueString = segments
+    .map((line) => observedText(line) ?? '')
+    .join('\n')
+    .trim();
+  return valueString === '' ? [] : [{ value: { valueString } }];
+}
+
+/** OBX-3, OBX-4 and OBX-21 of an order's number and a time, which is OBR-7 where there is no OBX-14 (§7.4.2.14). */
+export function observationKey(obx: Segment, obr: Segment | undefined, numbers: OrderNumbers): SentKey {
+  const instance = first(obx, 21);
+  const time = fieldText(obx, 14) ?? (obr === undefined ? undefined : fieldText(obr, 7));
+  const what = join(
+    ...conceptKey(first(obx, 3)),
+    rawAt(obx, 4),
+    ...(instance === undefined ? [] : entityKey(instance)),
+    ...orderWithoutNumber(obr, numbers, time),
+  );
+  return { what, ...numbers, time };
+}
+
+/** OBX-5 as a text that is equal when the same was observed. @param obx the lines of one text, else one */
+export const observedAs = (obx: readonly Segment[], context: MapContext): string =>
+  valueSaid(valueContributions(obx, context));
+
+/** The segments of one Observation. */
+export interface ObservationSource {
+  /** More than one where a text came line by line. */
+  readonly obx: readonly Segment[];
+  readonly obr: Segment | undefined;
+  readonly specimen: Segment | undefined;
+  readonly notes: readonly Segment[];
+}
+
+export function observation(source: ObservationSource, context: MapContext): Contribution[] {
+  const [segment] = source.obx;
+  if (segment === undefined) return [];
+  return [
+    ...statusOf(source.obx.at(-1) ?? segment, context),
+    ...effectiveOfOrder(segment, source.obr, context),
+    ...valueContributions(source.obx, context),
+    ...contributionsOf(segment, FIELDS, context),
+    ...specimenOf(segment, source.specimen, source.obr, context),
+    ...annotations(source.notes, context),
+  ];
+}
+
+/** HL7 v2.5.1 §7.4.2.14: without OBX-14 the time of the order's specimen or observation holds. */
+function effectiveOfOrder(segment: Segment, obr: Segment | undefined, context: MapContext): Contribution[] {
+  if (obr === undefined || isValued(segment, 14)) return [];
+  // OBR-7 that is no date is reported where the report is made of it.
+  const effectiveDateTime = dateTime(first(obr, 7), quietly(context));
+  return effectiveDateTime === undefined ? [] : [fixed('effective[x]', { effectiveDateTime })];
+}

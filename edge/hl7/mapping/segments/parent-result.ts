@@ -1,0 +1,176 @@
+/**
+ * Which result the results of an OBR belong to (HL7 v2.5.1 §4.5.3.26, OBR-26 parent result; §4.5.3.29, OBR-29 parent
+ * number): a susceptibility to its isolate. To be tied to the wrong isolate is worse than to none, so all that the message
+ * says of the parent must fit one result, and no other.
+ */
+import type { Segment } from '../../../../shared/hl7/message.ts';
+import { componentOf, repetitions, type Part } from '../../../../shared/hl7/value.ts';
+import { codeOf } from '../datatypes/cwe.ts';
+import { fieldText, first, textOf, wholeText } from '../datatypes/text.ts';
+import type { OrderNumbers } from './orc.ts';
+
+/** An OBR with its ORC, its numbers and the OBX that follow it. */
+export interface Order {
+  readonly obr: Segment;
+  readonly orc: Segment | undefined;
+  readonly numbers: OrderNumbers;
+  readonly obx: readonly Segment[];
+}
+
+/** OBR-29, else ORC-8: the parent's order, each number an EI within the component. */
+export function parentNumbers(obr: Segment, orc: Segment | undefined): OrderNumbers {
+  const pair = first(obr, 29) ?? (orc === undefined ? undefined : first(orc, 8));
+  const number = (component: number): Part | undefined => {
+    const part = pair === undefined ? undefined : componentOf(pair, component);
+    return textOf(part, 1) === undefined ? undefined : part;
+  };
+  return { placer: number(1), filler: number(2) };
+}
+
+/** OBR-26, a PRL: OBX-3, OBX-4 and OBX-5 of the parent. */
+interface ParentResult {
+  readonly code: string | undefined;
+  readonly system: string | undefined;
+  readonly name: string | undefined;
+  readonly subId: string | undefined;
+  readonly value: string | undefined;
+}
+
+function parentResult(obr: Segment): ParentResult | undefined {
+  const part = first(obr, 26);
+  if (part === undefined) return undefined;
+  const identifier = componentOf(part, 1);
+  const [code, name, system, , alternateName] = [1, 2, 3, 4, 5].map((number) => textOf(identifier, number));
+  const found = { code, name: name ?? alternateName, system, subId: textOf(part, 2), value: textOf(part, 3) };
+  return Object.values(found).every((value) => value === undefined) ? undefined : found;
+}
+
+/** What a person reads of the parent: `Organism 1: Escherichia coli`. */
+export function parentText(obr: Segment): string | undefined {
+  const parent = parentResult(obr);
+  if (parent === undefined) return undefined;
+  const which = [parent.name ?? parent.code, parent.subId].filter((text) => text !== undefined).join(' ');
+  return [which, parent.value].filter(Boolean).join(': ');
+}
+
+/** The parents that OBR-26 and OBR-29 name among the orders of a message; undefined unless exactly one fits. */
+export interface Parents {
+  readonly orderOf: (numbers: OrderNumbers) => Order | undefined;
+  readonly obxOf: (child: Order) => Segment | undefined;
+}
+
+/** An OBX with all that OBR-26 may say of it, read once. */
+interface Candidate {
+  readonly order: Order;
+  readonly obx: Segment;
+  readonly system: string | undefined;
+  readonly subId: string | undefined;
+  /** In small letters; made when a child first asks. */
+  readonly said: () => ReadonlySet<string>;
+}
+
+/** Indexes the orders once, when a child first asks: a message may have thousands of both. */
+export function parentsAmong(orders: readonly Order[]): Parents {
+  const index = once(() => indexOf(orders));
+  const found = new Map<Order, Segment | undefined>();
+  const find = (child: Order): Segment | undefined => {
+    const parent = parentResult(child.obr);
+    if (parent?.code === undefined) return undefined;
+    let only: Candidate | undefined;
+    for (const scope of scopesNamedBy(parentNumbers(child.obr, child.orc))) {
+      for (const candidate of index().obx.get(keyOf(scope, parent.code)) ?? []) {
+        if (candidate.order === child || !isParent(candidate, parent)) continue;
+        if (only !== undefined) return undefined;
+        only = candidate;
+      }
+    }
+    return only?.obx;
+  };
+  return {
+    orderOf: (numbers) => {
+      const named = isNamed(numbers) ? scopesNamedBy(numbers) : [];
+      const all = named.flatMap((scope) => index().orders.get(keyOf(scope)) ?? []);
+      return all.length === 1 ? all[0] : undefined;
+    },
+    obxOf: (child) => {
+      if (!found.has(child)) found.set(child, find(child));
+      return found.get(child);
+    },
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** Placer's and filler's number: as they are sent, null where there is none, `ANY` whatever it is. */
+type Scope = readonly [placer: string | null | typeof ANY, filler: string | null | typeof ANY];
+const ANY = true;
+const keyOf = (scope: Scope, code?: string): string => JSON.stringify([...scope, code]);
+
+const textsOf = ({ placer, filler }: OrderNumbers) => [textOf(placer, 1) ?? null, textOf(filler, 1) ?? null] as const;
+const isNamed = (numbers: OrderNumbers): boolean => textsOf(numbers).some((text) => text !== null);
+
+/** Under which an order is found. */
+function scopesOf(numbers: OrderNumbers): Scope[] {
+  const [placer, filler] = textsOf(numbers);
+  const unnamed: Scope = [ANY, ANY];
+  return [
+    unnamed,
+    ...(isNamed(numbers) ? [[placer, filler] as const] : []),
+    ...(placer === null ? [] : [[placer, ANY] as const]),
+    ...(filler === null ? [] : [[ANY, filler] as const]),
+  ];
+}
+
+/** Where the orders are that these numbers name: every number that both have is the same, and there is one. */
+function scopesNamedBy(numbers: OrderNumbers): Scope[] {
+  const [placer, filler] = textsOf(numbers);
+  if (placer === null && filler === null) return [[ANY, ANY]];
+  if (placer === null) return [[ANY, filler]];
+  if (filler === null) return [[placer, ANY]];
+  return [
+    [placer, filler],
+    [placer, null],
+    [null, filler],
+  ];
+}
+
+function indexOf(orders: readonly Order[]) {
+  const byNumbers = new Map<string, Order[]>();
+  const byCode = new Map<string, Candidate[]>();
+  for (const order of orders) {
+    const scopes = scopesOf(order.numbers);
+    for (const scope of scopes) add(byNumbers, keyOf(scope), order);
+    for (const obx of order.obx) {
+      const identifier = first(obx, 3);
+      const code = codeOf(identifier);
+      if (code === undefined) continue;
+      const said = once(() => saidBy(obx));
+      const candidate = { order, obx, system: textOf(identifier, 3)?.toUpperCase(), subId: fieldText(obx, 4), said };
+      for (const scope of scopes) add(byCode, keyOf(scope, code), candidate);
+    }
+  }
+  return { orders: byNumbers, obx: byCode };
+}
+
+function add<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+const isParent = (own: Candidate, { system, subId, value }: ParentResult): boolean =>
+  (system === undefined || own.system === undefined || system.toUpperCase() === own.system) &&
+  (subId === undefined || own.subId === subId) &&
+  (value === undefined || own.said().has(value.toLowerCase()));
+
+/** PRL.3 is the text of OBX-5; some send one of its codes. */
+function saidBy(obx: Segment): ReadonlySet<string> {
+  const texts = repetitions(obx, 5).flatMap((part) => [
+    wholeText(part),
+    ...[1, 2, 4, 5, 9].map((number) => textOf(part, number)),
+  ]);
+  return new Set(texts.flatMap((text) => text?.toLowerCase() ?? []));
+}

@@ -1,0 +1,50 @@
+/**
+ * PV1 as far as it speaks of what the gateway keeps: whether the patient is a VIP (v2-to-FHIR `PV1[Patient]`), and the
+ * number of the visit, to which results, diagnoses and procedures refer. The gateway keeps no Encounter.
+ */
+import type { Segment } from '../../../../shared/hl7/message.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
+import type { MapContext } from '../context.ts';
+import { codeableConcept } from '../datatypes/cwe.ts';
+import { identifier } from '../datatypes/cx.ts';
+import { identifierType } from '../datatypes/hd.ts';
+import { first } from '../datatypes/text.ts';
+import type { FieldMap } from '../field-map.ts';
+import { firstOne, type PatientSegment } from './rule.ts';
+
+const FIELDS: readonly FieldMap[] = [
+  {
+    field: 16,
+    rows: '18, 19',
+    element: 'extension http://hl7.org/fhir/StructureDefinition/patient-importance',
+    map: (segment, context) => {
+      const valueCodeableConcept = codeableConcept(first(segment, 16), context, 'HL70099');
+      return valueCodeableConcept === undefined ? undefined : { valueCodeableConcept };
+    },
+  },
+];
+
+export const PV1: PatientSegment = {
+  name: 'PV1',
+  contributions: firstOne(FIELDS),
+  source: 'PV1[Patient]',
+  fields: FIELDS,
+};
+
+/**
+ * The visit of a message by its number: PV1-19 (`PV1[Encounter]`), else PID-18, the account, which many systems open for
+ * each visit (`PID[Patient]`, row 29).
+ *
+ * @returns a logical reference (FHIR R4, References); undefined where there is no number
+ */
+export function visitOf(pid: Segment, pv1: Segment | undefined, context: MapContext): JsonObject | undefined {
+  const numbers = [
+    { part: pv1 && first(pv1, 19), type: 'VN' },
+    { part: first(pid, 18), type: 'AN' },
+  ];
+  for (const { part, type } of numbers) {
+    const found = part === undefined ? undefined : identifier(part, context);
+    if (found !== undefined) return { type: 'Encounter', identifier: { type: identifierType(type), ...found } };
+  }
+  return undefined;
+}

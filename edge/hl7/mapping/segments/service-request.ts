@@ -1,0 +1,40 @@
+/**
+ * The order behind a result, to which the gateway can only refer, since it keeps no ServiceRequest: its number, who
+ * ordered it and why (v2-to-FHIR `OBR[ServiceRequest]`, `ORC[ServiceRequest]`, as far as a reference has a place for it).
+ */
+import type { Segment } from '../../../../shared/hl7/message.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
+import type { MapContext } from '../context.ts';
+import { concepts } from '../datatypes/cwe.ts';
+import { entityIdentifier } from '../datatypes/hd.ts';
+import { practitioner } from '../datatypes/party.ts';
+import { first, members } from '../datatypes/text.ts';
+import { fixed, type Contribution } from '../../precedence/contribution.ts';
+import { orderNumbers } from './orc.ts';
+
+/** An element of another resource at a reference to it (FHIR R4, Version Management, extensions for other versions). */
+const REQUESTER = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ServiceRequest.requester';
+const REASON = 'http://hl7.org/fhir/StructureDefinition/workflow-reasonCode';
+
+/** `basedOn`, of a result or a report: the order by its placer's number, else by its filler's. */
+export function basedOn(obr: Segment, orc: Segment | undefined, context: MapContext): Contribution[] {
+  const { placer, filler } = orderNumbers(obr, orc);
+  const identifier = entityIdentifier(placer, context, 'PLAC') ?? entityIdentifier(filler, context, 'FILL');
+  const orderer = first(obr, 16) ?? (orc === undefined ? undefined : first(orc, 12));
+  const valueReference = orderer === undefined ? undefined : practitioner(orderer, context);
+  const found = members({
+    extension: valueReference === undefined ? undefined : [{ url: REQUESTER, valueReference }],
+    identifier,
+    display: typeof valueReference?.['display'] === 'string' ? `ordered by ${valueReference['display']}` : undefined,
+  });
+  return found === undefined ? [] : [fixed('basedOn', [{ type: 'ServiceRequest', ...found }], 'OBR-2')];
+}
+
+/** OBR-31, else ORC-16: why it was ordered. */
+export function reason(obr: Segment, orc: Segment | undefined, context: MapContext): Contribution[] {
+  const own = concepts(obr, 31, context);
+  const found: readonly JsonObject[] = own.length > 0 || orc === undefined ? own : concepts(orc, 16, context);
+  if (found.length === 0) return [];
+  const extensions = found.map((valueCodeableConcept) => ({ valueCodeableConcept }));
+  return [fixed(`extension ${REASON}`, extensions, 'OBR-31')];
+}

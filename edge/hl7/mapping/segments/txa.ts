@@ -1,0 +1,190 @@
+/** TXA, with its OBX and NTE, as DocumentReference (v2-to-FHIR `TXA[…]`, `OBX[…]` and `NTE[DocumentReference]`). */
+import type { Segment } from '../../../../shared/hl7/message.ts';
+import { locate, locatePart, repetitions } from '../../../../shared/hl7/value.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
+import { note, noteUnknownCode, type MapContext } from '../context.ts';
+import { encapsulated, mediaType, plainText, pointer } from '../datatypes/attachment.ts';
+import { concept, conceptOf, mappedConcept, sentAs } from '../datatypes/cwe.ts';
+import { entityIdentifier } from '../datatypes/hd.ts';
+import { practitioner } from '../datatypes/party.ts';
+import { fieldText, first, isValued, textOf, wholeText } from '../datatypes/text.ts';
+import { instant } from '../datatypes/time.ts';
+import { contributionsOf, type FieldMap } from '../field-map.ts';
+import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
+import { join, numberKey } from '../key.ts';
+import { DOCUMENT_CONFIDENTIALITY } from '../tables/concept-maps.ts';
+import { COMPLETION_STATUS, DOCUMENT_STATUS } from '../tables/status.ts';
+import { commentText } from './nte.ts';
+import { valueType } from './obx-value.ts';
+import type { GroupSegment } from './rule.ts';
+
+const AVAILABILITY = 'http://terminology.hl7.org/CodeSystem/v2-0273';
+
+const FIELDS: readonly FieldMap[] = [
+  {
+    field: 2,
+    rows: '5',
+    element: 'type',
+    map: (segment, context) => concept(segment, 2, context),
+  },
+  {
+    field: 6,
+    rows: '9',
+    element: 'date',
+    map: (segment, context) => instant(first(segment, 6), context),
+  },
+  {
+    field: 9,
+    rows: '14',
+    element: 'author',
+    map: (segment, context) =>
+      repetitions(segment, 9)
+        .map((part) => practitioner(part, context))
+        .filter((found) => found !== undefined),
+  },
+  {
+    field: 10,
+    rows: '15',
+    element: 'authenticator',
+    map: (segment, context) => {
+      const part = first(segment, 10);
+      return part && practitioner(part, context);
+    },
+  },
+  {
+    field: 12,
+    rows: '17',
+    element: 'masterIdentifier',
+    map: (segment, context) => entityIdentifier(first(segment, 12), context),
+  },
+  {
+    field: 16,
+    rows: '21',
+    element: 'identifier',
+    map: (segment) => {
+      const value = fieldText(segment, 16);
+      return value === undefined ? undefined : [{ value }];
+    },
+  },
+  {
+    field: 17,
+    rows: '22',
+    element: 'docStatus',
+    map: (segment, context) => {
+      const status = COMPLETION_STATUS.get(fieldText(segment, 17)?.toUpperCase() ?? '');
+      if (status === undefined) noteUnknownCode(segment, 17, 'table 0271', context);
+      return status;
+    },
+  },
+  {
+    field: 18,
+    rows: '23',
+    element: 'securityLabel',
+    map: (segment, context) => {
+      const label = mappedConcept(first(segment, 18), context, DOCUMENT_CONFIDENTIALITY);
+      return label === undefined ? undefined : [label];
+    },
+  },
+  {
+    field: 25,
+    rows: '32',
+    element: 'description',
+    map: (segment) => {
+      const lines = repetitions(segment, 25).map(wholeText).filter(Boolean);
+      return lines.length === 0 ? undefined : lines.join(' ');
+    },
+  },
+];
+
+export const TXA: GroupSegment = {
+  name: 'TXA',
+  followsPid: true,
+  source: 'TXA[DocumentReference]',
+  fields: FIELDS,
+};
+
+/** Rows 3 and 24 to 26. */
+function statusOf(segment: Segment, isCancelled: boolean, context: MapContext): Contribution[] {
+  const sent = fieldText(segment, 19)?.toUpperCase();
+  if (sent !== undefined && !DOCUMENT_STATUS.has(sent)) noteUnknownCode(segment, 19, 'table 0273', context);
+  const status = isCancelled ? 'entered-in-error' : (DOCUMENT_STATUS.get(sent ?? '') ?? 'current');
+  const original = sent === undefined || sent === 'AV' ? null : sentAs(conceptOf(AVAILABILITY, sent));
+  return [fixed('status', status), fixed('_status', original)];
+}
+
+/** `OBX[DocumentReference]` 7 to 12: documents and pointers one content each, the lines of a text one together. */
+function contents(source: DocumentSource, context: MapContext): JsonObject[] {
+  const attached: JsonObject[] = [];
+  const lines: string[] = [];
+  for (const segment of source.obx) {
+    const type = valueType(segment);
+    // An empty line of a text is a line.
+    if (!isValued(segment, 5)) lines.push('');
+    for (const part of repetitions(segment, 5)) {
+      const attachment = type === 'ED' ? encapsulated(part) : type === 'RP' ? pointer(part) : undefined;
+      if (attachment !== undefined) attached.push(attachment);
+      else if (type === 'ED' || type === 'RP') {
+        const message = `OBX-5 is no ${type}: the document cannot be read from it`;
+        note(context, 'E', '102', locatePart(part, type === 'ED' ? 5 : 1), message, 'unreadable-document');
+      } else {
+        lines.push(wholeText(part) ?? '');
+      }
+    }
+  }
+  const text = lines.join('\n').trim();
+  const comments = source.notes.map(commentText).filter((comment) => comment !== undefined);
+  return [...attached, ...(text === '' ? [] : [plainText(text)]), ...comments.map(plainText)];
+}
+
+/**
+ * TXA-12, or TXA-13 for the document it belongs to.
+ *
+ * @param sender whose a number is that names no authority
+ */
+export function documentKey(txa: Segment, field: 12 | 13, sender: string): string | undefined {
+  const id = first(txa, field);
+  return textOf(id, 1) === undefined ? undefined : join(...numberKey(id, sender));
+}
+
+/** The segments of one DocumentReference. */
+export interface DocumentSource {
+  readonly txa: Segment;
+  readonly obx: readonly Segment[];
+  readonly notes: readonly Segment[];
+}
+
+interface DocumentOptions {
+  /** T11: the document was cancelled (HL7 v2.5.1 §9.6.11). */
+  readonly isCancelled: boolean;
+  readonly parent: ParentDocument | undefined;
+}
+
+/** TXA-13: what this document is added to or takes the place of. */
+export interface ParentDocument {
+  readonly code: 'appends' | 'replaces';
+  /** A Reference. */
+  readonly target: JsonObject;
+}
+
+export function document(source: DocumentSource, options: DocumentOptions, context: MapContext): Contribution[] {
+  const { txa } = source;
+  const attachments = contents(source, context);
+  return [
+    ...statusOf(txa, options.isCancelled, context),
+    ...contributionsOf(txa, FIELDS, context),
+    ...(options.parent === undefined ? [] : [{ ...fixed('relatesTo', [{ ...options.parent }]), adds: true }]),
+    attachments.length === 0
+      ? byDefault('content', [{ attachment: announced(txa) }])
+      : fixed(
+          'content',
+          attachments.map((attachment) => ({ attachment })),
+        ),
+  ];
+}
+
+/** T01 announces a document without its content, which R4 demands (content 1..*): what is known of it. */
+function announced(txa: Segment): JsonObject {
+  const contentType = mediaType(fieldText(txa, 3), undefined);
+  const title = fieldText(txa, 25) ?? fieldText(txa, 16) ?? textOf(first(txa, 12), 1) ?? locate(txa);
+  return { ...(contentType !== undefined && { contentType }), title };
+}

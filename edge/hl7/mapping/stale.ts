@@ -1,0 +1,35 @@
+/** What is said of a statement that came after a newer one: to the sender, and of a correction to the administrator. */
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locate } from '../../../shared/hl7/value.ts';
+import { note, type MapContext } from './context.ts';
+import type { Draft } from './drafts.ts';
+import type { Order } from '../precedence/precedence.ts';
+
+export function noteStale(segment: Segment, context: MapContext): void {
+  const message = `something newer is known than ${segment.id} says: it changed only what was not known yet`;
+  note(context, 'W', '205', locate(segment), message, 'stale');
+}
+
+/** A sender corrected or withdrew a result, and what stands is newer: a person must see which of the two is right. */
+export function attendStaleCorrection(
+  { segment }: { readonly segment: Segment },
+  { type, id }: Draft,
+  patient: Draft,
+  order: Order,
+  context: MapContext,
+): void {
+  // The same correction sent again under another control id is listed once.
+  const when = order.split('|').slice(1, 3).join('|');
+  context.attend({
+    kind: 'stale-correction',
+    patients: [patient.id],
+    about: `${type}/${id} ${when}`,
+    detail: { type, id, at: locate(segment) },
+  });
+}
+
+/** A withdrawal hides a statement of its own time: a person must see which of the two was made last. */
+export function attendTie({ type, id }: Draft, patientId: string, order: Order, attend: MapContext['attend']): void {
+  const about = `${type}/${id} ${order.split('|')[1]}`;
+  attend({ kind: 'tied-withdrawal', patients: [patientId], about, detail: { type, id } });
+}

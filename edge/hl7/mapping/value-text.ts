@@ -1,0 +1,24 @@
+/** What an Observation says was observed, as a text that is equal when it is. */
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { sortedJson } from '../../../shared/json.ts';
+import type { Contribution } from '../precedence/contribution.ts';
+
+/** @param content members of an Observation */
+export function valueText(content: JsonObject): string {
+  const values = Object.entries(content).filter(([name]) => /^value[A-Z]/.test(name) || name === 'component');
+  const extensions = Array.isArray(content['extension']) ? content['extension'].filter(isJsonObject) : [];
+  const attachments = extensions.flatMap(({ valueAttachment }) => valueAttachment ?? []);
+  return sortedJson({ ...Object.fromEntries(values), attachments });
+}
+
+/** The same of what a message says. */
+export function valueSaid(contributions: readonly Contribution[]): string {
+  const said: JsonObject = {};
+  const extension: Json[] = [];
+  for (const { element, value } of contributions) {
+    if (element === 'value[x]' && isJsonObject(value)) Object.assign(said, value);
+    else if (element === 'component' && value !== null) said['component'] = value;
+    else if (element.startsWith('extension ')) extension.push(value);
+  }
+  return valueText({ ...said, extension });
+}

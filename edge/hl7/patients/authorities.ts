@@ -1,0 +1,74 @@
+/** What the namespaces of one message stand for: by the site, by what its key was taught before, and by what it teaches. */
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { componentOf, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import type { NewAlias } from '../../store/hl7.ts';
+import { first, textOf } from '../mapping/datatypes/text.ts';
+import {
+  aliasKey,
+  taughtBy,
+  uriOfName,
+  type Authorities,
+  type HierarchicDesignator,
+  type Taught,
+} from '../mapping/assigning-authority.ts';
+
+/** An HD in a component of a CX. */
+export function designator(part: Part | undefined, component: number): HierarchicDesignator {
+  const hd = part === undefined ? undefined : componentOf(part, component);
+  return { namespace: textOf(hd, 1), universalId: textOf(hd, 2) };
+}
+
+/** What the settings of a site and an API key say of namespaces. */
+export interface NamespaceSettings extends Pick<Authorities, 'taught' | 'rejected'> {
+  /** Namespace, in capitals, to URI, as the site's administrators named it. */
+  readonly authorities: ReadonlyMap<string, string>;
+  /** The namespace or URI of identifiers that name no authority; undefined: MSH-4. */
+  readonly defaultAuthority: string | undefined;
+  readonly clientId: string;
+}
+
+export interface MessageAuthorities {
+  readonly authorities: Authorities;
+  /** What is new in what the message teaches. */
+  readonly aliases: readonly NewAlias[];
+}
+
+/**
+ * @param msh for numbers that name no authority
+ * @param fields of the message that hold patient identifiers: PID-3, MRG-1
+ */
+export function authoritiesOf(
+  settings: NamespaceSettings,
+  msh: Segment | undefined,
+  fields: readonly { readonly segment: Segment; readonly field: number }[],
+): MessageAuthorities {
+  const parts = fields.flatMap(({ segment, field }) => repetitions(segment, field));
+  const said = parts.flatMap((part): Taught[] => {
+    const taught = taughtBy(designator(part, 4));
+    return taught === undefined || settings.rejected.has(aliasKey(taught)) ? [] : [taught];
+  });
+  const news = said.filter(({ namespace, uri }) => settings.taught.get(namespace) !== uri);
+  return {
+    authorities: {
+      named: settings.authorities,
+      // The first stays: of what was taught before, then of what the message says.
+      taught: new Map([
+        ...said.toReversed().map(({ namespace, uri }) => [namespace, uri] as const),
+        ...settings.taught,
+      ]),
+      rejected: settings.rejected,
+      assumed: assumedBy(settings, msh),
+    },
+    aliases: news.map((alias) => ({ ...alias, isTaught: true })),
+  };
+}
+
+/** The key's default authority, else the sending facility, else the key itself. */
+function assumedBy({ defaultAuthority, clientId }: NamespaceSettings, msh: Segment | undefined): HierarchicDesignator {
+  if (defaultAuthority !== undefined) return { namespace: defaultAuthority, universalId: uriOfName(defaultAuthority) };
+  const facility = msh === undefined ? undefined : first(msh, 4);
+  const sent = { namespace: textOf(facility, 1), universalId: textOf(facility, 2) };
+  return sent.namespace === undefined && sent.universalId === undefined
+    ? { namespace: clientId, universalId: undefined }
+    : sent;
+}

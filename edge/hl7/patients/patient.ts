@@ -1,0 +1,275 @@
+/**
+ * The patient of a PID, and what an event does to it (edge/docs/behaviour.md, HL7 v2). A patient that was merged away leads to
+ * its survivor, so that late messages with the old number find the right record.
+ */
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locate } from '../../../shared/hl7/value.ts';
+import { isJsonObject, type Json } from '../../../shared/json.ts';
+import type { NewAlias } from '../../store/hl7.ts';
+import { note } from '../mapping/context.ts';
+import type { Draft } from '../mapping/drafts.ts';
+import { fixed, type Contribution } from '../precedence/contribution.ts';
+import type { EventRule } from '../mapping/tables/events.ts';
+import type { Timing } from '../precedence/clock.ts';
+import { noteStale } from '../mapping/stale.ts';
+import { PATIENT_SEGMENTS } from '../mapping/segments/registry.ts';
+import type { IdentityContext } from './patient-context.ts';
+import { chooseSurvivor, type SurvivorChoice } from './choose-survivor.ts';
+import { keepAsOld, losersOf, mergeAway, numbersOfMrg, type Merge } from './merge.ts';
+import { renumbering, retireNumbers } from './renumber.ts';
+import { resolve, type MovedNumber, type Resolution } from './resolve.ts';
+import { itemsOf } from './survivor.ts';
+import type { Person } from './person.ts';
+import {
+  isItemOf,
+  isSame,
+  leadingOf,
+  namesOfField,
+  numbersOfField,
+  personOf,
+  rowsOf,
+  type ReadNumber,
+} from './sent-identifiers.ts';
+
+/** The segments of a message that are about one patient as such. */
+export interface PatientSegments {
+  readonly pid: Segment;
+  /** What says more of the patient: PD1. */
+  readonly more: readonly Segment[];
+  /** Of a merge. */
+  readonly mrg: Segment | undefined;
+  readonly timing: Timing;
+}
+
+export interface MappedPatient {
+  /** Whose record what the message says in clinical terms goes to. */
+  readonly patient: Draft;
+  readonly merges: readonly Merge[];
+  readonly moved: readonly MovedNumber[];
+  readonly aliases: readonly NewAlias[];
+}
+
+interface Said {
+  readonly numbers: readonly ReadNumber[];
+  readonly person: Person;
+}
+
+type Told = Exclude<Resolution, { readonly kind: 'refused' }>;
+
+/** @returns undefined when the patient cannot be told: the reason has been reported */
+export function mapPatient(
+  segments: PatientSegments,
+  rule: EventRule,
+  identity: IdentityContext,
+): MappedPatient | undefined {
+  const { pid, mrg } = segments;
+  const isExternal = rule.isExternal === true;
+  const numbers = numbersOfPid(pid, isExternal, identity);
+  if (!numbers.some(({ isAlternate }) => isAlternate !== true)) return noteUnusable(pid, identity);
+  const said: Said = { numbers, person: personOf(pid, identity.context) };
+  if (rule.patient !== 'renumber' || mrg === undefined) return byPid(segments, rule, said, identity);
+
+  const renumbered = renumbering(mrg, isExternal, numbers, said.person, identity);
+  if (renumbered.kind === 'refused') return undefined;
+  if (renumbered.kind === 'merge') return byPid(segments, { ...rule, patient: 'merge' }, said, identity);
+  // The patient of the old number is known by the new one: the rest is as for any other.
+  if (renumbered.kind === 'renumber') teachLeading(renumbered.patient, numbers, identity);
+  const mapped = byPid(segments, { ...rule, patient: 'upsert' }, said, identity);
+  if (mapped !== undefined) retireNumbers(mrg, isExternal, mapped.patient, numbers, identity);
+  return mapped;
+}
+
+/** PID-3, and PID-2 beside it where the event is about that one; what else stands in PID-2 and PID-4 as alternates. */
+function numbersOfPid(pid: Segment, isExternal: boolean, { authorities, rules }: IdentityContext): ReadNumber[] {
+  const read = (field: number): ReadNumber[] => numbersOfField(pid, field, authorities, rules);
+  const own = (isExternal ? [3, 2] : [3]).flatMap(read);
+  const alternates = [2, 4].flatMap(read).filter((number) => !own.some((other) => isSame(other, number)));
+  return [...own, ...alternates.map((number) => ({ ...number, isAlternate: true }))];
+}
+
+function noteUnusable(pid: Segment, { context }: IdentityContext): undefined {
+  const message = 'PID-3 has no number that stands for a patient: placeholders stand for many';
+  note(context, 'E', '101', `${locate(pid, 3)}^1^1`, message, 'placeholder-identifier');
+}
+
+function teachLeading(patient: Draft, numbers: readonly ReadNumber[], { drafts }: IdentityContext): void {
+  const leading = leadingOf(numbers);
+  if (leading !== undefined) drafts.teach(patient, rowsOf(leading, true));
+}
+
+function byPid(
+  segments: PatientSegments,
+  rule: EventRule,
+  said: Said,
+  identity: IdentityContext,
+): MappedPatient | undefined {
+  const { pid, mrg } = segments;
+  const { person } = said;
+  const { drafts, context, check, newId } = identity;
+  const action = rule.patient;
+  const isAdmission = action !== 'ensure';
+  const isExternal = rule.isExternal === true;
+  const merge = action === 'merge' ? mrg : undefined;
+  const choice = choiceOf(said, merge, isExternal, identity);
+  const { numbers, asked, repeated } = choice;
+  const found = { ...identity.found(), known: choice.known };
+  const resolution = resolve({ ...found, numbers: asked, person, isAdmission, check });
+  for (const finding of resolution.findings) context.report(finding);
+  if (resolution.kind === 'refused') {
+    attendDuplicates(resolution, undefined, identity);
+    return undefined;
+  }
+  const isDeletion = action === 'retain' || action === 'deactivate';
+  if (resolution.kind === 'new' && isDeletion) {
+    note(context, 'W', '204', `${locate(pid, 3)}^1^1`, 'the patient of PID-3 is not known', 'unknown-patient');
+  }
+  const known = resolution.kind === 'known' ? drafts.byId('Patient', resolution.patient) : undefined;
+  const patient = known ?? drafts.create('Patient', newId());
+  drafts.touch(patient);
+  attendDuplicates(resolution, patient.id, identity);
+  move(resolution.moved, identity);
+
+  const old = resolution.kind === 'known' ? resolution.oldChart : undefined;
+  const record = (old === undefined ? undefined : drafts.byId('Patient', old)) ?? patient;
+  const state = known === undefined ? 'new' : old === undefined ? 'known' : 'merged';
+  const before = itemsOf(record.content['identifier']);
+  const foreign = new Set([...resolution.foreign, ...repeated]);
+  describe({ segments, action, record, state, numbers, foreign }, identity);
+  if (record !== patient) keepAsOld(patient, itemsOf(record.content['identifier']), before, identity);
+  if (action === 'not-moved') noteNotMoved(segments, isExternal, patient, person, identity);
+
+  const survivor = { survivor: patient, person, current: record === patient ? numbers : [] };
+  const merges = merge === undefined ? [] : mergeAway(merge, isExternal, survivor, identity);
+  if (merges === undefined) return undefined;
+  const aliases = resolution.proposed.map((alias) => ({ ...alias, isTaught: false }));
+  return { patient, merges, moved: resolution.moved, aliases };
+}
+
+/** Of any other message the order of PID-3 counts, and all that is known. */
+function choiceOf(
+  { numbers, person }: Said,
+  merge: Segment | undefined,
+  isExternal: boolean,
+  identity: IdentityContext,
+): SurvivorChoice {
+  const found = identity.found();
+  if (merge === undefined) return { numbers, asked: numbers, known: found.known, repeated: new Set() };
+  const mrgNumbers = numbersOfMrg(merge, isExternal, identity);
+  return chooseSurvivor({ ...found, numbers, mrgNumbers, person, names: namesOfField(merge, 7), at: locate(merge, 1) });
+}
+
+interface Description {
+  readonly segments: PatientSegments;
+  readonly action: EventRule['patient'];
+  readonly record: Draft;
+  /** `merged`: the record is one that was merged away, and stays inactive. */
+  readonly state: 'new' | 'known' | 'merged';
+  readonly numbers: readonly ReadNumber[];
+  readonly foreign: Told['foreign'];
+}
+
+/** What the message says of the person goes to the record of the number. */
+function describe({ segments, action, record, state, numbers, foreign }: Description, identity: IdentityContext): void {
+  const { drafts, context, clock } = identity;
+  const { pid, timing } = segments;
+  const isDescribed = action !== 'deactivate' && (state === 'new' || action !== 'ensure');
+  const contributions = demographics(segments, foreign, identity);
+  // What a result or a document says of its patient is the least that is known: it fills what nobody has said.
+  const order = action === 'ensure' ? clock.lowOrderOf(timing) : clock.orderOf(timing);
+  if (isDescribed && state === 'merged') {
+    const message =
+      'the number is that of a record that was merged into another: what is said of the person stays there';
+    note(context, 'W', '205', `${locate(pid, 3)}^1^1`, message, 'merged-number');
+  }
+  const isActive = state === 'merged' || action === 'retain' ? [] : [fixed('active', action !== 'deactivate')];
+  // Of a person that is deleted only the numbers, so that what comes late does not bring the person back.
+  const identifiers = contributions.filter(({ element }) => element === 'identifier');
+  const applied = [...isActive, ...(action === 'deactivate' ? identifiers : contributions)];
+  if (drafts.apply(record, applied, order).isStale && action !== 'ensure') noteStale(pid, context);
+
+  const leading = leadingOf(numbers);
+  const own = numbers.filter((number) => !foreign.has(number) && (isDescribed || number.isAlternate !== true));
+  drafts.teach(
+    record,
+    own.flatMap((number) => rowsOf(number, number === leading)),
+  );
+}
+
+/** A43 and its like: what the gateway files by patient stays where it is, and an administrator is told. */
+function noteNotMoved(
+  { pid, mrg }: PatientSegments,
+  isExternal: boolean,
+  patient: Draft,
+  person: Person,
+  identity: IdentityContext,
+): void {
+  const { context } = identity;
+  const message = 'what was to be moved from the patient of MRG to that of PID stays where it is';
+  note(context, 'W', '205', locate(mrg ?? pid), message, 'not-moved');
+  const from =
+    mrg === undefined
+      ? undefined
+      : losersOf(mrg, numbersOfMrg(mrg, isExternal, identity), patient.id, person, identity);
+  const others = from?.kind === 'told' ? from.losers : [];
+  const about = context.messageId;
+  if (others.length === 0)
+    context.attend({ kind: 'not-moved', patients: [patient.id], about, detail: { to: patient.id } });
+  for (const id of others) {
+    context.attend({ kind: 'not-moved', patients: [patient.id, id], about, detail: { from: id, to: patient.id } });
+  }
+}
+
+function demographics(
+  { pid, more }: PatientSegments,
+  foreign: Told['foreign'],
+  { context }: IdentityContext,
+): Contribution[] {
+  const said = PATIENT_SEGMENTS.flatMap(({ name, contributions }) => {
+    const segments = [pid, ...more].filter(({ id }) => id === name);
+    return segments.length === 0 ? [] : contributions(segments, context);
+  });
+  return said.map((contribution) => {
+    if (contribution.element !== 'identifier' || !Array.isArray(contribution.value)) return contribution;
+    const isForeign = (item: Json): boolean =>
+      isJsonObject(item) && [...foreign].some((number) => isItemOf(item, number));
+    return { ...contribution, value: contribution.value.filter((item) => !isForeign(item)) };
+  });
+}
+
+/** A number that was only listed is taken away from whom it was listed with. */
+function move(moved: readonly MovedNumber[], { drafts }: IdentityContext): void {
+  for (const number of moved) {
+    const from = drafts.byId('Patient', number.patient);
+    if (from === undefined) continue;
+    drafts.forget(from, number);
+    const domain = { id: number.domain, ids: [number.domain], isAssumed: true };
+    const gone = { value: number.value, domain, identifies: true, type: '', at: '' };
+    drafts.identifiers(from, (items) => items.filter((item) => !isItemOf(item, gone)));
+  }
+}
+
+const WHY_DUPLICATES: ReadonlySet<string> = new Set([
+  'identifiers-of-several',
+  'possible-duplicate',
+  'number-of-several',
+  'ambiguous-patient',
+]);
+
+/** @param patient undefined where the message is refused: they are duplicates of each other */
+function attendDuplicates(
+  { duplicates: ids, findings }: Pick<Resolution, 'duplicates' | 'findings'>,
+  patient: string | undefined,
+  { context }: IdentityContext,
+): void {
+  const [first, ...others] = ids;
+  const of = patient ?? first;
+  if (of === undefined) return;
+  const pairs = patient === undefined ? others : ids.filter((id) => id !== patient);
+  // The sender was told why; the administrator is too.
+  const why = findings.find(({ reason = '' }) => WHY_DUPLICATES.has(reason));
+  const detail = {
+    ...(why?.reason !== undefined && { reason: why.reason }),
+    ...(why?.at !== undefined && { at: why.at }),
+  };
+  for (const id of pairs) context.attend({ kind: 'possible-duplicate', patients: [of, id], detail });
+}

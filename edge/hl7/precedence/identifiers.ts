@@ -1,0 +1,288 @@
+/**
+ * The identifiers of a patient. Each number (domain and value) that a message listed has the order and place of its newest
+ * listing, and each of its members the order of who said it last: so what is known of a number grows and is never made
+ * poorer by who knows less of it. PID-19 and PID-20 are fields of their own that replace what they gave. Pure.
+ */
+import { isJsonObject, parseJson, printJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import type { Contribution } from './contribution.ts';
+import type { Order } from './precedence.ts';
+import { placed } from './place.ts';
+import { stampOf, type Register, type Registers, type Remembered } from './registers.ts';
+
+const ELEMENT = 'identifier';
+
+export interface IdentifierChange {
+  readonly items: Json[];
+  /** All of the resource, with those that changed. */
+  readonly registers: Registers;
+}
+
+type Names = ReadonlyMap<string, string>;
+
+/** A number and its domain: the system, else the name of the assigner in capitals, else `''`. */
+interface NumberOfDomain {
+  readonly domain: string;
+  readonly value: string;
+}
+
+/** What is remembered of a number that messages listed. */
+interface Listed extends NumberOfDomain {
+  readonly order: Order;
+  readonly place: number;
+  readonly members: ReadonlyMap<string, Register>;
+}
+
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+function numberOf(item: Json, names: Names): NumberOfDomain {
+  if (!isJsonObject(item)) return { domain: '', value: '' };
+  const { system, value, assigner } = item;
+  const name = isJsonObject(assigner) ? text(assigner['display']) : '';
+  const domain = text(system) === '' ? name.toUpperCase() : text(system);
+  return { domain: names.get(domain) ?? domain, value: text(value) };
+}
+
+const keyOf = ({ domain, value }: NumberOfDomain): string => printJson([domain, value]);
+const listingName = (key: string): string => `identifier ${key}`;
+const memberName = (key: string, member: string): string => `identifier ${key} ${member}`;
+const fieldName = (field: string): string => `identifier ${field}`;
+
+/**
+ * @param contributions to `identifier`, in the order in which their items stand in the message
+ * @param names system URIs of assigning authorities, by their names in capitals
+ */
+export function changeIdentifiers(
+  stored: readonly Json[],
+  remembered: Remembered,
+  contributions: readonly Contribution[],
+  order: Order,
+  names: Names,
+): IdentifierChange {
+  const stamp = stampOf(remembered, ELEMENT);
+  const orderOfOthers = stamp === '' ? remembered.base : stamp;
+  const said = saidBy(contributions, order, names);
+  const known = named(remembered.registers, names);
+  const before: Registers = new Map([...takenOver(said, stored, known, orderOfOthers, names), ...known]);
+  const applied = said.filter(([name]) => order >= (before.get(name)?.order ?? ''));
+  const registers = new Map([...before, ...applied]);
+
+  const listed = listedIn(registers);
+  const ofFields = new Set(itemsOfFields(before).map(sortedJson));
+  const rest = stored.filter((item) => !ofFields.has(sortedJson(item)) && !listed.has(keyOf(numberOf(item, names))));
+  const deleted = order < orderOfOthers ? [] : contributions.filter(({ value }) => value === null);
+  const isDeleted = (item: Json): boolean => isJsonObject(item) && deleted.some(({ owns }) => owns?.(item) === true);
+  const others = rest.filter((item) => !isDeleted(item));
+  const ours = composed(stored, others, registers, listed, { stamp, names });
+  return { items: placed(stored, others, ours, stamp !== ''), registers };
+}
+
+/**
+ * What a FHIR client wrote of a number that a message lists for the first time, or lists with a domain where the client
+ * gave none: its members are remembered as its own.
+ */
+function takenOver(
+  said: readonly (readonly [string, Register])[],
+  stored: readonly Json[],
+  known: Registers,
+  orderOfOthers: Order,
+  names: Names,
+): [string, Register][] {
+  const listed = listedIn(new Map(said));
+  const values = new Set([...listed.values()].map(({ value }) => value));
+  return stored.filter(isJsonObject).flatMap((item): [string, Register][] => {
+    const number = numberOf(item, names);
+    const key = keyOf(number);
+    const isMeant = listed.has(key) || (number.domain === '' && values.has(number.value));
+    if (!isMeant || known.has(listingName(key))) return [];
+    const members = Object.entries(item).map(([member, held]): [string, Register] => [
+      memberName(key, nameOfMember(member, held)),
+      { order: orderOfOthers, held },
+    ]);
+    return [[listingName(key), { order: '', held: 0 }], ...members];
+  });
+}
+
+/** What was remembered under a name that has a system now, under the system. */
+function named(registers: Registers, names: Names): Registers {
+  const found = new Map<string, Register>();
+  for (const [name, register] of registers) {
+    const [, key, rest = ''] = IDENTIFIER.exec(name) ?? [];
+    const number = key === undefined ? undefined : numberIn(key);
+    const system = number === undefined ? undefined : names.get(number.domain);
+    const now =
+      number === undefined || system === undefined
+        ? name
+        : `${listingName(keyOf({ ...number, domain: system }))}${rest}`;
+    const other = found.get(now);
+    if (other === undefined || other.order < register.order) found.set(now, register);
+  }
+  return found;
+}
+
+/** The register of a number, and behind a space of one of its members. */
+const IDENTIFIER = /^identifier (\[.*\])( \w+)?$/;
+
+function numberIn(key: string): NumberOfDomain {
+  const number = parseJson(key);
+  const [domain, value] = Array.isArray(number) ? number : [];
+  return { domain: text(domain), value: text(value) };
+}
+
+function saidBy(contributions: readonly Contribution[], order: Order, names: Names): [string, Register][] {
+  const said = new Map<string, Register>();
+  let place = 0;
+  for (const { field, value, keeps } of contributions) {
+    const items = Array.isArray(value) ? value : [];
+    if (keeps !== true) {
+      said.set(fieldName(field), { order, held: items });
+      continue;
+    }
+    for (const item of items) {
+      const key = keyOf(numberOf(item, names));
+      // PID-2 often repeats PID-3, with less said of it.
+      if (said.has(listingName(key)) || !isJsonObject(item)) continue;
+      said.set(listingName(key), { order, held: place });
+      place += 1;
+      for (const [member, held] of Object.entries(item))
+        said.set(memberName(key, nameOfMember(member, held)), { order, held });
+    }
+  }
+  return [...said];
+}
+
+/** By their keys. */
+function listedIn(registers: Registers): ReadonlyMap<string, Listed> {
+  const members = new Map<string, Map<string, Register>>();
+  const listings = new Map<string, Register>();
+  for (const [name, register] of registers) {
+    const [, key, rest] = IDENTIFIER.exec(name) ?? [];
+    const member = rest?.trim();
+    if (key === undefined) continue;
+    if (member === undefined) listings.set(key, register);
+    else members.set(key, (members.get(key) ?? new Map<string, Register>()).set(member, register));
+  }
+  return new Map(
+    [...listings].map(([key, { order, held }]): [string, Listed] => {
+      const place = typeof held === 'number' ? held : 0;
+      return [key, { ...numberIn(key), order, place, members: members.get(key) ?? new Map() }];
+    }),
+  );
+}
+
+/** The newest listing first; not what a FHIR client took out, nor a bare number that is known with its domain. */
+function composed(
+  stored: readonly Json[],
+  others: readonly Json[],
+  registers: Registers,
+  listed: ReadonlyMap<string, Listed>,
+  { stamp, names }: { readonly stamp: Order; readonly names: Names },
+): Json[] {
+  const read = (item: Json): NumberOfDomain => numberOf(item, names);
+  const standing = new Map(stored.map((item) => [keyOf(read(item)), item]));
+  const known = [...listed.values(), ...others.map(read)];
+  const withDomain = ({ value }: NumberOfDomain) =>
+    known.filter((other) => other.value === value && other.domain !== '');
+  const isKnownBetter = (number: Listed): boolean => number.domain === '' && withDomain(number).length > 0;
+  // What was said of a number without its domain is said of the one that has it.
+  const bareOf = (number: Listed): Listed | undefined =>
+    withDomain(number).length === 1 ? listed.get(keyOf({ ...number, domain: '' })) : undefined;
+  const entries = [...listed]
+    .filter(([key, number]) => !isKnownBetter(number) && (number.order >= stamp || standing.has(key)))
+    .sort(([a, left], [b, right]) => byListing(left, right) || (a < b ? -1 : 1))
+    .map(([key, number]) => itemOf(number, bareOf(number), standing.get(key), stamp));
+  const taken = [...entries, ...others].map(read);
+  const ofFields = itemsOfFields(registers, stamp, stored).filter((item) => {
+    const { domain, value } = read(item);
+    return !taken.some((other) => other.value === value && (other.domain === domain || domain === ''));
+  });
+  return [...entries, ...ofFields];
+}
+
+const byListing = (a: Listed, b: Listed): number =>
+  a.order === b.order ? a.place - b.place : a.order > b.order ? -1 : 1;
+
+/** Members that the newest said; those that stand there where a FHIR client wrote them since, or nobody said any. */
+function itemOf({ members }: Listed, bare: Listed | undefined, standing: Json | undefined, stamp: Order): JsonObject {
+  const said = [...(bare?.members ?? []), ...members].filter(([member]) => !member.startsWith('type'));
+  const item: JsonObject = Object.fromEntries(said.map(([member, { held }]) => [member, held]));
+  const type = typeIn([...(bare?.members ?? []), ...members]);
+  if (type !== undefined) item['type'] = type;
+  for (const [member, value] of stamp !== '' && isJsonObject(standing) ? Object.entries(standing) : []) {
+    const register = members.get(nameOfMember(member, value));
+    if (register === undefined || register.order < stamp) item[member] = value;
+  }
+  const names = Object.keys(item).sort((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1));
+  return Object.fromEntries(names.map((name) => [name, item[name] ?? null]));
+}
+
+/** A number has been called MR by one and PI by another: each type is remembered by its code. */
+function nameOfMember(member: string, held: Json): string {
+  const code = member === 'type' ? text(codingsOf(held)[0]?.['code']).replaceAll(/\W/g, '') : '';
+  return code === '' ? member : `type_${code}`;
+}
+
+const codingsOf = (type: Json | undefined): JsonObject[] =>
+  isJsonObject(type) && Array.isArray(type['coding']) ? type['coding'].filter(isJsonObject) : [];
+
+/** All types that the number was said to have, the newest first. */
+function typeIn(members: readonly (readonly [string, Register])[]): Json | undefined {
+  const types = members
+    .filter(([member]) => /^type(_|$)/.test(member))
+    .sort(([a, left], [b, right]) =>
+      left.order === right.order ? (a < b ? -1 : 1) : left.order > right.order ? -1 : 1,
+    )
+    .map(([, { held }]) => held);
+  const [newest] = types;
+  if (!isJsonObject(newest)) return newest;
+  const codings = new Map<string, JsonObject>();
+  for (const coding of types.flatMap(codingsOf)) {
+    const key = printJson([text(coding['system']), text(coding['code'])]);
+    if (!codings.has(key)) codings.set(key, coding);
+  }
+  return codings.size === 0 ? newest : { ...newest, coding: [...codings.values()] };
+}
+
+/** FHIR R4, Identifier, in its own order. */
+const MEMBERS: readonly string[] = ['id', 'extension', 'use', 'type', 'system', 'value', 'period', 'assigner'];
+const placeOf = (member: string): number => MEMBERS.indexOf(member.replace('_', ''));
+
+/** What PID-19 and PID-20 gave; with a stamp, without what a FHIR client has taken out since. */
+function itemsOfFields(registers: Registers, stamp: Order = '', stored: readonly Json[] = []): Json[] {
+  const standing = new Set(stored.map(sortedJson));
+  return [...registers]
+    .filter(([name]) => /^identifier [A-Z0-9]{3}-\d+$/.test(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, { order, held }]) => {
+      const items = Array.isArray(held) ? held : [];
+      return order >= stamp ? items : items.filter((item) => standing.has(sortedJson(item)));
+    });
+}
+
+/**
+ * Identifiers that were edited where they stand, by a merge or a renumbering, which are never stale: what they say now is
+ * what is remembered of them.
+ */
+export function editIdentifiers(
+  before: readonly JsonObject[],
+  after: readonly JsonObject[],
+  registers: Registers,
+  names: Names,
+): Registers {
+  const edited = new Map(registers);
+  const left = new Map(after.map((item) => [keyOf(numberOf(item, names)), item]));
+  for (const item of before) {
+    const key = keyOf(numberOf(item, names));
+    const now = left.get(key);
+    for (const name of registers.keys()) {
+      const member = IDENTIFIER.exec(name)?.[2]?.trim();
+      if (!name.startsWith(listingName(key))) continue;
+      const isGone =
+        now === undefined || (member !== undefined && !member.startsWith('type') && now[member] === undefined);
+      if (isGone) edited.delete(name);
+    }
+    if (now === undefined || !registers.has(listingName(key)) || now['use'] === undefined) continue;
+    const order = registers.get(listingName(key))?.order ?? '';
+    edited.set(memberName(key, 'use'), { order, held: now['use'] });
+  }
+  return edited;
+}

@@ -1,0 +1,160 @@
+/**
+ * A list of a patient that several fields and FHIR clients feed: names, telecom, addresses … Each field has a register
+ * with the items it gave last; the list is made of the registers and of what FHIR clients put there. So it is the same
+ * whichever message came first. Pure.
+ */
+import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import type { Contribution } from './contribution.ts';
+import type { Order } from './precedence.ts';
+import { placed } from './place.ts';
+import { later, stampOf, type Register, type Remembered } from './registers.ts';
+
+/** How items are told to be the same thing in another state. */
+type Sameness = (a: JsonObject, b: JsonObject) => boolean;
+
+const text = (object: JsonObject, member: string): string => {
+  const value = object[member];
+  return typeof value === 'string' ? value : '';
+};
+
+/** A name without a use is the usual or the official one. */
+const nameUse = (name: JsonObject): string =>
+  ['usual', 'official'].includes(text(name, 'use')) ? '' : text(name, 'use');
+
+const isEqual: Sameness = (a, b) => sortedJson(a) === sortedJson(b);
+
+const SAME: ReadonlyMap<string, Sameness> = new Map<string, Sameness>([
+  ['name', (a, b) => nameUse(a) === nameUse(b)],
+  ['telecom', (a, b) => text(a, 'system') === text(b, 'system') && text(a, 'use') === text(b, 'use')],
+  ['address', (a, b) => text(a, 'use') === text(b, 'use') && text(a, 'type') === text(b, 'type')],
+  ['generalPractitioner', (a, b) => text(a, 'type') === text(b, 'type')],
+  ['communication', isEqual],
+  ['contact', isEqual],
+]);
+
+/** Whether an element of a Patient is a list that is made of registers. */
+export const isList = (element: string): boolean => SAME.has(element);
+
+export interface ListChange {
+  readonly items: Json[];
+  readonly registers: readonly (readonly [name: string, register: Register])[];
+  /** Something was left out because something newer is known. */
+  readonly isStale: boolean;
+}
+
+const nameOf = (element: string, field: string): string => `${element} ${field}`;
+
+/**
+ * What fields of one message say of one list.
+ *
+ * @param stored the list as it stands
+ * @param contributions those to this element, of different fields; null for `""`
+ */
+export function changeList(
+  stored: readonly Json[],
+  remembered: Remembered,
+  element: string,
+  contributions: readonly Contribution[],
+  order: Order,
+): ListChange {
+  const stamp = stampOf(remembered, element);
+  const before = registersOf(remembered, element);
+  const orderOfOthers = stamp === '' ? remembered.base : stamp;
+  const others = othersIn(stored, remembered.registers.get(element), before, stamp);
+  const gone = order < orderOfOthers ? [] : others.filter((item) => contributions.some(takesAway(element, item)));
+  const staying = others.filter((item) => !gone.includes(item));
+
+  const isNewer = ({ field }: Contribution): boolean =>
+    order >= later(before.get(nameOf(element, field))?.order ?? '', stamp);
+  const said = contributions.filter(isNewer).map(({ field, value }): [string, Register] => {
+    return [nameOf(element, field), { order, held: Array.isArray(value) ? value : [] }];
+  });
+  const after = new Map([...before, ...said]);
+  const ours = composed(stored, staying, after, { element, stamp, orderOfOthers });
+  const items = placed(stored, staying, ours, stamp !== '');
+  const left: [string, Register][] = others.length === 0 ? [] : [[element, { order: orderOfOthers, held: staying }]];
+  const registers = [...said, ...left];
+  return { items, registers, isStale: contributions.some((said) => !isNewer(said) && isMissing(said, items)) };
+}
+
+/**
+ * What FHIR clients put there. Once a message has spoken of the list it is remembered, so that a message that says the same
+ * does not make it the message's own; what a client has done since counts.
+ */
+function othersIn(
+  stored: readonly Json[],
+  known: Register | undefined,
+  registers: ReadonlyMap<string, Register>,
+  stamp: Order,
+): Json[] {
+  const remembered = new Set(known === undefined ? [] : itemsOf(known).map(sortedJson));
+  const isRemembered = (item: Json): boolean => remembered.has(sortedJson(item));
+  if (known !== undefined && known.order >= stamp) return stored.filter(isRemembered);
+  const ofFields = new Set([...registers.values()].flatMap(itemsOf).map(sortedJson));
+  return stored.filter((item) => isRemembered(item) || !ofFields.has(sortedJson(item)));
+}
+
+interface Known {
+  readonly element: string;
+  readonly stamp: Order;
+  readonly orderOfOthers: Order;
+}
+
+/** What the fields gave, in the order of the fields; not what a FHIR client took out, or knows better. */
+function composed(
+  stored: readonly Json[],
+  others: readonly Json[],
+  registers: ReadonlyMap<string, Register>,
+  { element, stamp, orderOfOthers }: Known,
+): Json[] {
+  const standing = new Set(stored.map(sortedJson));
+  const taken = new Set(others.map(sortedJson));
+  const ours: Json[] = [];
+  for (const [, register] of [...registers].sort(([a], [b]) => byField(a, b))) {
+    for (const item of itemsOf(register)) {
+      const printed = sortedJson(item);
+      const isTakenOut = register.order < stamp && !standing.has(printed);
+      const isKnownBetter = register.order < orderOfOthers && others.some((other) => isSame(element, other, item));
+      if (taken.has(printed) || isTakenOut || isKnownBetter) continue;
+      taken.add(printed);
+      ours.push(item);
+    }
+  }
+  return ours;
+}
+
+function registersOf({ registers }: Remembered, element: string): ReadonlyMap<string, Register> {
+  return new Map([...registers].filter(([name]) => name.startsWith(`${element} `)));
+}
+
+const itemsOf = ({ held }: Register): readonly Json[] => (Array.isArray(held) ? held : []);
+
+/** `""` takes away what the field owns: all, where it alone feeds the list. */
+const takesAway =
+  (element: string, item: Json) =>
+  ({ value, owns }: Contribution): boolean => {
+    if (Array.isArray(value)) return value.some((sent) => isSame(element, item, sent));
+    return owns === undefined || (isJsonObject(item) && owns(item));
+  };
+
+function isSame(element: string, a: Json, b: Json): boolean {
+  return isJsonObject(a) && isJsonObject(b) && SAME.get(element)?.(a, b) === true;
+}
+
+function isMissing({ value }: Contribution, items: readonly Json[]): boolean {
+  const standing = new Set(items.map(sortedJson));
+  return Array.isArray(value) ? value.some((item) => !standing.has(sortedJson(item))) : items.length > 0;
+}
+
+const SEGMENTS: readonly string[] = ['PID', 'PD1', 'NK1', 'MRG'];
+
+/** `telecom PID-13` before `telecom PID-40`, PID before PD1. */
+function byField(a: string, b: string): number {
+  const [left, right] = [placeOf(a), placeOf(b)];
+  return left.segment - right.segment || left.field - right.field || (a < b ? -1 : 1);
+}
+
+function placeOf(name: string): { segment: number; field: number } {
+  const [, segment = '', field = ''] = / ([A-Z0-9]{3})(?:-(\d+))?$/.exec(name) ?? [];
+  return { segment: SEGMENTS.indexOf(segment), field: Number(field) };
+}

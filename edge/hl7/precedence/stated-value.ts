@@ -1,0 +1,148 @@
+/**
+ * Which of the values that messages stated for an element counts (edge/docs/behaviour.md, HL7 v2, The order): the newest final one,
+ * else the newest below final. A withdrawal hides what is older than itself. Pure.
+ */
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isOfElement, readElement, writeElement } from './element.ts';
+import { isDefault, isLater, isSameTime, type Order } from './precedence.ts';
+import { later, orderOfElement, type Register, type Registers, type Remembered } from './registers.ts';
+
+export interface StatedValue {
+  readonly order: Order;
+  /** null: the element was deleted. */
+  readonly value: Json;
+}
+
+export interface Recorded {
+  /** Members without resourceType, id and meta. */
+  readonly content: JsonObject;
+  readonly remembered: Remembered;
+}
+
+/** The newest withdrawal of a result or report. */
+export interface Withdrawal {
+  /** `''` for none. */
+  readonly order: Order;
+  /** A newer message gives a status: what the withdrawal itself stated is hidden too. */
+  readonly isAnswered: boolean;
+}
+
+/** What counts, and what will count once a withdrawal hides that. */
+interface Resolved {
+  readonly counting: StatedValue | undefined;
+  readonly waiting: StatedValue | undefined;
+}
+
+/** The register of the newest withdrawal. */
+export const WITHDRAWN = 'withdrawn';
+/** The register of a document whose place another has taken (TXA-13 of an MDM T09 or T10). */
+export const REPLACED = 'replaced';
+/** The register of an element's newest value below final is kept only where it is newer than the final value that counts. */
+const waitingName = (element: string): string => `waiting ${element}`;
+
+/** Elements that only gain. */
+export const GAINING: ReadonlySet<string> = new Set(['relatesTo', 'result']);
+/** Whose the record is. */
+export const SUBJECTS: ReadonlySet<string> = new Set(['subject', 'patient']);
+/** Elements of which a resource has one of several members (FHIR R4, choice of data types). */
+const CHOICES = ['onset[x]', 'abatement[x]', 'performed[x]', 'effective[x]', 'value[x]'];
+
+/** @param said the order of a status that is stated now; `''` for none */
+export function withdrawalOf(records: readonly Registers[], said: Order): Withdrawal {
+  const orders = (name: string): Order[] => records.map((registers) => registers.get(name)?.order ?? '');
+  const order = orders(WITHDRAWN).reduce(later, '');
+  const statuses = [said, ...orders('status'), ...orders(waitingName('status'))];
+  return { order, isAnswered: statuses.some((each) => !isHidden(each, order)) };
+}
+
+/** Whether a withdrawal hides a value. What the withdrawal itself stated gives way like everything before it. */
+export const isHidden = (order: Order, withdrawal: Order): boolean =>
+  withdrawal !== '' && (isDefault(order) || !isLater(order, withdrawal));
+
+/** Whether a withdrawal hides another statement of its time; another withdrawal is none. */
+export function hidesOwnTime(records: readonly Registers[], withdrawal: Order): boolean {
+  const withdrawals = new Set(records.map((registers) => registers.get(WITHDRAWN)?.order));
+  const orders = records.flatMap((registers) => [...registers.values()]).map(({ order }) => order);
+  return orders.some(
+    (order) => !withdrawals.has(order) && isSameTime(order, withdrawal) && isHidden(order, withdrawal),
+  );
+}
+
+/** What the record has, and what waits. */
+export function statedIn({ content, remembered }: Recorded, element: string): Resolved {
+  const order = orderOfElement(content, remembered, element);
+  const value = readElement(content, element);
+  const waiting = remembered.registers.get(waitingName(element));
+  return {
+    counting: order === '' && value === undefined ? undefined : { order, value: value ?? null },
+    waiting: waiting && { order: waiting.order, value: waiting.held },
+  };
+}
+
+/**
+ * @param stated of equal orders the last counts
+ * @param withdrawal undefined for a patient: nothing is hidden, and nothing waits
+ */
+export function resolve(
+  element: string,
+  stated: readonly (StatedValue | undefined)[],
+  withdrawal: Withdrawal | undefined,
+): Resolved {
+  const all = stated.filter((each) => each !== undefined);
+  if (withdrawal === undefined || GAINING.has(element) || SUBJECTS.has(element))
+    return { counting: newest(all), waiting: undefined };
+  const open = all.filter(({ order }) => !isHidden(order, withdrawal.order));
+  const own = all.findLast(({ order }) => order === withdrawal.order);
+  const counting = newest(open) ?? (withdrawal.isAnswered ? undefined : own);
+  if (counting === undefined) return { counting, waiting: undefined };
+  // Only a value below final can be later than the one that counts.
+  const isWaiting = ({ order }: StatedValue): boolean => isLater(order, counting.order) && !isDefault(order);
+  return { counting, waiting: newest(open.filter(isWaiting)) };
+}
+
+function newest(stated: readonly StatedValue[]): StatedValue | undefined {
+  let last: StatedValue | undefined;
+  for (const each of stated) if (last === undefined || each.order >= last.order) last = each;
+  return last;
+}
+
+/** Alters `content` and `registers`. @param stored what the record has */
+export function settle(
+  content: JsonObject,
+  registers: Map<string, Register>,
+  element: string,
+  stored: StatedValue | undefined,
+  { counting, waiting }: Resolved,
+): void {
+  if (counting === undefined) registers.delete(element);
+  else if (counting !== stored && counting.order !== '') registers.set(element, { order: counting.order, held: null });
+  if (counting !== stored) writeElement(content, element, counting?.value ?? null);
+  if (waiting === undefined) registers.delete(waitingName(element));
+  else registers.set(waitingName(element), { order: waiting.order, held: asRead(element, waiting.value) });
+}
+
+/** The value as `readElement` gives it back, whether it waits at once or counted before. */
+function asRead(element: string, value: Json): Json {
+  const content: JsonObject = {};
+  writeElement(content, element, value);
+  return readElement(content, element) ?? null;
+}
+
+/** All elements of records that are no patients, by the names that maps give them; a member that no map names by its own. */
+export function elementsOf(...records: readonly Recorded[]): Set<string> {
+  const prefix = waitingName('');
+  const registered = records.flatMap(({ remembered }) => [...remembered.registers.keys()]);
+  const names = new Set([...registered.map((name) => name.replace(prefix, '')), ...CHOICES]);
+  for (const { content, remembered } of records) {
+    const extensions = Array.isArray(content['extension']) ? content['extension'].filter(isJsonObject) : [];
+    const members = [
+      ...Object.keys(content).filter((member) => member !== 'extension'),
+      ...extensions.flatMap(({ url }) => (typeof url === 'string' ? [`extension ${url}`] : [])),
+      ...remembered.stamps.keys(),
+    ];
+    for (const member of members) if (![...names].some((name) => isOfElement(name, member))) names.add(member);
+  }
+  names.delete(REPLACED);
+  names.delete(WITHDRAWN);
+  return names;
+}

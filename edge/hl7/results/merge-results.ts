@@ -1,0 +1,38 @@
+/**
+ * Two patients become one, and both have a result of one key (edge/docs/behaviour.md, HL7 v2, Which result): which results of the one
+ * are which of the other. Pure.
+ */
+import { choose } from './choose.ts';
+import type { FiledResult, KnownResults } from './filed-results.ts';
+import { isUnidentified, mayBeSame } from './result-key.ts';
+
+export interface MetResults {
+  readonly gone: FiledResult;
+  readonly kept: FiledResult;
+}
+
+/** The results of `from` meet those of `to` as if a message stated them. */
+export function resultsMeet(from: string, to: string, results: KnownResults): MetResults[] {
+  return (['Observation', 'DiagnosticReport'] as const).flatMap((type) => {
+    const moved = results.ofPatient(type, from);
+    const equals = Map.groupBy(moved, ({ key }) => JSON.stringify(key));
+    // What says most of its time first: what says nothing takes what is left.
+    const groups = [...equals.values()].toSorted(([a], [b]) => (b?.at.length ?? 0) - (a?.at.length ?? 0));
+    const kept = new Set<FiledResult>();
+    return groups.flatMap((group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const sent = group.toSorted((a, b) => a.place - b.place);
+      const candidates = results
+        .of(type, to, first.key)
+        .filter((each) => !kept.has(each) && mayBeSame(each.key, first.key));
+      const said = sent.map(({ value }) => ({ value, isCorrection: false }));
+      return choose(said, candidates, first.at, isUnidentified(first.key)).flatMap((choice, at): MetResults[] => {
+        const gone = sent[at];
+        if (choice.status !== 'known' || gone === undefined) return [];
+        kept.add(choice.known);
+        return [{ gone, kept: choice.known }];
+      });
+    });
+  });
+}

@@ -1,0 +1,79 @@
+/** What of two charts is one thing, where one patient is merged into the other. */
+import { expect, test } from 'vitest';
+
+import { chartsMeet } from '../../../../edge/hl7/ingest/merge-records.ts';
+import { createDrafts, type Found } from '../../../../edge/hl7/mapping/drafts.ts';
+import { knownResults } from '../../../../edge/hl7/results/filed-results.ts';
+import { keyOf } from '../../../../edge/hl7/mapping/key.ts';
+import { msh } from '../../../stack/tools/hl7-text.ts';
+import { createWorld } from '../world.ts';
+
+const id = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+const [FROM, TO, THIRD] = [id(1), id(2), id(3)];
+
+const allergy = (n: number, keyOwner: string, patient: string, key = '["PEN"]'): Found => ({
+  role: 'identity',
+  key: keyOf(key, keyOwner),
+  resource: {
+    type: 'AllergyIntolerance',
+    id: id(n),
+    version: 1,
+    last_updated: '2026-01-01T00:00:00.000Z',
+    meta: '',
+    body: `"verificationStatus":{"text":"x"},"patient":{"reference":"Patient/${patient}"}`,
+  },
+  contributions: null,
+});
+/** Ids of what is changed. */
+const changed = (found: readonly Found[], merges = [{ from: FROM, to: TO }]): string[] => {
+  const drafts = createDrafts(found);
+  chartsMeet(merges, drafts, knownResults(found, drafts), () => undefined);
+  return drafts
+    .result('urn:x')
+    .resources.flatMap((each) => (typeof each['id'] === 'string' ? [each['id']] : []))
+    .toSorted();
+};
+
+test('what stands under one key in both', () => {
+  expect(changed([allergy(10, FROM, FROM), allergy(11, TO, TO)])).toEqual([id(10), id(11)]);
+  expect(changed([allergy(10, FROM, FROM), allergy(11, TO, TO, '["ASA"]')])).toEqual([]);
+});
+
+test('not what a client has given to another patient', () => {
+  expect(changed([allergy(10, FROM, THIRD), allergy(11, TO, TO)])).toEqual([]);
+  expect(changed([allergy(10, FROM, FROM), allergy(11, TO, THIRD)])).toEqual([]);
+});
+
+test('of several that are merged into one, the second meets what the first brought', () => {
+  const merges = [
+    { from: FROM, to: TO },
+    { from: THIRD, to: TO },
+  ];
+  expect(changed([allergy(10, FROM, FROM), allergy(11, THIRD, THIRD)], merges)).toEqual([id(10), id(11)]);
+});
+
+test('a PID with several MRG: each is merged', () => {
+  const world = createWorld();
+  const pid = (number: string) => `PID|1||${number}^^^HOSP^MR||Smith^Ann||19800203|F`;
+  for (const number of ['A1', 'B1', 'C1']) world.send(`${msh('ADT^A04')}\n${pid(number)}`);
+  expect(world.send(`${msh('ADT^A40')}\n${pid('A1')}\nMRG|B1^^^HOSP^MR\nMRG|C1^^^HOSP^MR`)).toEqual([]);
+  expect(world.state().match(/replaced-by/g)).toHaveLength(2);
+  expect(() => world.send(`${msh('ADT^A40')}\n${pid('A1')}\nMRG|B1^^^HOSP^MR\nMRG|`)).toThrow('E 101 MRG^2^1^1^1');
+  expect(world.send(`${msh('ADT^A45')}\n${pid('A1')}\nMRG|X1^^^HOSP^MR\nMRG|Y1^^^HOSP^MR`)).toEqual([
+    'W 205 MRG^1 not-moved',
+    'W 205 MRG^2 not-moved',
+  ]);
+});
+
+test('a merge of two people who are told to be others is warned of', () => {
+  const world = createWorld();
+  const [ann, bob] = ['Smith^Ann||19800203|F', 'Jones^Bob||19600506|M'];
+  const pid = (number: string, person: string) => `PID|1||${number}^^^HOSP^MR||${person}`;
+  const merge = (loser: string) => world.send(`${msh('ADT^A40')}\n${pid('A1', ann)}\nMRG|${loser}`);
+  for (const number of ['A1', 'A2', 'A3']) world.send(`${msh('ADT^A04')}\n${pid(number, ann)}`);
+  world.send(`${msh('ADT^A04')}\n${pid('B1', bob)}`);
+  world.send(`${msh('ADT^A04')}\n${pid('D1', 'Doe^John||19000101|U')}`);
+  expect(merge('B1^^^HOSP^MR')).toEqual(['W 205 MRG^1^1^1^1 patient-differs']);
+  expect(merge('A2^^^HOSP^MR||||||Jones^Bob')).toEqual(['W 205 MRG^1^1^1^1 patient-differs']);
+  for (const loser of ['A3^^^HOSP^MR||||||Smith^Ann', 'D1^^^HOSP^MR||||||Doe^John']) expect(merge(loser)).toEqual([]);
+});

@@ -1,0 +1,61 @@
+/** What is remembered of a message that was stored: contents that are known to be those of the versions that are there. */
+import { expect, test } from 'vitest';
+
+import { createGuesses, type StoredMessage } from '../../../../../edge/hl7/ingest/snapshot/cache.ts';
+import type { Door } from '../../../../../edge/hl7/ingest/sender/find-sender.ts';
+import type { MatchRow } from '../../../../../edge/store/hl7.ts';
+import { toWrite } from '../../../../../edge/store/resource.ts';
+import { raw } from '../../../../../edge/store/sql.ts';
+import { SETTINGS } from '../../mapped.ts';
+
+const ID = '00000000-0000-7000-8000-000000000001';
+const PATIENT: MatchRow = {
+  role: 'patient',
+  key: '',
+  type: 'Patient',
+  id: ID,
+  version: 3,
+  last_updated: '2026-01-01T00:00:00.000Z',
+  meta: '',
+  body: '"gender":"female"',
+  contributions: null,
+  asked: null,
+  state: 'a',
+};
+const NUMBER: MatchRow = {
+  ...PATIENT,
+  role: 'number',
+  key: JSON.stringify(['name:A', '1', 'MR', true, false]),
+  version: 0,
+  body: '',
+};
+const WRITE = toWrite({ resourceType: 'Patient', id: ID, gender: 'male' }, ID, 'update', 3);
+
+const lookup = { identifierValues: ['1'], keys: [] };
+const door: Door = {
+  kind: 'name',
+  opening: { text: raw('select').raw, params: [] },
+  words: null,
+  choice: { site: SETTINGS.site, clientId: SETTINGS.clientId },
+};
+
+/** The patient's content as it would be guessed next. @param given of a message that was stored */
+function contentAfter(version: number, given: Partial<StoredMessage['effects']>): string | undefined {
+  const guesses = createGuesses();
+  const rows = [{ ...PATIENT, version, body: '' }, NUMBER];
+  const effects = { writes: [], merges: [], ...given };
+  guesses.learnStored({ found: { settings: SETTINGS, matches: [PATIENT] }, message: { lookup }, effects, rows }, 0);
+  const known = { settings: SETTINGS, sendersState: null, isControlIdReused: false };
+  return guesses.foundFor(known, door, { lookup }, 0)?.found[0]?.resource.body;
+}
+
+test.each([
+  ['as it was found, in the same version', 3, {}, '"gender":"female"'],
+  ['as it was found, written as it stood', 3, { writes: [WRITE] }, '"gender":"female"'],
+  ['as it was written, in the next one', 4, { writes: [WRITE] }, '"gender":"male"'],
+  ['unknown, in the next one that somebody else wrote', 4, {}, undefined],
+  ['unknown, in one after that', 5, { writes: [WRITE] }, undefined],
+  ['unknown, where a merge has moved it', 4, { writes: [WRITE], merges: [{}] }, undefined],
+])('the content is %s', (_, version, effects, content) => {
+  expect(contentAfter(version, effects)).toBe(content);
+});

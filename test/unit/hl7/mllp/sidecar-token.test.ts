@@ -1,0 +1,114 @@
+/** Who calls the sidecars' path: let in, or turned away, and what an operator is told of it. */
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { beforeAll, expect, test } from 'vitest';
+
+import { callerOf } from '../../../../edge/hl7/mllp/sidecar-token.ts';
+import { testDeps } from '../../../stack/tools/test-deps.ts';
+
+const NOW = Date.parse('2026-11-22T08:00:00Z');
+const NOW_SECONDS = NOW / 1000;
+const ADDRESS = '192.0.2.10';
+
+let ours: CryptoKey;
+let theirs: CryptoKey;
+let keys: JWK[];
+let signing: JWK;
+
+beforeAll(async () => {
+  const [known, other] = await Promise.all([1, 2].map(() => generateKeyPair('ES256', { extractable: true })));
+  if (known === undefined || other === undefined) throw new TypeError('two pairs');
+  [ours, theirs] = [known.privateKey, other.privateKey];
+  keys = [{ ...(await exportJWK(known.publicKey)), kid: 'ward-key', alg: 'ES256' }];
+  signing = { ...(await exportJWK(other.privateKey)), kid: '2026-01-01-x' };
+});
+
+interface Given {
+  readonly key?: CryptoKey;
+  readonly kid?: string;
+  readonly iat?: number;
+  readonly exp?: number;
+  readonly typ?: string;
+  readonly aud?: string;
+  readonly src?: string;
+}
+
+const token = (given: Given = {}): Promise<string> => {
+  const { key = ours, kid = 'ward-key', iat = NOW_SECONDS, typ = 'mllp-sidecar+jwt', aud = 'svc-mllp-ingest' } = given;
+  const claims = { jti: crypto.randomUUID(), src: given.src ?? ADDRESS, sha256: 'a'.repeat(43) };
+  return new SignJWT({ ...claims, iss: 'ward', aud, iat, exp: given.exp ?? iat + 60 })
+    .setProtectedHeader({ alg: 'ES256', typ, kid })
+    .sign(key);
+};
+
+const callerWith = (bearer: string, env: Readonly<Record<string, string>>) => {
+  const deps = testDeps({ signingKeys: [signing], env, now: () => NOW });
+  return callerOf(deps, new Request('https://edge.test/', { headers: { authorization: `Bearer ${bearer}` } }));
+};
+const callerOfToken = async (bearer: string) => callerWith(bearer, { MLLP_SIDECAR_KEYS: JSON.stringify({ keys }) });
+
+test('a sidecar of ours is let in, and how far its clock is off is known', async () => {
+  expect(await callerOfToken(await token())).toMatchObject({ claims: { iss: 'ward' }, clockSeconds: 0 });
+  expect(await callerOfToken(await token({ iat: NOW_SECONDS - 70 }))).toMatchObject({ clockSeconds: 70 });
+  expect(await callerOfToken(await token({ iat: NOW_SECONDS + 29 }))).toMatchObject({ clockSeconds: -29 });
+});
+
+test.each([
+  ['behind', -3600, 3600],
+  ['just too far behind', -91, 91],
+  ['ahead', 31, -31],
+])('one whose clock is %s is told from a stranger by its key', async (_, seconds, clockSeconds) => {
+  const caller = await callerOfToken(await token({ iat: NOW_SECONDS + seconds }));
+  expect(caller).toMatchObject({ turnedAway: { reason: 'clock', name: 'ward', kid: null, clockSeconds } });
+});
+
+test('whoever has no key of ours names nobody: what such a token says is not sure', async () => {
+  const stranger = (kid: string | null) => ({
+    turnedAway: { reason: 'unknown-key', name: '', kid, clockSeconds: null },
+  });
+  expect(await callerOfToken(await token({ key: theirs, kid: 'other-key' }))).toMatchObject(stranger('other-key'));
+  // Made anew under the same name, and not registered.
+  expect(await callerOfToken(await token({ key: theirs }))).toMatchObject(stranger('ward-key'));
+  // Late as well: its times say nothing.
+  const late = { key: theirs, kid: 'other-key', iat: NOW_SECONDS - 3600 };
+  expect(await callerOfToken(await token(late))).toMatchObject(stranger('other-key'));
+  expect(await callerWith(await token(), {})).toMatchObject(stranger('ward-key'));
+  for (const kid of ['<b>Doe^Jane</b>', 'x'.repeat(65), '']) {
+    expect(await callerOfToken(await token({ key: theirs, kid }))).toMatchObject(stranger(null));
+  }
+});
+
+test('what does not look like a sidecar is not noted at all', async () => {
+  const others: Given[] = [
+    { typ: 'JWT', key: theirs },
+    { aud: 'svc-fhir', key: theirs },
+    { aud: 'svc-fhir' },
+    { exp: NOW_SECONDS + 3600 },
+    { src: 'x'.repeat(65) },
+  ];
+  for (const other of others) {
+    expect([other, await callerOfToken(await token(other))]).toEqual([
+      other,
+      expect.objectContaining({ turnedAway: undefined }),
+    ]);
+  }
+  expect(await callerOfToken('a.b.c')).toMatchObject({ turnedAway: undefined });
+});
+
+test('what a key is registered for is known with it, and is checked when the gateway starts', async () => {
+  const site = '01890000-0000-4000-8000-00000000000A';
+  const registered = (more: object) => ({
+    MLLP_SIDECAR_KEYS: JSON.stringify({ keys: keys.map((key) => ({ ...key, ...more })) }),
+  });
+  const scope = { ranges: ['10.1.0.0/16', '2001:db8::1'], sites: [site.toLowerCase()] };
+  expect(await callerWith(await token(), registered({ ...scope, sites: [site] }))).toMatchObject({ key: scope });
+  for (const wrong of [
+    { ranges: [] },
+    { ranges: ['*.1'] },
+    { ranges: '10.0.0.0/8' },
+    { sites: [] },
+    { sites: ['x'] },
+  ]) {
+    const bearer = await token();
+    await expect((async () => callerWith(bearer, registered(wrong)))()).rejects.toThrow('MLLP_SIDECAR_KEYS');
+  }
+});

@@ -1,0 +1,316 @@
+import { describe, expect, test } from 'vitest';
+
+import { aliasKey } from '../../../../edge/hl7/mapping/assigning-authority.ts';
+import { isBareName } from '../../../../edge/store/patient-identity.ts';
+import type { Person } from '../../../../edge/hl7/patients/person.ts';
+import {
+  resolve,
+  type Chart,
+  type KnownNumber,
+  type ResolveRequest,
+  type SentNumber,
+} from '../../../../edge/hl7/patients/resolve.ts';
+
+const ANN: Person = {
+  names: [{ family: 'Smith', given: 'Ann', text: undefined }],
+  birthDate: '1980-02-03',
+  sex: 'female',
+};
+const BOB: Person = {
+  names: [{ family: 'Jones', given: 'Bob', text: undefined }],
+  birthDate: '1960-05-06',
+  sex: 'male',
+};
+const BARE: Person = { names: [], birthDate: undefined, sex: undefined };
+
+const HOSP = 'name:HOSP';
+const OID = 'urn:oid:1.2';
+let place = 0;
+const number = (
+  value: string,
+  domain = HOSP,
+  more: Partial<SentNumber> & { isAssumed?: boolean } = {},
+): SentNumber => ({
+  value,
+  domain: { id: domain, ids: [domain], isAssumed: more.isAssumed ?? false },
+  identifies: more.identifies ?? true,
+  type: 'MR',
+  at: `PID^1^3^${(place += 1)}`,
+});
+const known = (patient: string, value: string, domain = HOSP, more: Partial<KnownNumber> = {}): KnownNumber => ({
+  patient,
+  value,
+  domain,
+  identifies: true,
+  led: true,
+  isAssumed: false,
+  ...more,
+});
+const charts = (
+  of: Readonly<Record<string, Person>>,
+  merged: Readonly<Record<string, string>> = {},
+): ReadonlyMap<string, Chart> =>
+  new Map(
+    Object.entries(of).map(([id, person]) => [
+      id,
+      { id, survivor: merged[id] ?? id, person: { ...person, pastNames: [], pastBirthDates: [] } },
+    ]),
+  );
+const request = (more: Partial<ResolveRequest>): ResolveRequest => ({
+  numbers: [number('1')],
+  person: ANN,
+  known: [],
+  charts: new Map(),
+  isAdmission: true,
+  check: 'refuse-results',
+  placeholderDates: new Set(),
+  namedUris: new Set(),
+  rejected: new Set(),
+  ...more,
+});
+const reasons = (resolution: ReturnType<typeof resolve>) =>
+  resolution.findings.map(({ severity, reason }) => `${severity} ${reason}`);
+
+describe('the leading number', () => {
+  test('is known: its patient', () => {
+    expect(resolve(request({ known: [known('a', '1')], charts: charts({ a: ANN }) }))).toMatchObject({
+      kind: 'known',
+      patient: 'a',
+      findings: [],
+    });
+  });
+
+  test('is not the account number of the same digits', () => {
+    const account = [known('a', '1', HOSP, { identifies: false })];
+    expect(resolve(request({ known: account, charts: charts({ a: ANN }) }))).toMatchObject({ kind: 'new', moved: [] });
+  });
+
+  test('of another domain is another patient', () => {
+    expect(resolve(request({ known: [known('a', '1', 'name:OTHER')], charts: charts({ a: ANN }) }))).toMatchObject({
+      kind: 'new',
+      duplicates: [],
+    });
+  });
+
+  test('is stored under a name that stands for the URI now', () => {
+    const sent = { ...number('1', OID), domain: { id: OID, ids: [OID, HOSP], isAssumed: false } };
+    expect(resolve(request({ numbers: [sent], known: [known('a', '1')], charts: charts({ a: ANN }) }))).toMatchObject({
+      patient: 'a',
+    });
+  });
+
+  test('of a chart that was merged away leads to the survivor, and names the old chart', () => {
+    expect(
+      resolve(request({ known: [known('old', '1')], charts: charts({ old: ANN, new: ANN }, { old: 'new' }) })),
+    ).toMatchObject({
+      kind: 'known',
+      patient: 'new',
+      oldChart: 'old',
+    });
+  });
+
+  test('was only listed with a patient: that patient where the person agrees', () => {
+    const listed = [known('a', '1', HOSP, { led: false })];
+    expect(resolve(request({ known: listed, charts: charts({ a: ANN }) }))).toMatchObject({
+      kind: 'known',
+      patient: 'a',
+      moved: [],
+    });
+    const other = resolve(request({ known: listed, charts: charts({ a: BOB }) }));
+    expect(other).toMatchObject({ kind: 'new', duplicates: ['a'], moved: [{ patient: 'a', value: '1' }] });
+    expect(reasons(other)).toEqual(['W possible-duplicate']);
+  });
+
+  test('is that of several FHIR patients: the one that agrees, if it is one', () => {
+    const both = [known('a', '1'), known('b', '1')];
+    const one = resolve(request({ known: both, charts: charts({ a: ANN, b: BOB }) }));
+    expect(one).toMatchObject({ kind: 'known', patient: 'a', duplicates: ['b'] });
+    expect(reasons(one)).toEqual(['W number-of-several']);
+    expect(reasons(resolve(request({ known: both, charts: charts({ a: ANN, b: ANN }) })))).toEqual([
+      'E ambiguous-patient',
+    ]);
+    expect(reasons(resolve(request({ known: both, charts: charts({ a: BOB, b: BOB }) })))).toEqual([
+      'E ambiguous-patient',
+    ]);
+  });
+});
+
+describe('later numbers', () => {
+  test('lead to a patient that agrees: the laboratory was first', () => {
+    const numbers = [number('M'), number('E', 'name:EPI')];
+    const stored = [known('a', 'E', 'name:EPI')];
+    expect(resolve(request({ numbers, known: stored, charts: charts({ a: ANN }) }))).toMatchObject({
+      kind: 'known',
+      patient: 'a',
+    });
+    const other = resolve(request({ numbers, known: stored, charts: charts({ a: BOB }) }));
+    expect(other).toMatchObject({ kind: 'new', duplicates: ['a'] });
+    expect(other.kind === 'new' && [...other.foreign]).toEqual([numbers[1]]);
+    // The leading number moves from where it was only listed: it is nobody else's.
+    const listed = [...stored, known('b', 'M', HOSP, { led: false })];
+    const moved = resolve(request({ numbers, known: listed, charts: charts({ a: ANN, b: BOB }) }));
+    expect(moved).toMatchObject({ patient: 'a', moved: [{ patient: 'b' }], duplicates: ['b'] });
+    expect(moved.kind === 'known' && [...moved.foreign]).toEqual([]);
+    expect(reasons(other)).toEqual(['W identifiers-of-several']);
+  });
+
+  test('of another patient are not copied', () => {
+    const numbers = [number('1'), number('2')];
+    const both = resolve(
+      request({ numbers, known: [known('a', '1'), known('b', '2')], charts: charts({ a: ANN, b: BOB }) }),
+    );
+    expect(both).toMatchObject({ kind: 'known', patient: 'a', duplicates: ['b'] });
+    expect(both.kind === 'known' && [...both.foreign]).toEqual([numbers[1]]);
+    expect(reasons(both)).toEqual(['W identifiers-of-several']);
+  });
+});
+
+describe('a domain that is not certain', () => {
+  test.each([
+    ['the message assumes it', number('1', 'name:A', { isAssumed: true }), known('a', '1', 'name:B')],
+    ['the chart assumed it', number('1', 'name:A'), known('a', '1', 'name:B', { isAssumed: true })],
+    ['a bare name against a URI that nobody has a name for', number('1', HOSP), known('a', '1', OID)],
+    ['a URI against a bare name', number('1', OID), known('a', '1', HOSP)],
+    ['a FHIR identifier without a system', number('1', HOSP), known('a', '1', 'name:', { isAssumed: true })],
+  ])('%s: the patient, where the person agrees', (_what, sent, stored) => {
+    const same = resolve(request({ numbers: [sent], known: [stored], charts: charts({ a: ANN }) }));
+    expect(same).toMatchObject({ kind: 'known', patient: 'a' });
+    expect(reasons(same)).toEqual(['W domain-assumed']);
+    const other = resolve(request({ numbers: [sent], known: [stored], charts: charts({ a: BOB }) }));
+    expect(other).toMatchObject({ kind: 'new', duplicates: ['a'] });
+    expect(reasons(other)).toEqual(['W possible-duplicate']);
+    const bare = resolve(request({ numbers: [sent], known: [stored], charts: charts({ a: ANN }), person: BARE }));
+    expect(bare).toMatchObject({ kind: 'new', duplicates: ['a'] });
+  });
+
+  test('a bare name against a URI that has a name of its own is another patient', () => {
+    const sent = request({
+      numbers: [number('1')],
+      known: [known('a', '1', OID)],
+      charts: charts({ a: ANN }),
+      namedUris: new Set([OID]),
+    });
+    expect(resolve(sent)).toMatchObject({ kind: 'new', duplicates: [] });
+    expect(isBareName(HOSP)).toBe(true);
+  });
+
+  test('a bare name against a URI that an administrator said it does not stand for is another patient', () => {
+    const rejected = new Set([aliasKey({ namespace: 'HOSP', uri: OID })]);
+    const stored = { known: [known('a', '1', OID)], charts: charts({ a: ANN }) };
+    expect(resolve(request({ ...stored, rejected }))).toMatchObject({ kind: 'new', duplicates: [], proposed: [] });
+    const turned = { numbers: [number('1', OID)], known: [known('a', '1')], charts: charts({ a: ANN }) };
+    expect(resolve(request({ ...turned, rejected }))).toMatchObject({ kind: 'new', duplicates: [] });
+    expect(resolve(request(turned))).toMatchObject({ kind: 'known', patient: 'a' });
+  });
+
+  test('an initial is enough for the leading number, and for no other', () => {
+    const initial = { ...ANN, names: [{ family: 'Smith', given: 'A', text: undefined }] };
+    const elsewhere = { person: initial, known: [known('a', '1', OID)], charts: charts({ a: ANN }) };
+    expect(resolve(request({ ...elsewhere, numbers: [number('1')] }))).toMatchObject({ kind: 'known', patient: 'a' });
+    expect(resolve(request({ ...elsewhere, numbers: [number('2'), number('1')] }))).toMatchObject({ kind: 'new' });
+    const listed = { ...elsewhere, known: [known('a', '1', HOSP, { led: false })] };
+    for (const numbers of [[number('1')], [number('2'), number('1')]])
+      expect(resolve(request({ ...listed, numbers }))).toMatchObject({ kind: 'new', duplicates: ['a'] });
+  });
+
+  test('of a later repetition counts as well', () => {
+    const numbers = [number('L', 'name:LAB'), number('1', HOSP)];
+    const told = resolve(request({ numbers, known: [known('a', '1', OID)], charts: charts({ a: ANN }) }));
+    expect(told).toMatchObject({ kind: 'known', patient: 'a', proposed: [{ namespace: 'HOSP', uri: OID }] });
+  });
+
+  test('two that agree are one too many', () => {
+    const stored = [known('a', '1', 'name:A'), known('b', '1', 'name:B')];
+    const sent = number('1', 'name:C', { isAssumed: true });
+    expect(resolve(request({ numbers: [sent], known: stored, charts: charts({ a: ANN, b: ANN }) }))).toMatchObject({
+      kind: 'new',
+      duplicates: ['a', 'b'],
+    });
+  });
+
+  test('the same name, assumed on one side, is another person where the two contradict', () => {
+    const sent = number('1', HOSP, { isAssumed: true });
+    const stored = [known('a', '1')];
+    expect(resolve(request({ numbers: [sent], known: stored, charts: charts({ a: BOB }) }))).toMatchObject({
+      kind: 'new',
+      duplicates: ['a'],
+    });
+    expect(
+      resolve(request({ numbers: [sent], known: stored, charts: charts({ a: BOB }), person: BARE })),
+    ).toMatchObject({ patient: 'a' });
+  });
+});
+
+describe('numbers that do not identify', () => {
+  const ssn = number('123-45-6788', 'name:SSA', { identifies: false });
+  const stored = [known('a', '123-45-6788', 'name:SSA', { identifies: false })];
+
+  test('find a patient that agrees', () => {
+    expect(resolve(request({ numbers: [ssn], known: stored, charts: charts({ a: ANN }) }))).toMatchObject({
+      kind: 'known',
+      patient: 'a',
+    });
+  });
+
+  test('otherwise an admission makes a patient, and a result is refused', () => {
+    const admission = request({ numbers: [ssn], known: stored, charts: charts({ a: BOB }) });
+    expect(resolve(admission)).toMatchObject({ kind: 'new', duplicates: [] });
+    expect(reasons(resolve({ ...admission, isAdmission: false }))).toEqual(['E no-identifying-number']);
+  });
+
+  test('that several patients have who agree are refused, rather than a third made with each message', () => {
+    const both = [...stored, known('b', '123-45-6788', 'name:SSA', { identifies: false })];
+    expect(reasons(resolve(request({ numbers: [ssn], known: both, charts: charts({ a: ANN, b: ANN }) })))).toEqual([
+      'E ambiguous-patient',
+    ]);
+  });
+
+  test('do not lead to a patient beside one that does', () => {
+    expect(resolve(request({ numbers: [ssn, number('1')], known: stored, charts: charts({ a: ANN }) }))).toMatchObject({
+      kind: 'new',
+    });
+  });
+});
+
+describe('the person must fit', () => {
+  const differs = request({ person: BOB, known: [known('a', '1')], charts: charts({ a: ANN }) });
+
+  test.each([
+    [true, 'refuse-results', 'known', 'W patient-differs'],
+    [false, 'refuse-results', 'refused', 'E patient-differs'],
+    [false, 'warn', 'known', 'W patient-differs'],
+    [true, 'refuse', 'refused', 'E patient-differs'],
+  ] as const)('admission %s, check %s: %s', (isAdmission, check, kind, reason) => {
+    const judged = resolve({ ...differs, isAdmission, check });
+    expect(judged.kind).toBe(kind);
+    expect(reasons(judged)).toEqual([reason]);
+  });
+
+  test('who only may be somebody else is told and never refused', () => {
+    const renamed = { ...ANN, names: BOB.names };
+    for (const isAdmission of [true, false]) {
+      const judged = resolve({ ...differs, person: renamed, isAdmission, check: 'refuse' });
+      expect(judged).toMatchObject({ kind: 'known', patient: 'a' });
+      expect(reasons(judged)).toEqual(['W patient-differs']);
+    }
+    const merged = charts({ old: ANN, new: ANN }, { old: 'new' });
+    const late = resolve({ ...differs, person: renamed, known: [known('old', '1')], charts: merged });
+    expect(late).toMatchObject({ patient: 'new', oldChart: 'old' });
+  });
+
+  test('of an old number, with the survivor, which has what the chart that was merged away said', () => {
+    const old: Partial<ResolveRequest> = { known: [known('old', '1')], isAdmission: false };
+    const survivor = { ...ANN, pastNames: BOB.names, pastBirthDates: ['1960-05-06'] };
+    const merged = charts({ old: BOB, new: ANN }, { old: 'new' });
+    const remembered = new Map([...merged, ['new', { id: 'new', survivor: 'new', person: survivor }]]);
+    expect(resolve({ ...differs, ...old, charts: remembered })).toMatchObject({ patient: 'new', findings: [] });
+    expect(reasons(resolve({ ...differs, ...old, charts: merged }))).toEqual(['E patient-differs']);
+  });
+
+  test('of an old number that somebody else has got: all of it stays with the chart that was merged away', () => {
+    const merged = charts({ old: ANN, new: ANN }, { old: 'new' });
+    const reused = resolve({ ...differs, known: [known('old', '1')], charts: merged });
+    expect(reused).toMatchObject({ kind: 'known', patient: 'old', oldChart: 'old' });
+    expect(reasons(reused)).toEqual(['W patient-differs']);
+  });
+});

@@ -1,0 +1,126 @@
+/** The order of what a message says: which times count, and what stands before what. */
+import { describe, expect, test } from 'vitest';
+
+import { clockOf, instantMs, timed } from '../../../../edge/hl7/precedence/clock.ts';
+import {
+  asDefault,
+  orderOf,
+  orderOfCreation,
+  orderOfWrite,
+  timeOfId,
+} from '../../../../edge/hl7/precedence/precedence.ts';
+import { standingOfReport, standingOfResult } from '../../../../edge/hl7/precedence/standing.ts';
+import { idAt } from '../../../stack/tools/id-at.ts';
+
+const RECEIVED = '2026-01-02T12:00:00Z';
+const standingOf = ({ result, report, order }: Readonly<Partial<Record<'result' | 'report' | 'order', string>>>) =>
+  standingOfResult(result, standingOfReport(report, order));
+const VIENNA = { timeZone: 'Europe/Vienna' };
+
+describe('a time counts', () => {
+  const read = (text: string | undefined, zone: object = VIENNA, received = RECEIVED): string | undefined => {
+    const ms = instantMs(text, zone, Date.parse(received));
+    return ms === undefined ? undefined : new Date(ms).toISOString();
+  };
+
+  test.each([
+    ['with its own offset', '20260102100000+0000', {}, '2026-01-02T10:00:00.000Z'],
+    ['to the minute', '202601021000', VIENNA, '2026-01-02T09:00:00.000Z'],
+    ['with the offset of MSH-7', '20260102100000', { offset: '-05:00', ...VIENNA }, undefined],
+    ['with the offset of MSH-7, before now', '20260102060000', { offset: '-05:00' }, '2026-01-02T11:00:00.000Z'],
+    ['of another year', '20190102100000', VIENNA, '2019-01-02T09:00:00.000Z'],
+    ['fifteen minutes ahead', '20260102131500', VIENNA, '2026-01-02T12:15:00.000Z'],
+  ])('%s', (_, text, zone, instant) => expect(read(text, zone)).toBe(instant));
+
+  test.each([
+    ['without an offset that anybody knows', '20260102100000', {}],
+    ['to the hour', '2026010210', VIENNA],
+    ['to the day', '20260102', VIENNA],
+    ['that is none', 'yesterday', VIENNA],
+    ['of a clock that is an hour ahead', '20260102140000', VIENNA],
+    ['of a clock that is a second too far ahead', '20260102131501', VIENNA],
+    ['that was not sent', undefined, VIENNA],
+  ])('not one %s', (_, text, zone) => expect(read(text, zone)).toBeUndefined());
+
+  test.each([
+    ['02:50 of the first pass, as it comes', '20261025025000', '2026-10-25T00:50:01Z', '2026-10-25T00:50:00.000Z'],
+    ['02:10 of the second pass, as it comes', '20261025021000', '2026-10-25T01:10:01Z', '2026-10-25T01:10:00.000Z'],
+    ['02:30 of either, a day later', '20261025023000', '2026-10-26T12:00:00Z', '2026-10-25T01:30:00.000Z'],
+  ])('in the hour that a clock shows twice: %s', (_, text, received, instant) => {
+    expect(read(text, VIENNA, received)).toBe(instant);
+  });
+});
+
+describe('the order', () => {
+  const id = idAt(Date.parse(RECEIVED));
+  const clock = clockOf(id, '20260102125000', VIENNA);
+
+  test('a message id tells when it was received', () => {
+    expect(timeOfId('019b7d3e-7000-7000-8000-000000000000')).toBe(Number.parseInt('019b7d3e7000', 16));
+  });
+
+  test('the first time that counts, else MSH-7, else the receipt', () => {
+    const timeOf = (order: string): string => new Date(Number(order.split('|')[1])).toISOString();
+    expect(timeOf(clock.orderOf(timed('202601021100', '202601021200')))).toBe('2026-01-02T10:00:00.000Z');
+    expect(timeOf(clock.orderOf(timed('20260102', '202601021200')))).toBe('2026-01-02T11:00:00.000Z');
+    expect(timeOf(clock.orderOf(timed(undefined)))).toBe('2026-01-02T11:50:00.000Z');
+    expect(timeOf(clockOf(id, '2027', VIENNA).orderOf(timed(undefined)))).toBe('2026-01-02T12:00:00.000Z');
+  });
+
+  const status = (result: string, time: string): string =>
+    clock.orderOf({ times: [time], standing: standingOf({ result }) });
+
+  test.each([
+    ['final before preliminary, whatever the time', status('F', '202601010000'), status('P', '202601021200')],
+    ['then the time', status('F', '202601021200'), status('C', '202601021100')],
+    ['a new value after W, of its own time', status('F', '202601021200'), status('W', '202601021159')],
+    ['of one time the correction', status('C', '202601021200'), status('F', '202601021200')],
+    ['of one time what was withdrawn', status('W', '202601021200'), status('C', '202601021200')],
+    ['of one time preliminary before registered', status('P', '202601021200'), status('I', '202601021200')],
+    ['an ADT before what a result says of its patient', clock.orderOf(timed('2019010100')), clock.lowOrderOf(timed())],
+    ['a FHIR client of the same time', orderOfWrite(Date.parse(RECEIVED)), clock.orderOf(timed('202601021300'))],
+    ['all before a default', clock.lowOrderOf(timed('197001010000')), asDefault(clock.orderOf(timed()))],
+    ['anything before nothing', asDefault(clock.orderOf(timed())), ''],
+  ])('%s', (_, later, earlier) => expect(later > earlier).toBe(true));
+
+  test('then MSH-7, then arrival', () => {
+    const parts = { precedence: 1, timeMs: 5, rank: 50, sentMs: 5, messageId: 'b' } as const;
+    expect(orderOf({ ...parts, sentMs: 6, messageId: 'a' }) > orderOf(parts)).toBe(true);
+    expect(orderOf({ ...parts, messageId: 'c' }) > orderOf(parts)).toBe(true);
+    // Before 1970, and numbers of other lengths.
+    expect(orderOf({ ...parts, timeMs: -5 }) < orderOf(parts)).toBe(true);
+    expect(orderOf({ ...parts, timeMs: 10 }) > orderOf(parts)).toBe(true);
+  });
+
+  test('what stands in a resource is as old as its id; of another id nothing is known', () => {
+    expect(orderOfCreation(id)).toBe(orderOfWrite(Date.parse(RECEIVED)));
+    expect(orderOfCreation('00000000-0000-4000-8000-000000000000')).toBe('');
+  });
+});
+
+test.each([
+  [{ result: 'F', report: 'P' }, true],
+  [{ result: 'p', report: 'F' }, false],
+  [{ report: 'F' }, true],
+  [{ report: 'P', order: 'CM' }, false],
+  [{ order: 'CM' }, true],
+  [{ result: 'Q', report: 'f' }, true],
+  [{}, false],
+])('OBX-11, else OBR-25, else ORC-5: %j', (sent, isFinal) => expect(standingOf(sent)).toMatchObject({ isFinal }));
+
+test.each([
+  [{ result: 'C' }, false],
+  [{ result: 'W' }, true],
+  [{ result: 'd' }, true],
+  [{ result: 'X' }, true],
+  // The report is cancelled; of the result nothing is stated.
+  [{ report: 'X' }, false],
+  [{ order: 'CA' }, false],
+])('%j corrects, or takes back', (sent, isWithdrawal) => {
+  expect(standingOf(sent)).toMatchObject({ isFinal: true, isCorrection: true, isWithdrawal });
+});
+
+test('OBR-25 X takes a report back, ORC-5 alone does not', () => {
+  expect(standingOfReport('X', undefined)).toMatchObject({ isWithdrawal: true });
+  expect(standingOfReport(undefined, 'CA')).toMatchObject({ isWithdrawal: false });
+});
