@@ -5,7 +5,7 @@ import type { Mutation } from './mutation.ts';
 import { sqlDefects } from './sql.ts';
 
 /** A node of ESTree with offsets; its other members are read by `type`. */
-interface Node {
+export interface Node {
   readonly type: string;
   readonly start: number;
   readonly end: number;
@@ -14,16 +14,16 @@ interface Node {
 
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && 'start' in value && 'end' in value;
-const nodeAt = (node: Node, member: string): Node | undefined => {
+export const nodeAt = (node: Node, member: string): Node | undefined => {
   const value = node[member];
   return isNode(value) ? value : undefined;
 };
-const nodesAt = (node: Node, member: string): Node[] => {
+export const nodesAt = (node: Node, member: string): Node[] => {
   const value = node[member];
   return Array.isArray(value) ? value.filter(isNode) : [];
 };
 
-function children(node: Node): Node[] {
+export function children(node: Node): Node[] {
   return Object.values(node).flatMap((value) =>
     Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : [],
   );
