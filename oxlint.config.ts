@@ -3,6 +3,8 @@
 /** The rooms of edge/ and what each may import of the others; platform may import everything. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [],
+  // The programs and requests that integrators are shown.
+  examples: [],
   http: ['store'],
   jobs: ['store'],
   metrics: ['http', 'store'],
@@ -12,9 +14,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   fhir: ['oauth', 'jobs', 'http', 'store'],
   hl7: ['oauth', 'jobs', 'http', 'store'],
   // Is given what other slices can do (edge/workbench.ts).
-  admin: ['jobs', 'http', 'store'],
+  admin: ['jobs', 'http', 'store', 'examples'],
   // Made of the slices' tables.
-  openapi: ['oauth', 'fhir', 'hl7', 'admin', 'http', 'store'],
+  openapi: ['oauth', 'fhir', 'hl7', 'admin', 'http', 'store', 'examples'],
 };
 const NAMES = [...Object.keys(ROOMS), 'platform'];
 

@@ -41,19 +41,19 @@ exec deno run ${DENO_PERMISSIONS.map(quoted).join(' ')} "$@" edge/platform/deno.
 `;
 
 /** The page with its generated part made anew. @throws an Error where the page has no such part */
-export function withTable(page: string, name: string, table: string): string {
+export function withPart(page: string, name: string, part: string): string {
   const [begin, end] = [`<!-- ${name}: made by npm run generate -->`, `<!-- end of ${name} -->`];
   const [before, rest] = page.split(begin);
   const after = rest?.split(end)[1];
   if (before === undefined || after === undefined) throw new Error(`no part ${name} in the page`);
-  return `${before}${begin}\n\n${table}\n\n${end}${after}`;
+  return `${before}${begin}\n\n${part}\n\n${end}${after}`;
 }
 
 export async function generatedConfiguration(): Promise<Record<string, string>> {
   const page = await readFile(new URL('edge/docs/configuration.md', ROOT), 'utf8');
   return {
-    'edge/docs/configuration.md': withTable(
-      withTable(page, 'edge', configurationTable(VARIABLES)),
+    'edge/docs/configuration.md': withPart(
+      withPart(page, 'edge', configurationTable(VARIABLES)),
       'sidecar',
       configurationTable(SIDECAR_VARIABLES),
     ),

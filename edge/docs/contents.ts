@@ -22,6 +22,10 @@ export const CONTENTS: readonly Part[] = [
     chapters: [
       { page: 'clients', title: 'FHIR clients' },
       { page: 'libraries', title: 'Client libraries' },
+      { page: 'curl', title: 'curl' },
+      { page: 'javascript', title: 'JavaScript' },
+      { page: 'python', title: 'Python' },
+      { page: 'java', title: 'Java' },
       { page: 'senders', title: 'HL7 senders' },
     ],
   },

@@ -1,11 +1,8 @@
 /** HL7 over HTTP in the OpenAPI document (edge/docs/behaviour.md, HL7 v2). */
+import { exampleMessage } from '../examples/requests.ts';
 import { MEDIA_TYPES } from '../hl7/http/reply.ts';
 import { failuresOf, WITH_BODY, WITH_TOKEN } from './answers.ts';
 import { type HeaderName, headersOf, type Paths, type ResponseObject } from './model.ts';
-
-const EXAMPLE =
-  'MSH|^~\\&|ADT|EAST|GW|GW|20260101120000+0000||ADT^A04^ADT_A01|1|P|2.5.1\r' +
-  'EVN|A04|20260101120000+0000\rPID|1||12345^^^EAST^MR||Doe^Jane||19700101|F\r';
 
 const ACK = { schema: { type: 'string', description: 'An HL7 acknowledgement.' } };
 /** The answer has the type of the request. */
@@ -27,7 +24,14 @@ export const HL7_PATHS: Paths = {
       security: [{ accessToken: [] }],
       requestBody: {
         required: true,
-        content: { 'text/plain': { schema: { type: 'string' }, example: EXAMPLE } },
+        content: {
+          'text/plain': {
+            schema: { type: 'string' },
+            example: exampleMessage()
+              .map((segment) => `${segment}\r`)
+              .join(''),
+          },
+        },
       },
       responses: {
         '200': ack('AA: stored.'),

@@ -1,10 +1,16 @@
 /** The samples of an operation, from what the operation itself says of its address, parameters and body. */
-import { codeSamples, type SampledRequest } from './code-samples.ts';
+import { curl, type ExampleRequest, javascript, python } from '../examples/request.ts';
 import { FHIR_JSON } from '../fhir/media-type.ts';
 import { SAMPLE_ID } from './fhir-examples.ts';
-import type { MediaType, Method, OperationObject, Parameter, PathItem, Paths } from './model.ts';
+import type { CodeSample, MediaType, Method, OperationObject, Parameter, PathItem, Paths } from './model.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
+
+const samplesOf = (request: ExampleRequest): readonly CodeSample[] => [
+  { lang: 'Shell', label: 'curl', source: curl(request) },
+  { lang: 'Python', label: 'Python', source: python(request) },
+  { lang: 'JavaScript', label: 'JavaScript', source: javascript(request) },
+];
 
 /** What a parameter of the path is in a sample. */
 function pathValue({ name, schema }: Parameter): string {
@@ -13,7 +19,7 @@ function pathValue({ name, schema }: Parameter): string {
 }
 
 /** What is sent as an example of a body; a form that has none is not sent. */
-function bodyOf(mediaType: string, { example }: MediaType): SampledRequest['body'] {
+function bodyOf(mediaType: string, { example }: MediaType): ExampleRequest['body'] {
   if (typeof example === 'string') return example;
   if (typeof example !== 'object' || example === null) return undefined;
   return mediaType === FORM ? { form: { ...example } } : { json: example };
@@ -41,7 +47,7 @@ function sampled(method: Method, path: string, server: string, operation: Operat
   const isTyped = body !== undefined && mediaType !== undefined && mediaType !== FORM;
   return {
     ...operation,
-    'x-codeSamples': codeSamples({
+    'x-codeSamples': samplesOf({
       method: method.toUpperCase(),
       url: query.length === 0 ? url : `${url}?${new URLSearchParams(query).toString()}`,
       headers: {

@@ -104,3 +104,20 @@ describe.each(ASSERTION_ALGORITHM_NAMES)('for a key of %s', (alg) => {
     }
   });
 });
+
+test('print why they get no token', async () => {
+  const { curl, node, python } = await examples('ES256', 'fhir');
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  await writeFile(join(folder, 'private.pem'), await exportPKCS8(privateKey));
+  const WHY = /"error":"invalid_client","error_description":"client authentication failed"/;
+  if (hasShell) {
+    await writeFile(join(folder, 'example.sh'), curl);
+    expect(await run('sh', ['example.sh'])).toMatch(WHY);
+  }
+  await writeFile(join(folder, 'example.mjs'), node);
+  expect(await run(process.execPath, ['example.mjs'])).toMatch(WHY);
+  if (hasPython) {
+    await writeFile(join(folder, 'example.py'), python);
+    expect(await run('python3', ['example.py'])).toMatch(WHY);
+  }
+});

@@ -10,6 +10,7 @@ import { PERMISSIONS } from '../../edge/admin/staff/permissions.ts';
 import { CHAPTERS, SEARCH_INDEX } from '../../edge/docs/contents.ts';
 import { anchorOf, renderDocs } from '../../edge/platform/node/build-docs.ts';
 import { generatedConfiguration } from '../generate-configuration.ts';
+import { generatedExamples } from '../generate-examples.ts';
 import { ROOT } from '../stack/services/build.ts';
 
 const text = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
@@ -25,8 +26,8 @@ test('every page of the folder is a chapter', async () => {
   expect(files.sort()).toEqual(CHAPTERS.map(({ page }) => `${page}.md`).sort());
 });
 
-test('what is made from the tables of variables is what the generator makes', async () => {
-  for (const [path, content] of Object.entries(await generatedConfiguration())) expect(text(path), path).toBe(content);
+test.each([generatedConfiguration, generatedExamples])('what %o makes is up to date', async (generate) => {
+  for (const [path, content] of Object.entries(await generate())) expect(text(path), path).toBe(content);
 });
 
 test('every permission is explained, and the addresses that the OpenID provider redirects to', () => {

@@ -47,7 +47,7 @@ interface Handover {
   readonly parts: readonly HandoverPart[];
 }
 
-/** With the JWKS URI looked at, so that the programs sign as the client can. */
+/** Reads the JWKS URI, so that the programs sign with the client's algorithm. */
 async function prepare({ deps, access }: Console, c: Context, clientId: string): Promise<Handover> {
   const session = await access.page(c, 'site.api_keys.read');
   const key = await requireKey(session.database, session.actor.site, clientId);
@@ -77,7 +77,7 @@ export async function handoverPage(console: Console, c: Context, clientId: strin
         </button>
       </p>
       <p class="quiet">
-        For the integrator, to be printed or sent. It holds no secret; notes and the name of the key are not on it.
+        Print it or send it to the integrator. It has no secret, no notes, and not the name of the key.
       </p>
       {parts.map((part) => (
         <Part part={part} />

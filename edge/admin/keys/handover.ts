@@ -1,6 +1,6 @@
 /**
- * What an integrator is given to connect with one API key: addresses, names and programs, in the order in which they are
- * needed. No secret is among it, and neither is what the key is called here, which is for the console alone.
+ * What an integrator needs to connect with one API key: addresses, names and programs, in the order of use. It has no
+ * secret, and not the name of the key, which is for the console alone.
  */
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import type { Config } from '../../config.ts';
@@ -10,7 +10,6 @@ import type { KeyRow } from './statements.ts';
 
 export interface HandoverPart {
   readonly title: string;
-  /** Sentences before the rest. */
   readonly lead?: string;
   readonly facts?: readonly (readonly [name: string, value: string])[];
   readonly steps?: readonly string[];
@@ -28,20 +27,20 @@ function tokenPart(key: KeyRow, config: Config): HandoverPart[] {
   const [first] = key.allowed_audiences;
   return [
     {
-      title: 'Getting a token',
-      lead: 'OAuth 2.0 client credentials with a signed assertion (private_key_jwt, RFC 7523; SMART Backend Services). No secret is shared: sign with your private key, and keep it to yourself.',
+      title: 'Get a token',
+      lead: 'OAuth 2.0 client credentials with a signed assertion (private_key_jwt, RFC 7523; SMART Backend Services). Sign with your private key and never send it to us.',
       facts: [
         ['Discovery', `${issuer}/.well-known/smart-configuration`],
         ['Token endpoint, and aud of the assertion', tokenEndpoint],
         ['Client ID: iss and sub', key.client_id],
-        ['Scopes', listed(key.allowed_scopes, 'none yet: ask us')],
+        ['Scopes', listed(key.allowed_scopes, 'none yet: ask for them')],
         [
           'Audience of the token',
           first === undefined
             ? 'svc-fhir for FHIR, svc-hl7-http for HL7 over HTTP'
-            : `${key.allowed_audiences.join(', ')} (${first} when the request names none)`,
+            : `${key.allowed_audiences.join(', ')} (${first} if the request names none)`,
         ],
-        ['A token lives', `${key.token_ttl_seconds} seconds: ask for the next one before that`],
+        ['Token lifetime', `${key.token_ttl_seconds} seconds: get the next token before it ends`],
       ],
     },
   ];
@@ -61,7 +60,7 @@ function surfaceParts(key: KeyRow, config: Config): HandoverPart[] {
             title: 'FHIR R4',
             facts: [
               ['Base URL', `${fhir}/fhir`],
-              ['What it can do', `${fhir}/fhir/metadata`],
+              ['CapabilityStatement', `${fhir}/fhir/metadata`],
             ] as const,
           },
         ]
@@ -82,13 +81,13 @@ function surfaceParts(key: KeyRow, config: Config): HandoverPart[] {
       ? [
           {
             title: 'HL7 v2 over MLLP',
-            lead: 'No token: a sender is known by the address it connects from, and by MSH-3 and MSH-4. A message without an acknowledgement was not stored: send it again.',
+            lead: 'No token: the gateway recognizes a sender by its source address, MSH-3 and MSH-4. If a message gets no acknowledgement, send it again.',
             facts: [
-              ['Host', host ?? 'not configured yet: ask us'],
-              ['Port', port === undefined ? 'not configured yet: ask us' : String(port)],
+              ['Host', host ?? 'not configured yet: ask for it'],
+              ['Port', port === undefined ? 'not configured yet: ask for it' : String(port)],
               ['MSH-3, sending application', key.hl7_sender_application ?? any],
               ['MSH-4, sending facility', key.hl7_sender_facility ?? any],
-              ['You connect from', listed(key.allowed_ips, 'no address yet: ask us')],
+              ['Your source addresses', listed(key.allowed_ips, 'none yet: name them to us')],
               ...given('Subject of your client certificate', key.tls_subject),
             ] as const,
           },
@@ -98,31 +97,31 @@ function surfaceParts(key: KeyRow, config: Config): HandoverPart[] {
 }
 
 const ROTATION_INLINE = [
-  'Make a new key pair. Give its JWK a kid of its own.',
-  'Send us the new public key. Both are valid from then on.',
-  'Sign with the new private key, and say its kid in the header of the assertion.',
-  'Tell us when everything signs with it: then the old public key is taken out.',
+  'Make a new key pair. Give its JWK a new kid.',
+  'Send us the new public key. From then on both keys are valid.',
+  'Sign with the new private key, and name its kid in the header of the assertion.',
+  'When all your programs sign with it, tell us. Then we remove the old public key.',
 ];
 const ROTATION_URI = [
-  'Make a new key pair. Give its JWK a kid of its own.',
+  'Make a new key pair. Give its JWK a new kid.',
   'Add the new public key to your JWKS, beside the old one.',
-  'Sign with the new private key, and say its kid in the header of the assertion. A kid that is not known yet is looked for at once, at most every 30 seconds.',
-  'Take the old one out of your JWKS an hour later, when it is not in use any more.',
+  'Sign with the new private key, and name its kid in the header of the assertion. For an unknown kid the gateway reads your JWKS again, at most every 30 seconds.',
+  'One hour after the last use of the old key, remove it from your JWKS.',
 ];
 
 function keysPart(key: KeyRow, keys: readonly CheckedKey[]): HandoverPart {
   const known = keys.filter(({ usable }) => usable).map(({ kid, type }) => `${kid ?? 'without a kid'} (${type})`);
   return {
-    title: 'Your keys, and replacing them',
+    title: 'Your keys, and how to replace them',
     facts: [
       ...given('JWKS URI', key.jwks_uri),
-      ['Public keys that we know', known.length === 0 ? 'none that could be looked at now' : known.join(', ')],
+      ['Your public keys', known.length === 0 ? 'none could be read now' : known.join(', ')],
     ],
     steps: key.jwks_uri === null ? ROTATION_INLINE : ROTATION_URI,
   };
 }
 
-/** @param keys what was found in the JWKS: the first usable one is the key of the programs */
+/** @param keys the public keys of the JWKS; the programs sign with the first usable one */
 export function handoverOf(
   key: KeyRow,
   keys: readonly CheckedKey[],
@@ -132,12 +131,12 @@ export function handoverOf(
   const examples = examplesFor(key, keys, config);
   return [
     {
-      title: 'What you are',
+      title: 'Your client',
       facts: [
         ['Site', siteName],
         ['Client ID', key.client_id],
         ...given('API reference', config.INTEGRATION_DOCS_URL),
-        ...given('Whom to ask', key.contact),
+        ...given('Contact', key.contact),
       ],
     },
     ...tokenPart(key, config),
@@ -148,7 +147,7 @@ export function handoverOf(
       : [
           {
             title: 'Programs',
-            lead: 'Complete, for this very client. They need your private key in private.pem (PKCS #8).',
+            lead: 'Complete programs for this client. They read your private key from private.pem (PKCS #8).',
             examples,
           },
         ]),
@@ -161,7 +160,7 @@ const fenced = (text: string): string => {
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text.trimEnd()}\n${fence}`;
 };
-/** Text that is not to be read as Markdown, in a table's cell. */
+/** Text in a table's cell, with Markdown's characters escaped. */
 const plain = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>#|]/g, '\\$&').replaceAll(/\s+/g, ' ');
 
 const markdownOf = ({ title, lead, facts = [], steps = [], examples = [] }: HandoverPart): string =>
@@ -179,6 +178,6 @@ const markdownOf = ({ title, lead, facts = [], steps = [], examples = [] }: Hand
     ...examples.flatMap((example) => [`### ${example.title}`, fenced(example.text)]),
   ].join('\n\n');
 
-/** The same as one file. */
+/** The parts as one Markdown file. */
 export const toMarkdown = (title: string, parts: readonly HandoverPart[]): string =>
   `# ${plain(title)}\n\n${parts.map(markdownOf).join('\n\n')}\n`;

@@ -2,8 +2,9 @@
 import { ERROR_CODES, applicationCodeFor } from '../../../shared/hl7/error-code.ts';
 import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import { MLLP_DEFAULTS } from '../../../shared/mllp-contract.ts';
-import { mllpProgram } from '../../admin/keys/mllp-program.ts';
 import { Code, Row, Table } from '../../admin/web/ui.tsx';
+import { mllpProgram } from '../../examples/mllp.ts';
+import { exampleMessage } from '../../examples/requests.ts';
 import { referencePath, type Site, TextPage } from './frame.tsx';
 
 /** MSA-1 (table 0008), with what the sender does then. */
@@ -19,13 +20,6 @@ const ACKS = [
 ] as const;
 
 const minutes = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`);
-
-/** As a sender that nobody has; MSH-3 and MSH-4 are what the API key says. */
-const SEGMENTS = [
-  'MSH|^~\\&|LAB|NORTH|GATEWAY|GATEWAY|20260101120000+0000||ADT^A04^ADT_A01|1|P|2.5.1',
-  'EVN|A04|20260101120000+0000',
-  'PID|1||12345^^^NORTH^MR||Doe^Jane||19700101|F',
-];
 
 export const MllpPage = ({ site }: { site: Site }) => {
   const {
@@ -64,7 +58,7 @@ export const MllpPage = ({ site }: { site: Site }) => {
           messages; more messages may be sent before the first answer. A message has {Math.round(max / 1024)} KiB at
           most. A batch (FHS, BHS) is taken over HTTP only.
         </p>
-        <Code text={mllpProgram(sendTo, sendAt, SEGMENTS).trimEnd()} label="A message over MLLP in Python" />
+        <Code text={mllpProgram(sendTo, sendAt, exampleMessage()).trimEnd()} label="A message over MLLP in Python" />
       </section>
       <section aria-labelledby="ack">
         <h2 id="ack">Acknowledgement</h2>

@@ -1,9 +1,6 @@
-/** Every call of clients as the world uses them: it works, or is refused as the table of edge/docs/libraries.md says. */
-import { readFile } from 'node:fs/promises';
+/** Every call of common client libraries works, or is rejected as the table of edge/docs/libraries.md says. */
+import { describe, test } from 'vitest';
 
-import { describe, expect, test } from 'vitest';
-
-import { ROOT } from '../../stack/services/build.ts';
 import { isPythonMissing, NO_PYTHON } from '../../stack/tools/python.ts';
 import { isFull } from '../../stack/tools/size.ts';
 import type { Subject } from '../fhir/subject.ts';
@@ -13,7 +10,6 @@ import * as hapi from './hapi-calls.ts';
 import * as medplum from './medplum.ts';
 import { expectTold } from './outcomes.ts';
 import { PYTHON_CLIENTS, pythonCalls } from './python-calls.ts';
-import { refusalsTable } from './refusals.ts';
 
 const withoutPython = await isPythonMissing();
 const withoutHapi = await hapi.isHapiMissing();
@@ -44,15 +40,5 @@ export function callsCases(subject: () => Subject): void {
       skip(subject().gateway.runtime === 'deno' && !isFull, 'on the other runtime; TEST_SIZE=full runs it on both');
       expectTold('HAPI FHIR', await hapi.hapiCalls(subject()), hapi.ASKS_NOTHING);
     });
-  });
-
-  test('what is refused of them is what the documentation says', async () => {
-    const page = await readFile(`${ROOT}edge/docs/libraries.md`, 'utf8');
-    const [, table = ''] = /^\| Asked for +\|.*\n\|[-| ]+\n((?:\|.*\n)+)/m.exec(page) ?? [];
-    const rows = table
-      .trimEnd()
-      .split('\n')
-      .map((row) => row.replaceAll(/ +\|/g, ' |').replaceAll(/\| +/g, '| ').trim());
-    expect(rows).toEqual(refusalsTable());
   });
 }

@@ -1,4 +1,4 @@
-/** Every call of HAPI FHIR's generic client, made by the program in `hapi`, with a token as the recipe of edge/docs/libraries.md gets it. */
+/** Every call of HAPI FHIR's generic client, made by the program in `hapi`, with a token as the recipe of edge/docs/java.md gets it. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

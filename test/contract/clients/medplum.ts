@@ -34,7 +34,7 @@ const MEDPLUMS = namesIn(`
   fhircastSubscribe fhircastUnsubscribe fhircastConnect fhircastPublish fhircastGetContext invite
   getSubscriptionManager subscribeToCriteria unsubscribeFromCriteria getMasterSubscriptionEmitter
 `);
-/** How it gets a token is tried with the other recipes of edge/docs/libraries.md (oauth-clients.test.ts). */
+/** How it gets a token is tried with the other recipes (oauth-clients.test.ts). */
 const TOKENS = ['startClientLogin', 'startJwtBearerLogin', 'startJwtAssertionLogin'];
 export const ASKS_NOTHING = [...OWN, ...MEDPLUMS, ...TOKENS];
 

@@ -1,14 +1,14 @@
-/** The recipes of edge/docs/libraries.md, each as an integrator copies it into a file. */
+/** The recipes of the documentation's chapters on languages, each as an integrator copies it into a file. */
 import { readFile } from 'node:fs/promises';
 
 import { ROOT } from '../../stack/services/build.ts';
 
-/**
- * @param language of the block: `js`, `python`, `java`
- * @param mark what is in that recipe and in no other of its language
- */
-export async function recipeOf(language: string, mark: string): Promise<string> {
-  const page = await readFile(`${ROOT}edge/docs/libraries.md`, 'utf8');
+/** The chapter of a language, by the name after its blocks' fences. */
+const PAGES = { js: 'javascript', python: 'python', java: 'java' } as const;
+
+/** @param mark text that only this recipe of the language has */
+export async function recipeOf(language: keyof typeof PAGES, mark: string): Promise<string> {
+  const page = await readFile(`${ROOT}edge/docs/${PAGES[language]}.md`, 'utf8');
   const blocks = page.split(/^```/m).filter((block) => block.startsWith(`${language}\n`) && block.includes(mark));
   const [only, ...others] = blocks;
   if (only === undefined || others.length > 0) throw new RangeError(`${blocks.length} recipes with ${mark}`);

@@ -1,6 +1,6 @@
 /**
- * Calls that client libraries offer and this server refuses, each with the sentence that a developer reads. edge/docs/libraries.md has
- * the same table, made from this one.
+ * Calls that client libraries offer and this server rejects, each with the sentence that a developer reads. `npm run generate` makes
+ * the table of edge/docs/libraries.md from these.
  */
 
 /** The libraries, by the names of their packages. */
@@ -13,22 +13,20 @@ export type ClientName =
   | 'HAPI FHIR';
 
 export interface Refusal {
-  /** What is asked for. */
   readonly what: string;
   readonly status: number;
-  /** In the words of the answer. */
   readonly says: RegExp;
-  /** What there is instead, for edge/docs/libraries.md. */
+  /** What to call instead. */
   readonly instead: string;
   readonly calls: Partial<Readonly<Record<ClientName, readonly string[]>>>;
 }
 
 export const REFUSALS: readonly Refusal[] = [
   {
-    what: 'Deleting, by id or by search',
+    what: 'Delete by id or by search',
     status: 405,
     says: /DELETE is not supported here.*entered-in-error/,
-    instead: 'an update to the status `entered-in-error`, of a Patient to `active` false',
+    instead: 'an update with the status `entered-in-error`; for a Patient `active` false',
     calls: {
       'fhir-kit-client': ['delete'],
       'fhirclient (JavaScript)': ['delete'],
@@ -39,7 +37,7 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Patching by another patch than a JSON Patch (RFC 6902), such as fhirpy’s merge or FHIRPath Patch',
+    what: 'Patches other than JSON Patch (RFC 6902), such as fhirpy’s merge or FHIRPath Patch',
     status: 415,
     says: /only JSON Patch \(RFC 6902\) is supported/,
     instead: 'a JSON Patch, or an update of the whole resource, with `If-Match`',
@@ -49,14 +47,14 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Creating if none exists, with the condition in the URL (fhirpy `get_or_create`)',
+    what: 'Conditional create with the condition in the URL (fhirpy `get_or_create`)',
     status: 400,
     says: /the condition of a create is sent as If-None-Exist/,
     instead: 'the header `If-None-Exist`, or a conditional update (fhirpy `search(…).update(…)`)',
     calls: { fhirpy: ['get_or_create', 'create of a resource by search'] },
   },
   {
-    what: 'A compartment, `Patient/[id]/Observation`',
+    what: 'Compartments: `Patient/[id]/Observation`',
     status: 404,
     says: /a compartment is not an address here: search (Condition|Observation)\?patient=\[id\]/,
     instead: '`Observation?patient=[id]`',
@@ -67,7 +65,7 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Searching all types at once',
+    what: 'Search of all types',
     status: 405,
     says: /a search is of one type: GET \[type\]\?\[parameters\]/,
     instead: 'a search of each type, several in a batch',
@@ -77,14 +75,14 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'The same by POST',
+    what: 'Search of all types by POST',
     status: 404,
     says: /_search is not supported at this address/,
-    instead: 'the same',
+    instead: 'a search of each type, several in a batch',
     calls: { 'fhir-kit-client': ['systemSearch by POST'] },
   },
   {
-    what: 'The history of all types',
+    what: 'History of all types',
     status: 404,
     says: /_history is not supported at this address/,
     instead: 'the history of each type',
@@ -94,10 +92,10 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Operations but `$validate`, `$everything` and `$export`',
+    what: 'Operations other than `$validate`, `$everything` and `$export`',
     status: 404,
     says: /\$[\w-]+ is not supported at this address: what this server can do is in \/fhir\/metadata/,
-    instead: 'searches; what there is, the CapabilityStatement says',
+    instead: 'searches; the CapabilityStatement lists what is supported',
     calls: {
       'fhir-kit-client': ['operation $lastn'],
       '@medplum/core': ['readPatientSummary', 'readResourceGraph', 'requestSchema', 'valueSetExpand', 'graphql'],
@@ -105,10 +103,10 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Other types of resources, such as Binary, Media or StructureDefinition',
+    what: 'Other resource types, such as Binary, Media or StructureDefinition',
     status: 404,
     says: /nothing is served at this address; resource types: Patient, /,
-    instead: 'for a document the `data` of its attachment',
+    instead: 'for a document, `data` in its attachment',
     calls: {
       '@medplum/core': [
         'readCanonical',
@@ -123,10 +121,10 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Search parameters that are not listed, among them `_include`, `_revinclude`, `_has`, chains and `_totalMethod` (fhirpy `count`)',
+    what: 'Search parameters that are not listed, such as `_include`, `_revinclude`, `_has`, chains and `_totalMethod` (fhirpy `count`)',
     status: 400,
     says: /[\w.:]+ is not a parameter that can be used here; supported: _id, /,
-    instead: 'those that the answer lists; a count is `_summary=count`',
+    instead: 'the parameters that the answer lists; for a count `_summary=count`',
     calls: {
       'fhirclient (JavaScript)': ['request of a chained search'],
       '@medplum/core': ['search with fields', 'search with _include'],
@@ -148,10 +146,10 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Modifiers, `:exact`, `:missing` or of a type',
+    what: 'Modifiers: `:exact`, `:missing` or a type',
     status: 400,
     says: /the modifier of [\w.:]+ is not supported; supported: _id, /,
-    instead: 'the parameter without it, and a choice among what it finds',
+    instead: 'the parameter without a modifier; the client then filters the results',
     calls: {
       fhirpy: ['search exactly', 'search by what is missing', 'search chained'],
       'fhirclient (Python)': ['search exactly', 'search by what is missing'],
@@ -159,10 +157,10 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: '`birthdate` by another comparison than equality',
+    what: '`birthdate` with a prefix',
     status: 400,
     says: /birthdate (is compared exactly|must be a date)/,
-    instead: 'the date as it is stored',
+    instead: 'the date exactly as it is stored',
     calls: {
       fhirpy: ['search by a day before'],
       'fhirclient (Python)': ['search by a day before'],
@@ -170,17 +168,17 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Sorting by `birthdate` and then by `_lastUpdated`',
+    what: 'Sort by `birthdate` and then by `_lastUpdated`',
     status: 400,
     says: /_lastUpdated behind birthdate cannot be sorted by/,
     instead: '`_sort=birthdate,name` or `_lastUpdated,birthdate`',
     calls: { 'HAPI FHIR': ['search sorted twice'] },
   },
   {
-    what: '`_elements` with those to leave out (fhirpy `elements(exclude=True)`)',
+    what: '`_elements` with elements to exclude (fhirpy `elements(exclude=True)`)',
     status: 400,
     says: /_elements must be names of top-level elements/,
-    instead: 'the elements that are wanted',
+    instead: 'the elements to include',
     calls: { fhirpy: ['elements but some'] },
   },
   {
@@ -191,10 +189,10 @@ export const REFUSALS: readonly Refusal[] = [
     calls: { 'HAPI FHIR': ['search by GET of _search'] },
   },
   {
-    what: 'Entries of a bundle without `request.url` (HAPI `transaction().withResources`)',
+    what: 'Bundle entries without `request.url` (HAPI `transaction().withResources`)',
     status: 400,
     says: /url is required: the type, such as Patient/,
-    instead: 'a Bundle whose entries say their request (HAPI `withBundle`)',
+    instead: 'a Bundle whose entries have a request (HAPI `withBundle`)',
     calls: { 'HAPI FHIR': ['transaction of resources'] },
   },
   {
@@ -207,6 +205,9 @@ export const REFUSALS: readonly Refusal[] = [
 ];
 
 /** The table of edge/docs/libraries.md. */
-export function refusalsTable(): string[] {
-  return REFUSALS.map(({ what, status, instead }) => `| ${what} | ${status} | ${instead} |`);
-}
+export const refusalsTable = (): string =>
+  [
+    '| Rejected | Status | Instead |',
+    '| --- | --- | --- |',
+    ...REFUSALS.map(({ what, status, instead }) => `| ${what} | ${status} | ${instead} |`),
+  ].join('\n');

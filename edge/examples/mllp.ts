@@ -1,4 +1,4 @@
-/** A program in Python that sends one message over MLLP and prints the answer; it needs no library. That it runs is tested. */
+/** A program in Python that sends one message over MLLP and prints the answer; it needs no library. */
 
 /** @param segments of the message, without their CR */
 export const mllpProgram = (host: string, port: number, segments: readonly string[]): string => `import socket
