@@ -50,6 +50,31 @@ const rooms = Object.entries(ROOMS).map(([room, open]) => {
   );
 });
 
+/** The folders of test/ and what each may import of the others; `contract` is a black box, which imports no source. */
+const TEST_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  stack: [],
+  inputs: ['stack'],
+  bench: ['inputs', 'stack'],
+  fuzz: ['inputs', 'stack'],
+  mutants: ['stack'],
+  contract: ['fuzz', 'inputs', 'stack'],
+  integration: ['contract', 'inputs', 'stack'],
+  e2e: ['inputs', 'stack'],
+  unit: ['bench', 'inputs', 'mutants', 'stack'],
+};
+
+const testRooms = Object.entries(TEST_ROOMS).map(([room, open]) => {
+  const others = Object.keys(TEST_ROOMS).filter((name) => name !== room && !open.includes(name));
+  const sources = room === 'contract' ? '|edge|migrations|shared|sidecar' : '';
+  return restrict(
+    [`test/${room}/**`],
+    closed(
+      `^(?:\\.\\./)+(?:${others.join('|')}${sources})/`,
+      `test/${room} imports of test ${open.join(', ') || 'no folder'}${sources && ', and no source'}`,
+    ),
+  );
+});
+
 export default {
   plugins: ['typescript', 'import', 'unicorn', 'oxc'],
   categories: { correctness: 'error', suspicious: 'warn' },
@@ -90,5 +115,6 @@ export default {
     ),
     restrict(['edge/platform/**'], OUTSIDE),
     ...rooms,
+    ...testRooms,
   ],
 };

@@ -3,14 +3,12 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { validate } from '../../edge/fhir/validate/validate.ts';
-import { isJsonObject, parseJson } from '../../shared/json.ts';
 import { getToken } from '../stack/services/client.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { readObject } from '../stack/tools/exact-json.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
-import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
 
 interface Item {
   readonly id: string;
@@ -151,15 +149,6 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
   const rowsOf = async (requestId: string): Promise<Item[]> =>
     (await list('limit=200')).filter((item) => item.requestId === requestId);
 
-  const signIn = async (): Promise<HttpBrowser> => {
-    const browser = createHttpBrowser();
-    const form = await browser.go(`${stack.baseUrl}/admin`);
-    const { username, password } = stack.oidc.admin;
-    const body = new URLSearchParams({ username, password });
-    expect((await browser.go(form.url, { method: 'POST', body })).status).toBe(200);
-    return browser;
-  };
-
   test('each operation that reaches a patient or changes what is on record leaves one row', async () => {
     const path = (template: string) => template.replace('{clientId}', key.clientId).replace('{id}', message);
     const bodies: Readonly<Record<string, object>> = {
@@ -227,8 +216,20 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     expect(reader.status).toBe(401);
   });
 
+  /** What the gateway finds wrong with a resource. */
+  const validate = async (resource: object): Promise<readonly object[]> => {
+    const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+    const verdict = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/Observation/$validate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' },
+      body: JSON.stringify(resource),
+    });
+    const { issue } = (await verdict.json()) as { issue: readonly { severity: string }[] };
+    return issue.filter(({ severity }) => severity !== 'information');
+  };
+
   test('signing in and out, the page and the download are on record; each line is a valid AuditEvent', async () => {
-    const browser = await signIn();
+    const browser = await signIn(stack);
     expect((await list('action=signed-in'))[0]).toMatchObject({ actor: stack.oidc.admin.username });
     const page = await (await browser.ask(`${stack.baseUrl}/admin/audit?patient=${patient}`)).text();
     expect(page).toContain(patient);
@@ -240,18 +241,19 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     expect(lines).toHaveLength(Number(rows[0]?.count) - 1);
     const actions = new Set<unknown>();
     for (const line of lines) {
-      const event = parseJson(line);
-      if (!isJsonObject(event) || typeof event['id'] !== 'string') throw new TypeError('a line is a resource');
+      const event = readObject(line);
+      const { id } = event;
+      if (typeof id !== 'string') throw new TypeError('a resource has an id');
       actions.add(event['action']);
       expect(line).not.toContain('Lovelace');
       const carrier = {
         resourceType: 'Observation',
         status: 'final',
         code: { text: 'a' },
-        focus: [{ reference: `#${event['id']}` }],
+        focus: [{ reference: `#${id}` }],
         contained: [event],
       };
-      expect([line, validate(carrier)]).toEqual([line, []]);
+      expect([line, await validate(carrier)]).toEqual([line, []]);
     }
     expect(actions.size).toBeGreaterThan(2);
     const origin = new URL(stack.baseUrl).origin;
@@ -275,7 +277,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
   });
 
   test('pages and downloads refuse a time that PostgreSQL has no place for', async () => {
-    const browser = await signIn();
+    const browser = await signIn(stack);
     for (const path of ['/messages', '/audit', '/requests', '/replays', '/audit/events.ndjson']) {
       for (const at of [
         '0000-01-01T00:00',

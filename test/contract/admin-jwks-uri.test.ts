@@ -12,7 +12,7 @@ import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { createSite } from '../stack/services/seed.ts';
-import { type Behaviour, jwks, type KeyHost, startKeyHost } from './oauth/key-host.ts';
+import { type Behaviour, jwks, type KeyHost, startKeyHost } from '../stack/services/key-host.ts';
 
 const authority = makeAuthority();
 

@@ -9,11 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { getToken } from '../stack/services/client.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { until } from '../stack/services/until.ts';
-import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
+import type { HttpBrowser } from '../stack/tools/http-browser.ts';
 import { zoneAtNoon } from '../stack/tools/midday.ts';
 
 type Fields = Readonly<Record<string, string | readonly string[]>>;
@@ -29,10 +29,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     // Tokens of today are counted.
     site = await createSite(db.client, { name: 'North', timeZone: zoneAtNoon() });
     stack = await startConsole(runtime, db, site);
-    browser = createHttpBrowser();
-    const form = await browser.go(`${stack.baseUrl}/admin`);
-    const { username, password } = stack.oidc.admin;
-    await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+    browser = await signIn(stack);
   });
   afterAll(async () => {
     await stack.stop();

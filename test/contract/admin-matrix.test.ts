@@ -9,11 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getToken } from '../stack/services/client.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { consoleRoutes } from '../stack/tools/console-routes.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
-import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
+import type { HttpBrowser } from '../stack/tools/http-browser.ts';
 
 /** Of no site: how one signs in and out, and files. */
 const OF_NO_SITE = [
@@ -86,7 +86,7 @@ const QUERIES: readonly ((ids: Ids) => string)[] = [
   () => 'unnamed=authority:THEIRNOWHERE',
 ];
 
-const ROUTES = (await consoleRoutes()).filter(({ path }) => !OF_NO_SITE.includes(path));
+const ROUTES = consoleRoutes().filter(({ path }) => !OF_NO_SITE.includes(path));
 const isApi = (path: string): boolean => path.startsWith('/admin/api/');
 const isAbout = (path: string): boolean => /:(?:id|clientId)\b/.test(path);
 
@@ -217,10 +217,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       sessions: session,
       patients: message.patient,
     };
-    browser = createHttpBrowser();
-    const form = await browser.go(`${stack.baseUrl}/admin`);
-    const { username, password } = stack.oidc.admin;
-    await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+    browser = await signIn(stack);
     before = await snapshot(theirSite);
   });
   afterAll(async () => {

@@ -1,9 +1,8 @@
 /** Messages, workbench and charts of the JSON API, on both runtimes, with messages that really came in. */
-import { SAMPLES } from '../../edge/admin/workbench/samples.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
@@ -334,24 +333,32 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
   });
 
   test('each sample of the workbench comes to what its title says', async () => {
-    const { rows } = await db.client.query<{ jwks: string | null }>(
-      'select jwks::text from api_key where client_id = $1',
-      [key.clientId],
-    );
-    const facts = {
-      key: { client_id: key.clientId, jwks: rows[0]?.jwks ?? null },
-      tokenEndpoint: `${stack.gateway.oauthBaseUrl}/oauth2/token`,
-      now: Date.now(),
+    const browser = await signIn(stack);
+    const pageOf = async (bench: string, sample: string): Promise<string> => {
+      const query = new URLSearchParams({ sample, clientId: key.clientId });
+      return (await browser.ask(`${stack.baseUrl}/admin/workbench/${bench}?${query.toString()}`)).text();
+    };
+    const samplesOf = async (bench: string): Promise<readonly (readonly [name: string, text: string])[]> => {
+      const [, options = ''] = /<select[^>]* name="sample"[^>]*>([^]*?)<\/select>/.exec(await pageOf(bench, '')) ?? [];
+      const names = [...options.matchAll(/ value="([^"]+)"/g)].map(([, name = '']) => name);
+      return Promise.all(
+        names.map(async (name) => {
+          const [, text = ''] = /<textarea[^>]*>([^]*?)<\/textarea>/.exec(await pageOf(bench, name)) ?? [];
+          return [
+            name,
+            text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&').trim(),
+          ] as const;
+        }),
+      );
     };
     const results: Record<string, unknown> = {};
-    for (const { name, text } of SAMPLES.assertion) {
+    for (const [name, assertion] of await samplesOf('assertion')) {
       const { checks } = await call<{ checks: { code: string; result: string }[] }>('/workbench/assertion', {
-        assertion: text(facts),
+        assertion,
       });
       results[name] = checks.filter(({ result }) => result === 'failed').map(({ code }) => code);
     }
-    for (const { name, text } of SAMPLES.message) {
-      const message = text(facts);
+    for (const [name, message] of await samplesOf('message')) {
       const { outcome, errors, resources } = await call<{
         outcome: string;
         errors: { severity: string; at: string }[];
@@ -360,8 +367,8 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       const made = resources.map(({ resourceType }) => resourceType).toSorted();
       results[name] = [outcome, ...made, ...errors.flatMap(({ severity, at }) => (severity === 'E' ? [at] : []))];
     }
-    for (const { name, text } of SAMPLES.resource) {
-      const { issues } = await call<{ issues: { at: string }[] }>('/workbench/resource', JSON.parse(text(facts)));
+    for (const [name, resource] of await samplesOf('resource')) {
+      const { issues } = await call<{ issues: { at: string }[] }>('/workbench/resource', JSON.parse(resource));
       results[name] = issues.map(({ at }) => at);
     }
     expect(results).toEqual({

@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createSeal } from '../../edge/admin/staff/seal.ts';
-import type { Account } from '../stack/services/oidc-accounts.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { sessionSeal, signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
@@ -39,13 +37,6 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       headers: { origin: new URL(stack.baseUrl).origin },
     });
 
-  const signIn = async ({ username, password }: Account = stack.oidc.admin): Promise<HttpBrowser> => {
-    const browser = createHttpBrowser();
-    const form = await browser.go(url('/admin'));
-    const body = new URLSearchParams({ username, password });
-    expect((await browser.go(form.url, { method: 'POST', body })).status).toBe(200);
-    return browser;
-  };
   /** Another browser with the same session. */
   const copyOf = (browser: HttpBrowser): HttpBrowser => {
     const copy = createHttpBrowser();
@@ -53,7 +44,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     return copy;
   };
   const status = async (browser: HttpBrowser, path = '/admin/api/api-keys') => (await browser.ask(url(path))).status;
-  const seal = () => createSeal([stack.gateway.secrets.env.GATEWAY_SECRET], 'admin session');
+  const seal = () => sessionSeal(stack.gateway);
   const idOf = async (browser: HttpBrowser) =>
     String((await seal().open(jarOf(browser).get(COOKIE) ?? '', Date.now()))?.['session']);
 
@@ -69,7 +60,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   ];
 
   test('a copied cookie is dead everywhere once its owner has signed out, and nobody else is', async () => {
-    const [browser, other] = [await signIn(), await signIn()];
+    const [browser, other] = [await signIn(stack), await signIn(stack)];
     const copy = copyOf(browser);
     for (const path of EVERYWHERE) expect(await status(copy, path), path).toBe(200);
     expect((await post(browser, '/admin/sign-out')).status).toBe(303);
@@ -80,7 +71,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   });
 
   test('with one that has ended nothing is written, and the page says what to do with the form', async () => {
-    const browser = await signIn();
+    const browser = await signIn(stack);
     const { clientId } = await createApiKey(db.client, { site });
     const copy = copyOf(browser);
     await post(browser, '/admin/sign-out');
@@ -100,7 +91,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   });
 
   test('a page is still one round trip', async () => {
-    const browser = await signIn();
+    const browser = await signIn(stack);
     for (const path of EVERYWHERE) {
       const before = db.endpoint.requests();
       expect(await status(browser, path), path).toBe(200);
@@ -113,11 +104,11 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     ['after 30 minutes without a request', "seen_at = now() - interval '30 minutes 1 second'"],
     ['an hour after the provider answered last', "asked_at = now() - interval '61 minutes'"],
   ])('ends %s', async (_, change) => {
-    const browser = await signIn();
+    const browser = await signIn(stack);
     await db.client.query(`update console_session set ${change} where session_id = $1`, [await idOf(browser)]);
     expect(await status(browser)).toBe(401);
     // Who begins another one leaves no trace of it.
-    await signIn();
+    await signIn(stack);
     const { rows } = await db.client.query('select 1 from console_session where session_id = $1', [
       await idOf(browser),
     ]);
@@ -125,7 +116,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   });
 
   test('stays alive while it is used, also by a request that is held up', async () => {
-    const browser = await signIn();
+    const browser = await signIn(stack);
     const id = await idOf(browser);
     const setSeen = () =>
       db.client.query("update console_session set seen_at = now() - interval '29 minutes' where session_id = $1", [id]);
@@ -160,7 +151,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   });
 
   test('an administrator sees who is signed in since when from where, and ends one, or all', async () => {
-    const [admin, reader] = [await signIn(), await signIn(stack.oidc.reader)];
+    const [admin, reader] = [await signIn(stack), await signIn(stack, stack.oidc.reader)];
     const list = async () =>
       (await (await admin.ask(url('/admin/api/sessions'))).json()) as { items: Record<string, string>[] };
     const { items } = await list();
@@ -193,13 +184,13 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     expect((await end(admin, `/${items[0]?.['sessionId']}/end`)).status).toBe(200);
     expect([await status(reader), await status(admin)]).toEqual([401, 200]);
     expect(robin(await people())).toMatchObject({ name: 'Robin Reader' });
-    const another = await signIn(stack.oidc.reader);
+    const another = await signIn(stack, stack.oidc.reader);
     expect((await post(admin, '/admin/people/end')).status).toBe(303);
     expect([await status(another), await status(admin)]).toEqual([401, 401]);
   });
 
   test("another site's sessions are neither seen nor ended", async () => {
-    const admin = await signIn();
+    const admin = await signIn(stack);
     const other = await createSite(db.client);
     const foreign = randomUUID();
     await db.client.query(
@@ -230,7 +221,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   };
 
   test('permissions are asked anew after 15 minutes: what was taken away is gone, and again', async () => {
-    const browser = await signIn(stack.oidc.reader);
+    const browser = await signIn(stack, stack.oidc.reader);
     try {
       stack.oidc.change('reader', ['site.endpoints.read']);
       expect(await status(browser)).toBe(200);
@@ -252,7 +243,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   });
 
   test('of many requests at once one asks the provider', async () => {
-    const browser = await signIn();
+    const browser = await signIn(stack);
     await age(browser, 20);
     const copies = Array.from({ length: 6 }, () => copyOf(browser));
     // Were the refresh token sent twice, this provider would take it for stolen and end everything.
@@ -262,7 +253,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   });
 
   test('an account that is locked at the provider ends with the next asking', async () => {
-    const browser = await signIn(stack.oidc.reader);
+    const browser = await signIn(stack, stack.oidc.reader);
     try {
       stack.oidc.change('reader', null);
       await age(browser, 16);
@@ -274,7 +265,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   });
 
   test('while the provider is away, what it said last holds, for an hour', async () => {
-    const browser = await signIn();
+    const browser = await signIn(stack);
     try {
       stack.oidc.setAway(true);
       await age(browser, 50);
@@ -287,7 +278,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   });
 
   test('the provider’s tokens are sealed where they are kept', async () => {
-    const browser = await signIn();
+    const browser = await signIn(stack);
     const { rows } = await db.client.query<{ refresh_token: string; id_token: string }>(
       'select refresh_token, id_token from console_session where session_id = $1',
       [await idOf(browser)],
@@ -317,7 +308,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       );
 
     test('whoever signs out in one browser window is signed out in the others, by the provider’s own request', async () => {
-      const [browser, other] = [await signIn(), await signIn()];
+      const [browser, other] = [await signIn(stack), await signIn(stack)];
       // A second session of the gateway in one session of the provider.
       const window = createHttpBrowser();
       for (const [host, jar] of browser.cookies) window.cookies.set(host, new Map(jar));
@@ -338,7 +329,11 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     });
 
     test('by sid ends that session, by sub all of somebody, and no other', async () => {
-      const [first, second, reader] = [await signIn(), await signIn(), await signIn(stack.oidc.reader)];
+      const [first, second, reader] = [
+        await signIn(stack),
+        await signIn(stack),
+        await signIn(stack, stack.oidc.reader),
+      ];
       const { rows } = await db.client.query<{ provider_session: string }>(
         'select provider_session from console_session where session_id = $1',
         [await idOf(first)],
@@ -358,13 +353,13 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     test('a token works once', async () => {
       const once = await token({ sub: 'admin' });
       expect((await logOut({ logout_token: once })).status).toBe(200);
-      const browser = await signIn();
+      const browser = await signIn(stack);
       expect((await logOut({ logout_token: once })).status).toBe(400);
       expect(await status(browser)).toBe(200);
     });
 
     test('nothing but a logout token of the provider, for this console, of now, ends anything', async () => {
-      const browser = await signIn();
+      const browser = await signIn(stack);
       const seconds = Math.floor(Date.now() / 1000);
       const sub = 'admin';
       const refused: [string, Promise<string>][] = [
@@ -415,12 +410,9 @@ describe.each(RUNTIMES)('with a provider that gives no refresh token, on %s', (r
       env: { ADMIN_OIDC_SCOPE: 'openid profile email' },
     });
     try {
-      const browser = createHttpBrowser();
-      const signIn = await browser.ask(`${stack.baseUrl}/admin/sign-in`);
-      expect(new URL(signIn.headers.get('location') ?? '').searchParams.get('scope')).toBe('openid profile email');
-      const form = await browser.go(`${stack.baseUrl}/admin`);
-      const { username, password } = stack.oidc.admin;
-      await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+      const begun = await createHttpBrowser().ask(`${stack.baseUrl}/admin/sign-in`);
+      expect(new URL(begun.headers.get('location') ?? '').searchParams.get('scope')).toBe('openid profile email');
+      const browser = await signIn(stack);
       const setAge = (minutes: number) =>
         db.client.query("update console_session set asked_at = now() - $1 * interval '1 minute'", [minutes]);
       const status = async () => (await browser.ask(`${stack.baseUrl}/admin/api/api-keys`)).status;

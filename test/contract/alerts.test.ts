@@ -8,12 +8,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { makeAuthority } from '../stack/services/certificate.ts';
+import { startKeyHost } from '../stack/services/key-host.ts';
 import { createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { startConsole } from '../stack/tools/console.ts';
+import { signIn, startConsole } from '../stack/tools/console.ts';
 import { createTestDatabase } from '../stack/tools/database.ts';
-import { createHttpBrowser } from '../stack/tools/http-browser.ts';
-import { startKeyHost } from './oauth/key-host.ts';
 import { onRuntimes } from './on-runtimes.ts';
 
 const isDelivered = (webhook: unknown): boolean => (webhook as { state?: string } | undefined)?.state === 'delivered';
@@ -107,10 +106,7 @@ onRuntimes(
         })),
       );
 
-      const browser = createHttpBrowser();
-      const form = await browser.go(`${stack.baseUrl}/admin`);
-      const { username, password } = stack.oidc.admin;
-      await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+      const browser = await signIn(stack);
       const page = await browser.go(`${stack.baseUrl}/admin/alerts`);
       const text = await page.text();
       expect(text).toContain('older than a year');

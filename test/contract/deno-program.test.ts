@@ -14,7 +14,6 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 
-import { APPLICATION_ROLE } from '../../migrations/role.ts';
 import { prepareDatabase } from '../stack/services/application-login.ts';
 import { makeAuthority } from '../stack/services/certificate.ts';
 import { getToken } from '../stack/services/client.ts';
@@ -183,7 +182,7 @@ describe('at its end', () => {
 
     // Writes that run until they are let go.
     await client.query(
-      `create table let_go (); grant select on let_go to ${APPLICATION_ROLE};
+      `create table let_go (); grant select on let_go to gateway_app;
        create function slow() returns trigger language plpgsql as $$ begin
          while not exists (select from let_go) loop perform pg_sleep(0.1); end loop;
          return new; end $$;

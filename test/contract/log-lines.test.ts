@@ -9,7 +9,7 @@ import { until } from '../stack/services/until.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
-import { sidecarToken } from './hl7/subject.ts';
+import { sidecarToken } from '../stack/tools/sidecar-token.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

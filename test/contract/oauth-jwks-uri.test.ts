@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeAuthority } from '../stack/services/certificate.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { until } from '../stack/services/until.ts';
-import { type Behaviour, jwks, type KeyHost, startKeyHost } from './oauth/key-host.ts';
+import { type Behaviour, jwks, type KeyHost, startKeyHost } from '../stack/services/key-host.ts';
 import {
   assertion,
   expectC,

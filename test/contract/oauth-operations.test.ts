@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { describe, expect, test } from 'vitest';
 
-import type { SigningRing } from '../../edge/config.ts';
-import { newRing, publishKey, retireOthers, signWithNewest } from '../../edge/oauth/ring-rotation.ts';
+import { runProgram } from '../stack/tools/command-line.ts';
 import { createTestDatabase } from '../stack/tools/database.ts';
 import { freePort } from '../stack/services/free-port.ts';
 import { RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
@@ -37,6 +36,16 @@ async function httpRequest(port: number, host: string, path: string, type: strin
   socket.on('data', (bytes: Buffer) => (answer += bytes.toString('latin1')));
   await once(socket, 'close');
   return answer;
+}
+
+interface Ring {
+  readonly keys: readonly { readonly kid: string }[];
+}
+
+/** The ring that `npm run keys` makes of another, or a first one. */
+async function keys(command: 'new' | 'publish' | 'sign' | 'retire', ring?: Ring): Promise<Ring> {
+  const { stdout } = await runProgram('keys', [command], {}, JSON.stringify(ring));
+  return JSON.parse(stdout) as Ring;
 }
 
 async function withSubject(options: Parameters<typeof startSubject>[0], work: (subject: Subject) => Promise<void>) {
@@ -175,7 +184,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const tokens: string[] = [];
 
     /** One deployment with this ring: every token so far works, and a new one is signed by its first key. */
-    const deploy = async (ring: SigningRing) => {
+    const deploy = async (ring: Ring) => {
       const env = { TOKEN_SIGNING_KEYS: JSON.stringify(ring) };
       const gateway = await startGateway({ runtime, database, port, secrets, env });
       const subject = { gateway, db: database, site, tokenEndpoint: `${gateway.oauthBaseUrl}/oauth2/token` } as Subject;
@@ -189,14 +198,14 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       return statuses;
     };
     try {
-      const { ring: made } = await newRing(Date.now());
-      const { ring: published } = await publishKey(made, Date.now());
-      const { ring: turned } = signWithNewest(published);
+      const made = await keys('new');
+      const published = await keys('publish', made);
+      const turned = await keys('sign', published);
       expect(await deploy(made)).toEqual([200]);
       expect(await deploy(published)).toEqual([200, 200]);
       expect(await deploy(turned)).toEqual([200, 200, 200]);
       // The first two tokens would have expired by now; what the new key signed goes on.
-      expect(await deploy(retireOthers(turned).ring)).toEqual([401, 401, 200, 200]);
+      expect(await deploy(await keys('retire', turned))).toEqual([401, 401, 200, 200]);
     } finally {
       await database.drop();
     }

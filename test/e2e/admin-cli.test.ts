@@ -12,7 +12,7 @@ import * as z from 'zod';
 
 import { ROOT } from '../stack/services/build.ts';
 import { createApiKey } from '../stack/services/seed.ts';
-import { BARE_ENV } from '../stack/tools/bare-env.ts';
+import { type Ended, runProgram } from '../stack/tools/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 
@@ -28,22 +28,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const admin = (...args: string[]): Promise<Ended> =>
-  new Promise((resolve) => {
-    const env = { ...BARE_ENV, DATABASE_URL: db.ownerUrl };
-    execFile(
-      process.execPath,
-      ['edge/platform/node/admin-cli.ts', ...args],
-      { cwd: ROOT, env },
-      (error, stdout, stderr) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
-    );
-  });
+const admin = (...args: string[]) => runProgram('admin', args, { DATABASE_URL: db.ownerUrl });
 
 interface Answer {
   readonly site: string;
@@ -309,15 +294,8 @@ test('erases a patient that is named twice, and no other site’s', async () => 
     `insert into resource (site_id, type, id, version, last_updated, meta, body) values ($1, 'Patient', $2, 1, now(), '', '')`,
     [site, patient],
   );
-  const answer = (lines: string): Promise<Ended> =>
-    new Promise((resolve) => {
-      const env = { ...BARE_ENV, DATABASE_URL: db.ownerUrl };
-      const args = ['edge/platform/node/admin-cli.ts', 'patient', 'erase', site, patient];
-      const child = execFile(process.execPath, args, { cwd: ROOT, env }, (error, stdout, stderr) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
-      );
-      child.stdin?.end(lines);
-    });
+  const answer = (lines: string) =>
+    runProgram('admin', ['patient', 'erase', site, patient], { DATABASE_URL: db.ownerUrl }, lines);
   expect(await answer(`${patient}\n`)).toMatchObject({ code: 1, stdout: '' });
   const erased = await answer(`${patient}\nerase\n`);
   expect(erased).toMatchObject({ code: 0, stderr: expect.stringContaining('0 messages\n') });

@@ -1,12 +1,9 @@
 /** The drill of edge/docs/operate.md: a backup restored into a second database, brought forward, and compared with the first. */
-import { execFile } from 'node:child_process';
-
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { migrate } from '../../migrations/run.ts';
-import { ROOT } from '../stack/services/build.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
-import { BARE_ENV } from '../stack/tools/bare-env.ts';
+import { runProgram } from '../stack/tools/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let original: TestDatabase;
@@ -23,13 +20,8 @@ afterAll(async () => {
   await copy.drop();
 });
 
-const compare = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
-  new Promise((resolve) => {
-    const env = { ...BARE_ENV, DATABASE_URL: original.ownerUrl, RESTORED_DATABASE_URL: copy.ownerUrl };
-    execFile(process.execPath, ['edge/platform/node/compare-cli.ts', ...args], { cwd: ROOT, env }, (error, out, err) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout: out, stderr: err }),
-    );
-  });
+const compare = (...args: string[]) =>
+  runProgram('compare', args, { DATABASE_URL: original.ownerUrl, RESTORED_DATABASE_URL: copy.ownerUrl });
 
 test('what lacks rows is told by its table; what is whole is told, and what came after the backup is a fault if asked', async () => {
   const { code, stderr } = await compare();

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ROOT } from '../stack/services/build.ts';
-import { BARE_ENV } from '../stack/tools/bare-env.ts';
+import { BARE_ENV } from '../stack/tools/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { startGateway, type Gateway } from '../stack/tools/gateway.ts';
 

@@ -1,14 +1,11 @@
 /** `npm run doctor` against a gateway that is well, with parts pulled out, and against nothing. */
-import { execFile } from 'node:child_process';
-
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { ROOT } from '../stack/services/build.ts';
 import { freePort } from '../stack/services/free-port.ts';
-import { sidecarToken } from '../contract/hl7/subject.ts';
+import { sidecarToken } from '../stack/tools/sidecar-token.ts';
 import { createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { BARE_ENV } from '../stack/tools/bare-env.ts';
+import { runProgram } from '../stack/tools/command-line.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createHttpBrowser } from '../stack/tools/http-browser.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
@@ -33,15 +30,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-type Ended = { code: number; stdout: string; stderr: string };
-
-const doctor = (env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> =>
-  new Promise((resolve) => {
-    const options = { cwd: ROOT, env: { ...BARE_ENV, ...env } };
-    execFile(process.execPath, ['edge/platform/node/doctor-cli.ts', ...args], options, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
-    );
-  });
+const doctor = (env: Readonly<Record<string, string>>, ...args: string[]) => runProgram('doctor', args, env);
 
 test('all is well, and nothing was changed', async () => {
   const rows = async () => (await db.client.query('select count(*) from refusal')).rows;

@@ -3,25 +3,25 @@
  * receiver of webhooks. What takes minutes by the clock is made to have been minutes ago; the parts are real.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type KeyHost, jwks, startKeyHost } from '../contract/oauth/key-host.ts';
-import { ROOT } from '../stack/services/build.ts';
 import { makeAuthority } from '../stack/services/certificate.ts';
 import { requestToken } from '../stack/services/client.ts';
 import { freePort } from '../stack/services/free-port.ts';
+import { jwks, type KeyHost, startKeyHost } from '../stack/services/key-host.ts';
 import { type OidcProvider, startOidcProvider } from '../stack/services/oidc-provider.ts';
+import { runProgram } from '../stack/tools/command-line.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { type SidecarProcess, startSidecar } from '../stack/services/sidecar.ts';
 import { until } from '../stack/services/until.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { type Gateway, type Runtime, startGateway } from '../stack/tools/gateway.ts';
-import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
+import { signIn } from '../stack/tools/console.ts';
+import type { HttpBrowser } from '../stack/tools/http-browser.ts';
 import { sidecarMetrics } from '../stack/tools/sidecar-metrics.ts';
 import { type SilentProxy, startSilentProxy } from '../stack/tools/silent-proxy.ts';
 import { sized } from '../stack/tools/size.ts';
@@ -89,10 +89,7 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     });
     await db.client.query('update site set alert_webhook = $1', [webhook]);
     adminToken = await oidc.adminToken();
-    browser = createHttpBrowser();
-    const form = await browser.go(`${url}/admin`);
-    const { username, password } = oidc.admin;
-    await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+    browser = await signIn({ baseUrl: url, oidc });
     await until('the sidecar is known', async () => (await metrics()).includes('sidecar="ward"'));
   });
   afterAll(async () => {
@@ -106,13 +103,10 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
   });
 
   /** @returns what it ended with, and what it said on standard output */
-  const doctor = (): Promise<readonly [code: number, told: string]> =>
-    new Promise((resolve) => {
-      const options = { cwd: ROOT, env: { PATH: process.env['PATH'], ADMIN_TOKEN: adminToken } };
-      execFile(process.execPath, ['edge/platform/node/doctor-cli.ts', gateway.url], options, (error, stdout) =>
-        resolve([typeof error?.code === 'number' ? error.code : 0, stdout]),
-      );
-    });
+  const doctor = async (): Promise<readonly [code: number | null, told: string]> => {
+    const { code, stdout } = await runProgram('doctor', [gateway.url], { ADMIN_TOKEN: adminToken });
+    return [code, stdout];
+  };
   const scrape = () =>
     fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${gateway.secrets.env.METRICS_TOKEN}` } });
   const metrics = async (): Promise<string> => (await scrape()).text();

@@ -1,5 +1,4 @@
 /** `npm run reindex` on a database: what it does, where it goes on after it was interrupted, and what it says when it cannot. */
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 
 import { Client } from 'pg';
@@ -9,9 +8,8 @@ import { neonDatabase } from '../../edge/platform/neon.ts';
 import { inSite } from '../../edge/store/in-site.ts';
 import { toWrite, writeResources } from '../../edge/store/resource.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
-import { ROOT } from '../stack/services/build.ts';
 import { createSite } from '../stack/services/seed.ts';
-import { BARE_ENV } from '../stack/tools/bare-env.ts';
+import { runProgram, startProgram } from '../stack/tools/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { lockWaits } from '../stack/tools/lock-waits.ts';
 import { until } from '../stack/services/until.ts';
@@ -25,24 +23,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 beforeEach(() => db.client.query('truncate job'));
 
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function start(args: readonly string[], env: Readonly<Record<string, string>> = { DATABASE_URL: db.ownerUrl }) {
-  const child = spawn(process.execPath, ['edge/platform/node/reindex-cli.ts', ...args], {
-    cwd: ROOT,
-    env: { ...BARE_ENV, ...env },
-  });
-  const said = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk) => (said.stdout += String(chunk)));
-  child.stderr.on('data', (chunk) => (said.stderr += String(chunk)));
-  const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, ...said })));
-  return { child, ended };
-}
-const reindex = (...args: string[]): Promise<Ended> => start(args).ended;
+const reindex = (...args: string[]) => runProgram('reindex', args, { DATABASE_URL: db.ownerUrl });
 
 const PATIENTS = 600;
 
@@ -82,7 +63,7 @@ test('interrupted, it ends after its step, and run again it goes on from there',
   await holder.connect();
   await holder.query('begin');
   await holder.query('select from resource where site_id = $1 and id = $2 for update', [site, ids[300]]);
-  const { child, ended } = start(['--site', site]);
+  const { child, ended } = startProgram('reindex', ['--site', site], { DATABASE_URL: db.ownerUrl });
   await until('the second step waits', async () => (await lockWaits(db.client)) === 1);
   child.kill('SIGINT');
   await holder.query('commit');
@@ -113,6 +94,6 @@ test.each([
 });
 
 test('without DATABASE_URL it says so', async () => {
-  const { code, stderr } = await start([], {}).ended;
+  const { code, stderr } = await runProgram('reindex', [], {});
   expect([code, stderr]).toEqual([1, expect.stringContaining('DATABASE_URL is not set')]);
 });

@@ -1,12 +1,10 @@
 /** `npm run retention` on a database: what it says would go, what goes, and what it leaves. */
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { ROOT } from '../stack/services/build.ts';
 import { createSite } from '../stack/services/seed.ts';
-import { BARE_ENV } from '../stack/tools/bare-env.ts';
+import { runProgram } from '../stack/tools/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let db: TestDatabase;
@@ -15,13 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-const retention = (...args: string[]): Promise<{ readonly code: number; readonly stdout: string }> =>
-  new Promise((resolve) => {
-    const env = { ...BARE_ENV, DATABASE_URL: db.ownerUrl };
-    execFile(process.execPath, ['edge/platform/node/retention-cli.ts', ...args], { cwd: ROOT, env }, (error, stdout) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout }),
-    );
-  });
+const retention = (...args: string[]) => runProgram('retention', args, { DATABASE_URL: db.ownerUrl });
 
 /** A site with counts of 450 quarters of an hour, all of long ago. */
 async function siteOfLongAgo(): Promise<string> {
@@ -47,7 +39,7 @@ test('says what would go, does the named site and no other, and nothing under le
   expect(dry.stdout).toContain(`${held} Old: legal hold, nothing is forgotten\n`);
   expect(await left(one)).toBe(450);
 
-  expect(await retention('--site', one)).toEqual({ code: 0, stdout: `${one} Old: ${counts} forgotten, done\n` });
+  expect(await retention('--site', one)).toMatchObject({ code: 0, stdout: `${one} Old: ${counts} forgotten, done\n` });
   expect([await left(one), await left(other), await left(held)]).toEqual([0, 450, 450]);
   expect((await retention()).stdout).toContain(`${other} Old: ${counts} forgotten, done\n`);
   expect([await left(other), await left(held)]).toEqual([0, 450]);

@@ -9,10 +9,10 @@ import { isJsonObject, type Json, type JsonObject, parseJson, printJson } from '
 import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { ASSERTION_TYPE, clientAssertion } from '../stack/services/client.ts';
 import { frame } from '../stack/tools/mllp-peer.ts';
-import { mutate, mutation } from '../unit/fhir/validate/mutations.ts';
-import { readExamples } from '../unit/fhir/validate/examples.ts';
-import { leaf } from '../unit/hl7/leaf.ts';
-import { corpus } from '../unit/shared/hl7/corpus.ts';
+import { mutate, mutation } from '../inputs/fhir-mutations.ts';
+import { readExamples } from '../inputs/fhir-examples.ts';
+import { leaf } from '../inputs/hl7-leaf.ts';
+import { corpus } from '../inputs/hl7-corpus.ts';
 import type { HttpAttempt } from './attempt.ts';
 import { oddValue, seldom, textChange } from './change.ts';
 import type { World } from './world.ts';

@@ -4,9 +4,8 @@ import type { Client } from 'pg';
 import { getToken } from '../stack/services/client.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { type SidecarProcess, startSidecar } from '../stack/services/sidecar.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
+import { signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
 import type { GatewayOptions, Runtime } from '../stack/tools/gateway.ts';
-import { createHttpBrowser } from '../stack/tools/http-browser.ts';
 
 /** An operation of `/admin/api`, as the gateway's own document describes it. */
 export interface AdminOperation {
@@ -63,12 +62,9 @@ async function operationsOf(baseUrl: string): Promise<AdminOperation[]> {
 }
 
 /** @returns the cookies of a new session */
-async function signIn({ baseUrl, oidc }: TestConsole): Promise<string> {
-  const browser = createHttpBrowser();
-  const form = await browser.go(`${baseUrl}/admin`);
-  const { username, password } = oidc.admin;
-  await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
-  const jar = browser.cookies.get(new URL(baseUrl).host) ?? new Map<string, string>();
+async function sessionCookies(console: TestConsole): Promise<string> {
+  const browser = await signIn(console);
+  const jar = browser.cookies.get(new URL(console.baseUrl).host) ?? new Map<string, string>();
   return [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
 }
 
@@ -107,8 +103,8 @@ export async function startWorld(
     tokens: await fresh(),
     ids: new Map(),
     pages: new Set(['/admin']),
-    cookie: await signIn(console),
-    refresh: async () => Object.assign(world, { tokens: await fresh(), cookie: await signIn(console) }),
+    cookie: await sessionCookies(console),
+    refresh: async () => Object.assign(world, { tokens: await fresh(), cookie: await sessionCookies(console) }),
     async stop() {
       await sidecar.kill();
       await console.stop();

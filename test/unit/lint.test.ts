@@ -59,6 +59,15 @@ const IMPORTS: readonly (readonly [file: string, specifier: string, isTaken: boo
   ['edge/admin/deep/l.ts', '../../alerts/facts.ts', false],
   ['edge/admin/deep/m.ts', '../alerts/kinds.ts', true],
   ['edge/openapi/h.ts', '../oauth/form.ts', true],
+  ['test/contract/a.ts', '../../edge/config.ts', false],
+  ['test/contract/deep/b.ts', '../../../shared/json.ts', false],
+  ['test/contract/c.ts', '../unit/a.ts', false],
+  ['test/contract/deep/d.ts', '../../stack/tools/gateway.ts', true],
+  ['test/contract/deep/e.ts', '../oauth/subject.ts', true],
+  ['test/stack/tools/a.ts', '../../contract/a.ts', false],
+  ['test/stack/tools/b.ts', '../../../edge/config.ts', true],
+  ['test/unit/fhir/a.ts', '../../contract/a.ts', false],
+  ['test/unit/fhir/b.ts', '../../bench/rounds.ts', true],
 ];
 
 let folder = '';

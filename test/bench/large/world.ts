@@ -2,7 +2,7 @@
  * Who is there and what happened: patients over a hundred sites, of which one has half of all, as in life. All of it follows
  * from numbers, so that what is measured knows what was loaded without reading it back.
  */
-import { GIVEN, SYLLABLES } from '../../contract/fhir/population.ts';
+import { GIVEN, SYLLABLES } from '../../inputs/population.ts';
 import type { Person, Result } from './messages.ts';
 
 export const SITES = 100;

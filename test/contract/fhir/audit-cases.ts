@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 
-import type { InteractionName } from '../../../edge/fhir/type-interactions.ts';
+import { operationsWithout } from '../../stack/tools/undescribed.ts';
 import { type Call, observation, patient, type Reply, type Subject } from './subject.ts';
 
 interface AuditRow {
@@ -53,7 +53,7 @@ export function auditCases(subject: () => Subject): void {
     return { p, o: await create(observation(p)) };
   };
 
-  /** Each interaction that there is, and what its row says; a new one is not compiled before it stands here. */
+  /** A request of each interaction, and what its row says. */
   type Walk = (ids: { readonly p: string; readonly o: string }) => {
     readonly method: string;
     readonly path: string;
@@ -69,7 +69,7 @@ export function auditCases(subject: () => Subject): void {
     readonly before?: { readonly action: string; readonly parameters?: readonly string[] };
   };
   const PATCH = JSON.stringify([{ op: 'replace', path: '/status', value: 'amended' }]);
-  const WALK: Readonly<Record<InteractionName, Walk>> = {
+  const WALK: Readonly<Record<string, Walk>> = {
     read: ({ o }) => ({ method: 'GET', path: `/Observation/${o}`, row: { action: 'read' } }),
     vread: ({ o }) => ({ method: 'GET', path: `/Observation/${o}/_history/1`, row: { action: 'read' } }),
     history: ({ o }) => ({ method: 'GET', path: `/Observation/${o}/_history`, row: { action: 'history' } }),
@@ -144,6 +144,11 @@ export function auditCases(subject: () => Subject): void {
       row: null,
     }),
   };
+
+  test('the walk has every operation of the API reference', async () => {
+    const requests = Object.values(WALK).map((walk) => walk({ p: '1', o: '1' }));
+    expect(await operationsWithout('Observation', requests)).toEqual([]);
+  });
 
   test.each(Object.entries(WALK))('%s leaves one row a round trip, or reaches no data', async (_, walk) => {
     const ids = await made();

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
-import type { InteractionName } from '../../../edge/fhir/type-interactions.ts';
+import { operationsWithout } from '../../stack/tools/undescribed.ts';
 import { type Body, patient, type Subject } from './subject.ts';
 
 /** What a request of the interaction is, once there is a patient. */
@@ -17,8 +17,7 @@ interface Request {
   readonly type?: string;
 }
 
-/** All of them: one that is added to the table of interactions does not compile without a request of it. */
-const INTERACTIONS: Readonly<Record<InteractionName | 'bundle' | 'metadata', (id: string) => Request>> = {
+const INTERACTIONS = {
   read: (id) => ({ method: 'GET', path: `/Patient/${id}` }),
   vread: (id) => ({ method: 'GET', path: `/Patient/${id}/_history/1` }),
   history: (id) => ({ method: 'GET', path: `/Patient/${id}/_history` }),
@@ -55,7 +54,7 @@ const INTERACTIONS: Readonly<Record<InteractionName | 'bundle' | 'metadata', (id
   validateInstance: (id) => ({ method: 'POST', path: `/Patient/${id}/$validate`, body: patient('table', { id }) }),
   bundle: () => ({ method: 'POST', path: '', body: { resourceType: 'Bundle', type: 'batch', entry: [] } }),
   metadata: () => ({ method: 'GET', path: '/metadata' }),
-};
+} satisfies Readonly<Record<string, (id: string) => Request>>;
 
 type Name = keyof typeof INTERACTIONS;
 const NAMES = Object.keys(INTERACTIONS) as Name[];
@@ -161,7 +160,8 @@ export function strictTableCases(subject: () => Subject): void {
   let id: Promise<string> | undefined;
   const send = async (name: Name, query: string, headers: Readonly<Record<string, string>> = {}) => {
     id ??= subject().create(patient('table'));
-    const { method, path, body, type } = INTERACTIONS[name](await id);
+    const request: Request = INTERACTIONS[name](await id);
+    const { method, path, body, type } = request;
     const joined = query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
     const own = type === undefined ? {} : { 'content-type': type };
     return subject().call(method, joined, { headers: { ...own, ...headers }, ...(body === undefined ? {} : { body }) });
@@ -189,6 +189,11 @@ export function strictTableCases(subject: () => Subject): void {
       expect(response.status).toBe('400 Bad Request');
       expect(namesIn(response.outcome)).toEqual(ALL);
     }
+  });
+
+  test('the table has every operation of the API reference', async () => {
+    const requests = Object.values(INTERACTIONS).map((request) => request('1'));
+    expect(await operationsWithout('Patient', requests)).toEqual([]);
   });
 
   describe.each(NAMES)('%s', (name) => {

@@ -1,7 +1,7 @@
 /** What the charts of a site say, read from its database. */
 import type { Client } from 'pg';
 
-import { isJsonObject, parseJson } from '../../../shared/json.ts';
+import { readObject } from '../../stack/tools/exact-json.ts';
 import type { ChartSubject } from './identity-cases.ts';
 
 export function chartQueries(
@@ -14,11 +14,7 @@ export function chartQueries(
         `select id, body from resource where site_id = $1 and type = 'Patient' and body like '%' || $2 || '"%' order by id`,
         [site, family],
       );
-      return rows.map(({ id, body }) => {
-        const content = parseJson(`{${body}}`);
-        if (!isJsonObject(content)) throw new Error('not an object');
-        return { id, content };
-      });
+      return rows.map(({ id, body }) => ({ id, content: readObject(`{${body}}`) }));
     },
     async patientsWith(...values) {
       const { rows } = await client.query<{ id: string }>(

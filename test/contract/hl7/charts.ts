@@ -1,8 +1,7 @@
 /** Charts of a subject's site, written over HL7 and FHIR. */
-import type { JsonObject } from '../../../shared/json.ts';
-import type { ResourceType } from '../../../shared/resource-type.ts';
 import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
+import type { JsonObject } from '../../stack/tools/exact-json.ts';
 import { chartQueries } from './chart-queries.ts';
 import type { ChartSubject } from './identity-cases.ts';
 import type { OrderSubject } from './order-cases.ts';
@@ -32,7 +31,7 @@ export function orderOf(subject: Subject): OrderSubject {
 /** As a FHIR client writes: without an id a create. @returns the id */
 async function written(
   { gateway, db, site }: Subject,
-  resource: JsonObject & { readonly resourceType: ResourceType },
+  resource: JsonObject & { readonly resourceType: string },
   id?: string,
 ): Promise<string> {
   const key = await createApiKey(db.client, { site });

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 
-import type { JsonObject } from '../../../shared/json.ts';
+import type { JsonObject } from '../../stack/tools/exact-json.ts';
 
 export interface Patient {
   readonly id: string;

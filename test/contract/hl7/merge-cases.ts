@@ -1,7 +1,7 @@
 /** What of one key meets when two charts become one: what was said later stays, whichever chart it was in. */
 import { expect, test } from 'vitest';
 
-import { isJsonObject, parseJson, printJson, type JsonObject } from '../../../shared/json.ts';
+import { type JsonObject, readObject } from '../../stack/tools/exact-json.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import type { Reply, Subject } from './subject.ts';
 
@@ -249,10 +249,10 @@ export function mergeCases(subject: () => Subject): void {
 
   const PENICILLIN = 'AL1|1|DA|PEN^Penicillin^L';
   const members = async (patient: string, type: string): Promise<JsonObject[]> =>
-    (await stored(patient, type)).map(({ body }) => parseJson(`{${body}}`)).filter(isJsonObject);
+    (await stored(patient, type)).map(({ body }) => readObject(`{${body}}`));
   /** What is no leftover of a merge. */
   const current = async (patient: string, type: string): Promise<JsonObject[]> =>
-    (await members(patient, type)).filter((each) => !printJson(each).includes('"entered-in-error"'));
+    (await members(patient, type)).filter((each) => !JSON.stringify(each).includes('"entered-in-error"'));
 
   test('an allergy of both is one, and has what only the other chart knew of it', async () => {
     await say('ADT^A08', 'FILE1-old', '01', `${PENICILLIN}|SV|Anaphylaxis`);

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 
 import { expect, test } from 'vitest';
 
-import { SIDECAR_TOKEN_AUDIENCE } from '../../../shared/mllp-contract.ts';
 import { until } from '../../stack/services/until.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
-import { sidecarToken, type Subject } from './subject.ts';
+import { sidecarToken } from '../../stack/tools/sidecar-token.ts';
+import type { Subject } from './subject.ts';
 
 const pid = (id: string) => `PID|1||${id}^^^HOSP^MR||Doe^Jane`;
 const from = (application: string, facility: string, control?: string) =>
@@ -180,7 +180,7 @@ export function mllpCases(subject: () => Subject): void {
     const stored = await subject().count('from hl7_message');
     const wrong: readonly (readonly [Record<string, unknown>, Parameters<Subject['forward']>[2]])[] = [
       [{ aud: 'svc-fhir' }, {}],
-      [{ aud: [SIDECAR_TOKEN_AUDIENCE, 'svc-fhir'] }, {}],
+      [{ aud: ['svc-mllp-ingest', 'svc-fhir'] }, {}],
       [{ sha256: 'A'.repeat(43) }, {}],
       [{ iat: now - 300, exp: now - 200 }, {}],
       [{ iat: now, exp: now + 3600 }, {}],

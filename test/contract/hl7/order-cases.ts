@@ -4,18 +4,15 @@
  */
 import { describe, expect, test } from 'vitest';
 
-import { isJsonObject, parseJson, type Json, type JsonObject } from '../../../shared/json.ts';
-import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { TestDatabase } from '../../stack/tools/database.ts';
+import { isJsonObject, type Json, type JsonObject, readObject } from '../../stack/tools/exact-json.ts';
 
 /** A site in the zone of Vienna. */
 export interface OrderSubject {
   readonly db: TestDatabase;
   readonly send: (message: string) => Promise<Answer>;
   /** As a FHIR client updates a resource. */
-  readonly update: (
-    resource: JsonObject & { readonly resourceType: ResourceType; readonly id: string },
-  ) => Promise<void>;
+  readonly update: (resource: JsonObject & { readonly resourceType: string; readonly id: string }) => Promise<void>;
 }
 
 interface Answer {
@@ -90,20 +87,16 @@ export function orderCases(subject: () => OrderSubject): void {
     readonly version: number;
     readonly content: JsonObject;
   }
-  const stored = async (id: string, type: ResourceType): Promise<readonly Row[]> => {
+  const stored = async (id: string, type: string): Promise<readonly Row[]> => {
     const { rows } = await subject().db.client.query<{ id: string; version: number; body: string }>(
       `select r.id, r.version, r.body from resource r
          join resource_identifier i on i.site_id = r.site_id and i.type = 'Patient' and i.id = coalesce(r.patient_id, r.id)
         where i.value = $1 and r.type = $2 order by r.id`,
       [id, type],
     );
-    return rows.map(({ body, ...row }) => {
-      const content = parseJson(`{${body}}`);
-      if (!isJsonObject(content)) throw new Error('not an object');
-      return { ...row, content };
-    });
+    return rows.map(({ body, ...row }) => ({ ...row, content: readObject(`{${body}}`) }));
   };
-  const only = async (id: string, type: ResourceType): Promise<Row> => {
+  const only = async (id: string, type: string): Promise<Row> => {
     const [row, ...more] = await stored(id, type);
     if (row === undefined || more.length > 0) throw new Error(`${type} of ${id}: ${more.length + 1} found, or none`);
     return row;
@@ -113,7 +106,7 @@ export function orderCases(subject: () => OrderSubject): void {
     const { content } = await only(id, 'Observation');
     return `${text(content['valueString'])} ${text(content['status'])}, ${text((await only(id, 'DiagnosticReport')).content['status'])}`;
   };
-  const update = async (patientId: string, resourceType: ResourceType, members: JsonObject): Promise<void> => {
+  const update = async (patientId: string, resourceType: string, members: JsonObject): Promise<void> => {
     const { id, content } = await only(patientId, resourceType);
     await subject().update({ ...content, ...members, resourceType, id });
   };
@@ -407,7 +400,7 @@ export function orderCases(subject: () => OrderSubject): void {
       }
     });
 
-    test.each<[type: ResourceType, newer: string, older: string, has: JsonObject]>([
+    test.each<[type: string, newer: string, older: string, has: JsonObject]>([
       [
         'AllergyIntolerance',
         'AL1|1|DA|PEN^Penicillin^L|SV|Rash',

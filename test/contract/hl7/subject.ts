@@ -1,15 +1,13 @@
 /** A gateway with a site whose keys send messages over HTTP and, as a sidecar would forward them, over MLLP. */
-import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
-
 import type { JWK } from 'jose';
 
-import { SIDECAR_TOKEN_AUDIENCE, SIDECAR_TOKEN_TYPE } from '../../../shared/mllp-contract.ts';
 import { getToken } from '../../stack/services/client.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { startGateway, type Gateway, type Runtime } from '../../stack/tools/gateway.ts';
 import { type ApiKey, createApiKey, createSite } from '../../stack/services/seed.ts';
 import { bytesOf, errorsOf } from '../../stack/tools/hl7-text.ts';
+import { sidecarToken } from '../../stack/tools/sidecar-token.ts';
 
 export const BOUND_RANGES = ['192.0.2.64/26', '2001:db8:b::/48'];
 
@@ -109,32 +107,4 @@ export async function startSubject(runtime: Runtime): Promise<Subject> {
 export async function replyOf(response: Response): Promise<Reply> {
   const text = new TextDecoder('latin1').decode(await response.arrayBuffer());
   return { status: response.status, headers: response.headers, text, errors: errorsOf(text) };
-}
-
-/** A sidecar's JWT for a body. */
-export function sidecarToken(
-  gateway: Gateway,
-  body: Uint8Array,
-  claims: Readonly<Record<string, unknown>> = {},
-  header: Readonly<Record<string, unknown>> = {},
-  sidecar: JWK = gateway.secrets.sidecarPrivateKey,
-): string {
-  const { kty, crv, x, y, d, kid } = sidecar;
-  const iat = Math.floor(Date.now() / 1000);
-  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const signed = [
-    part({ alg: 'ES256', typ: SIDECAR_TOKEN_TYPE, kid, ...header }),
-    part({
-      iss: 'sidecar-1',
-      aud: SIDECAR_TOKEN_AUDIENCE,
-      iat,
-      exp: iat + 60,
-      jti: randomUUID(),
-      src: '192.0.2.10',
-      sha256: createHash('sha256').update(body).digest('base64url'),
-      ...claims,
-    }),
-  ].join('.');
-  const key = createPrivateKey({ key: { kty, crv, x, y, d } as never, format: 'jwk' });
-  return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }

@@ -1,12 +1,12 @@
 /** Rows 80-88: the bearer check on each surface, introspection and revocation. */
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-import { decodeJwt, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
+import { decodeJwt, generateKeyPair, type JWTPayload } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { ApiKey } from '../../stack/services/seed.ts';
+import { forgedToken } from '../../stack/tools/access-token.ts';
 import { assertion, expectC, expectRefusal, expectToken, formOf, now, post, present, type Subject } from './subject.ts';
 
 const MESSAGE = 'MSH|^~\\&|A|B|C|D|20260101000000||ADT^A01|1|P|2.5.1\r';
@@ -21,22 +21,8 @@ export function bearerCases(subject: () => Subject): void {
     expectToken(await present(subject(), await assertion(subject(), client), { scope: 'system/*.*', ...form }));
 
   /** A token signed with the gateway's own key, but wrong in some way. */
-  const forged = async (claims: JWTPayload, header: object = {}, by?: CryptoKey): Promise<string> => {
-    const { gateway, site } = subject();
-    const ring: { keys: JWK[] } = JSON.parse(gateway.secrets.env.TOKEN_SIGNING_KEYS);
-    const signer = ring.keys[0] ?? {};
-    const own = { client_id: key.clientId, site, scope: 'system/Patient.read', jti: randomUUID(), iat: now() };
-    return new SignJWT({
-      ...own,
-      iss: gateway.oauthBaseUrl,
-      sub: key.clientId,
-      aud: 'svc-fhir',
-      exp: now() + 60,
-      ...claims,
-    })
-      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: signer.kid ?? '', ...header })
-      .sign(by ?? (await importJWK(signer, 'ES256')));
-  };
+  const forged = (claims: JWTPayload, header: object = {}, by?: CryptoKey): Promise<string> =>
+    forgedToken(subject().gateway, key, claims, header, by);
 
   const SURFACES = {
     fhir: (headers: Record<string, string>, query = '') =>

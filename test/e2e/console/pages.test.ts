@@ -43,7 +43,7 @@ const namelessCells = (page: Page): Promise<string[]> =>
   );
 
 test('every page has a row here', async () => {
-  const routes = await consoleRoutes();
+  const routes = consoleRoutes();
   const asked = routes.filter(({ method, path }) => method === 'GET' && !path.startsWith('/admin/api/'));
   const known = new Set([...PAGES.map(({ route }) => route), ...NO_PAGES]);
   expect(asked.map(({ path }) => path).filter((path) => !known.has(path))).toEqual([]);

@@ -5,7 +5,7 @@ import { giveUri } from '../../../edge/admin/names/naming.ts';
 import { requireSite, viewSite } from '../../../edge/admin/settings/site.ts';
 import { PERMISSIONS, toActor } from '../../../edge/admin/staff/permissions.ts';
 import type { Database } from '../../../edge/deps.ts';
-import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { NewAttention } from '../../../edge/store/attention.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let site: Hl7Site;
 let ids: readonly string[];

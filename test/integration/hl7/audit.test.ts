@@ -6,7 +6,7 @@ import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { previewReplay, reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { audited, type AuditActor } from '../../../edge/store/audit.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
-import { ADA, createHl7Site, type Hl7Site } from './site.ts';
+import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf } from '../../stack/tools/caller.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {

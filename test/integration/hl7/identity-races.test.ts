@@ -7,7 +7,7 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import { chartQueries } from '../../contract/hl7/chart-queries.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { isFull } from '../../stack/tools/size.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 const ROUNDS = isFull ? 200 : 4;
 

@@ -10,7 +10,7 @@ import { msh } from '../../stack/tools/hl7-text.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { identityCases, type ChartSubject } from '../../contract/hl7/identity-cases.ts';
 import { chartQueries } from '../../contract/hl7/chart-queries.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {

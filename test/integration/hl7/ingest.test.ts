@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject } from '../../../shared/json.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 
 let site: Hl7Site;

@@ -9,8 +9,8 @@ import type { Sender } from '../../../edge/hl7/ingest/sender/find-sender.ts';
 import { createApiKey, type ApiKeyOptions } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
-import { callerOf } from '../caller.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
+import { callerOf } from '../../stack/tools/caller.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 
 import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let site: Hl7Site;
 /** Policies hold for it, and add conditions. */

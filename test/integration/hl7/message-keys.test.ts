@@ -9,7 +9,7 @@ import { messagesElsewhere } from '../../../edge/store/messages-elsewhere.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { zoneAtNoon } from '../../stack/tools/midday.ts';
-import { ADA, createHl7Site, type Hl7Site } from './site.ts';
+import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let db: TestDatabase;
 let site: Hl7Site;

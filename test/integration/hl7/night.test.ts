@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { sized } from '../../stack/tools/size.ts';
-import { createHl7Site, type Hl7Site, type Sent } from './site.ts';
+import { createHl7Site, type Hl7Site, type Sent } from '../../stack/tools/hl7-site.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -18,8 +18,8 @@ import {
   oru,
   resultsThatMeet,
   type Utterance,
-} from '../../unit/hl7/precedence/histories.ts';
-import { createHl7Site } from './site.ts';
+} from '../../inputs/hl7-histories.ts';
+import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 import { stateOf } from './state.ts';
 
 let db: TestDatabase;

@@ -7,7 +7,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { orderCases } from '../../contract/hl7/order-cases.ts';
-import { ADA, createHl7Site, type Hl7Site, type Sent } from './site.ts';
+import { ADA, createHl7Site, type Hl7Site, type Sent } from '../../stack/tools/hl7-site.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {

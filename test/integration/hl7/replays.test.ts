@@ -10,7 +10,7 @@ import { countMeant, replayJob, type ReplayFilter, replaysOf } from '../../../ed
 import { addJob, resumeJob, stopJob } from '../../../edge/store/job.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let db: TestDatabase;
 let site: Hl7Site;

@@ -12,8 +12,8 @@ import { createTestDatabase, type TestDatabase } from '../../stack/tools/databas
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';
-import { createHl7Site, type Hl7Site, type Sent } from './site.ts';
-import { callerOf } from '../caller.ts';
+import { createHl7Site, type Hl7Site, type Sent } from '../../stack/tools/hl7-site.ts';
+import { callerOf } from '../../stack/tools/caller.ts';
 
 let db: TestDatabase;
 let site: Hl7Site;

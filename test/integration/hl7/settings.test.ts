@@ -7,7 +7,7 @@ import { withLimits } from '../../../edge/store/time-limits.ts';
 import { dryRun } from '../../../edge/hl7/ingest/replay/dry-run.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
-import { ADA, createHl7Site, type Hl7Site } from './site.ts';
+import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';

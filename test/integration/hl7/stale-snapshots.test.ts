@@ -27,10 +27,10 @@ import {
   oru,
   resultsThatMeet,
   type Utterance,
-} from '../../unit/hl7/precedence/histories.ts';
-import { createHl7Site, type Hl7Site } from './site.ts';
+} from '../../inputs/hl7-histories.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { stateOf } from './state.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf } from '../../stack/tools/caller.ts';
 
 let db: TestDatabase;
 const trips = { guessed: 0, located: 0 };

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from 'pg';
 
 import { parseJson, sortedJson } from '../../../shared/json.ts';
-import { withSets } from '../../unit/hl7/world.ts';
+import { withSets } from '../../inputs/hl7-world.ts';
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** A reference to what is referred to from elsewhere is told by then. */

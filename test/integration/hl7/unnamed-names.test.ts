@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { ADA, createHl7Site, type Hl7Site } from './site.ts';
+import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let site: Hl7Site;
 beforeAll(async () => {

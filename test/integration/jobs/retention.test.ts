@@ -11,7 +11,7 @@ import type { LogEntry } from '../../../shared/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { noteRefusalsSql, refusalOf } from '../../stack/tools/refusal.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { ADA, createHl7Site, type Hl7Site } from '../hl7/site.ts';
+import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let db: TestDatabase;
 let site: Hl7Site;

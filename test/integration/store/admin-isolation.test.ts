@@ -27,7 +27,7 @@ import { noteUsage, usageOf } from '../../../edge/store/usage.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { refusalOf } from '../../stack/tools/refusal.ts';
-import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let mine: Hl7Site;
 let theirs: Hl7Site;

@@ -17,7 +17,7 @@ import { seeResources } from '../../../edge/store/resource-seen.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { GIVEN, populate } from '../../contract/fhir/population.ts';
+import { GIVEN, populate } from '../../inputs/population.ts';
 import { explain, planFor, planKept } from '../../stack/tools/plan.ts';
 import { sized } from '../../stack/tools/size.ts';
 import { withoutGuards } from '../../stack/tools/without-guards.ts';

@@ -24,7 +24,7 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 /** In the order in which rows can be put in. */
 const TABLES = [

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { lockKeys } from '../../../edge/store/lock.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import type { Query } from '../../../edge/deps.ts';
-import { createHl7Site } from '../hl7/site.ts';
+import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';

@@ -7,7 +7,7 @@ import { findClient } from '../../../edge/store/client.ts';
 import { claimJti, revokeToken, tokenStanding } from '../../../edge/store/token.ts';
 import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf } from '../../stack/tools/caller.ts';
 
 let db: TestDatabase;
 let database: Database;

@@ -21,7 +21,7 @@ import { writeResources, toWrite } from '../../../edge/store/resource.ts';
 import { until } from '../../stack/services/until.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 /** Of exports that were opened: whoever is reading one goes on with it. */
 const files = new Map<string, FileRow>();

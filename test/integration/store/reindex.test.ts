@@ -20,7 +20,7 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { createHl7Site, type Hl7Site } from '../hl7/site.ts';
+import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';
 

@@ -23,7 +23,7 @@ import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf } from '../../stack/tools/caller.ts';
 import { SCOPES } from '../../../shared/oauth/scope.ts';
 
 let db: TestDatabase;

@@ -1,7 +1,10 @@
 /** A gateway with its console and the staff's OpenID provider, for tests. */
+import { createSeal, type Seal } from '../../../edge/admin/staff/seal.ts';
 import { freePort } from '../services/free-port.ts';
 import { type Gateway, type GatewayOptions, type Runtime, startGateway } from './gateway.ts';
+import type { Account } from '../services/oidc-accounts.ts';
 import { type OidcOptions, type OidcProvider, startOidcProvider } from '../services/oidc-provider.ts';
+import { createHttpBrowser, type HttpBrowser } from './http-browser.ts';
 
 export interface TestConsole {
   readonly gateway: Gateway;
@@ -48,3 +51,19 @@ export async function startConsole(
     },
   };
 }
+
+/** A browser in which somebody has signed in. @throws where the console does not open then */
+export async function signIn(
+  { baseUrl, oidc }: Pick<TestConsole, 'baseUrl' | 'oidc'>,
+  { username, password }: Account = oidc.admin,
+): Promise<HttpBrowser> {
+  const browser = createHttpBrowser();
+  const form = await browser.go(`${baseUrl}/admin`);
+  const { status } = await browser.go(form.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
+  if (status !== 200) throw new Error(`after the sign-in of ${username}: ${status}`);
+  return browser;
+}
+
+/** Reads and makes the session cookies of a gateway. */
+export const sessionSeal = ({ secrets }: Pick<Gateway, 'secrets'>): Seal =>
+  createSeal([secrets.env.GATEWAY_SECRET], 'admin session');

@@ -1,9 +1,10 @@
-/** `Deps` for unit tests of the token service: what a test does not give fails when it is used. */
-import { readConfig } from '../../../edge/config.ts';
+/** Configuration and `Deps` for unit tests: what a test does not give fails when it is used. */
+import { type Config, readConfig } from '../../../edge/config.ts';
 import type { Deps } from '../../../edge/deps.ts';
 
 export interface TestDeps extends Partial<Omit<Deps, 'config'>> {
-  readonly signingKeys: readonly object[];
+  /** Default one that no test signs with. */
+  readonly signingKeys?: readonly object[];
   readonly allow?: (bucket: string, key: string) => boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -12,16 +13,27 @@ const unexpected = (what: string) => () => {
   throw new Error(`the test does not expect ${what}`);
 };
 
-export function testDeps({ signingKeys, allow, env, ...given }: TestDeps): Deps {
+const UNUSED_KEY = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', kid: 'k' };
+
+/** What every deployment must have, and these variables. */
+export const configOf = (
+  env: Readonly<Record<string, string>>,
+  signingKeys: readonly object[] = [UNUSED_KEY],
+): Config =>
+  readConfig({
+    DATABASE_URL: 'postgres://nobody@nowhere/none',
+    TOKEN_SIGNING_KEYS: JSON.stringify({ keys: signingKeys }),
+    GATEWAY_SECRET: 'a'.repeat(43),
+    ...env,
+  });
+
+export function testDeps({ signingKeys, allow, env, ...given }: TestDeps = {}): Deps {
+  const addresses = {
+    INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'https://oauth.test/base',
+    INTEGRATION_FHIR_PUBLIC_BASE_URL: 'https://fhir.test',
+  };
   return {
-    config: readConfig({
-      INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'https://oauth.test/base',
-      INTEGRATION_FHIR_PUBLIC_BASE_URL: 'https://fhir.test',
-      DATABASE_URL: 'postgres://nobody@nowhere/none',
-      TOKEN_SIGNING_KEYS: JSON.stringify({ keys: signingKeys }),
-      GATEWAY_SECRET: 'a'.repeat(43),
-      ...env,
-    }),
+    config: configOf({ ...addresses, ...env }, signingKeys),
     database: { run: unexpected('a query'), batch: unexpected('a batch') },
     measured: async (work) => ({ result: await work(), database: { requests: 0, ms: 0 } }),
     jtiStore: { claim: unexpected('a claim') },

@@ -12,6 +12,8 @@ interface Document {
   readonly components: { readonly responses: Readonly<Record<string, { readonly headers?: object }>> };
 }
 interface Described {
+  /** As the reference writes it: `/fhir/Patient/{id}`. */
+  readonly template: string;
   readonly path: RegExp;
   readonly parameters: number;
   readonly item: Readonly<Record<string, Operation | undefined>>;
@@ -28,7 +30,7 @@ async function describedPaths(): Promise<Described[]> {
     ADMIN_PUBLIC_BASE_URL: 'https://console.test',
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: 'https://hl7.test',
   };
-  const deps = testDeps({ signingKeys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', kid: 'k' }], env });
+  const deps = testDeps({ env });
   const documents = [
     partnerDocument(deps.config),
     administrationDocument(deps.config, adminOperations(deps, {} as never)),
@@ -37,6 +39,7 @@ async function describedPaths(): Promise<Described[]> {
     .flatMap((document) => {
       const known = document as unknown as Document;
       return Object.entries(known.paths).map(([path, item]) => ({
+        template: path,
         path: new RegExp(`${path.replaceAll(/[.$]/g, '\\$&').replaceAll(/\{\w+\}/g, '[^/$]+')}$`),
         parameters: path.split('{').length,
         item,
@@ -62,4 +65,27 @@ export async function undescribed(method: string, url: string, response: Respons
     named.$ref === undefined ? named : (found.document.components.responses[named.$ref.split('/').at(-1) ?? ''] ?? {});
   const missing = ANSWERS_HEADERS.filter((name) => response.headers.has(name) && !(name in headers));
   return missing.length === 0 ? undefined : `${where} has ${missing.join(', ')}, which the API reference does not name`;
+}
+
+/**
+ * @returns the operations of the API reference on a type, `GET /fhir/Patient/{id}`, exports aside, of which none of these requests is one
+ */
+export async function operationsWithout(
+  type: string,
+  requests: readonly { readonly method: string; readonly path: string }[],
+): Promise<readonly string[]> {
+  described ??= describedPaths();
+  const all = await described;
+  const operationOf = (method: string, path: string): string =>
+    `${method} ${all.find((each) => each.path.test(`/fhir${path.replace(/\?.*$/, '')}`))?.template}`;
+  const asked = new Set(requests.map(({ method, path }) => operationOf(method, path)));
+  const onType = new RegExp(`/fhir/${type}(?:/(?!\\$export)|$)`);
+  return all
+    .filter(({ template }) => onType.test(template))
+    .flatMap(({ template, item }) =>
+      ['GET', 'POST', 'PUT', 'PATCH']
+        .filter((method) => item[method.toLowerCase()] !== undefined)
+        .map((method) => `${method} ${template}`),
+    )
+    .filter((operation) => !asked.has(operation));
 }

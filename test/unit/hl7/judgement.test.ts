@@ -6,7 +6,7 @@ import { readMessage } from '../../../shared/hl7/message.ts';
 import { printMembers, type JsonObject } from '../../../shared/json.ts';
 import { acceptAckOf } from '../../../edge/hl7/ingest/answer.ts';
 import type { Found } from '../../../edge/hl7/mapping/drafts.ts';
-import { mapped, pid } from './mapped.ts';
+import { mapped, pid } from '../../inputs/hl7-mapped.ts';
 
 /** A patient that the site has, under the number of `pid()`. */
 function known(more: JsonObject = {}): Found[] {

@@ -1,8 +1,8 @@
 /** AL1, IAM, DG1, PR1 and TXA. */
 import { describe, expect, test } from 'vitest';
 
-import { mapped, pid, segment } from './mapped.ts';
-import { createWorld } from './world.ts';
+import { mapped, pid, segment } from '../../inputs/hl7-mapped.ts';
+import { createWorld } from '../../inputs/hl7-world.ts';
 
 const adt = (line: string) => mapped('ADT^A01', [pid(), line]);
 

@@ -6,8 +6,8 @@ import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
 import type { SenderSettings } from '../../../edge/hl7/ingest/sender/settings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
-import { corpus } from '../shared/hl7/corpus.ts';
-import { SETTINGS as USUAL } from './mapped.ts';
+import { corpus } from '../../inputs/hl7-corpus.ts';
+import { SETTINGS as USUAL } from '../../inputs/hl7-mapped.ts';
 
 const SETTINGS: SenderSettings = { ...USUAL, authorities: new Map([['MIMIC', 'urn:example:mimic']]) };
 

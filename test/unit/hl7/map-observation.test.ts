@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { isJsonObject } from '../../../shared/json.ts';
-import { mapped, OBR, pid, segment } from './mapped.ts';
+import { mapped, OBR, pid, segment } from '../../inputs/hl7-mapped.ts';
 
 const oru = (obx: Readonly<Record<number, string>>, more: readonly string[] = []) =>
   mapped('ORU^R01', [pid(), OBR, segment('OBX', { 1: '1', 3: 'c^Code^L', 11: 'F', ...obx }), ...more]);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../shared/json.ts';
 
-import { mapped, pid, segment } from './mapped.ts';
+import { mapped, pid, segment } from '../../inputs/hl7-mapped.ts';
 
 const observations = (resources: readonly JsonObject[]) =>
   resources.filter(({ resourceType }) => resourceType === 'Observation');

@@ -1,7 +1,7 @@
 /** PID, PD1 and the datatypes under them as Patient. */
 import { describe, expect, test } from 'vitest';
 
-import { mapped, pid, segment } from './mapped.ts';
+import { mapped, pid, segment } from '../../inputs/hl7-mapped.ts';
 
 const patient = (fields: Readonly<Record<number, string>>, more: readonly string[] = [], options = {}) =>
   mapped('ADT^A01', [pid(fields), ...more], options).resource('Patient');

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { leaf } from './leaf.ts';
-import { mapped } from './mapped.ts';
+import { leaf } from '../../inputs/hl7-leaf.ts';
+import { mapped } from '../../inputs/hl7-mapped.ts';
 import { inputs } from '../../stack/tools/size.ts';
 
 const list = (item: fc.Arbitrary<string>, separator: string, maxLength: number) =>

@@ -1,7 +1,7 @@
 /** NK1 as Patient.contact, and what PV1 and PID-18 say: VIP, and the visit to which results and diagnoses refer. */
 import { describe, expect, test } from 'vitest';
 
-import { mapped, OBR, pid, segment } from './mapped.ts';
+import { mapped, OBR, pid, segment } from '../../inputs/hl7-mapped.ts';
 
 const KIN = segment('NK1', {
   1: '1',

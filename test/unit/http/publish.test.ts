@@ -4,10 +4,8 @@ import { publish } from '../../../edge/http/publish.ts';
 import { createSurface } from '../../../edge/http/surface.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
-const key = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', kid: 'k' };
-
 function surface() {
-  const app = createSurface(testDeps({ signingKeys: [key], now: () => 0 }), 'oauth', '');
+  const app = createSurface(testDeps({ now: () => 0 }), 'oauth', '');
   const notAllowed = (allow: string) => () => new Response(null, { status: 405, headers: { Allow: allow } });
   publish(app, '/document', () => Response.json({ a: 1 }), notAllowed);
   return app;

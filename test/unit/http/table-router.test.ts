@@ -15,8 +15,7 @@ import { createOauth } from '../../../edge/oauth/routes.ts';
 import { createWorkbench } from '../../../edge/workbench.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
-const signingKeys = [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', kid: 'k' }];
-const deps = testDeps({ signingKeys, now: () => 0 });
+const deps = testDeps({ now: () => 0 });
 const keyring = createClientKeyring(deps);
 const routesOf = ({ routes }: Pick<Surface, 'routes'>) => routes.map(({ method, path }) => ({ method, path }));
 type Routes = ReturnType<typeof routesOf>;

@@ -5,7 +5,7 @@ import { CARRIED } from '../../../../edge/fhir/validate/build/generate.ts';
 import { validate } from '../../../../edge/fhir/validate/validate.ts';
 import { checkXhtml } from '../../../../edge/fhir/validate/xhtml.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../../shared/json.ts';
-import { readExamples } from './examples.ts';
+import { readExamples } from '../../../inputs/fhir-examples.ts';
 import { isResourceType, RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 
 /** Examples that break their own specification, with the one place where they do and why. */

@@ -11,8 +11,8 @@ import { readStructures } from '../../../../edge/fhir/validate/build/structures.
 import { TYPES } from '../../../../edge/fhir/validate/table.generated.ts';
 import { validate } from '../../../../edge/fhir/validate/validate.ts';
 import { parseJson, printJson, type Json } from '../../../../shared/json.ts';
-import { readExamples } from './examples.ts';
-import { mutate, mutation } from './mutations.ts';
+import { readExamples } from '../../../inputs/fhir-examples.ts';
+import { mutate, mutation } from '../../../inputs/fhir-mutations.ts';
 import { FAULTS } from './faults/all.ts';
 import { isResourceType, RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 import { inputs } from '../../../stack/tools/size.ts';

@@ -7,8 +7,8 @@ import { PRIMITIVES } from '../../../../edge/fhir/validate/primitives.ts';
 import { validate } from '../../../../edge/fhir/validate/validate.ts';
 import { checkXhtml } from '../../../../edge/fhir/validate/xhtml.ts';
 import { isJsonObject, parseJson, printJson, type Json } from '../../../../shared/json.ts';
-import { readExamples } from './examples.ts';
-import { mutate, mutation } from './mutations.ts';
+import { readExamples } from '../../../inputs/fhir-examples.ts';
+import { mutate, mutation } from '../../../inputs/fhir-mutations.ts';
 import { RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 import { inputs } from '../../../stack/tools/size.ts';
 

@@ -10,7 +10,7 @@ import { unknownCodes } from '../../../../edge/fhir/validate/unknown-codes.ts';
 import { isResourceType, RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
 import { ROOT } from '../../../stack/services/build.ts';
-import { readExamples } from './examples.ts';
+import { readExamples } from '../../../inputs/fhir-examples.ts';
 
 const HL7 = 'http://terminology.hl7.org/CodeSystem/';
 const coding = (system: string, code: string): JsonObject => ({ system: HL7 + system, code });

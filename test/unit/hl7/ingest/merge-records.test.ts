@@ -6,7 +6,7 @@ import { createDrafts, type Found } from '../../../../edge/hl7/mapping/drafts.ts
 import { knownResults } from '../../../../edge/hl7/results/filed-results.ts';
 import { keyOf } from '../../../../edge/hl7/mapping/key.ts';
 import { msh } from '../../../stack/tools/hl7-text.ts';
-import { createWorld } from '../world.ts';
+import { createWorld } from '../../../inputs/hl7-world.ts';
 
 const id = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const [FROM, TO, THIRD] = [id(1), id(2), id(3)];

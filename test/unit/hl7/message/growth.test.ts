@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 
 import { cpuGrowthOf, LINEAR } from '../../../stack/tools/growth.ts';
-import { mapped, pid } from '../mapped.ts';
+import { mapped, pid } from '../../../inputs/hl7-mapped.ts';
 
 const times = (n: number, one: (n: number) => readonly string[]): string[] =>
   Array.from({ length: n }, (_, at) => one(at)).flat();

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { inputs, seed } from '../../../stack/tools/size.ts';
-import { createWorld, type World } from '../world.ts';
+import { createWorld, type World } from '../../../inputs/hl7-world.ts';
 
 type Who = 'mother' | 'father' | 'junior' | 'twin1' | 'twin2';
 const BORN: Readonly<Record<Who, string>> = {

@@ -1,7 +1,7 @@
 /** Which stored patient a PID-3 may mean: the number of the same domain; in a domain that nobody knows, the same person. */
 import { expect, test } from 'vitest';
 
-import { mapped, pid } from '../mapped.ts';
+import { mapped, pid } from '../../../inputs/hl7-mapped.ts';
 
 const ID = '01890000-0000-7000-8000-00000000000a';
 const MR = { coding: [{ code: 'MR' }] };

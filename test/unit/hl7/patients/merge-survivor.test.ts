@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { isJsonObject, parseJson, type Json } from '../../../../shared/json.ts';
 import { msh } from '../../../stack/tools/hl7-text.ts';
-import { createWorld, type World } from '../world.ts';
+import { createWorld, type World } from '../../../inputs/hl7-world.ts';
 
 const ANN = 'Smith^Ann||19800203|F';
 const BARE = 'Smith^Ann';

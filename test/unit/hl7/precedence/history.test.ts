@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { sized } from '../../../stack/tools/size.ts';
-import { createWorld } from '../world.ts';
-import { admissionsAndResults, adt, inTwoOrders, KNOWN, mdm, oru } from './histories.ts';
+import { createWorld } from '../../../inputs/hl7-world.ts';
+import { admissionsAndResults, adt, inTwoOrders, KNOWN, mdm, oru } from '../../../inputs/hl7-histories.ts';
 
 const after = (messages: readonly string[]): string => {
   const world = createWorld();

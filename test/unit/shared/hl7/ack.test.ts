@@ -10,7 +10,7 @@ import { applicationCodeFor, hl7Fault, type ApplicationCode } from '../../../../
 import { NO_HEADER, readHeader, salvageHeader } from '../../../../shared/hl7/header.ts';
 import { readMessage } from '../../../../shared/hl7/message.ts';
 import { readPath } from '../../../stack/tools/hl7-path.ts';
-import { corpus } from './corpus.ts';
+import { corpus } from '../../../inputs/hl7-corpus.ts';
 import { inputs } from '../../../stack/tools/size.ts';
 
 const at = new Date('2026-01-02T03:04:05.678Z');

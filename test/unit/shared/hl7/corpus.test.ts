@@ -10,7 +10,7 @@ import { readHeader } from '../../../../shared/hl7/header.ts';
 import { isSegmentId, readMessage, type Message, type Segment } from '../../../../shared/hl7/message.ts';
 import { rawAt, repetitions, valueAt } from '../../../../shared/hl7/value.ts';
 import { writeMessage } from '../../../stack/tools/hl7-text.ts';
-import { corpus } from './corpus.ts';
+import { corpus } from '../../../inputs/hl7-corpus.ts';
 
 const messages = corpus();
 

@@ -6,7 +6,7 @@ import type { Door } from '../../../../../edge/hl7/ingest/sender/find-sender.ts'
 import type { MatchRow } from '../../../../../edge/store/hl7.ts';
 import { toWrite } from '../../../../../edge/store/resource.ts';
 import { raw } from '../../../../../edge/store/sql.ts';
-import { SETTINGS } from '../../mapped.ts';
+import { SETTINGS } from '../../../../inputs/hl7-mapped.ts';
 
 const ID = '00000000-0000-7000-8000-000000000001';
 const PATIENT: MatchRow = {

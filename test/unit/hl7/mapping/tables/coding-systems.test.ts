@@ -1,7 +1,7 @@
 /** What becomes of the name of a coding system (CWE.3): known, named by the site, or one that nobody has named. */
 import { describe, expect, test } from 'vitest';
 
-import { mapped, OBR, pid, segment, SETTINGS } from '../../mapped.ts';
+import { mapped, OBR, pid, segment, SETTINGS } from '../../../../inputs/hl7-mapped.ts';
 
 const LOCAL = `https://gateway.example/fhir/sites/${SETTINGS.site}/code-systems/`;
 

@@ -1,0 +1,120 @@
+/** A site in memory that keeps what messages make, so that histories of messages can be tried by the thousand. */
+import { decide } from '../../edge/hl7/ingest/decide.ts';
+import { readBytes } from '../../edge/hl7/ingest/reading.ts';
+import type { Found, FoundPatient } from '../../edge/hl7/mapping/drafts.ts';
+import type { NewAttention } from '../../edge/store/attention.ts';
+import type { ResultRow } from '../../edge/store/hl7-result.ts';
+import type { KnownBy, NumberRow } from '../../edge/store/patient-identity.ts';
+import type { StoredResource } from '../../edge/store/resource.ts';
+import { parseJson, sortedJson, type Json } from '../../shared/json.ts';
+import { bytesOf } from '../stack/tools/hl7-text.ts';
+import { idAt } from '../stack/tools/id-at.ts';
+import { SETTINGS } from './hl7-mapped.ts';
+
+export interface World {
+  /** @returns its findings, `W 205 OBX^1 stale`; a message that is refused throws */
+  readonly send: (message: string) => readonly string[];
+  /** What is stored, with HL7 keys in the place of ids, without versions: equal texts are equal states. */
+  readonly state: () => string;
+  readonly attention: readonly NewAttention[];
+  readonly resources: () => readonly StoredResource[];
+}
+
+/** Of all messages, far behind the times that they name. */
+const RECEIVED_MS = Date.parse('2026-06-01T00:00:00Z');
+
+export function createWorld(): World {
+  const resources = new Map<string, StoredResource>();
+  const keys = new Map<string, { readonly type: string; readonly key: string; readonly id: string }>();
+  const results = new Map<string, ResultRow>();
+  const orders = new Map<string, string>();
+  const known = new Map<string, FoundPatient>();
+  const attention: NewAttention[] = [];
+  let received = RECEIVED_MS;
+
+  const foundAs = (role: Found['role'], key: string, type: string, id: string): Found[] => {
+    const resource = resources.get(`${type}/${id}`);
+    const fields = orders.get(`${type}/${id}`);
+    const contributions = fields === undefined ? null : `{"fields":${fields},"stamps":{}}`;
+    return resource === undefined ? [] : [{ role, key, resource, contributions }];
+  };
+
+  return {
+    attention,
+    resources: () => [...resources.values()],
+    send: (message) => {
+      received += 1000;
+      const patients = [...resources.values()].filter(({ type }) => type === 'Patient');
+      const { outcome, findings, effects } = decide({
+        reading: readBytes(bytesOf(message), 'utf-8'),
+        settings: SETTINGS,
+        found: [
+          ...patients.flatMap(({ type, id }) => foundAs('patient', '', type, id)),
+          ...[...keys.values()].flatMap(({ type, key, id }) => foundAs('identity', key, type, id)),
+          ...[...results.values()].flatMap((row) => foundAs('result', keyOfResult(row), row.type, row.id)),
+        ],
+        patients: [...known.values()],
+        isControlIdReused: false,
+        isCrowded: false,
+        isForced: false,
+        messageId: idAt(received),
+        requestId: 'request-1',
+        source: 'http',
+        nowMs: received,
+        fhirBase: undefined,
+      });
+      const told = findings.map(({ severity, code, at, reason }) => `${severity} ${code} ${at} ${reason}`);
+      if (outcome !== 'AA') throw new Error(`${outcome}: ${told.join(', ')}`);
+      for (const { type, id, meta, body, known: said } of effects.writes) {
+        if (said !== null) known.set(id, joined(id, said, known.get(id)));
+        const version = (resources.get(`${type}/${id}`)?.version ?? 0) + 1;
+        resources.set(`${type}/${id}`, { type, id, version, last_updated: '', meta, body });
+      }
+      for (const { patient, domain, value } of effects.moved) {
+        const before = known.get(patient);
+        const isMoved = ([itsDomain, itsValue, , led]: NumberRow) => itsDomain === domain && itsValue === value && !led;
+        if (before !== undefined)
+          known.set(patient, { ...before, numbers: before.numbers.filter((row) => !isMoved(row)) });
+      }
+      for (const key of effects.identities) keys.set(`${key.type} ${key.key}`, key);
+      for (const row of effects.results) results.set(row.id, row);
+      for (const { type, id, fields } of effects.orders) orders.set(`${type}/${id}`, fields);
+      attention.push(...effects.attention);
+      return told;
+    },
+    state: () => {
+      const names = new Map([...resources.values()].map(({ type, id }) => [id, type]));
+      for (const { key, id } of keys.values())
+        if (!key.startsWith('replaces')) names.set(id, key.slice(0, key.indexOf('@')));
+      for (const { id, what, at, place } of results.values()) names.set(id, `${what} ${at} ${place}`);
+      const named = (text: string): string =>
+        [...names].reduce((all, [id, name]) => all.replaceAll(id, JSON.stringify(name).slice(1, -1)), text);
+      const states = [...resources.values()].map(({ type, id, body }) => {
+        return `${type} ${names.get(id)} ${sortedJson(withSets(parseJson(named(`{${body}}`))))}`;
+      });
+      return states.sort().join('\n');
+    },
+  };
+}
+
+/** What is known of a patient grows, but for numbers that move to whom they lead. */
+function joined(id: string, { numbers, traits }: KnownBy, before: FoundPatient | undefined): FoundPatient {
+  const all = [...(before?.numbers ?? []), ...numbers].toSorted((a, b) => Number(b[3]) - Number(a[3]));
+  const each = new Map(all.toReversed().map((row) => [JSON.stringify(row.slice(0, 2)), row]));
+  return { id, numbers: [...each.values()], traits: [...new Set([...(before?.traits ?? []), ...traits])] };
+}
+
+/** As `hl7_known` gives it back. */
+const keyOfResult = ({ patientId, what, at, place, numbers }: ResultRow): string =>
+  JSON.stringify([patientId, what, at, place, JSON.parse(numbers)]);
+
+/** The order of extensions, and of what is only added, means nothing. */
+export function withSets(content: Json): Json {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return content;
+  return Object.fromEntries(
+    Object.entries(content).map(([name, value]) => {
+      const isSet = ['extension', 'result', 'relatesTo', 'link'].includes(name);
+      return [name, isSet && Array.isArray(value) ? value.map(sortedJson).sort() : value];
+    }),
+  );
+}

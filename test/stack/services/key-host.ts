@@ -1,0 +1,53 @@
+/** A client's own HTTPS host, which serves JWKS or misbehaves, path by path; it counts what it is asked for. */
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+
+import type { JWK } from 'jose';
+
+import type { Certificate } from './certificate.ts';
+
+export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
+
+export interface KeyHost {
+  readonly port: number;
+  /** Gives a path its behaviour, and returns the URI. */
+  serve(path: string, behaviour: Behaviour): string;
+  fetches(path: string): number;
+  stop(): Promise<void>;
+}
+
+export const jwks =
+  (keys: readonly JWK[], headers: Readonly<Record<string, string>> = {}): Behaviour =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify({ keys }));
+  };
+
+export async function startKeyHost({ certificate, privateKey }: Certificate): Promise<KeyHost> {
+  const behaviours = new Map<string, Behaviour>();
+  const counts = new Map<string, number>();
+  const server = createServer({ cert: certificate, key: privateKey }, (request, response) => {
+    const path = request.url ?? '';
+    counts.set(path, (counts.get(path) ?? 0) + 1);
+    const behaviour = behaviours.get(path);
+    if (behaviour === undefined) response.writeHead(404).end();
+    else behaviour(response, request);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  return {
+    port,
+    serve(path, behaviour) {
+      behaviours.set(path, behaviour);
+      return `https://127.0.0.1:${port}${path}`;
+    },
+    fetches: (path) => counts.get(path) ?? 0,
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

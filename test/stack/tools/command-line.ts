@@ -1,0 +1,37 @@
+/** The command-line programs of the gateway, each in a process of its own with no environment but what a test gives. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+
+import { ROOT } from '../services/build.ts';
+
+/** What a program gets beside what it needs: where programs are, and what Node has compiled (global-setup.ts). */
+export const BARE_ENV: NodeJS.ProcessEnv = {
+  PATH: process.env['PATH'],
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+};
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** @param program `admin` for edge/platform/node/admin-cli.ts */
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  input = '',
+): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [`edge/platform/node/${program}-cli.ts`, ...args], {
+    cwd: ROOT,
+    env: { ...BARE_ENV, ...env },
+  });
+  child.stdin.end(input);
+  const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const ended = Promise.all([exit, text(child.stdout), text(child.stderr)]);
+  return { child, ended: ended.then(([code, stdout, stderr]) => ({ code, stdout, stderr })) };
+}
+
+/** Runs a program to its end. */
+export const runProgram = (...args: Parameters<typeof startProgram>): Promise<Ended> => startProgram(...args).ended;

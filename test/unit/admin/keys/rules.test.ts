@@ -1,0 +1,62 @@
+/** Which JWKS is trusted when a key is saved: a good key beside a dangerous one does not save it. */
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { describe, expect, test } from 'vitest';
+
+import { lookAtKeys, type LookedAt } from '../../../../edge/admin/keys/rules.ts';
+import { testDeps } from '../../../stack/tools/test-deps.ts';
+
+const pair = await generateKeyPair('ES256', { extractable: true });
+const { kty, crv, x, y, d } = await exportJWK(pair.privateKey);
+const good: JWK = { kty: kty ?? '', crv: crv ?? '', x: x ?? '', y: y ?? '', kid: 'good' };
+const other = await exportJWK((await generateKeyPair('ES256', { extractable: true })).publicKey);
+const rsa = await exportJWK((await generateKeyPair('RS256', { extractable: true })).publicKey);
+
+const DANGEROUS: readonly (readonly [string, object, RegExp])[] = [
+  ['a private key', { ...good, kid: 'bad', d }, /PRIVATE key/],
+  ['an RSA key with exponent 1', { ...rsa, e: 'AQ', kid: 'bad' }, /"bad".*exponent/],
+  ['a short RSA key', { ...rsa, n: (rsa.n ?? '').slice(0, 172), kid: 'bad' }, /"bad".*bits/],
+  ['a point that is not on the curve', { ...other, y: good.y, kid: 'bad' }, /"bad".*curve/],
+  ['a shared secret', { kty: 'oct', k: 'c2VjcmV0', kid: 'bad' }, /"bad".*shared secret/],
+];
+
+const depsWith = (document: string) =>
+  testDeps({
+    fetch: async () => new Response(document),
+    resolveHost: async () => ['93.184.216.34'],
+  });
+
+const messagesOf = async (looked: Promise<LookedAt>): Promise<string> =>
+  (await looked).issues.map(({ at, message }) => `${at}: ${message}`).join('\n');
+
+describe.each(DANGEROUS)('%s beside a good key', (_, bad, message) => {
+  const document = JSON.stringify({ keys: [good, bad] });
+
+  test('inline is refused', async () => {
+    const found = await messagesOf(lookAtKeys(depsWith(''), { jwksUri: null, jwks: document }));
+    expect(found).toMatch(/^jwks: /);
+    expect(found).toMatch(message);
+  });
+
+  test('behind a URI is refused', async () => {
+    const jwksUri = 'https://keys.example.com/jwks.json';
+    const found = await messagesOf(lookAtKeys(depsWith(document), { jwksUri, jwks: null }));
+    expect(found).toMatch(/^jwksUri: /);
+    expect(found).toMatch(message);
+  });
+});
+
+test('a URI that may not be fetched is refused; one that cannot be reached now is not', async () => {
+  const at = (deps: object) => ({ ...depsWith(''), ...deps });
+  const rules = { jwksUri: 'https://keys.example.com/jwks.json', jwks: null };
+  const refused = lookAtKeys(at({ resolveHost: async () => ['10.0.0.1'] }), rules);
+  expect(await messagesOf(refused)).toMatch(/^jwksUri: .*private address/);
+  const unreachable = { fetch: () => Promise.reject(new TypeError('connection refused')) };
+  expect(await messagesOf(lookAtKeys(at(unreachable), rules))).toBe('');
+});
+
+test('good keys alone are taken, and so is one beside a key of an unknown kind', async () => {
+  for (const keys of [[good], [good, { kty: 'OKP', crv: 'X25519', x: good.x, kid: 'unknown' }]]) {
+    const jwks = JSON.stringify({ keys });
+    expect(await messagesOf(lookAtKeys(depsWith(''), { jwksUri: null, jwks }))).toBe('');
+  }
+});

@@ -1,0 +1,25 @@
+/** What is typed to disable an API key. */
+import { expect, test } from 'vitest';
+
+import { namesKey } from '../../../../edge/admin/keys/status.tsx';
+import { growthOf } from '../../../stack/tools/growth.ts';
+
+const key = { name: 'Labor Müller', client_id: 'svc-1' };
+
+test.each<[string, boolean]>([
+  ['Labor Müller', true],
+  [' labor  mu\u0308ller ', true],
+  ['SVC-1', true],
+  ['Labor Muller', false],
+  ['', false],
+])('%j names the key: %s', (text, expected) => expect(namesKey(text, key)).toBe(expected));
+
+test('a name of 200 characters, each with a mark of its own, names its key', () => {
+  const name = 'ü'.repeat(200);
+  expect(namesKey(name.normalize('NFD'), { ...key, name })).toBe(true);
+});
+
+test('twice as long a text takes twice the work', () => {
+  const work = (text: string) => namesKey(text, key);
+  expect(growthOf((n) => `a${'\u0315\u0300'.repeat(n)}`, work, 20_000)).toBeLessThanOrEqual(2.3);
+});

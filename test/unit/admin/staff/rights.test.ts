@@ -1,0 +1,85 @@
+/** What each operation of `/admin/api` asks for: the whole list, so that none is added or eased unseen. */
+import { expect, test } from 'vitest';
+
+import { adminOperations } from '../../../../edge/admin/routes.ts';
+import { createKey } from '../../../../edge/admin/keys/keys.ts';
+import { requirePermission } from '../../../../edge/admin/staff/permissions.ts';
+import { changeSite } from '../../../../edge/admin/settings/site.ts';
+import type { Workbench } from '../../../../edge/admin/workbench/workbench.ts';
+import { testDeps } from '../../../stack/tools/test-deps.ts';
+
+const deps = testDeps();
+
+test('every operation and its permission', () => {
+  const operations = adminOperations(deps, {} as Workbench);
+  const rights = operations.map(
+    ({ method, path, permission }) => `${method} ${path}: ${[permission].flat().join(' or ')}`,
+  );
+  expect(rights.toSorted()).toEqual([
+    'get /alerts/webhook: site.settings.update',
+    'get /alerts: site.endpoints.read',
+    'get /api-keys/{clientId}/changes: site.api_keys.read',
+    'get /api-keys/{clientId}/refusals: site.api_keys.read',
+    'get /api-keys/{clientId}: site.api_keys.read',
+    'get /api-keys: site.api_keys.read',
+    'get /attention: site.messages.read',
+    'get /audit: site.audit.read',
+    'get /authority-aliases: site.messages.read',
+    'get /endpoints: site.endpoints.read',
+    'get /feeds: site.endpoints.read',
+    'get /health: site.endpoints.read',
+    'get /messages/{id}: site.messages.read',
+    'get /messages: site.messages.read',
+    'get /people: site.sessions.end',
+    'get /possible-duplicates: site.messages.read',
+    'get /replays/{id}: site.messages.replay',
+    'get /replays: site.messages.replay',
+    'get /requests: site.api_keys.read',
+    'get /sessions: site.sessions.end',
+    'get /sidecars: site.endpoints.read',
+    'get /signing-keys: gateway.operate',
+    'get /site/changes: site.settings.read',
+    'get /site: site.settings.read',
+    'get /unnamed-names: site.messages.read',
+    'get /usage: site.endpoints.read',
+    'patch /api-keys/{clientId}: site.api_keys.update or site.api_keys.disable',
+    'patch /site: site.settings.update',
+    'post /alerts/{id}/acknowledge: site.alerts.update',
+    'post /alerts/{id}/mute: site.alerts.update',
+    'post /alerts/{id}/unmute: site.alerts.update',
+    'post /api-keys/check-jwks-uri: site.api_keys.create or site.api_keys.update',
+    'post /api-keys: site.api_keys.create',
+    'post /attention/{id}/dismiss: site.settings.update',
+    'post /authority-aliases/decide: site.settings.update',
+    'post /messages/{id}/replay: site.messages.replay',
+    'post /replays/{id}/resume: site.messages.replay',
+    'post /replays/{id}/stop: site.messages.replay',
+    'post /replays: site.messages.replay',
+    'post /sessions/end: site.sessions.end',
+    'post /sessions/{id}/end: site.sessions.end',
+    'post /workbench/assertion: site.api_keys.read',
+    'post /workbench/message: site.messages.read',
+    'post /workbench/resource: site.api_keys.read',
+  ]);
+});
+
+test('a permission is asked for; of several any will do', () => {
+  const actor = { subject: 'a', name: 'A', site: 's', permissions: new Set(['site.api_keys.disable'] as const) };
+  expect(() => requirePermission(actor, 'site.api_keys.read')).toThrow(/needs the permission site\.api_keys\.read/);
+  expect(() => requirePermission(actor, ['site.api_keys.read', 'site.messages.read'])).toThrow(
+    / or site\.messages\.read/,
+  );
+  expect(() => requirePermission(actor, 'site.api_keys.disable')).not.toThrow();
+  expect(() => requirePermission(actor, ['site.api_keys.update', 'site.api_keys.disable'])).not.toThrow();
+});
+
+test('creating a key and changing settings ask for the right themselves, since pages call them too', async () => {
+  const actor = {
+    subject: 'ada',
+    name: 'Ada',
+    site: '00000000-0000-4000-8000-000000000001',
+    permissions: new Set(['site.api_keys.read', 'site.api_keys.update'] as const),
+  };
+  await expect(createKey(deps, actor, {})).rejects.toMatchObject({ kind: 'forbidden' });
+  await expect(changeSite(deps.database, actor, [], {})).rejects.toMatchObject({ kind: 'forbidden' });
+});

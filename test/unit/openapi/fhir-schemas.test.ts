@@ -1,0 +1,63 @@
+/** The schemas of the reference against the validator: what is accepted fits them, and they are no larger than a page bears. */
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+
+import { validate } from '../../../edge/fhir/validate/validate.ts';
+import { EXAMPLES } from '../../../edge/openapi/fhir-examples.ts';
+import { fhirSchemas } from '../../../edge/openapi/fhir-schemas.ts';
+import { printJson } from '../../../shared/json.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
+import { readExamples } from '../../inputs/fhir-examples.ts';
+
+const schemas = fhirSchemas();
+const checkOf = (type: ResourceType): z.ZodType => {
+  const text = JSON.stringify({ $ref: `#/$defs/${type}`, $defs: schemas }).replaceAll(
+    '#/components/schemas/',
+    '#/$defs/',
+  );
+  return z.fromJSONSchema(JSON.parse(text) as never);
+};
+const checks = Object.fromEntries(RESOURCE_TYPES.map((type) => [type, checkOf(type)]));
+const problemsOf = (type: ResourceType, resource: unknown): string[] =>
+  checks[type]?.safeParse(resource).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
+
+describe.each(RESOURCE_TYPES)('%s', (type) => {
+  test('what the validator accepts of R4’s own examples fits the schema', () => {
+    const accepted = readExamples([type]).filter(({ resource }) => validate(resource).length === 0);
+    expect(accepted.length).toBeGreaterThan(0);
+    for (const { file, resource } of accepted) {
+      expect([file, problemsOf(type, JSON.parse(printJson(resource)))]).toEqual([file, []]);
+    }
+  });
+
+  test('its own example fits, and typical faults do not', () => {
+    const example = { ...EXAMPLES[type] };
+    expect(problemsOf(type, example)).toEqual([]);
+    expect(problemsOf(type, { ...example, resourceType: 'Person' })).not.toEqual([]);
+    expect(problemsOf(type, { ...example, language: ' en' })).not.toEqual([]);
+    expect(problemsOf(type, { ...example, identifier: { value: 'not a list' } })).not.toEqual([]);
+    expect(problemsOf(type, { ...example, meta: { lastUpdated: '2026-01-01' } })).not.toEqual([]);
+  });
+
+  test('unfolded it comes to an end soon', () => {
+    const size = (name: string, above: readonly string[]): number => {
+      expect(above, 'a circle').not.toContain(name);
+      const refs = [...JSON.stringify(schemas[name]).matchAll(/#\/components\/schemas\/([\w.]+)/g)];
+      return 1 + refs.reduce((sum, [, inner = '']) => sum + size(inner, [...above, name]), 0);
+    };
+    expect(size(type, [])).toBeLessThan(4000);
+  });
+});
+
+test('a gender is one of four, a birth date a date: as the table of the validator has it', () => {
+  expect(schemas['Patient']).toMatchObject({
+    properties: {
+      gender: { enum: ['male', 'female', 'other', 'unknown'] },
+      birthDate: { $ref: '#/components/schemas/date' },
+      managingOrganization: { description: 'To Organization.' },
+    },
+  });
+  expect(schemas['Observation']).toMatchObject({ required: ['resourceType', 'status', 'code'] });
+  expect(new RegExp(String(schemas['date']?.['pattern'])).test('1970-12')).toBe(true);
+  expect(new RegExp(String(schemas['date']?.['pattern'])).test('12.12.1970')).toBe(false);
+});

@@ -1,0 +1,92 @@
+/** Fetching at an address that was looked at, on Node and on Deno, with real TLS. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { fetchJwks } from '../../../../edge/http/fetch-jwks.ts';
+import { type KeyHost, startKeyHost } from '../../../stack/services/key-host.ts';
+import { DENO_PERMISSIONS } from '../../../../edge/platform/deno-permissions.ts';
+import { ROOT } from '../../../stack/services/build.ts';
+import { makeAuthority } from '../../../stack/services/certificate.ts';
+
+const NAME = 'keys.gateway-test.example';
+const PROGRAM = 'test/unit/platform/node/fetch-at-program.ts';
+const RUNTIMES = {
+  node: [process.execPath],
+  deno: [`${ROOT}node_modules/.bin/deno`, 'run', ...DENO_PERMISSIONS],
+} as const;
+
+const authority = makeAuthority();
+let folder: string;
+let host: KeyHost;
+let asked: (string | undefined)[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gateway-fetch-at-'));
+  await writeFile(join(folder, 'authority.pem'), authority.certificate);
+  host = await startKeyHost(authority.issue([NAME]));
+  host.serve('/jwks', (response, { headers }) => {
+    asked.push(headers.host);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"keys":[]}');
+  });
+  host.serve('/moved', (response) => response.writeHead(302, { location: '/jwks' }).end());
+});
+afterAll(async () => {
+  await host.stop();
+  await rm(folder, { recursive: true });
+});
+
+describe.each(['node', 'deno'] as const)('on %s', (runtime) => {
+  const run = async (path: string, name = NAME, isTrusted = true): Promise<unknown> => {
+    const [program, ...args] = RUNTIMES[runtime];
+    const pem = join(folder, 'authority.pem');
+    const env = { ...process.env, ...(isTrusted ? { NODE_EXTRA_CA_CERTS: pem, DENO_CERT: pem } : {}) };
+    const url = `https://${name}:${host.port}${path}`;
+    const { stdout } = await promisify(execFile)(program, [...args, PROGRAM, '127.0.0.1', url], { cwd: ROOT, env });
+    return JSON.parse(stdout);
+  };
+
+  test('it connects there, whatever the name leads to, and asks for the name', async () => {
+    asked = [];
+    expect(await run('/jwks')).toEqual({ status: 200, text: '{"keys":[]}' });
+    expect(asked).toEqual([`${NAME}:${host.port}`]);
+  });
+
+  test('a redirect is not followed', async () => {
+    asked = [];
+    expect(await run('/moved')).toMatchObject({ status: 302 });
+    expect(asked).toEqual([]);
+  });
+
+  test('a certificate of another name, or of nobody who is trusted, is refused', async () => {
+    asked = [];
+    expect(await run('/jwks', 'other.gateway-test.example')).toEqual({ failed: expect.any(String) });
+    expect(await run('/jwks', NAME, false)).toEqual({ failed: expect.any(String) });
+    expect(asked).toEqual([]);
+  });
+});
+
+test('a name that leads elsewhere the second time is fetched where it led when it was looked at', async () => {
+  const answers = [['8.8.8.8', '2606:4700::1'], ['127.0.0.1']];
+  const connected: (readonly string[])[] = [];
+  const fetched = await fetchJwks(
+    {
+      config: { JWKS_TRUSTED_HOSTS: [] },
+      resolveHost: async () => answers.shift() ?? [],
+      fetch: async () => {
+        throw new Error('the name would be resolved again');
+      },
+      fetchAt: async (addresses) => {
+        connected.push(addresses);
+        return new Response('{"keys":[]}', { headers: { 'content-type': 'application/json' } });
+      },
+    },
+    `https://${NAME}/jwks`,
+  );
+  expect(fetched).toHaveProperty('jwks');
+  expect(connected).toEqual([['8.8.8.8', '2606:4700::1']]);
+});

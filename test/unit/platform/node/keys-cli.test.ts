@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { createLocalJWKSet, importPKCS8, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { readConfig } from '../../../../edge/config.ts';
+import { signingRing } from '../../../../edge/config.ts';
+import { readSidecarConfig } from '../../../../sidecar/config.ts';
+import { readJwks } from '../../../../shared/oauth/jwks.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../../../edge/platform/node/keys-cli.ts', import.meta.url));
+
+function run(command: string, input = '', env: Record<string, string> = {}) {
+  const { TOKEN_SIGNING_KEYS: _, ...rest } = process.env;
+  const result = spawnSync(process.execPath, [SCRIPT, command], { input, encoding: 'utf8', env: { ...rest, ...env } });
+  return { status: result.status, out: result.stdout, next: result.stderr };
+}
+const kids = (text: string) => signingRing.parse(JSON.parse(text)).keys.map(({ kid }) => kid);
+
+describe('npm run keys', () => {
+  test('makes a ring and turns it, and says what comes next', () => {
+    const made = run('new');
+    const [first = ''] = kids(made.out);
+    expect([kids(made.out).length, first]).toEqual([1, expect.stringMatching(/^\d{4}-\d\d-\d\d-[0-9a-f]{8}$/)]);
+
+    const published = run('publish', made.out);
+    const [, second = ''] = kids(published.out);
+    expect(kids(published.out)).toEqual([first, second]);
+    expect(published.next).toContain('then: sign');
+
+    const signing = run('sign', published.out);
+    expect(kids(signing.out)).toEqual([second, first]);
+    expect(signing.next).toContain(`${second} (signs), ${first}`);
+    expect(signing.next).toContain('then: retire');
+
+    expect(kids(run('retire', '', { TOKEN_SIGNING_KEYS: signing.out }).out)).toEqual([second]);
+  });
+
+  test('signing with the only key changes nothing, and says why', () => {
+    const made = run('new').out;
+    const { out, next } = run('sign', made);
+    expect([out, next]).toEqual([made, expect.stringContaining('publish first')]);
+  });
+
+  test('refuses what is no ring without showing it', () => {
+    const { status, out, next } = run('publish', '{"keys":[{"d":"secret"}]}');
+    expect([status, out, next]).toEqual([1, '', expect.not.stringContaining('"secret"')]);
+    expect(run('other')).toMatchObject({ status: 2, out: '' });
+  });
+});
+
+test('a sidecar gets a key pair and the gateway a secret, fit for their configuration', () => {
+  const lines = run('sidecar').out.trim().split('\n');
+  const env = Object.fromEntries(lines.map((line) => /^(\w+)='(.*)'$/.exec(line)?.slice(1) ?? []));
+  const pair = readSidecarConfig({ ...env, EDGE_URL: 'https://edge.example' });
+  const config = readConfig({
+    ...env,
+    DATABASE_URL: 'postgres://u:p@host/db',
+    TOKEN_SIGNING_KEYS: run('new').out,
+    GATEWAY_SECRET: run('secret').out.trim(),
+  });
+  const [published] = config.MLLP_SIDECAR_KEYS?.keys ?? [];
+  expect(published).toMatchObject({ kid: pair.privateKey.kid, x: pair.privateKey.x });
+  expect(published).not.toHaveProperty('d');
+});
+
+test('a client’s key pair: a private PEM that only its owner reads, a public JWKS, and never over what is there', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'keys-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const make = () =>
+    spawnSync(process.execPath, [SCRIPT, 'client', 'lab'], {
+      encoding: 'utf8',
+      env: { ...process.env, INIT_CWD: folder },
+    });
+  const made = make();
+  expect([made.status, made.stdout]).toEqual([0, `${folder}/lab/private.pem\n${folder}/lab/jwks.json\n`]);
+  const privatePem = await readFile(`${folder}/lab/private.pem`, 'utf8');
+  expect((await stat(`${folder}/lab/private.pem`)).mode & 0o777).toBe(0o600);
+  const jwks = JSON.parse(await readFile(`${folder}/lab/jwks.json`, 'utf8')) as JSONWebKeySet;
+  expect(readJwks(JSON.stringify(jwks)).keys).toHaveLength(1);
+  expect(JSON.stringify(jwks)).not.toContain('"d"');
+  const jwt = await new SignJWT({}).setProtectedHeader({ alg: 'ES256' }).sign(await importPKCS8(privatePem, 'ES256'));
+  await jwtVerify(jwt, createLocalJWKSet(jwks));
+
+  const again = make();
+  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('private.pem is there already')]);
+  expect(await readFile(`${folder}/lab/private.pem`, 'utf8')).toBe(privatePem);
+});
+
+test('all secrets of a deployment: what Wrangler uploads is what the edge takes, and the sidecar has the other half', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'keys-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const make = (env: Readonly<Record<string, string>>) =>
+    spawnSync(process.execPath, [SCRIPT, 'deployment', 'production'], {
+      encoding: 'utf8',
+      env: { ...process.env, INIT_CWD: folder, ...env },
+    });
+  const made = make({ DATABASE_URL: 'postgres://gateway_edge:a$b#c@db.example/gateway' });
+  expect(made.status).toBe(0);
+  expect(made.stderr).toContain('the environment has none: ADMIN_OIDC_CLIENT_SECRET');
+  expect(made.stderr).toContain('npx wrangler deploy --secrets-file production/edge.json');
+
+  const secrets = JSON.parse(await readFile(`${folder}/production/edge.json`, 'utf8')) as Record<string, unknown>;
+  expect(Object.values(secrets).every((value) => typeof value === 'string')).toBe(true);
+  const config = readConfig(secrets);
+  const [line = ''] = (await readFile(`${folder}/production/sidecar.env`, 'utf8')).split('\n');
+  const [, ownKey] = /^SIDECAR_PRIVATE_KEY=(.*)$/.exec(line) ?? [];
+  const sidecar = readSidecarConfig({ EDGE_URL: 'https://edge.example', SIDECAR_PRIVATE_KEY: ownKey });
+  expect(config.MLLP_SIDECAR_KEYS?.keys[0]?.kid).toBe(sidecar.privateKey.kid);
+  // As a shell reads it.
+  const shell = 'set -a; . ./edge.env; exec "$0" -p "JSON.stringify(process.env)"';
+  const { stdout } = spawnSync('/bin/sh', ['-c', shell, process.execPath], { cwd: `${folder}/production`, env: {} });
+  expect(JSON.parse(stdout.toString())).toMatchObject(secrets);
+  expect(await readFile(`${folder}/production/.gitignore`, 'utf8')).toBe('*\n');
+  for (const name of ['edge.json', 'edge.env', 'sidecar.env']) {
+    expect((await stat(`${folder}/production/${name}`)).mode & 0o777).toBe(0o600);
+  }
+
+  const quoted = make({ ADMIN_OIDC_CLIENT_SECRET: "a'b", INIT_CWD: `${folder}/other` });
+  expect([quoted.status, quoted.stderr]).toEqual([1, expect.stringContaining('ADMIN_OIDC_CLIENT_SECRET has a ')]);
+  const again = make({});
+  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('edge.json is there already')]);
+  expect(JSON.parse(await readFile(`${folder}/production/edge.json`, 'utf8'))).toEqual(secrets);
+});

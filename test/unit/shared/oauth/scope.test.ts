@@ -1,0 +1,76 @@
+/** Rows 61-63 and 65 of what the token service refuses: scope. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { expandScope, grantScopes, SCOPES } from '../../../../shared/oauth/scope.ts';
+
+describe('scope', () => {
+  test('there are fourteen', () => {
+    expect(SCOPES).toHaveLength(14);
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['system/Patient.read', ['system/Patient.read']],
+    ['system/Patient.rs', ['system/Patient.read']],
+    ['system/Patient.cud', ['system/Patient.write']],
+    ['system/Patient.cruds', ['system/Patient.read', 'system/Patient.write']],
+    ['system/Patient.*', ['system/Patient.read', 'system/Patient.write']],
+    ['system/*.read', SCOPES.filter((scope) => scope.endsWith('.read'))],
+    ['system/*.rs', SCOPES.filter((scope) => scope.endsWith('.read'))],
+    ['system/*.write', SCOPES.filter((scope) => scope.endsWith('.write'))],
+    ['system/*.*', SCOPES],
+    ['system/Patient.r', []],
+    ['system/Patient.cu', []],
+    ['system/Patient.sr', []],
+    ['system/Patient.reed', []],
+    ['system/Patient.READ', []],
+    ['system/patient.read', []],
+    ['system/Encounter.read', []],
+    ['system/Patient.rs?name=a', []],
+    ['system/Patient', []],
+    ['system/constructor.read', []],
+    ['user/Patient.read', []],
+    ['patient/*.read', []],
+    ['openid', []],
+    ['', []],
+  ])('%s stands for %j', (scope, names) => {
+    expect(expandScope(scope)).toEqual(names);
+  });
+
+  test('63: what is granted is what is asked and allowed, in one order', () => {
+    const allowed = ['system/Observation.read', 'system/Patient.write', 'system/Patient.read', 'fhir.read'];
+    expect(grantScopes('system/Observation.rs openid  system/Patient.read fhir.read', allowed)).toEqual({
+      granted: ['system/Patient.read', 'system/Observation.read'],
+    });
+  });
+
+  test.each<[string, string | undefined, RegExp]>([
+    ['missing', undefined, /required/],
+    ['spaces', '  ', /required/],
+    ['a tab', 'system/Patient.read\tsystem/Patient.write', /single spaces/],
+    ['a quote', 'system/Patient.read "x"', /characters/],
+    ['commas', 'system/Patient.read,system/Patient.write', /not commas/],
+    ['unknown ones', 'openid user/Patient.read', /none of the requested scopes is known/],
+    ['over a hundred', Array(101).fill('system/Patient.read').join(' '), /more than 100/],
+    ['62: not allowed', 'system/Patient.write', /Allowed scopes of the API key: system\/Patient.read/],
+  ])('61: %s', (_, requested, reason) => {
+    expect(grantScopes(requested, ['system/Patient.read'])).toMatchObject({ reason: expect.stringMatching(reason) });
+  });
+
+  test('a key without Allowed scopes gets none, and is told so', () => {
+    expect(grantScopes('system/*.*', [])).toMatchObject({ reason: expect.stringMatching(/has no Allowed scopes/) });
+  });
+
+  test('never more than is allowed', () => {
+    const scope = fc.oneof(
+      fc.constantFrom(...SCOPES, 'system/*.*', 'system/*.read', 'system/Patient.cruds'),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(scope), fc.subarray([...SCOPES]), (requested, allowed) => {
+        const result = grantScopes(requested.join(' '), allowed);
+        if ('granted' in result) expect(allowed).toEqual(expect.arrayContaining([...result.granted]));
+      }),
+    );
+  });
+});
