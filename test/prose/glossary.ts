@@ -122,6 +122,7 @@ export const UNWRITTEN: readonly string[] = [
   'test/contract',
   'test/e2e',
   'test/fuzz',
+  'test/inputs',
   'test/integration',
   'test/mutants',
   'test/stack',

@@ -19,15 +19,7 @@ import { createApiKey } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { sized } from '../../stack/tools/size.ts';
-import {
-  adt,
-  filedThatMeet,
-  mdm,
-  merged,
-  oru,
-  resultsThatMeet,
-  type Utterance,
-} from '../../inputs/hl7-histories.ts';
+import { adt, filedThatMeet, mdm, merged, oru, resultsThatMeet, type Utterance } from '../../inputs/hl7-histories.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { stateOf } from './state.ts';
 import { callerOf } from '../../stack/tools/caller.ts';
