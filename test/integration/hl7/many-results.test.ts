@@ -72,6 +72,14 @@ test.each(CASES)('%s: twice as many are twice the work', async (what, header, li
   expect(large / small).toBeLessThanOrEqual(2.3);
 });
 
+test('a result is found by its primary key while PostgreSQL has no statistics', async () => {
+  await application.query('set enable_seqscan = off');
+  const { rows } = await application.query<{ 'QUERY PLAN': string }>(
+    'explain (generic_plan) update hl7_result set filler = $4 where site_id = $1 and type = $2 and id = $3',
+  );
+  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('using hl7_result_pkey');
+});
+
 test('a report whose 600 lines nothing tells apart is stored again, with a line more and with other lines', async () => {
   const report = (n: number, word: string) =>
     message(ORU, 'REPORT', `${obr('R')}\n${times(n, (at) => `OBX|${at + 1}|ST|R^Report^L||${word} ${at}||||||F`)}`);
