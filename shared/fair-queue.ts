@@ -10,10 +10,11 @@ export interface FairQueue {
    * Does the work when its turn comes.
    *
    * @param source whose it is; an IPv6 host counts as its /64
-   * @param signal ends the waiting; work that has begun goes on
+   * @param waitsUntil makes the signal that ends the waiting; called only for work that has to wait, since a signal costs
+   *   more than a free place. Work that has begun goes on
    * @returns undefined where the waiting was ended
    */
-  run<T>(source: string, signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined>;
+  run<T>(source: string, waitsUntil: () => AbortSignal, work: () => Promise<T>): Promise<T | undefined>;
 }
 
 /** Starts what waits, or gives it up. */
@@ -89,12 +90,13 @@ export function createFairQueue(width: number, counter = UNCOUNTED): FairQueue {
     forget(source);
   };
 
-  const enter = (source: string, signal: AbortSignal): Promise<boolean> | boolean => {
-    if (signal.aborted) return false;
+  const enter = (source: string, waitsUntil: () => AbortSignal): Promise<boolean> | boolean => {
     if (!waiting.has(source) && mayStart(source)) {
       take(source);
       return true;
     }
+    const signal = waitsUntil();
+    if (signal.aborted) return false;
     return new Promise<boolean>((resolve) => {
       const places = waiting.get(source) ?? [];
       const giveUp = (): void => {
@@ -117,8 +119,8 @@ export function createFairQueue(width: number, counter = UNCOUNTED): FairQueue {
 
   return {
     waiting: (source) => waiting.get(source)?.length ?? 0,
-    async run(source, signal, work) {
-      if (!(await enter(source, signal))) return undefined;
+    async run(source, waitsUntil, work) {
+      if (!(await enter(source, waitsUntil))) return undefined;
       try {
         return await work();
       } finally {

@@ -9,19 +9,16 @@ let sequence = 0;
  * @param nowMs milliseconds since the epoch
  */
 export function uuidv7(nowMs: number): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
   sequence = nowMs > lastMs ? 0 : sequence + 1;
   lastMs = Math.max(nowMs, lastMs);
   if (sequence > 0xfff) {
     sequence = 0;
     lastMs += 1;
   }
-  const hex = [...bytes.subarray(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   const time = lastMs.toString(16).padStart(12, '0');
   const counter = sequence.toString(16).padStart(3, '0');
-  const variant = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const tail = variant.toString(16).padStart(2, '0') + hex.slice(2);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+  // The variant and 62 random bits end a UUIDv4 as they end a UUIDv7; the runtime makes them faster than we could.
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-${crypto.randomUUID().slice(19)}`;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

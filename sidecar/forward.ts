@@ -91,11 +91,15 @@ export function createForward(options: ForwardOptions): Forward {
     let tries: Tries | undefined;
     for (;;) {
       // The place is given back between tries: while the edge is away, no connection waits for another's patience.
-      const outcome = await places.run(source, signal, () => {
-        // What was waited for the first try is no fault of the edge's: the message has all its time.
-        tries ??= { deadline: performance.now() + options.retryMs, signal };
-        return attempt(message, peer, tries);
-      });
+      const outcome = await places.run(
+        source,
+        () => signal,
+        () => {
+          // What was waited for the first try is no fault of the edge's: the message has all its time.
+          tries ??= { deadline: performance.now() + options.retryMs, signal };
+          return attempt(message, peer, tries);
+        },
+      );
       if (outcome !== undefined) {
         observe();
         metrics.edgeReachable.set(1);

@@ -1,6 +1,9 @@
 /** Parameters as the text that PostgreSQL reads them from, so that every driver sends the same and none has an idea of its own. */
 import type { Param } from '../deps.ts';
 
+/** Characters that an array literal escapes. */
+const ESCAPED = /["\\]/;
+
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 function hex(bytes: Uint8Array): string {
@@ -14,5 +17,9 @@ export function parameter(value: Param): string | null {
   if (value instanceof Uint8Array) return `\\x${hex(value)}`;
   if (value === null) return null;
   if (typeof value !== 'object') return String(value);
-  return `{${value.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+  if (value.length === 0) return '{}';
+  const items = value.some((item) => ESCAPED.test(item))
+    ? value.map((item) => item.replaceAll(/["\\]/g, '\\$&'))
+    : value;
+  return `{"${items.join('","')}"}`;
 }

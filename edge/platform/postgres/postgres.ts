@@ -10,7 +10,6 @@ import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { Fault } from '../../../shared/fault.ts';
 import type { Database, Query } from '../../deps.ts';
 import { read } from '../../store/sql.ts';
-import { exactTimer } from '../coarse-timer.ts';
 import { createDatabase, type DatabaseOptions, type Failure } from '../database.ts';
 import type { ConnectionString } from './connection-string.ts';
 import { createPipeline } from './pipeline.ts';
@@ -83,7 +82,6 @@ function isOver(error: unknown): boolean {
 }
 
 export function postgresDatabase({ connection, connections, prepares, ...options }: PostgresOptions): PostgresDatabase {
-  const { after = exactTimer } = options;
   const turns = createFairQueue(connections);
   const { host, port, user, password, database, applicationName } = connection;
   const pool = new pg.Pool({
@@ -158,15 +156,8 @@ export function postgresDatabase({ connection, connections, prepares, ...options
   const workInTurn = async (queries: readonly Query[], signal: AbortSignal): Promise<object[][]> => {
     const site = siteOf(queries);
     if (turns.waiting(site) >= connections * WAITING_PER_CONNECTION) throw taken();
-    const waits = new AbortController();
-    const giveUp = (): void => waits.abort();
-    const stopTimer = after(CONNECT_MS, giveUp);
-    signal.addEventListener('abort', giveUp, { once: true });
-    const results = await turns.run(site, waits.signal, () => {
-      stopTimer();
-      return work(queries, signal);
-    });
-    stopTimer();
+    const waitsUntil = (): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]);
+    const results = await turns.run(site, waitsUntil, () => work(queries, signal));
     if (results === undefined) throw taken();
     return results;
   };

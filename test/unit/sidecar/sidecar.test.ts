@@ -196,7 +196,7 @@ test('the queue lets in so many, each source in the order it came, and a failure
     underWay -= 1;
     if (n % 3 === 0) throw new Error('failed');
   };
-  const results = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => queue.run('a', signal, work(n))));
+  const results = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => queue.run('a', () => signal, work(n))));
   expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n));
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(7);
 });
@@ -207,10 +207,14 @@ test('whoever stops waiting has no turn, and who stood beside him need not make 
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const begin = (name: string, until: AbortSignal) =>
-    queue.run(name.charAt(0), until, () => {
-      begun.push(name);
-      return new Promise<void>((end) => void ends.set(name, end));
-    });
+    queue.run(
+      name.charAt(0),
+      () => until,
+      () => {
+        begun.push(name);
+        return new Promise<void>((end) => void ends.set(name, end));
+      },
+    );
   const running = ['a1', 'b1', 'a2'].map((name) => begin(name, signal));
   const waits = begin('a3', gone.signal);
   void begin('b2', signal);
@@ -250,13 +254,17 @@ describe('any work of any sources', () => {
             if (each.kind === 'come') {
               const entry = { source: each.source, gone: new AbortController() };
               waiting.push(entry);
-              void queue.run(each.source, entry.gone.signal, () => {
-                waiting = waiting.filter((other) => other !== entry);
-                // What is thrown here would be the work's own failure, which nobody looks at.
-                if (running.length >= width) broken.push('more than there are places');
-                if (others(each.source) && held(each.source) >= share) broken.push('more than a quarter');
-                return new Promise<void>((end) => void running.push({ source: each.source, end }));
-              });
+              void queue.run(
+                each.source,
+                () => entry.gone.signal,
+                () => {
+                  waiting = waiting.filter((other) => other !== entry);
+                  // What is thrown here would be the work's own failure, which nobody looks at.
+                  if (running.length >= width) broken.push('more than there are places');
+                  if (others(each.source) && held(each.source) >= share) broken.push('more than a quarter');
+                  return new Promise<void>((end) => void running.push({ source: each.source, end }));
+                },
+              );
             } else if (each.kind === 'end') {
               running.splice(each.at % Math.max(running.length, 1), 1)[0]?.end();
             } else {
