@@ -8,7 +8,7 @@ import { adminOperations, createAdmin } from './admin/routes.ts';
 import { plainAddresses, surfaceUrls } from './config.ts';
 import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
-import { createGuesses } from './hl7/ingest/snapshot/cache.ts';
+import { createSnapshotCache } from './hl7/ingest/snapshot/cache.ts';
 import { createMllpIngest } from './hl7/mllp/routes.ts';
 import { createHl7 } from './hl7/http/routes.ts';
 import { pathOf } from './http/address.ts';
@@ -81,7 +81,7 @@ export function createApp(deps: Deps): App {
   const { config } = deps;
   // One ring for both, so that the workbench knows the keys that the token endpoint knows.
   const clientKeys = createClientKeyring(deps);
-  const guesses = createGuesses();
+  const snapshots = createSnapshotCache();
   const workbench = createWorkbench(deps, clientKeys);
   const countUse = createUsage({
     ...deps,
@@ -106,7 +106,7 @@ export function createApp(deps: Deps): App {
     {
       baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
       roots: ['hl7'],
-      surface: createHl7(deps, guesses, countUse('hl7'), noteRefusal('hl7')),
+      surface: createHl7(deps, snapshots, countUse('hl7'), noteRefusal('hl7')),
     },
     { baseUrl: config.ADMIN_PUBLIC_BASE_URL, roots: ['admin'], surface: createAdmin(deps, workbench) },
     ...referenceBaseUrls(config).map((baseUrl) => ({
@@ -118,7 +118,7 @@ export function createApp(deps: Deps): App {
     {
       baseUrl: '',
       roots: ['internal'],
-      surface: createMllpIngest(deps, guesses, countUse('mllp'), noteRefusal('mllp')),
+      surface: createMllpIngest(deps, snapshots, countUse('mllp'), noteRefusal('mllp')),
     },
   ];
   const hosts = new Set(surfaceUrls(config).map((url) => new URL(url).host));
@@ -143,7 +143,7 @@ export function createApp(deps: Deps): App {
       return (door?.surface ?? probes).fetch(request);
     },
     async tick(): Promise<void> {
-      guesses.sweep(deps.now());
+      snapshots.sweep(deps.now());
       try {
         const database = withLimits(deps.database, JOB_LIMITS);
         await database.batch([askForRetention(), askForAlerts()]);

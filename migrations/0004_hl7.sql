@@ -105,7 +105,7 @@ grant select, insert on hl7_message_resource to gateway_app;
 -- also with a rejected one, and deleted with its bytes (hl7_messages_forget).
 -- key: '#' and an identifier value as values are compared; a folded word of a name; '!' and the reason of an error or a warning
 -- (edge/store/message-key.ts). Equal keys stand in the order in which messages are listed.
--- Without a foreign key, whose check for each row costs as much as the rest of this table. hl7_take writes rows with their
+-- Without a foreign key, whose check for each row costs as much as the rest of this table. hl7_store writes rows with their
 -- message, and one function deletes both.
 create table hl7_message_key (
   site_id uuid not null,

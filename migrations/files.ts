@@ -7,7 +7,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 interface SqlFile {
-  /** As it is reported: the path without `.sql`, `0001_site` or `functions/hl7_take`. */
+  /** As it is reported: the path without `.sql`, `0001_site` or `functions/hl7_store`. */
   readonly name: string;
   readonly sql: string;
   /** SHA-256 of the text, hexadecimal. */
@@ -19,7 +19,7 @@ export interface Migration extends SqlFile {
 }
 
 export interface FunctionFile extends SqlFile {
-  /** The function's name: `hl7_take`. */
+  /** The function's name: `hl7_store`. */
   readonly function: string;
 }
 

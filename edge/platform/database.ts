@@ -106,7 +106,7 @@ function toFault(error: unknown, failure: Failure | undefined, saysItReads: bool
   const { state, message, detail } = failure;
   // Every transaction asks for one of them: migrations go first, and until they have, nothing is served.
   const missing =
-    state === '42883' ? /\b(?:limit_time|fhir_(?:read|find|write)|hl7_write)\b/.exec(message)?.[0] : undefined;
+    state === '42883' ? /\b(?:limit_time|fhir_(?:read|find|write)|hl7_commit)\b/.exec(message)?.[0] : undefined;
   if (missing !== undefined)
     return new Fault('unavailable', `the database does not have the function ${missing}`, { cause: error });
   if (state === '') return new Fault('unavailable', 'the database cannot be reached', { cause: error });

@@ -1,4 +1,4 @@
-/** What administrators should look at, as they see it: with the patients as they are now. It is written by hl7_take. */
+/** What administrators should look at, as they see it: with the patients as they are now. It is written by hl7_store. */
 import type { Query } from '../deps.ts';
 import type { AttentionKind } from './attention.ts';
 import { instantOf, raw, read, sql } from './sql.ts';

@@ -63,7 +63,7 @@ export function addAudit(site: string, actor: AuditActor, request: AuditedReques
   return { ...sql`select audit_add(${site}::uuid, ${entry}::json)`, notes: true };
 }
 
-/** The argument of `audit_add`, for functions that write the row themselves (`hl7_take`). */
+/** The argument of `audit_add`, for functions that write the row themselves (`hl7_store`). */
 export const auditEntry = (
   { kind, name, clientId, address, requestId }: AuditActor,
   { action, searched }: AuditedRequest,

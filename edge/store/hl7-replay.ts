@@ -6,7 +6,7 @@ import type { UnnamedName } from './unnamed-name.ts';
 
 /** The kind of the jobs that replay many messages. */
 export const REPLAY_KIND = 'hl7-replay';
-/** The kind of the jobs that try again what failed; `hl7_take` asks for them by this name. */
+/** The kind of the jobs that try again what failed; `hl7_store` asks for them by this name. */
 export const RETRY_KIND = 'hl7-retry';
 
 /** Which messages; '' for any. */

@@ -5,7 +5,7 @@ import type { ResourceType } from '../../shared/resource-type.ts';
 
 /**
  * The key to lock for an identifier's value, whatever its system: `v` and `s|v` must exclude each other, and so must a
- * conditional create and an HL7 message (migrations/functions/hl7_take.sql locks the same).
+ * conditional create and an HL7 message (migrations/functions/hl7_store.sql locks the same).
  */
 export function identifierKey(type: ResourceType, value: string): string {
   return `${type}|${value}`;

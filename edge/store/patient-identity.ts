@@ -10,7 +10,7 @@ import { fold } from './search/fold.ts';
 /** `[domain, value, type, led, assumed]`: code of table 0203 or `''`; whether it led a PID-3; whether its domain is a guess. */
 export type NumberRow = readonly [domain: string, value: string, type: string, led: boolean, assumed: boolean];
 
-/** The key of a row of role `number` that `hl7_known` found. */
+/** The key of a row of role `number` that `hl7_matches` found. */
 export function numberRowOf(key: string): NumberRow {
   const parsed: unknown = JSON.parse(key);
   const [domain, value, type, led, assumed] = Array.isArray(parsed) ? parsed : [];

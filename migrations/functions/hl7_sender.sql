@@ -1,11 +1,10 @@
 -- The API keys of a site with the settings that hold for their messages, and what is known of one message, as JSON of
--- SenderRow (edge/store/hl7.ts). p_client null: the keys that mllp_candidates found, which the batch is about, and
--- senders_state what it found.
--- A function, because its plan is kept, and one column, because what an answer says of its columns is longer than they are.
+-- SenderRow (edge/store/hl7-snapshot.ts). p_client null: the keys that mllp_candidates found; senders_state is what it found.
+-- A function, because its plan is kept.
 -- Settings: migrations/README.md, "Plans".
 create or replace function hl7_sender(p_site uuid, p_client text, p_application text, p_facility text, p_control_id text,
   p_sha256 text)
-returns setof text
+returns setof json
 language plpgsql stable
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -13,13 +12,12 @@ as $$
 declare
   keys text[] := case when p_client is null then nullif(current_setting('gateway.keys', true), '')::text[]
                       else array[p_client] end;
-  site uuid := coalesce(p_site, nullif(current_setting('gateway.site', true), '')::uuid);
 begin
   return query
-  select row_to_json(r)::text from (
+  select row_to_json(r) from (
     select k.site_id, k.client_id, k.allowed_scopes, coalesce(k.hl7_time_zone, s.time_zone) as time_zone,
            s.assigning_authorities::text as assigning_authorities, a.text::json ->> 'taught' as taught_authorities,
-           a.text::json ->> 'rejected' as rejected_authorities, hl7_settings_state(site, k.client_id) as settings_state,
+           a.text::json ->> 'rejected' as rejected_authorities, hl7_settings_state(p_site, k.client_id) as settings_state,
            current_setting('gateway.senders', true) as senders_state,
            coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
            coalesce(k.hl7_processing_ids, s.processing_ids) as processing_ids,
@@ -29,22 +27,22 @@ begin
            seen.message_id as seen_id, accepted.number is not null as is_seen_accepted,
            encode(accepted.ack, 'hex') as accepted_ack,
            p_control_id <> '' and exists (
-             select from hl7_message m where m.site_id = site and m.client_id = k.client_id
+             select from hl7_message m where m.site_id = p_site and m.client_id = k.client_id
                 and m.sending_application = p_application and m.sending_facility = p_facility
                 and m.control_id = p_control_id and m.sha256 <> p_sha256
            ) as is_control_id_reused
       from unnest(keys) c (client_id)
      cross join lateral (
-       select x.* from api_key x where x.client_id = c.client_id and x.site_id = site limit 1) k
-     cross join lateral (select x.* from site x where x.site_id = site limit 1) s
-     cross join lateral (select hl7_authorities(site, k.client_id) as text offset 0) a
+       select x.* from api_key x where x.client_id = c.client_id and x.site_id = p_site limit 1) k
+     cross join lateral (select x.* from site x where x.site_id = p_site limit 1) s
+     cross join lateral (select hl7_authorities(p_site, k.client_id) as text offset 0) a
       left join lateral (
        select m.message_id, m.outcome from hl7_message m
-        where m.site_id = site and m.client_id = k.client_id and m.sending_application = p_application
+        where m.site_id = p_site and m.client_id = k.client_id and m.sending_application = p_application
           and m.sending_facility = p_facility and m.control_id = p_control_id and m.sha256 = p_sha256 limit 1) seen on true
       left join lateral (
        select t.number, t.ack from hl7_attempt t
-        where t.site_id = site and t.message_id = seen.message_id and t.outcome = 'AA' order by t.number limit 1
+        where t.site_id = p_site and t.message_id = seen.message_id and t.outcome = 'AA' order by t.number limit 1
       ) accepted on true
      order by k.client_id) r;
 end $$;

@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { readConfig } from '../../edge/config.ts';
 import type { Database } from '../../edge/deps.ts';
 import { createFhir } from '../../edge/fhir/routes.ts';
-import { createGuesses } from '../../edge/hl7/ingest/snapshot/cache.ts';
+import { createSnapshotCache } from '../../edge/hl7/ingest/snapshot/cache.ts';
 import { createHl7 } from '../../edge/hl7/http/routes.ts';
 import { issueAccessToken } from '../../edge/oauth/access-token.ts';
 import { keyringOf } from '../../edge/oauth/keyring.ts';
@@ -177,7 +177,7 @@ export async function startPostgresStack(settings: Readonly<Record<string, strin
 
   const surfacesOf = (database: Database) => {
     const deps = inProcess(config, database);
-    return { fhir: createFhir(deps), hl7: createHl7(deps, createGuesses()) };
+    return { fhir: createFhir(deps), hl7: createHl7(deps, createSnapshotCache()) };
   };
 
   const site = await createSite(owner);

@@ -104,7 +104,7 @@ function joined(id: string, { numbers, traits }: KnownBy, before: FoundPatient |
   return { id, numbers: [...each.values()], traits: [...new Set([...(before?.traits ?? []), ...traits])] };
 }
 
-/** As `hl7_known` gives it back. */
+/** As `hl7_matches` gives it back. */
 const keyOfResult = ({ patientId, what, at, place, numbers }: ResultRow): string =>
   JSON.stringify([patientId, what, at, place, JSON.parse(numbers)]);
 

@@ -16,8 +16,8 @@ const STORES_BY_KEPT_PLAN = ['plan_cache_mode=force_generic_plan', 'enable_seqsc
 const MUST_HAVE: Readonly<Record<string, readonly string[]>> = {
   resource_write: STORES_BY_KEPT_PLAN,
   resource_reindex: STORES_BY_KEPT_PLAN,
-  hl7_known: STORES_BY_KEPT_PLAN,
-  hl7_take: STORES_BY_KEPT_PLAN,
+  hl7_matches: STORES_BY_KEPT_PLAN,
+  hl7_store: STORES_BY_KEPT_PLAN,
 };
 
 let database: TestDatabase;

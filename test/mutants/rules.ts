@@ -120,11 +120,11 @@ const ROWS: readonly Row[] = [
   ['edge/hl7/ingest/replay/dry-run.ts', ['dryRun'], ['integration/hl7/audit']],
   [
     'edge/hl7/ingest/ingest.ts',
-    ['takeTurns', 'decideAndStore', 'isByAdministrator', 'decisionInput'],
+    ['processMessage', 'decideAndCommit', 'isByAdministrator', 'decisionInput'],
     ['integration/hl7/ingest', 'integration/hl7/precedence'],
   ],
-  ['edge/hl7/ingest/snapshot/load.ts', ['outOfCrowd'], ['integration/hl7/identity']],
-  ['edge/hl7/ingest/commit.ts', ['store'], ['integration/hl7/message-keys']],
+  ['edge/hl7/ingest/snapshot/load.ts', ['outsideCrowd'], ['integration/hl7/identity']],
+  ['edge/hl7/ingest/commit.ts', ['commit', 'messageOf'], ['integration/hl7/message-keys']],
   ['edge/hl7/message/cost.ts', ['patientExcess'], ['unit/hl7/message/cost']],
   ['edge/hl7/mllp/routes.ts', ['createMllpIngest'], ['contract/hl7']],
   [
@@ -279,8 +279,8 @@ const ROWS: readonly Row[] = [
   ['migrations/functions/fhir_write.sql', ['fhir_write'], ['integration/store/whole']],
   ['migrations/functions/hl7_authorities.sql', ['hl7_authorities'], ['contract/admin-names']],
   [
-    'migrations/functions/hl7_known.sql',
-    ['hl7_known'],
+    'migrations/functions/hl7_matches.sql',
+    ['hl7_matches'],
     [
       'integration/store/isolation',
       'contract/hl7',
@@ -308,8 +308,8 @@ const ROWS: readonly Row[] = [
     ['integration/hl7/settings', 'integration/hl7/round-trips', 'integration/hl7/identity'],
   ],
   [
-    'migrations/functions/hl7_take.sql',
-    ['hl7_take'],
+    'migrations/functions/hl7_store.sql',
+    ['hl7_store'],
     [
       'integration/store/lock-order',
       'integration/hl7/replays',
@@ -321,7 +321,7 @@ const ROWS: readonly Row[] = [
       'integration/hl7/audit',
     ],
   ],
-  ['migrations/functions/hl7_write.sql', ['hl7_write'], ['integration/hl7/round-trips']],
+  ['migrations/functions/hl7_commit.sql', ['hl7_commit'], ['integration/hl7/round-trips']],
   ['migrations/functions/job_advance.sql', ['job_advance'], ['integration/jobs/jobs']],
   ['migrations/functions/job_claim.sql', ['job_claim'], ['integration/jobs/jobs']],
   ['migrations/functions/jti_claim_add.sql', ['jti_claim_add'], ['integration/store/oauth-store']],

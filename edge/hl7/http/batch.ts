@@ -7,8 +7,8 @@ import { latin1 } from '../../../shared/hl7/charset.ts';
 import { hl7Fault } from '../../../shared/hl7/error-code.ts';
 
 /**
- * A message is two round trips to the database, one after the other, since messages of one patient keep their order: so
- * many take some seconds, and 200 requests of the 1,000 that a Worker may make.
+ * The messages go one after the other, since messages of one patient keep their order, and each takes one or two round trips to the
+ * database. So this many take some seconds, and at most some 200 of the 1,000 requests that a Worker may make.
  */
 export const MAX_BATCH_MESSAGES = 100;
 

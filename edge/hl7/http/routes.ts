@@ -11,7 +11,7 @@ import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { AnsweredMessage, CountUse } from '../../http/usage.ts';
 import { authenticate, requireScopes, withAllowedScopes } from '../../oauth/bearer.ts';
-import type { Guesses } from '../ingest/snapshot/cache.ts';
+import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest, type Ingested } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { isBatch, messagesOf } from './batch.ts';
@@ -24,8 +24,13 @@ const PATH = '/hl7/messages';
 /** What a token must hold, whatever the message (edge/docs/behaviour.md, HL7 v2). */
 const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
 
-/** @param guesses of this isolate, shared with the messages of sidecars */
-export function createHl7(deps: Deps, guesses: Guesses, countUse?: CountUse, noteRefusal?: NoteRefusal): Surface {
+/** @param snapshots of this isolate, shared with the messages of sidecars */
+export function createHl7(
+  deps: Deps,
+  snapshots: SnapshotCache,
+  countUse?: CountUse,
+  noteRefusal?: NoteRefusal,
+): Surface {
   const app = createSurface(deps, 'hl7', deps.config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, countUse);
 
   letReferenceCall(app, PATH, deps.config, ['POST']);
@@ -48,7 +53,10 @@ export function createHl7(deps: Deps, guesses: Guesses, countUse?: CountUse, not
     const take = async (bytes: Uint8Array): Promise<Ingested> => {
       const ingested = await withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
         requireScopes(allowed, REQUIRED_SCOPES);
-        return ingest({ ...deps, guesses }, { sender: { kind: 'caller', caller: allowed }, bytes, source, requestId });
+        return ingest(
+          { ...deps, snapshots },
+          { sender: { kind: 'caller', caller: allowed }, bytes, source, requestId },
+        );
       });
       // The key of a token that was checked cannot be missing: it was deleted in between.
       if (ingested.status === 'no-sender')

@@ -1,79 +1,64 @@
-/**
- * A message is stored with its answer and all its effects, or nothing is; and where nothing is, because something has become
- * another, the same round trip brings what it is now.
- */
+/** The commit: a message is stored with its answer and all its effects, or nothing is. */
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Database } from '../../deps.ts';
+import { auditEntry, type AuditBy } from '../../store/audit.ts';
+import { readSnapshotRow, statesOf } from '../../store/hl7-snapshot.ts';
 import {
   bytesOfHex,
+  commitMessage,
   FAILED,
-  foundRowsOf,
-  matchesOf,
-  sendersOf,
-  statesOf,
-  takeMessage,
-  writeMessage,
   type AttemptReason,
-  type FoundRows,
-  type MessageIdentity,
+  type CommitRow,
+  type NewCommit,
   type NewMessage,
-  type TakenRow,
-  type Taking,
 } from '../../store/hl7.ts';
-import { type AuditBy, auditEntry } from '../../store/audit.ts';
-import { senderFrom, siteOf, throughDoor, type Door, type FoundSender, type Sender } from './sender/find-sender.ts';
-import type { NoKey } from './sender/select-key.ts';
-import type { StoredMessage } from './snapshot/cache.ts';
 import type { Decision } from './decide.ts';
-import { messageOf, type Located } from './snapshot/load.ts';
 import { keysOf } from './message-keys.ts';
+import type { Sender } from './sender/sender.ts';
+import { isBounded, loadChanged, type LoadDeps, type Loaded, type NoSender, type Received } from './snapshot/load.ts';
 
 export interface MessageSource {
   readonly kind: 'http' | 'mllp';
   readonly address: string;
-  /** Of the sender's certificate (MLLP), as the sidecar vouches for it. */
+  /** The subject of the sender's certificate, as the sidecar reports it (MLLP). */
   readonly tlsSubject?: string | undefined;
 }
 
-/** What is stored beside what was located and decided. */
-export interface StoreRequest {
-  /** Since the message was received, by the gateway's clock. */
-  readonly elapsedMs: number;
-  readonly sender: Sender;
-  readonly bytes: Uint8Array;
+/** A message that is to be stored. */
+export interface CommitRequest extends Received {
+  /** When the message was received, by the gateway's clock. */
+  readonly beganMs: number;
   readonly source: MessageSource;
   readonly requestId: string;
 }
 
-/** As what a message is stored. */
-export interface Entry {
+/** One processing of a message. */
+export interface Attempt {
   readonly messageId: string;
   readonly why: AttemptReason;
-  /** Who asked for a replay; null where nobody did. */
+  /** The person who asked for a replay, else null. */
   readonly actor: string | null;
-  /** Why, in the words of who asked. */
+  /** The person's reason. */
   readonly comment?: string;
   /** The job that it is a part of. */
   readonly jobId: string | null;
 }
 
-export interface Stored {
+/** `seen`: the same bytes were accepted before, and nothing was stored. */
+export interface Committed {
   readonly status: 'stored' | 'seen';
   readonly outcome: ApplicationCode;
   readonly ack: Uint8Array | null;
-  /** What it was refused for, now. */
+  /** The errors of this decision; none where it was accepted. */
   readonly refusedFor: readonly AckError[];
-  /** What it has left, where that was asked for. */
-  readonly left: StoredMessage | undefined;
 }
 
-/** Nothing was stored. */
-export interface Passed {
-  readonly status: 'passed';
-  /** What is there now; undefined where that is not known. */
-  readonly found: FoundSender | NoKey | undefined;
+/** The snapshot no longer held: nothing was stored. */
+export interface Changed {
+  readonly status: 'changed';
+  readonly loaded: Loaded | NoSender;
 }
 
 /** `ADT^A01` has seven characters; a header that is broken may hold anything. */
@@ -82,24 +67,64 @@ const MAX_TYPE_LENGTH = 64;
 /** For the administrator; the ACK lists fewer. */
 const MAX_KEPT_FINDINGS = 1000;
 
-/**
- * @param isGuess nothing was looked up for it: it writes and finds by key, and is of bounded size, as a whole request has to be
- * @param isLearnt what there is then is asked for too
- */
-export async function store(
-  database: Database,
-  { sender, bytes, source, requestId, elapsedMs }: StoreRequest,
-  located: Located,
-  { outcome, findings, effects, ack }: Decision,
-  { messageId, why, actor, comment, jobId }: Entry,
-  { isGuess, isLearnt }: { readonly isGuess: boolean; readonly isLearnt: boolean },
-): Promise<Stored | Passed> {
-  const { reading, identity, settings, sendersState, isControlIdReused, matches, door } = located;
+/** Stores the message where the snapshot that it was decided by still holds, else returns the one that is there now. */
+export async function commit(
+  deps: LoadDeps,
+  request: CommitRequest,
+  loaded: Loaded,
+  decision: Decision,
+  attempt: Attempt,
+): Promise<Committed | Changed> {
+  const { settings, lookup, opening, matches } = loaded;
+  const { findings, effects, ack } = decision;
+  const { site } = settings;
+  const elapsedMs = Math.round(deps.now() - request.beganMs);
+  const message = { ...messageOf(request, loaded, decision, attempt), elapsedMs };
+  const states = statesOf(matches);
+  const stored: NewCommit = {
+    opening: opening.arguments,
+    site,
+    message,
+    raw: request.bytes,
+    ack,
+    lookup,
+    states,
+    effects,
+  };
+  // A replay may run in a transaction with other statements: the audit of the administrator who asked for it.
+  const isWholeRequest = isBounded(request, lookup) && request.sender.kind !== 'key';
+  const row = await rowOf(deps.database, stored, isWholeRequest);
+  if (row === undefined || row.outcome === 'changed' || row.decided === null) {
+    return { status: 'changed', loaded: await loadChanged(deps, request, loaded, row) };
+  }
+  if (row.outcome === 'stored' && row.matches !== null) {
+    deps.snapshots?.keepStored(
+      { site, lookup, before: matches, effects, rows: readSnapshotRow(row).matches },
+      deps.now(),
+    );
+  }
+  const refusedFor = row.outcome === 'stored' ? findings.filter(({ severity }) => severity === 'E') : [];
+  return {
+    status: row.outcome,
+    outcome: row.decided,
+    ack: row.ack === null ? null : bytesOfHex(row.ack),
+    refusedFor,
+  };
+}
+
+function messageOf(
+  { sender, bytes, source, requestId }: CommitRequest,
+  { reading, identity, settings, sendersState, isControlIdReused }: Loaded,
+  { outcome, findings }: Decision,
+  { messageId, why, actor, comment, jobId }: Attempt,
+): Omit<NewMessage, 'elapsedMs'> {
   const { messageType, triggerEvent } = reading.header;
-  const message: NewMessage = {
+  const { clientId } = settings;
+  const action = why === 'received' || why === 'resent' ? 'message' : 'message-replayed';
+  return {
     ...identity,
     messageId,
-    clientId: settings.clientId,
+    clientId,
     source: source.kind,
     sourceAddress: source.address,
     tlsSubject: source.tlsSubject ?? null,
@@ -116,93 +141,28 @@ export async function store(
     senders: sendersState,
     isControlIdReused: why === 'received' ? isControlIdReused : null,
     keys: keysOf(reading.message, bytes, findings),
-    elapsedMs,
-    audit: auditEntry(
-      { ...byWhom(sender, source), clientId: settings.clientId, requestId },
-      {
-        action: why === 'received' || why === 'resent' ? 'message' : 'message-replayed',
-        searched: null,
-      },
-    ),
+    audit: auditEntry({ ...actorOf(sender, source), clientId, requestId }, { action, searched: null }),
   };
-  const taking = {
-    site: settings.site,
-    message,
-    raw: bytes,
-    ack,
-    lookup: reading.lookup,
-    states: statesOf(matches),
-    effects,
-  };
-  const taken = await unlessPassed(() =>
-    isGuess && door.words !== null
-      ? takeWhole(database, door.words, taking, isLearnt)
-      : takeInSteps(database, door, taking, identity, isLearnt),
-  );
-  if (taken === undefined) return { status: 'passed', found: undefined };
-  const { row, found: rows } = taken;
-  if (row === undefined || row.outcome === 'retry' || row.decided === null) {
-    return { status: 'passed', found: await senderFrom(database, door, messageOf(located), rows) };
-  }
-  const left =
-    isLearnt && row.outcome === 'stored'
-      ? { found: located, message: messageOf(located), effects, rows: rows.matches }
-      : undefined;
-  const isStored = row.outcome === 'stored';
-  const refusedFor = isStored ? findings.filter(({ severity }) => severity === 'E') : [];
-  const told = row.ack === null ? null : bytesOfHex(row.ack);
-  return { status: row.outcome, outcome: row.decided, ack: told, refusedFor, left };
 }
 
-/** What became of it, and what there is. */
-interface Taken {
-  readonly row: TakenRow | undefined;
-  readonly found: FoundRows;
-}
-
-async function takeWhole(
-  database: Database,
-  words: readonly string[],
-  taking: Taking,
-  isLearnt: boolean,
-): Promise<Taken> {
-  const [row] = await database.run(writeMessage(words, taking, isLearnt));
-  return { row, found: row === undefined ? { candidates: [], senders: [], matches: [] } : foundRowsOf(row) };
-}
-
-async function takeInSteps(
-  database: Database,
-  door: Door,
-  taking: Taking,
-  identity: MessageIdentity,
-  isLearnt: boolean,
-): Promise<Taken> {
-  const { candidates, results } = await throughDoor(database, door, [
-    takeMessage(taking),
-    sendersOf(door.choice, identity, ['retry']),
-    matchesOf(siteOf(door), taking.lookup, isLearnt ? ['retry', 'stored'] : ['retry']),
-  ]);
-  const [[row], senders, matches] = results;
-  return { row, found: { candidates, senders, matches } };
-}
-
-/** Who has the message processed (edge/docs/behaviour.md, Audit). */
-function byWhom(sender: Sender, { address }: MessageSource): AuditBy {
+/** The actor of the audit (edge/docs/behaviour.md, Audit). */
+function actorOf(sender: Sender, { address }: MessageSource): AuditBy {
   switch (sender.kind) {
     case 'caller':
       return { kind: 'key', name: null, address };
     case 'address':
       return { kind: 'sidecar', name: sender.sidecar, address };
     case 'key':
-      if (sender.by === null) throw new TypeError('what is only looked at is not stored');
+      if (sender.by === null) throw new TypeError('a preview is not stored');
       return sender.by;
   }
 }
 
-/** A FHIR client changed one of the resources between the check and the write: another turn. */
-async function unlessPassed<T>(write: () => Promise<T>): Promise<T | undefined> {
+/** @returns undefined where a FHIR client changed one of the resources between the check and the write */
+async function rowOf(database: Database, stored: NewCommit, isWholeRequest: boolean): Promise<CommitRow | undefined> {
   try {
-    return await write();
+    const [row] = await database.run(commitMessage(stored, isWholeRequest));
+    return row;
   } catch (error) {
     if (error instanceof Fault && error.kind === 'precondition-failed') return undefined;
     throw error;

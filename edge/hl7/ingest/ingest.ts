@@ -1,7 +1,7 @@
 /**
- * The life of a message, from its bytes to its ACK, in one round trip where what is believed of its sender and its patients is
- * so, and in two where not: it is located, decided about, and stored with all its effects, under a lock, or has another
- * turn. Nothing is acknowledged that is not stored.
+ * The life of a message, from its bytes to its ACK: it is read, its sender found, a snapshot loaded, decided by it, and committed. Where the
+ * snapshot has changed meanwhile, the message is decided again by the one that the commit returns. Nothing is acknowledged
+ * that is not stored.
  */
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
@@ -11,19 +11,21 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import type { AttemptReason } from '../../store/hl7.ts';
-import { guessed } from './snapshot/guessed.ts';
-import type { Guesses } from './snapshot/cache.ts';
-import type { Sender } from './sender/find-sender.ts';
 import { acceptAckOf, answerTo } from './answer.ts';
+import {
+  commit,
+  type Attempt,
+  type Changed,
+  type Committed,
+  type CommitRequest,
+  type MessageSource,
+} from './commit.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
-import { locate, locatedBy, soughtBy, type Located, type NoSender } from './snapshot/load.ts';
-import { store, type Entry, type MessageSource, type Passed, type Stored } from './commit.ts';
+import type { Sender } from './sender/sender.ts';
+import { load, type LoadDeps, type Loaded, type NoSender } from './snapshot/load.ts';
 
-/** What of a runtime processing a message needs. */
-export interface IngestDeps extends Pick<Deps, 'config' | 'database' | 'now' | 'log'> {
-  /** Undefined where every message is located first. */
-  readonly guesses?: Guesses | undefined;
-}
+/** What processing a message needs of the runtime. */
+export interface IngestDeps extends Pick<Deps, 'config' | 'log'>, LoadDeps {}
 
 export interface IngestRequest {
   readonly sender: Sender;
@@ -51,8 +53,8 @@ export interface Ingested {
   readonly clientId: string;
 }
 
-/** Each turn begins because another message about the same patient was stored meanwhile: some message always ends. */
-const MAX_TURNS = 20;
+/** Each round begins because another message about the same patient was stored meanwhile: some message always ends. */
+const MAX_ROUNDS = 20;
 
 /**
  * Stores a message and answers it.
@@ -60,116 +62,93 @@ const MAX_TURNS = 20;
  * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` when the database cannot be reached
  */
 export function ingest(deps: IngestDeps, request: IngestRequest): Promise<Ingested | NoSender> {
-  return takeTurns(deps, request, { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null });
+  return processMessage(deps, request, { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null });
 }
 
-/**
- * Locates, decides and stores, and begins anew where somebody else wrote in between. A message that comes for the first time
- * is not located before it is decided about where that can be guessed: what is not so comes back, and counts.
- *
- * @param first as what the message is stored, unless these bytes are stored already
- */
-export async function takeTurns(deps: IngestDeps, request: IngestRequest, first: Entry): Promise<Ingested | NoSender> {
-  const { guesses, database } = deps;
-  const beganMs = deps.now();
-  const received = { ...request, sha256: await sha256Of(request.bytes) };
-  const sought = soughtBy(received);
-  const guess = first.why === 'received' ? guesses && guessed(guesses, received, sought, deps.now()) : undefined;
-  let located = guess ?? (await locate(database, received, sought));
-  let entry = first;
-  const answered = (stored: Omit<Stored, 'left'>, { reading, settings, identity }: Located): Ingested => {
-    const { header } = reading;
-    const { site, clientId } = settings;
-    const { source, requestId } = request;
-    const nowMs = deps.now();
-    const acceptAck = acceptAckOf(header, settings, stored.outcome, requestId, nowMs);
-    // The first answer was none, or is kept no longer: then one is made that says the same.
-    const isGone = stored.status === 'seen' && stored.ack === null && stored.outcome === 'AA';
-    const { ack } = isGone ? answerTo({ reading, settings, source: source.kind, requestId, nowMs }, []) : stored;
-    const { status, outcome, refusedFor } = stored;
-    const { application, facility } = identity;
-    return { status, outcome, ack, acceptAck, refusedFor, header, application, facility, site, clientId };
-  };
-  for (let turn = 0; turn < MAX_TURNS; turn += 1) {
-    if (located.status === 'no-sender') return located;
-    if (located !== guess) guesses?.learnSender(located.door, located, deps.now());
-    const { seen } = located;
-    // What was refused so long ago that it went meanwhile comes as if for the first time.
-    if (seen === undefined && entry.why === 'resent') entry = first;
-
-    if (seen !== undefined && !isByAdministrator(entry.why)) {
+/** @param first the attempt to store, unless the same bytes are stored already */
+export async function processMessage(
+  deps: IngestDeps,
+  request: IngestRequest,
+  first: Attempt,
+): Promise<Ingested | NoSender> {
+  const received = { ...request, beganMs: deps.now(), sha256: await sha256Of(request.bytes) };
+  let loaded = await load(deps, received);
+  let attempt = first;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    if (loaded.status === 'no-sender') return loaded;
+    const { seen } = loaded;
+    // A refused message may have been forgotten meanwhile: then the same bytes come as if for the first time.
+    if (seen === undefined && attempt.why === 'resent') attempt = first;
+    if (seen !== undefined && !isByAdministrator(attempt.why)) {
       const { messageId, accepted } = seen;
       if (accepted !== undefined) {
-        return answered({ status: 'seen', outcome: 'AA', ack: accepted.ack, refusedFor: [] }, located);
+        return answered(deps, request, loaded, { status: 'seen', outcome: 'AA', ack: accepted.ack, refusedFor: [] });
       }
-      // The sender was refused; who sends the same again has had the cause repaired, or hopes so.
-      if (entry.why === 'received') entry = { ...entry, messageId, why: 'resent' };
+      // The message was refused before: the cause may have been repaired since.
+      if (attempt.why === 'received') attempt = { ...attempt, messageId, why: 'resent' };
     }
-
-    const taken = await decideAndStore(deps, request, located, entry, located === guess, beganMs);
-    if (taken.status !== 'passed') {
-      if (taken.left !== undefined) guesses?.learnStored(taken.left, deps.now());
-      return answered(taken, located);
-    }
-    // What identifies nobody was left out of the look-up, and so of what came back.
-    const { found } = located.isWhole ? taken : { found: undefined };
-    located =
-      found === undefined
-        ? await locate(database, received, sought)
-        : await locatedBy(database, received, located, found);
+    const committed = await decideAndCommit(deps, received, loaded, attempt);
+    if (committed.status !== 'changed') return answered(deps, request, loaded, committed);
+    loaded = committed.loaded;
   }
   throw new Fault('unavailable', 'too many messages about the same patient at once');
 }
 
-/**
- * Where we fail, or the database fails to take what we made of it, the message is stored without effects.
- *
- * @param isGuess nothing is made of a guess that we cannot decide by
- */
-async function decideAndStore(
+function answered(
   deps: IngestDeps,
-  request: IngestRequest,
-  located: Located,
-  entry: Entry,
-  isGuess: boolean,
-  beganMs: number,
-): Promise<Stored | Passed> {
-  const { database, guesses } = deps;
-  const input = decisionInput(deps, located, entry, request);
-  const storeAs = (decision: Decision) => {
-    const elapsedMs = Math.round(deps.now() - beganMs);
-    return store(database, { ...request, elapsedMs }, located, decision, entry, {
-      isGuess,
-      isLearnt: guesses !== undefined,
-    });
-  };
-  const fail = (error: unknown) => {
+  { source, requestId }: IngestRequest,
+  { reading, settings, identity }: Loaded,
+  committed: Committed,
+): Ingested {
+  const { header } = reading;
+  const { site, clientId } = settings;
+  const { status, outcome, refusedFor } = committed;
+  const nowMs = deps.now();
+  const acceptAck = acceptAckOf(header, settings, outcome, requestId, nowMs);
+  // The first ACK was none, or is no longer kept: a new one says the same.
+  const isGone = status === 'seen' && committed.ack === null && outcome === 'AA';
+  const { ack } = isGone ? answerTo({ reading, settings, source: source.kind, requestId, nowMs }, []) : committed;
+  const { application, facility } = identity;
+  return { status, outcome, ack, acceptAck, refusedFor, header, application, facility, site, clientId };
+}
+
+/** Where the gateway fails, or the database does not accept the effects, the message is stored without effects. */
+async function decideAndCommit(
+  deps: IngestDeps,
+  request: CommitRequest,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Committed | Changed> {
+  const input = decisionInput(deps, loaded, attempt, request);
+  const logged = (error: unknown) =>
     deps.log({ level: 'error', event: 'bug', surface: 'hl7', requestId: request.requestId, error });
-    return storeAs(decideFailed(input));
-  };
   let decision: Decision;
   try {
     decision = decide(input);
   } catch (error) {
-    return isGuess ? { status: 'passed', found: undefined } : fail(error);
+    const failed = await commit(deps, request, loaded, decideFailed(input), attempt);
+    // A snapshot that has changed may have been the cause.
+    if (failed.status !== 'changed') logged(error);
+    return failed;
   }
   try {
-    return await storeAs(decision);
+    return await commit(deps, request, loaded, decision, attempt);
   } catch (error) {
-    // A Fault says what is to be done: the sender tries again, or is not who it was.
+    // A Fault says what to do: the sender tries again, or has lost its access.
     if (error instanceof Fault) throw error;
-    return fail(error);
+    logged(error);
+    return commit(deps, request, loaded, decideFailed(input), attempt);
   }
 }
 
-/** Who looks at what becomes of a message may have it processed as often as it takes; a sender has its answer. */
+/** An administrator may process a message again after it was accepted; a sender gets the first answer. */
 const isByAdministrator = (why: AttemptReason): boolean => why === 'replayed' || why === 'forced';
 
-/** What a decision about a located message rests on. */
+/** What a decision about a loaded message depends on. */
 export function decisionInput(
   { config, now }: Pick<Deps, 'config' | 'now'>,
-  { reading, settings, found, patients, isControlIdReused, isCrowded }: Located,
-  { messageId, why }: Entry,
+  { reading, settings, found, patients, isControlIdReused, isCrowded }: Loaded,
+  { messageId, why }: Attempt,
   { requestId, source }: Pick<IngestRequest, 'requestId' | 'source'>,
 ): DecisionInput {
   const isReused = isControlIdReused && why === 'received';

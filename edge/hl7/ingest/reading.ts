@@ -7,7 +7,7 @@ import { errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
 import { isUtf8BeyondAscii, type Charset } from '../../../shared/hl7/charset.ts';
 import { readHeader, salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import { readMessage, type Message } from '../../../shared/hl7/message.ts';
-import type { LookupKeys } from '../../store/hl7.ts';
+import type { LookupKeys, MessageIdentity } from '../../store/hl7-snapshot.ts';
 import { ruleOf, type EventRule } from '../mapping/tables/events.ts';
 import { headerFindings } from '../message/header-findings.ts';
 import { senderName } from '../results/order-number.ts';
@@ -22,22 +22,23 @@ export interface Reading {
   readonly rule: EventRule | undefined;
   readonly lookup: LookupKeys;
   readonly findings: readonly AckError[];
+  /** The character set of the message where it names none. */
+  readonly assumedCharset: Charset;
 }
 
 const NOTHING: LookupKeys = { identifierValues: [], keys: [] };
 
-/** @param charset of a message that names none */
-export function readBytes(bytes: Uint8Array, charset: Charset): Reading {
-  const message = readOrFault(bytes, charset);
+export function readBytes(bytes: Uint8Array, assumedCharset: Charset): Reading {
+  const message = readOrFault(bytes, assumedCharset);
   if (message instanceof Fault) {
     const header = salvageHeader(bytes);
-    return { ...UNREAD, header, findings: errorsOfFault(message) };
+    return { ...UNREAD, header, assumedCharset, findings: errorsOfFault(message) };
   }
   const header = readHeader(message);
   const findings = headerFindings(message, header);
   const { messageType = '', triggerEvent = '', versionId = '' } = header;
   const rule = ruleOf(messageType, triggerEvent);
-  if (findings.length > 0 || rule === undefined) return { ...UNREAD, header, message, findings };
+  if (findings.length > 0 || rule === undefined) return { ...UNREAD, header, message, assumedCharset, findings };
   const sender = senderName(header.sendingApplication, header.sendingFacility);
   const outline = outlineOf(message, { messageType, versionId, rule, sender });
   const lookup = lookupOf(outline, rule, offsetOf(header.dateTime));
@@ -47,6 +48,7 @@ export function readBytes(bytes: Uint8Array, charset: Charset): Reading {
     rule,
     outline,
     lookup,
+    assumedCharset,
     findings: [...doubtfulCharset(bytes, message), ...outline.findings],
   };
 }
@@ -67,4 +69,15 @@ function readOrFault(bytes: Uint8Array, charset: Charset): Message | Fault {
     if (error instanceof Fault) return error;
     throw error;
   }
+}
+
+/** Bounded: also a message whose header cannot be read must be storable. */
+export function identityOf(header: Header, sha256: string): MessageIdentity {
+  const bounded = (text: string | undefined): string => (text ?? '').slice(0, 200).toWellFormed();
+  return {
+    application: bounded(header.sendingApplication),
+    facility: bounded(header.sendingFacility),
+    controlId: bounded(header.controlId),
+    sha256,
+  };
 }

@@ -30,7 +30,7 @@ export const conceptKey = (part: Part | undefined): readonly (string | undefined
   return code === undefined ? [textOf(part, 2) ?? textOf(part, 9)] : [code, textOf(part, 3)];
 };
 
-/** The key as it is stored (`migrations/functions/hl7_known.sql` takes it apart again). */
+/** The key as it is stored (`migrations/functions/hl7_matches.sql` takes it apart again). */
 export const keyOf = (key: string, patientId: string): string => `${key}@${patientId}`;
 
 /** Index entries of the database are bounded; real keys have some 60 characters. */

@@ -5,7 +5,7 @@
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Message, Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
-import type { LookupKeys } from '../../store/hl7.ts';
+import type { LookupKeys } from '../../store/hl7-snapshot.ts';
 import type { PatientSegments } from '../patients/patient.ts';
 import { valuesOfField, type ReadNumber } from '../patients/sent-identifiers.ts';
 import { isTooLong } from '../mapping/datatypes/hd.ts';
@@ -133,7 +133,7 @@ const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
   },
 };
 
-/** Types of which two patients may have one thing. Of an empty key is whatever meets in a merge (`hl7_known`). */
+/** Types of which two patients may have one thing. Of an empty key is whatever meets in a merge (`hl7_matches`). */
 const MEETING = [
   'AllergyIntolerance',
   'Condition',

@@ -26,7 +26,7 @@ import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
 import { noteSidecar, noteTurnedAway } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
-import type { Guesses } from '../ingest/snapshot/cache.ts';
+import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { toldOf } from '../ingest/refusal-reason.ts';
@@ -40,10 +40,10 @@ const RANGES_MAX_AGE_SECONDS = 15;
 /** The console shows which sidecars called lately, and which were not let in; one note a minute of each is enough. */
 const SIDECAR_NOTE_MS = 60_000;
 
-/** @param guesses of this isolate, shared with the messages over HTTP */
+/** @param snapshots of this isolate, shared with the messages over HTTP */
 export function createMllpIngest(
   deps: Deps,
-  guesses: Guesses,
+  snapshots: SnapshotCache,
   countUse?: CountUse,
   noteRefusal?: NoteRefusal,
 ): Surface {
@@ -90,7 +90,7 @@ export function createMllpIngest(
     };
     if (!speaksFor(key, address)) return refuseSender(salvageHeader(bytes), OUT_OF_RANGE);
     const ingested = await ingest(
-      { ...deps, guesses },
+      { ...deps, snapshots },
       {
         sender: { kind: 'address', address, tlsSubject, sidecar: iss, sites: key.sites },
         bytes,

@@ -11,7 +11,7 @@ import { choose, type Choice } from './choose.ts';
 import type { FiledResult, KnownResults } from './filed-results.ts';
 import { isUnidentified, mayBeSame, resultKeyOf, type KeyContext, type ResultKey } from './result-key.ts';
 
-/** `hl7_known` finds no more than one beyond. */
+/** `hl7_matches` finds no more than one beyond. */
 const MAX_EQUAL_RESULTS = 5000;
 
 interface Request {

@@ -33,7 +33,7 @@ export interface KnownResults {
 
 const authority = z.object({ uri: z.string().nullable(), name: z.string().nullable() });
 const number = z.object({ value: z.string(), authority }).nullable();
-/** As `hl7_known` gives it back: patient, what, time, place, and what `numbers` of hl7_result holds. */
+/** As `hl7_matches` gives it back: patient, what, time, place, and what `numbers` of hl7_result holds. */
 const storedKey = z.tuple([
   z.string(),
   z.string(),

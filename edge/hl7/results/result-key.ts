@@ -35,7 +35,7 @@ export function resultKeyOf(sent: SentKey, { named, own, zone }: KeyContext): Re
 }
 
 /**
- * What `hl7_known` looks a result up by, in whatever time zone and of whichever authority it turns out to be.
+ * What `hl7_matches` looks a result up by, in whatever time zone and of whichever authority it turns out to be.
  *
  * @param offset of MSH-7
  */

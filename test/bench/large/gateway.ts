@@ -8,7 +8,7 @@ import { ALL_PERMISSIONS } from '../../../edge/admin/staff/permissions.ts';
 import { createSeal } from '../../../edge/admin/staff/seal.ts';
 import { readConfig } from '../../../edge/config.ts';
 import { createFhir } from '../../../edge/fhir/routes.ts';
-import { createGuesses } from '../../../edge/hl7/ingest/snapshot/cache.ts';
+import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { createHl7 } from '../../../edge/hl7/http/routes.ts';
 import { issueAccessToken } from '../../../edge/oauth/access-token.ts';
 import { createClientKeyring } from '../../../edge/oauth/client-keys.ts';
@@ -69,7 +69,7 @@ export async function startLargeGateway(url: string, owner: Client): Promise<Lar
   const deps = inProcess(config, database);
   const surfaces = {
     fhir: createFhir(deps),
-    hl7: createHl7(deps, createGuesses()),
+    hl7: createHl7(deps, createSnapshotCache()),
     admin: createAdmin(deps, createWorkbench(deps, createClientKeyring(deps))),
   };
   const tokenOf = (site: string, clientId: string, audience: Audience): Promise<string> =>

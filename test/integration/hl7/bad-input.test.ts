@@ -243,9 +243,9 @@ describe('bad input', () => {
   });
 
   test.each([
-    ['what is guessed', 1, {}],
-    ['look-up', 2, { guesses: undefined }],
-  ])('a FHIR client that changes the patient between %s and store: both changes are kept', async (_, at, by) => {
+    ['a cached snapshot', 1, {}],
+    ['a loaded snapshot', 2, { snapshots: undefined }],
+  ])('a FHIR client that changes the patient between %s and its commit: both changes are kept', async (_, at, by) => {
     const other = await createHl7Site({ database: site.db });
     await other.send(`${msh('ADT^A01')}\nPID|1||I1^^^HOSP^MR||Doe^Jane`);
     const [patient] = await other.resources('Patient');

@@ -148,10 +148,10 @@ describe('a message that the gateway fails to process', () => {
   });
 
   test.each([
-    ['is guessed', 1, {}],
-    ['was found', 2, { guesses: undefined }],
+    ['is cached', 1, {}],
+    ['was loaded', 2, { snapshots: undefined }],
   ])(
-    'but one that the database is not there for, by what %s, is not stored at all, nor answered',
+    'but one that the database is not there for, by a snapshot that %s, is not stored at all, nor answered',
     async (_, at, by) => {
       const { database } = site.deps;
       let calls = 0;

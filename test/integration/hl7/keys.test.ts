@@ -5,7 +5,7 @@ import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { createRefusals } from '../../../edge/http/refusals.ts';
 import { noteNoKey } from '../../../edge/hl7/mllp/no-key.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
-import type { Sender } from '../../../edge/hl7/ingest/sender/find-sender.ts';
+import type { Sender } from '../../../edge/hl7/ingest/sender/sender.ts';
 import { createApiKey, type ApiKeyOptions } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';

@@ -37,7 +37,7 @@ const message = (header: string, patient: string, lines: string) =>
 async function blocksFor(text: string): Promise<number> {
   const { identifierValues, keys } = readBytes(bytesOf(text), 'utf-8').lookup;
   const { rows } = await application.query<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>(
-    'explain (analyze, buffers, format json) select * from hl7_known($1, $2, $3, $4)',
+    'explain (analyze, buffers, format json) select * from hl7_matches($1, $2, $3, $4)',
     [site.site, identifierValues, keys.map(({ type }) => type), keys.map(({ key }) => key)],
   );
   return rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Number.NaN;

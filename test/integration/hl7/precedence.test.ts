@@ -1,7 +1,8 @@
 /** What is newer, on a real database: messages and FHIR clients in any order, and a message that is processed again. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { matchesOf } from '../../../edge/store/hl7.ts';
+import type { MatchRow } from '../../../edge/store/hl7-snapshot.ts';
+import { read } from '../../../edge/store/sql.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { JsonObject } from '../../../shared/json.ts';
@@ -193,7 +194,9 @@ describe('patients', () => {
 
   test('an order that has moved without a new version is another state', async () => {
     const found = async () => {
-      const rows = await site.database.run(matchesOf(site.site, { identifierValues: ['B4'], keys: [] }));
+      const rows = await site.database.run(
+        read<MatchRow>`select * from hl7_matches(${site.site}::uuid, ${['B4']}::text[], '{}', '{}')`,
+      );
       const patient = rows.find(({ role }) => role === 'patient');
       return { state: patient?.state, version: patient?.version };
     };

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createGuesses } from '../../../edge/hl7/ingest/snapshot/cache.ts';
+import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
-import type { Sender } from '../../../edge/hl7/ingest/sender/find-sender.ts';
+import type { Sender } from '../../../edge/hl7/ingest/sender/sender.ts';
 import { withLimits } from '../../../edge/store/time-limits.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
@@ -29,7 +29,7 @@ const oru = (numbers: string, status: string, filler = `F-${numbers}`, code = 'a
   `${msh('ORU^R01')}\n${pid(numbers)}\nOBR|1||${filler}|P^Panel^L|||202601010800||||||||||||||||||${status}\nOBX|1|NM|${code}^T^L||5||||||${status}`;
 
 /** An isolate of its own. */
-const isolate = () => ({ guesses: createGuesses() });
+const isolate = () => ({ snapshots: createSnapshotCache() });
 
 async function tripsOf(work: () => Promise<unknown>): Promise<number> {
   const before = db.endpoint.requests();
@@ -278,11 +278,11 @@ test('a message that waited beyond its time is not stored', async () => {
 
 describe('refused at once, whatever is believed', () => {
   const scopes = new Set(['system/Patient.write', 'system/Observation.write']);
-  const send = (clientId: string, tokenId: string, guesses = createGuesses()) => {
+  const send = (clientId: string, tokenId: string, snapshots = createSnapshotCache()) => {
     const caller = callerOf(site.site, clientId, { tokenId, scopes });
     const source = { kind: 'http', address: '192.0.2.7' } as const;
     const request = { sender: { kind: 'caller', caller } as const, bytes: bytesOf(adt('T1')), source, requestId: 'r' };
-    return ingest({ ...site.deps, guesses }, request);
+    return ingest({ ...site.deps, snapshots }, request);
   };
 
   test.each([
@@ -305,10 +305,10 @@ describe('refused at once, whatever is believed', () => {
     '%s',
     async (_, statement, fault = { kind: 'unauthenticated', code: 'invalid_token' }) => {
       const { clientId } = await createApiKey(db.client, { site: site.site });
-      const [guesses, tokenId] = [createGuesses(), randomUUID()];
-      for (let n = 0; n < 2; n += 1) expect(await send(clientId, tokenId, guesses)).toMatchObject({ outcome: 'AA' });
+      const [snapshots, tokenId] = [createSnapshotCache(), randomUUID()];
+      for (let n = 0; n < 2; n += 1) expect(await send(clientId, tokenId, snapshots)).toMatchObject({ outcome: 'AA' });
       await db.client.query(statement, [clientId, tokenId]);
-      const count = await tripsOf(() => expect(send(clientId, tokenId, guesses)).rejects.toMatchObject(fault));
+      const count = await tripsOf(() => expect(send(clientId, tokenId, snapshots)).rejects.toMatchObject(fault));
       expect(count).toBe(1);
       const { rowCount } = await db.client.query('select from hl7_message where client_id = $1', [clientId]);
       expect(rowCount).toBe(2);

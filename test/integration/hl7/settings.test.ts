@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { settingsOf } from '../../../edge/hl7/ingest/sender/settings.ts';
-import { senderIn, sendersOf } from '../../../edge/store/hl7.ts';
+import { read } from '../../../edge/store/sql.ts';
 import { withLimits } from '../../../edge/store/time-limits.ts';
 import { dryRun } from '../../../edge/hl7/ingest/replay/dry-run.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
@@ -26,13 +26,14 @@ const PID = 'PID|1||S1^^^HOSP^MR||Doe^Jane';
 describe('settings', () => {
   test('what a key and its site say about judging reaches the mapping, else the defaults do', async () => {
     const { clientId, database, ...site } = await newSite();
-    const read = async () => {
-      const message = { application: '', facility: '', controlId: '', sha256: '' };
-      const [row] = await database.run(sendersOf({ site: site.site, clientId }, message));
+    const settings = async () => {
+      const [row] = await database.run(
+        read<{ sender: string }>`select hl7_sender(${site.site}::uuid, ${clientId}, '', '', '', '') as sender`,
+      );
       if (row === undefined) throw new Error('no such key');
-      return settingsOf(senderIn(row));
+      return settingsOf(JSON.parse(row.sender));
     };
-    expect(await read()).toMatchObject({
+    expect(await settings()).toMatchObject({
       defaultAuthority: undefined,
       identityCheck: 'refuse-results',
       strict: false,
@@ -55,7 +56,7 @@ describe('settings', () => {
          placeholder_birth_dates = '{1899-12-30}', us_core = true where site_id = $1`,
       [site.site],
     );
-    expect(await read()).toMatchObject({
+    expect(await settings()).toMatchObject({
       defaultAuthority: 'HOSP',
       identityCheck: 'warn',
       strict: true,
@@ -227,10 +228,10 @@ describe('replay', () => {
     // All have looked before one has stored.
     await db.client.query('begin');
     await db.client.query('select from hl7_message where site_id = $1 for update', [site.site]);
-    // They wait as long as it takes this machine to bring them all to the lock. None goes by a guess, which looks at the lock.
+    // They wait as long as it takes this machine to bring them all to the lock. None has a cached snapshot, whose commit waits for the lock at once.
     const patient = {
       ...site.deps,
-      guesses: undefined,
+      snapshots: undefined,
       database: withLimits(site.deps.database, { answerMs: 60_000, workMs: 50_000, lockMs: 50_000 }),
     };
     const replayed = reprocess(

@@ -1,17 +1,16 @@
 /**
- * Whatever isolates believe, however stale it is, what is stored and what is answered is the same as where nothing is
- * believed at all. Twin sites are told the same, message by message and change by change: the messages of the one go to three
- * isolates at random, those of the other to one that guesses nothing. Another site with the same patients, sent to the same
- * isolates, has its twin too, and takes over the address of the first one.
+ * However stale the snapshots of isolates are, what is stored and answered is the same as without them. Twin sites get the same
+ * messages and changes: the messages of one go to three isolates at random, those of the other to an isolate without a cache.
+ * Another site with the same patients, sent to the same isolates, has its twin too, and takes over the address of the first one.
  */
 import { randomUUID } from 'node:crypto';
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createGuesses } from '../../../edge/hl7/ingest/snapshot/cache.ts';
+import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
-import type { Sender } from '../../../edge/hl7/ingest/sender/find-sender.ts';
+import type { Sender } from '../../../edge/hl7/ingest/sender/sender.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject, parseJson } from '../../../shared/json.ts';
@@ -25,7 +24,7 @@ import { stateOf } from './state.ts';
 import { callerOf } from '../../stack/tools/caller.ts';
 
 let db: TestDatabase;
-const trips = { guessed: 0, located: 0 };
+const trips = { cached: 0, loaded: 0 };
 beforeAll(async () => {
   db = await createTestDatabase();
   // What has every address by itself.
@@ -84,11 +83,11 @@ const numbered = (message: string): string => message.replace(/\|([A-Z]{3})\^([A
 
 interface Step {
   readonly what: string;
-  /** @param isolate undefined: one that guesses nothing. @returns what was answered, told without ids */
+  /** @param isolate undefined: one without a cache. @returns what was answered, told without ids */
   readonly run: (places: readonly [Place, Place], isolate: number | undefined, nowMs: number) => Promise<unknown>;
 }
 
-const isolates = Array.from({ length: 3 }, () => ({ guesses: createGuesses() }));
+const isolates = Array.from({ length: 3 }, () => ({ snapshots: createSnapshotCache() }));
 
 /** An ACK without what is of its own time, and of no other. */
 const toldOf = (ack: Uint8Array | null): string | undefined =>
@@ -103,10 +102,10 @@ const sends = (index: 0 | 1, message: string, isMllp: boolean): Step => ({
       ? { kind: 'address', address, tlsSubject: undefined, sidecar: 'sidecar-1' }
       : { kind: 'caller', caller };
     const source = { kind: isMllp ? 'mllp' : 'http', address: '192.0.2.7' } as const;
-    const guesses = isolate === undefined ? undefined : isolates[isolate]?.guesses;
+    const snapshots = isolate === undefined ? undefined : isolates[isolate]?.snapshots;
     try {
       const ingested = await ingest(
-        { ...site.deps, now: () => nowMs, guesses },
+        { ...site.deps, now: () => nowMs, snapshots },
         { sender, bytes: bytesOf(message), source, requestId: 'request-1' },
       );
       if (ingested.status === 'no-sender') return ingested.refusal.refused;
@@ -130,7 +129,7 @@ const said = (index: 0 | 1): fc.Arbitrary<Step> =>
     })
     .map(({ make, minute, isMllp }) => sends(index, numbered(make(minute)), isMllp));
 
-/** Each begins with what is guessed right. */
+/** Each begins with snapshots that hold. */
 const BEGUN: readonly (readonly [Step, number])[] = ['Jane', 'Janet', 'Joan'].map((given) => [
   sends(0, `${msh('ADT^A08')}\nPID|1||P9^^^HOSP^MR||Doe^${given}`, false),
   0,
@@ -282,28 +281,28 @@ async function keptOf({ site }: Place): Promise<unknown> {
   return kept;
 }
 
-test('guesses change nothing but the number of round trips', async () => {
+test('cached snapshots change nothing but the number of round trips', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 16, size: 'max' }), async (steps) => {
       const pairs: [Place, Place][] = [];
       for (let n = 0; n < 2; n += 1) pairs.push([await createPlace(), await createPlace()]);
-      const [guessing, locating] = pairs;
-      if (guessing === undefined || locating === undefined) throw new Error('two pairs were made');
+      const [caching, loading] = pairs;
+      if (caching === undefined || loading === undefined) throw new Error('two pairs were made');
       const started = Date.now();
       for (const [n, [{ what, run }, isolate]] of [...BEGUN, ...steps].entries()) {
         const nowMs = started + n * 1_000;
         const before = db.endpoint.requests();
-        const one = await run(guessing, isolate, nowMs);
-        const guessed = db.endpoint.requests() - before;
-        const other = await run(locating, undefined, nowMs);
-        const located = db.endpoint.requests() - before - guessed;
+        const one = await run(caching, isolate, nowMs);
+        const cached = db.endpoint.requests() - before;
+        const other = await run(loading, undefined, nowMs);
+        const loaded = db.endpoint.requests() - before - cached;
         expect({ what, told: one }).toEqual({ what, told: other });
-        expect(guessed).toBeLessThanOrEqual(located);
-        trips.guessed += guessed;
-        trips.located += located;
+        expect(cached).toBeLessThanOrEqual(loaded);
+        trips.cached += cached;
+        trips.loaded += loaded;
       }
       for (const index of [0, 1] as const) {
-        const [one, other] = [guessing[index], locating[index]];
+        const [one, other] = [caching[index], loading[index]];
         expect(await stateOf(db.client, one.site.site)).toEqual(await stateOf(db.client, other.site.site));
         expect(await keptOf(one)).toEqual(await keptOf(other));
       }
@@ -311,5 +310,5 @@ test('guesses change nothing but the number of round trips', async () => {
     { numRuns: sized(3, 1_000) },
   );
   // Else nothing was tried.
-  expect(trips.guessed).toBeLessThan(trips.located);
+  expect(trips.cached).toBeLessThan(trips.loaded);
 });

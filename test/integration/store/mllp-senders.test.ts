@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { allowedIps, mllpSenders } from '../../../edge/store/hl7.ts';
+import { allowedIps } from '../../../edge/store/hl7.ts';
 import { parseAddress, parseRange, printAddress, rangeContains } from '../../../shared/ip.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
@@ -107,12 +107,15 @@ test('among many keys by index', async () => {
     [site],
   );
   await db.client.query('analyze api_key');
-  const { text, params } = mllpSenders('10.4.0.7', 'APP-9', 'FAC-10', '');
-  const { rows: found } = await db.client.query<{ allowed_ips: string[] }>(text, [...params]);
+  const sender = ['10.4.0.7', 'APP-9', 'FAC-10', ''];
+  const { rows: found } = await db.client.query<{ allowed_ips: string[] }>(
+    'select * from mllp_candidates($1, $2, $3, $4)',
+    sender,
+  );
   expect(new Set(found.map(({ allowed_ips: [first] }) => first))).toEqual(
     new Set(['10.4.0.7', '10.9.0.7', '10.10.0.7']),
   );
-  const plan = await planOf('mllp_candidates', ['10.4.0.7', 'APP-9', 'FAC-10', '']);
+  const plan = await planOf('mllp_candidates', sender);
   for (const index of ['allowed_networks', 'sender_application', 'sender_facility']) {
     expect(plan).toContain(`api_key_${index}`);
   }

@@ -9,7 +9,7 @@ import { PERMISSIONS, toActor } from '../../../edge/admin/staff/permissions.ts';
 import { selectKey } from '../../../edge/hl7/ingest/sender/select-key.ts';
 import { type GivenAddress, assignAddress, withdrawAddress } from '../../../edge/admin/settings/addresses.ts';
 import { type CommandDatabase, connectDatabase } from '../../../edge/platform/node/database.ts';
-import { type CandidateRow, mllpSenders } from '../../../edge/store/hl7.ts';
+import type { CandidateRow } from '../../../edge/store/hl7-snapshot.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { sized } from '../../stack/tools/size.ts';
@@ -168,8 +168,12 @@ test('of any two sites’ keys that can be saved no sender fits both', async () 
           text.trim().split(''),
         )) {
           const from = { application: application ?? '', facility: facility ?? '', tlsSubject: tlsSubject ?? '' };
-          const { text, params } = mllpSenders(source, from.application, from.facility, from.tlsSubject);
-          const { rows } = await db.client.query<CandidateRow>(text, [...params]);
+          const { rows } = await db.client.query<CandidateRow>('select * from mllp_candidates($1, $2, $3, $4)', [
+            source,
+            from.application,
+            from.facility,
+            from.tlsSubject,
+          ]);
           const keys = rows.map((row) => ({
             clientId: row.client_id,
             site: row.site_id,

@@ -1,6 +1,6 @@
 /** A site whose key sends messages straight into `ingest`, through the real driver, and what is then in the database. */
 
-import { createGuesses, type Guesses } from '../../../edge/hl7/ingest/snapshot/cache.ts';
+import { createSnapshotCache, type SnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { ingest, type IngestDeps, type Ingested } from '../../../edge/hl7/ingest/ingest.ts';
 import type { Database, Deps } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
@@ -17,8 +17,8 @@ export const ADA = { kind: 'person', name: '1', address: '192.0.2.7' } as const;
 
 export interface Hl7Site {
   readonly db: TestDatabase;
-  /** As of one isolate, which has guesses. */
-  readonly deps: Deps & { readonly guesses: Guesses };
+  /** As of one isolate, which caches snapshots. */
+  readonly deps: Deps & { readonly snapshots: SnapshotCache };
   /** For what is asked about the site past the gateway's own requests. */
   readonly database: Database;
   readonly site: string;
@@ -62,7 +62,7 @@ export async function createHl7Site(
   });
   const deps = {
     ...testDeps({ database, now: () => Date.now() }),
-    guesses: createGuesses(),
+    snapshots: createSnapshotCache(),
   };
   const caller = callerOf(site, clientId);
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createAdmin } from '../../../edge/admin/routes.ts';
 import { createFhir } from '../../../edge/fhir/routes.ts';
 import { createTableRouter } from '../../../edge/http/table-router.ts';
-import { createGuesses } from '../../../edge/hl7/ingest/snapshot/cache.ts';
+import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { createHl7 } from '../../../edge/hl7/http/routes.ts';
 import { createMllpIngest } from '../../../edge/hl7/mllp/routes.ts';
 import type { Surface } from '../../../edge/http/surface.ts';
@@ -22,8 +22,8 @@ type Routes = ReturnType<typeof routesOf>;
 const SURFACES: Readonly<Record<string, Routes>> = {
   fhir: routesOf(createFhir(deps)),
   oauth: routesOf(createOauth(deps, keyring)),
-  hl7: routesOf(createHl7(deps, createGuesses())),
-  mllp: routesOf(createMllpIngest(deps, createGuesses())),
+  hl7: routesOf(createHl7(deps, createSnapshotCache())),
+  mllp: routesOf(createMllpIngest(deps, createSnapshotCache())),
   admin: routesOf(createAdmin(deps, createWorkbench(deps, keyring))),
 };
 

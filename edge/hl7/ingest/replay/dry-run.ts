@@ -12,8 +12,8 @@ import { parseStored } from '../../../store/resource.ts';
 import { decide } from '../decide.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
 import { decisionInput } from '../ingest.ts';
-import { locate } from '../snapshot/load.ts';
-import type { Entry } from '../commit.ts';
+import { load } from '../snapshot/load.ts';
+import type { Attempt } from '../commit.ts';
 
 export interface DryRun {
   readonly outcome: ApplicationCode;
@@ -68,18 +68,18 @@ export async function dryRun(
   requestId: string,
 ): Promise<DryRun> {
   const { site, clientId } = key;
-  const located = await locate(deps.database, {
+  const loaded = await load(deps, {
     sender: { kind: 'key', site, clientId, by: null, shown: { action: 'workbench', messageId: null } },
     bytes,
     sha256: await sha256Of(bytes),
   });
-  if (located.status === 'no-sender') throw new Fault('not-found', 'no such API key');
-  const [sent] = await inSite(deps.database, site).run(wasSent(key, located.identity, await hashesOf(bytes)));
-  const entry: Entry = { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null };
-  const input = decisionInput(deps, located, entry, { requestId, source: { kind: 'http', address: '' } });
+  if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
+  const [sent] = await inSite(deps.database, site).run(wasSent(key, loaded.identity, await hashesOf(bytes)));
+  const attempt: Attempt = { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null };
+  const input = decisionInput(deps, loaded, attempt, { requestId, source: { kind: 'http', address: '' } });
   const { outcome, ack, findings, effects } = decide(input);
   if (sent?.was_sent === true) {
-    const known = byReference(located.found.map(({ resource }) => parseStored(resource)));
+    const known = byReference(loaded.found.map(({ resource }) => parseStored(resource)));
     return { outcome, ack, findings, resources: effects.resources, changes: differences(known, effects.resources) };
   }
   if (effects.resources.length === 0) return { outcome, ack, findings, resources: [], changes: null };

@@ -9,10 +9,10 @@ import { parseStored } from '../../../store/resource.ts';
 import { sha256Of } from '../../../http/crypto.ts';
 import { decide, type DecisionInput } from '../decide.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
-import { decisionInput, takeTurns, type IngestDeps, type Ingested, type IngestRequest } from '../ingest.ts';
-import type { Sender } from '../sender/find-sender.ts';
-import { locate } from '../snapshot/load.ts';
-import type { Entry } from '../commit.ts';
+import { decisionInput, processMessage, type IngestDeps, type Ingested, type IngestRequest } from '../ingest.ts';
+import type { Attempt } from '../commit.ts';
+import type { Sender } from '../sender/sender.ts';
+import { load } from '../snapshot/load.ts';
 
 /** What a replay would do. */
 export interface ReplayPreview {
@@ -42,12 +42,12 @@ export async function previewReplay(
     shown: { action: 'message-viewed', messageId },
   });
   const { sender, bytes } = request;
-  const located = await locate(deps.database, { sender, bytes, sha256: await sha256Of(bytes) });
-  if (located.status === 'no-sender') throw new Fault('not-found', 'no such API key');
-  const input = (why: Entry['why']): DecisionInput =>
-    decisionInput(deps, located, { messageId, why, actor: null, jobId: null }, request);
+  const loaded = await load(deps, { sender, bytes, sha256: await sha256Of(bytes) });
+  if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
+  const input = (why: Attempt['why']): DecisionInput =>
+    decisionInput(deps, loaded, { messageId, why, actor: null, jobId: null }, request);
   const { outcome, ack, findings, effects } = decide(input('replayed'));
-  const known = byReference(located.found.map(({ resource }) => parseStored(resource)));
+  const known = byReference(loaded.found.map(({ resource }) => parseStored(resource)));
   const changes = differences(known, effects.resources);
   const isStale = findings.some(({ reason }) => reason === STALE);
   const forced = isStale ? decide(input('forced')).effects.resources : [];
@@ -60,7 +60,7 @@ export async function previewReplay(
 const STALE = 'stale';
 
 /** Who asks for a replay, and why. */
-export interface Replay extends Omit<Entry, 'messageId'> {
+export interface Replay extends Omit<Attempt, 'messageId'> {
   readonly by: AuditBy;
 }
 
@@ -80,7 +80,7 @@ export async function reprocess(
   requestId: string,
 ): Promise<Ingested> {
   const request = await requestOf(deps, site, messageId, requestId, { by, shown: null });
-  const ingested = await takeTurns(deps, request, { messageId, ...attempt });
+  const ingested = await processMessage(deps, request, { messageId, ...attempt });
   if (ingested.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   return ingested;
 }

@@ -5,7 +5,7 @@ import { charsetNamed, type Charset } from '../../../../shared/hl7/charset.ts';
 import { nameKey } from '../../../store/patient-identity.ts';
 import { isTimeZone } from '../../../../shared/hl7/zone.ts';
 import { aliasKey } from '../../mapping/assigning-authority.ts';
-import type { SenderRow } from '../../../store/hl7.ts';
+import type { SenderRow } from '../../../store/hl7-snapshot.ts';
 import type { IdentityCheck, UnsupportedTypes } from '../../../store/sender-choice.ts';
 
 export interface SenderSettings {

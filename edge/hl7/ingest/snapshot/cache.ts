@@ -1,105 +1,93 @@
 /**
- * What an isolate believes of the next message (edge/docs/behaviour.md, HL7 v2, One round trip): the settings of its key and what is
- * stored of its patients, as it saw them last, or that nothing is. A message that is decided by that is stored in one round
- * trip where it is still so, and comes back with what is so where it is not. Nothing here is ever an answer.
+ * The snapshots that an isolate remembers (edge/docs/behaviour.md, HL7 v2, One round trip): the settings of senders, and what
+ * was stored of patients when the database last returned it. A stale snapshot costs one extra round trip: the commit compares
+ * it with what is there. It never changes what is stored or answered, and never grants access.
  */
+import type { LookupKeys, MatchRow } from '../../../store/hl7-snapshot.ts';
 import type { ResourceWrite } from '../../../store/resource.ts';
-import type { MatchRow } from '../../../store/hl7.ts';
-import {
-  readMatches,
-  type Door,
-  type FoundSender,
-  type KnownSender,
-  type SoughtMessage,
-} from '../sender/find-sender.ts';
+import type { Opening } from '../sender/sender.ts';
 import { createBounded, type Bounds } from './bounded.ts';
-import { createChartMemory } from './record-cache.ts';
+import { createRecordCache } from './record-cache.ts';
+import type { SenderSnapshot } from './snapshot.ts';
 
 const MiB = 1024 * 1024;
 
-/** Records of patients: some two thousand of a site, in an isolate that has 128 MiB. */
-const CHARTS: Bounds = { maxBytes: 16 * MiB, maxOwnerBytes: 4 * MiB, maxAgeMs: 10 * 60_000 };
-/** Settings: no data of patients, and few. Their owner is the site, or the address that messages come from. */
+/** Patient records: about two thousand of a site, in an isolate of 128 MiB. */
+const RECORDS: Bounds = { maxBytes: 16 * MiB, maxOwnerBytes: 4 * MiB, maxAgeMs: 10 * 60_000 };
+/** Settings: no patient data, and few. Their owner is the site, or the address that messages come from. */
 const SENDERS: Bounds = { maxBytes: 4 * MiB, maxOwnerBytes: MiB / 2, maxAgeMs: 10 * 60_000 };
 /** Names of a site's authorities and coding systems are the most of it. */
 const NAME_BYTES = 200;
 const SETTINGS_BYTES = 2_000;
 const SWEEP_MS = 60_000;
 
-export interface Guesses {
-  /** Whose messages the door has let in before. */
-  readonly senderBehind: (door: Door, nowMs: number) => KnownSender | undefined;
-  /** What would be found for a message; undefined where nothing can be guessed. */
-  readonly foundFor: (
-    known: KnownSender,
-    door: Door,
-    message: Pick<SoughtMessage, 'lookup'>,
-    nowMs: number,
-  ) => FoundSender | undefined;
-  readonly learnSender: (door: Door, known: KnownSender, nowMs: number) => void;
-  readonly learnStored: (stored: StoredMessage, nowMs: number) => void;
-  /** Lets go of what is too old; nothing is kept longer than a minute past its time where this is called once a minute. */
+export interface SnapshotCache {
+  /** The sender of the last message that began so. */
+  readonly sender: (opening: Opening, nowMs: number) => SenderSnapshot | undefined;
+  /** What the look-up would find; undefined where a part of it is not remembered. */
+  readonly matches: (site: string, lookup: LookupKeys, nowMs: number) => readonly MatchRow[] | undefined;
+  readonly keepSender: (opening: Opening, sender: SenderSnapshot, nowMs: number) => void;
+  readonly keepStored: (stored: StoredMessage, nowMs: number) => void;
+  /** Drops what is too old. Called once a minute, it keeps nothing longer than a minute past its time. */
   readonly sweep: (nowMs: number) => void;
 }
 
-/** A message that was stored, by what was found for it. */
+/** A message that was just committed. */
 export interface StoredMessage {
-  readonly found: Pick<FoundSender, 'settings' | 'matches'>;
-  readonly message: Pick<SoughtMessage, 'lookup'>;
+  readonly site: string;
+  readonly lookup: LookupKeys;
+  /** Of the snapshot that it was decided by. */
+  readonly before: readonly MatchRow[];
   readonly effects: { readonly writes: readonly ResourceWrite[]; readonly merges: readonly unknown[] };
   /** What its look-up finds now, without contents. */
   readonly rows: readonly MatchRow[];
 }
 
-export function createGuesses(): Guesses {
-  const senders = createBounded<KnownSender>(SENDERS);
-  const memory = createBounded<readonly MatchRow[]>(CHARTS);
-  const charts = createChartMemory(memory);
+export function createSnapshotCache(): SnapshotCache {
+  const senders = createBounded<SenderSnapshot>(SENDERS);
+  const rows = createBounded<readonly MatchRow[]>(RECORDS);
+  const records = createRecordCache(rows);
   let sweptMs = 0;
   const sweep = (nowMs: number): void => {
     sweptMs = nowMs;
     senders.sweep(nowMs);
-    memory.sweep(nowMs);
+    rows.sweep(nowMs);
   };
 
   return {
     sweep,
-    senderBehind: (door, nowMs) => senders.get(ownerOf(door), keyOf(door), nowMs),
-    foundFor: (known, door, { lookup }, nowMs) => {
-      const rows = charts.recall(known.settings.site, lookup, nowMs);
-      if (rows === undefined) return undefined;
-      return { ...known, door, seen: undefined, ...readMatches(rows) };
-    },
-    learnSender: (door, { settings, sendersState, isControlIdReused }, nowMs) => {
+    sender: (opening, nowMs) => senders.get(ownerOf(opening), keyOf(opening), nowMs),
+    matches: records.recall,
+    keepSender: (opening, { settings, sendersState, isControlIdReused }, nowMs) => {
       const { authorities, taught, rejected, codeSystems, placeholders } = settings;
       const names = [authorities, taught, rejected, codeSystems, placeholders].reduce((sum, { size }) => sum + size, 0);
-      const bytes = SETTINGS_BYTES + NAME_BYTES * names + 2 * keyOf(door).length;
-      senders.keep(ownerOf(door), keyOf(door), { settings, sendersState, isControlIdReused }, bytes, nowMs);
+      const bytes = SETTINGS_BYTES + NAME_BYTES * names + 2 * keyOf(opening).length;
+      senders.keep(ownerOf(opening), keyOf(opening), { settings, sendersState, isControlIdReused }, bytes, nowMs);
     },
-    learnStored: ({ found, message, effects, rows }, nowMs) => {
+    keepStored: ({ site, lookup, ...stored }, nowMs) => {
       if (nowMs - sweptMs >= SWEEP_MS) sweep(nowMs);
-      charts.learn(found.settings.site, message.lookup, withContents(rows, found.matches, effects), nowMs);
+      records.keep(site, lookup, withContents(stored), nowMs);
     },
   };
 }
 
-const ownerOf = (door: Door): string => (door.kind === 'name' ? door.choice.site : door.peer.address);
+const ownerOf = (opening: Opening): string => (opening.kind === 'key' ? opening.site : opening.peer.address);
 
-function keyOf(door: Door): string {
-  if (door.kind === 'name') return door.choice.clientId;
-  const { sendingApplication, sendingFacility, tlsSubject } = door.peer;
+function keyOf(opening: Opening): string {
+  if (opening.kind === 'key') return opening.clientId;
+  const { sendingApplication, sendingFacility, tlsSubject } = opening.peer;
   return JSON.stringify([sendingApplication, sendingFacility, tlsSubject]);
 }
 
 /**
- * Rows with the contents that they have: as they were found, where the version is the same, or as this message wrote them,
- * where it is the next one. What a merge has moved the database wrote itself, so that nobody here knows how it reads.
+ * Rows with their contents: those of the snapshot, where the version is the same, or as this message wrote them, where it is the
+ * next one. What a merge moved, the database wrote itself: its contents are not known here.
  */
-function withContents(
-  rows: readonly MatchRow[],
-  before: readonly MatchRow[],
-  { writes, merges }: StoredMessage['effects'],
-): MatchRow[] {
+function withContents({
+  rows,
+  before,
+  effects: { writes, merges },
+}: Pick<StoredMessage, 'rows' | 'before' | 'effects'>): MatchRow[] {
   const nameOf = ({ type, id }: { readonly type: string; readonly id: string }): string => `${type} ${id}`;
   const known = new Map(before.filter(({ body }) => body !== '').map((row) => [nameOf(row), row]));
   const written = new Map(merges.length > 0 ? [] : writes.map((write) => [nameOf(write), write]));

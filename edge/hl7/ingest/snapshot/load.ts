@@ -1,14 +1,29 @@
-/** A message with all that must be known to decide about it: read, its sender found, and what it speaks of. */
+/** A message as it was read, with the snapshot that it is decided by: from the isolate's cache, or from the database. */
 import { charsetNamed, type Charset } from '../../../../shared/hl7/charset.ts';
 import type { Header } from '../../../../shared/hl7/header.ts';
-import type { Database } from '../../../deps.ts';
-import { MAX_FOUND_PATIENTS, type MessageIdentity } from '../../../store/hl7.ts';
+import type { Database, Deps } from '../../../deps.ts';
+import { noteAudit } from '../../../store/audit.ts';
+import {
+  loadSnapshot,
+  MAX_FOUND_PATIENTS,
+  type LookupKeys,
+  type MessageIdentity,
+  type SnapshotRow,
+} from '../../../store/hl7-snapshot.ts';
+import { identifierFields, narrowed } from '../../message/outline.ts';
 import { authoritiesOf } from '../../patients/authorities.ts';
 import { numbersOfField } from '../../patients/sent-identifiers.ts';
-import { identifierFields, narrowed } from '../../message/outline.ts';
-import { findSender, type FoundSender, type Sender, type SoughtMessage } from '../sender/find-sender.ts';
+import { identityOf, readBytes, type Reading } from '../reading.ts';
 import type { NoKey } from '../sender/select-key.ts';
-import { readBytes, type Reading } from '../reading.ts';
+import { isOpenTo, keyOpening, openingOf, type Opening, type Sender } from '../sender/sender.ts';
+import type { SnapshotCache } from './cache.ts';
+import { isLookupByKey } from './record-cache.ts';
+import { snapshotIn, withMatches, type Snapshot } from './snapshot.ts';
+
+export interface LoadDeps extends Pick<Deps, 'database' | 'now'> {
+  /** Of the isolate; undefined where each message is loaded from the database. */
+  readonly snapshots?: SnapshotCache | undefined;
+}
 
 /** A message as it came. */
 export interface Received {
@@ -18,76 +33,139 @@ export interface Received {
   readonly sha256: string;
 }
 
-export interface Located extends FoundSender, Sought {
-  readonly status: 'located';
-  /** So many patients have one of the numbers in its own domain that not all were found: nobody can be told. */
+export interface Loaded extends Snapshot {
+  readonly status: 'loaded';
+  readonly reading: Reading;
+  readonly identity: MessageIdentity;
+  readonly opening: Opening;
+  /** What was looked up: `reading.lookup`, or less of it, because too many patients share an identifier. */
+  readonly lookup: LookupKeys;
+  /** More patients than were loaded share an identifier of the message in its own domain. */
   readonly isCrowded: boolean;
-  /** All that the message speaks of was looked for; else what identifies nobody was left out, because of a crowd. */
-  readonly isWhole: boolean;
 }
 
-/** No key is meant, or two of different sites are: nothing can be stored. */
+/** No API key fits, or keys of two sites do: nothing can be stored. */
 export interface NoSender {
   readonly status: 'no-sender';
   readonly header: Header;
   readonly refusal: NoKey;
 }
 
-/** A message as it was read by a character set, and by which look-up it is to be found. */
-export interface Sought {
-  readonly reading: Reading;
-  readonly identity: MessageIdentity;
-  /** By which it was read, where it names none itself. */
-  readonly charset: Charset;
-}
+/** A statement that is a whole request has no limit of its time but its deadline, and is sent again where the snapshot has changed. */
+const MAX_BOUNDED_BYTES = 128 * 1024;
 
-/** @param charset UTF-8, as long as the sender's is not known */
-export function soughtBy({ bytes, sha256 }: Pick<Received, 'bytes' | 'sha256'>, charset: Charset = 'utf-8'): Sought {
-  const reading = readBytes(bytes, charset);
-  return { reading, identity: identityOf(reading.header, sha256), charset };
-}
-
-/** What is asked for of it. */
-export const messageOf = ({ reading: { header, lookup }, identity }: Sought): SoughtMessage => ({
-  header,
-  identity,
-  lookup,
-});
+/** Whether what a message reads and writes is bounded, however large its patients' records are. */
+export const isBounded = ({ bytes }: Received, lookup: LookupKeys): boolean =>
+  bytes.length <= MAX_BOUNDED_BYTES && isLookupByKey(lookup);
 
 /**
- * Finds what a message needs: one round trip, or two where the key's character set makes another message of the bytes (it
- * names none itself, and its identifiers are not ASCII), or where a crowd has one of the numbers.
+ * Loads the snapshot for a message: no round trip from the cache, else one. Another one where the key's character set makes
+ * other identifiers of the bytes, where many patients share one, or where keys of several sites may be meant.
+ *
+ * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` when the database cannot be reached
  */
-export async function locate(
-  database: Database,
-  received: Received,
-  sought: Sought = soughtBy(received),
-): Promise<Located | NoSender> {
-  return locatedBy(database, received, sought, await findSender(database, received.sender, messageOf(sought)));
+export async function load(deps: LoadDeps, received: Received): Promise<Loaded | NoSender> {
+  const reading = readBytes(received.bytes, 'utf-8');
+  return fromCache(deps, received, reading) ?? fromDatabase(deps, received, reading);
 }
 
-/** The same, where it is known already what the message as it was read finds. */
-export async function locatedBy(
-  database: Database,
+/** Loads what there is now instead of a snapshot that has changed. @param row that the commit returned; undefined: none */
+export async function loadChanged(
+  deps: LoadDeps,
   received: Received,
-  { reading, identity, charset }: Sought,
-  found: FoundSender | NoKey,
-): Promise<Located | NoSender> {
-  const { sender } = received;
-  const { header, lookup } = reading;
-  const sought: Sought = { reading, identity, charset };
-  if ('refused' in found) return { status: 'no-sender', header, refusal: found };
-
-  const again = rereading(received, sought, found.settings.charset);
-  if (again === undefined) return outOfCrowd(database, sender, { ...sought, ...found });
-  const isSameLookup = JSON.stringify(again.reading.lookup) === JSON.stringify(lookup);
-  const foundAgain = isSameLookup ? found : await findSender(database, sender, messageOf(again));
-  if ('refused' in foundAgain) return { status: 'no-sender', header, refusal: foundAgain };
-  return outOfCrowd(database, sender, { ...again, ...foundAgain });
+  { reading, identity, opening, lookup }: Loaded,
+  row: SnapshotRow | undefined,
+): Promise<Loaded | NoSender> {
+  // A look-up that was narrowed returns too little.
+  if (row === undefined || lookup !== reading.lookup)
+    return fromDatabase(deps, received, readBytes(received.bytes, 'utf-8'));
+  return complete(deps, received, await answer(deps, received, { reading, identity, opening, lookup }, row));
 }
 
-/** @param isOf which numbers of patients count */
-function isCrowd({ patients }: FoundSender, isOf: (value: string, domain: string) => boolean): boolean {
+function fromCache({ snapshots, now }: LoadDeps, received: Received, read: Reading): Loaded | undefined {
+  const { sender, bytes, sha256 } = received;
+  if (snapshots === undefined || sender.kind === 'key' || bytes.length > MAX_BOUNDED_BYTES) return undefined;
+  const named = identityOf(read.header, sha256);
+  const opening = openingOf(sender, read.header, named);
+  const known = snapshots.sender(opening, now());
+  if (known === undefined || !isOpenTo(opening, known.settings.site)) return undefined;
+  const reading = reread(bytes, read, known.settings.charset) ?? read;
+  const identity = identityOf(reading.header, sha256);
+  // The key was selected by the names in UTF-8: by others it may be another key.
+  if (identity.application !== named.application || identity.facility !== named.facility) return undefined;
+  const { lookup } = reading;
+  const matches = snapshots.matches(known.settings.site, lookup, now());
+  if (matches === undefined) return undefined;
+  return { status: 'loaded', reading, identity, opening, lookup, isCrowded: false, ...known, ...withMatches(matches) };
+}
+
+async function fromDatabase(deps: LoadDeps, received: Received, reading: Reading): Promise<Loaded | NoSender> {
+  return complete(deps, received, await ask(deps, received, reading));
+}
+
+/** A look-up, and what it found. */
+type LookUp = Pick<Loaded, 'reading' | 'identity' | 'opening' | 'lookup'>;
+type Answer = (LookUp & Snapshot) | NoSender;
+
+function ask(deps: LoadDeps, received: Received, reading: Reading, lookup = reading.lookup): Promise<Answer> {
+  const identity = identityOf(reading.header, received.sha256);
+  return answer(deps, received, {
+    reading,
+    identity,
+    opening: openingOf(received.sender, reading.header, identity),
+    lookup,
+  });
+}
+
+/** @param row undefined: it is asked for */
+async function answer(deps: LoadDeps, received: Received, lookUp: LookUp, row?: SnapshotRow): Promise<Answer> {
+  const found = snapshotIn(row ?? (await rowOf(deps.database, received.sender, lookUp)), lookUp.opening);
+  if ('key' in found) return answer(deps, received, { ...lookUp, opening: keyOpening(found.key) });
+  if ('refused' in found) return { status: 'no-sender', header: lookUp.reading.header, refusal: found };
+  return { ...lookUp, ...found.snapshot };
+}
+
+const NO_ROWS: SnapshotRow = { candidates: null, senders: null, matches: null };
+
+async function rowOf(database: Database, sender: Sender, { opening, identity, lookup }: LookUp): Promise<SnapshotRow> {
+  const shown = sender.kind === 'key' ? sender.shown : null;
+  const query = loadSnapshot({
+    opening: opening.arguments,
+    site: opening.kind === 'key' ? opening.site : undefined,
+    identity,
+    lookup,
+    shown: shown?.action ?? null,
+  });
+  const noted = shown?.messageId ? [noteAudit(shown.action, 'Hl7Message', shown.messageId)] : [];
+  const [[row = NO_ROWS]] = await database.batch([query, ...noted]);
+  return row;
+}
+
+/** The message by its key's character set, without the patients that too many share an identifier with. */
+async function complete(deps: LoadDeps, received: Received, first: Answer): Promise<Loaded | NoSender> {
+  if ('status' in first) return first;
+  const reading = reread(received.bytes, first.reading, first.settings.charset);
+  const found = reading === undefined ? first : await answerFor(deps, received, reading, first);
+  if ('status' in found) return found;
+  const loaded = await outsideCrowd(deps, received, found);
+  if (loaded.status === 'loaded') deps.snapshots?.keepSender(loaded.opening, loaded, deps.now());
+  return loaded;
+}
+
+/** What the same look-up found counts for another reading. */
+async function answerFor(
+  deps: LoadDeps,
+  received: Received,
+  reading: Reading,
+  first: LookUp & Snapshot,
+): Promise<Answer> {
+  const { lookup, header } = reading;
+  if (JSON.stringify(lookup) !== JSON.stringify(first.lookup)) return ask(deps, received, reading);
+  return { ...first, reading, identity: identityOf(header, received.sha256), lookup };
+}
+
+/** @param isOf which identifiers of patients count */
+function isCrowd({ patients }: Snapshot, isOf: (value: string, domain: string) => boolean): boolean {
   const holders = new Map<string, number>();
   for (const { numbers } of patients) {
     const values = new Set(numbers.filter(([domain, value]) => isOf(value, domain)).map(([, value]) => value));
@@ -97,53 +175,36 @@ function isCrowd({ patients }: FoundSender, isOf: (value: string, domain: string
 }
 
 /**
- * A number that many patients have hides the one whom another number means, or whom it means in its own domain. The
- * patients are looked for by those that identify alone, not by a placeholder of the site or a social security number, and
- * first in their own domains: only there a crowd has no end that can be seen.
+ * An identifier that many patients share hides the patient of another identifier, or of the same one in its own domain. Then the
+ * patients are looked up by the identifiers that identify alone, not by a placeholder of the site or a social security number,
+ * and first in their own domains: a crowd in its own domain remains one.
  */
-async function outOfCrowd(
-  database: Database,
-  sender: Sender,
-  located: Omit<Located, 'status' | 'isCrowded' | 'isWhole'>,
-): Promise<Located | NoSender> {
-  const { reading, identity, charset, settings } = located;
+async function outsideCrowd(deps: LoadDeps, received: Received, found: LookUp & Snapshot): Promise<Loaded | NoSender> {
+  const isCrowded = isCrowd(found, () => true);
+  const loaded: Loaded = { status: 'loaded', isCrowded, ...found };
+  const { reading, settings } = found;
   const { header, outline, rule } = reading;
-  if (!isCrowd(located, () => true)) return { status: 'located', isCrowded: false, isWhole: true, ...located };
-  const crowded: Located = { status: 'located', isCrowded: true, isWhole: true, ...located };
-  if (outline === undefined || rule === undefined) return crowded;
+  if (!isCrowded || outline === undefined || rule === undefined) return loaded;
   const fields = identifierFields(outline, rule);
   const { authorities } = authoritiesOf(settings, header.segment, fields);
   const numbers = fields
     .flatMap(({ segment, field }) => numbersOfField(segment, field, authorities, settings))
     .filter(({ identifies }) => identifies);
-  if (numbers.length === 0) return crowded;
-  const lookup = narrowed(reading.lookup, numbers);
-  const narrow: Sought = { reading: { ...reading, lookup }, identity, charset };
-  const found = await findSender(database, sender, messageOf(narrow));
-  if ('refused' in found) return { status: 'no-sender', header, refusal: found };
+  if (numbers.length === 0) return loaded;
+  const narrow = await ask(deps, received, reading, narrowed(reading.lookup, numbers));
+  if ('status' in narrow) return narrow;
   const isOwn = (value: string, id: string): boolean =>
     numbers.some((number) => number.value === value && number.domain.ids.includes(id));
-  return { status: 'located', ...narrow, isCrowded: isCrowd(found, isOwn), isWhole: false, ...found };
+  return { status: 'loaded', ...narrow, isCrowded: isCrowd(narrow, isOwn) };
 }
 
 /** The message in another character set; undefined where it reads the same in it. */
-export function rereading(
-  received: Received,
-  { reading, charset: readBy }: Sought,
+function reread(
+  bytes: Uint8Array,
+  { header, message, assumedCharset }: Reading,
   charset: Charset,
-): Sought | undefined {
-  const isNamed = reading.header.characterSets.some((name) => charsetNamed(name) !== undefined);
-  const isReadSo = reading.message !== undefined && reading.header.charset === charset;
-  return charset === readBy || isNamed || isReadSo ? undefined : soughtBy(received, charset);
-}
-
-/** Bounded: also a header that is too broken to be read must be storable. */
-function identityOf(header: Header, sha256: string): MessageIdentity {
-  const bounded = (text: string | undefined): string => (text ?? '').slice(0, 200).toWellFormed();
-  return {
-    application: bounded(header.sendingApplication),
-    facility: bounded(header.sendingFacility),
-    controlId: bounded(header.controlId),
-    sha256,
-  };
+): Reading | undefined {
+  const isNamed = header.characterSets.some((name) => charsetNamed(name) !== undefined);
+  const isReadSo = message !== undefined && header.charset === charset;
+  return charset === assumedCharset || isNamed || isReadSo ? undefined : readBytes(bytes, charset);
 }

@@ -1,38 +1,36 @@
 /**
- * What was last found of patients, a site's apart, and what a look-up would find by that. It is as old as it is: whoever
- * decides by it has the database compare it (`hl7_take`), so that here nothing has to be right, only likely.
+ * Patient records as the database last returned them, each site's apart, and what a look-up would find in them. They may be
+ * stale: the commit compares them with what is there (`hl7_store`).
  */
-import { MAX_FOUND_PATIENTS, type LookupKeys, type MatchRow } from '../../../store/hl7.ts';
+import { MAX_FOUND_PATIENTS, type LookupKeys, type MatchRow } from '../../../store/hl7-snapshot.ts';
 import { numberRowOf } from '../../../store/patient-identity.ts';
 import { parseStored } from '../../../store/resource.ts';
 import { replacementIdOf } from '../../patients/survivor.ts';
 import type { Bounded } from './bounded.ts';
 
-/** A result of a laboratory has some hundred; what is more is looked up (`hl7_known` says of no more which of them found a row). */
+/** A laboratory result has a few hundred. Of more, `hl7_matches` does not return which of them found a row. */
 const MAX_KEYS = 1_000;
 
-/** Rows under what they are found by: a number's value, a patient, or a patient and an HL7 key. */
+/** Rows are kept under what finds them: an identifier's value, a patient, or a patient and an HL7 key. */
 const ofValue = (value: string): string => `value ${value}`;
 const ofPatient = (id: string): string => `patient ${id}`;
 const ofKey = (id: string, { type, key }: LookupKeys['keys'][number]): string => `key ${id} ${type} ${key}`;
 
-/** What a merge moves, and what a crowd has, is not found by a key alone. */
-const isGuessable = ({ keys }: LookupKeys): boolean =>
+/** Whether each key alone finds its row: not so what a merge moves, nor the patients of a narrowed look-up. */
+export const isLookupByKey = ({ keys }: LookupKeys): boolean =>
   keys.length <= MAX_KEYS && keys.every(({ type, key }) => key !== '' && type !== 'Patient');
 
-export interface ChartMemory {
-  /** @returns what the look-up would find if nobody had written since; undefined where nothing can be guessed */
+export interface RecordCache {
+  /** @returns what the look-up found last, all of it; undefined where a part is not remembered */
   readonly recall: (site: string, lookup: LookupKeys, nowMs: number) => readonly MatchRow[] | undefined;
-  /**
-   * @param rows all that a look-up found; the content of a resource is `''` where it is not known
-   */
-  readonly learn: (site: string, lookup: LookupKeys, rows: readonly MatchRow[], nowMs: number) => void;
+  /** @param rows all that a look-up found; the content of a resource is `''` where it is not known */
+  readonly keep: (site: string, lookup: LookupKeys, rows: readonly MatchRow[], nowMs: number) => void;
 }
 
-export function createChartMemory(memory: Bounded<readonly MatchRow[]>): ChartMemory {
+export function createRecordCache(memory: Bounded<readonly MatchRow[]>): RecordCache {
   return {
     recall: (site, lookup, nowMs) => {
-      if (!isGuessable(lookup)) return undefined;
+      if (!isLookupByKey(lookup)) return undefined;
       const numbers = lookup.identifierValues.flatMap((value) => memory.get(site, ofValue(value), nowMs) ?? []);
       const rows = [...numbers];
       const patients = new Set(numbers.map(({ id }) => id));
@@ -48,7 +46,7 @@ export function createChartMemory(memory: Bounded<readonly MatchRow[]>): ChartMe
       );
       return [...rows, ...eachOnce(found)];
     },
-    learn: (site, lookup, rows, nowMs) => {
+    keep: (site, lookup, rows, nowMs) => {
       const keep = (key: string, found: readonly MatchRow[]): void => {
         if (found.length === 0 || found.some(isUnknown)) return memory.forget(site, key);
         memory.keep(
@@ -73,7 +71,7 @@ export function createChartMemory(memory: Bounded<readonly MatchRow[]>): ChartMe
         ({ id }) => id,
       );
       for (const [id, found] of ofPatients) keep(ofPatient(id), found);
-      if (!isGuessable(lookup)) return;
+      if (!isLookupByKey(lookup)) return;
       const found = rows.flatMap((row) => (row.asked ?? []).map((asked) => ({ asked, row })));
       const ofKeys = Map.groupBy(found, ({ asked, row: { role, key } }) => `${asked} ${patientOf(role, key)}`);
       for (const id of ofPatients.keys()) {
@@ -107,6 +105,6 @@ const isUnknown = ({ role, body }: MatchRow): boolean => body === '' && role !==
 const bytesOf = ({ key, meta, body, contributions, state }: MatchRow): number =>
   400 + 2 * (key.length + meta.length + body.length + (contributions ?? '').length + state.length);
 
-/** Whom a patient was merged into, as `hl7_known` follows it. */
+/** The patient that a patient was merged into, as `hl7_matches` follows it. */
 const replacedBy = (row: MatchRow): string | undefined =>
   row.role === 'patient' && row.body.includes('"replaced-by"') ? replacementIdOf(parseStored(row)) : undefined;

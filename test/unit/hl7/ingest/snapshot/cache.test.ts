@@ -1,12 +1,9 @@
-/** What is remembered of a message that was stored: contents that are known to be those of the versions that are there. */
+/** What the cache keeps of a message that was stored: contents that are those of the stored versions. */
 import { expect, test } from 'vitest';
 
-import { createGuesses, type StoredMessage } from '../../../../../edge/hl7/ingest/snapshot/cache.ts';
-import type { Door } from '../../../../../edge/hl7/ingest/sender/find-sender.ts';
-import type { MatchRow } from '../../../../../edge/store/hl7.ts';
+import { createSnapshotCache, type StoredMessage } from '../../../../../edge/hl7/ingest/snapshot/cache.ts';
+import type { MatchRow } from '../../../../../edge/store/hl7-snapshot.ts';
 import { toWrite } from '../../../../../edge/store/resource.ts';
-import { raw } from '../../../../../edge/store/sql.ts';
-import { SETTINGS } from '../../../../inputs/hl7-mapped.ts';
 
 const ID = '00000000-0000-7000-8000-000000000001';
 const PATIENT: MatchRow = {
@@ -32,21 +29,14 @@ const NUMBER: MatchRow = {
 const WRITE = toWrite({ resourceType: 'Patient', id: ID, gender: 'male' }, ID, 'update', 3);
 
 const lookup = { identifierValues: ['1'], keys: [] };
-const door: Door = {
-  kind: 'name',
-  opening: { text: raw('select').raw, params: [] },
-  words: null,
-  choice: { site: SETTINGS.site, clientId: SETTINGS.clientId },
-};
 
-/** The patient's content as it would be guessed next. @param given of a message that was stored */
+/** The patient's content in the next snapshot. @param given of a message that was stored */
 function contentAfter(version: number, given: Partial<StoredMessage['effects']>): string | undefined {
-  const guesses = createGuesses();
+  const cache = createSnapshotCache();
   const rows = [{ ...PATIENT, version, body: '' }, NUMBER];
   const effects = { writes: [], merges: [], ...given };
-  guesses.learnStored({ found: { settings: SETTINGS, matches: [PATIENT] }, message: { lookup }, effects, rows }, 0);
-  const known = { settings: SETTINGS, sendersState: null, isControlIdReused: false };
-  return guesses.foundFor(known, door, { lookup }, 0)?.found[0]?.resource.body;
+  cache.keepStored({ site: 'site', lookup, before: [PATIENT], effects, rows }, 0);
+  return cache.matches('site', lookup, 0)?.find(({ role }) => role === 'patient')?.body;
 }
 
 test.each([

@@ -1,21 +1,26 @@
--- Takes a message: stores it and all its effects, where all that its answer was made from is still so; else nothing.
+-- Stores a message and its effects, where the snapshot that it was decided by still holds; else nothing.
 --   p_message { messageId, clientId, source, sourceAddress, tlsSubject, requestId, application, facility, controlId, sha256, type,
---     outcome, errors, why, actor, comment, jobId, hasFailed, senders: what mllp_candidates left in gateway.senders when the
---     key was chosen, null where nothing was chosen, settings: as hl7_settings_state, isControlIdReused: of a message that is
---     not stored yet, whether other bytes of its sender have its MSH-10, audit: as audit_add, keys: [{ key, field, value,
---     authority }] as hl7_message_key, elapsedMs: since it was received }; why is that of hl7_attempt, with 'received' a message that is not stored yet
+--     outcome, errors, actor, comment, jobId, hasFailed,
+--     why: as of hl7_attempt; of 'received' nothing is stored yet
+--     senders: what mllp_candidates left in gateway.senders when the API key was chosen; null where the key was named
+--     settings: as hl7_settings_state
+--     isControlIdReused: of a received message, whether other bytes of its sender have its MSH-10
+--     audit: as audit_add
+--     keys: [{ key, field, value, authority }] as hl7_message_key
+--     elapsedMs: since it was received }
+--   p_values, p_types, p_keys: as hl7_matches
+--   p_states: of the rows that hl7_matches gave, in the order of their bytes
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
---     met: [{ gone, kept }], ids of what merges make one, orders: [{ type, id, fields }], attention: [as attention_add], unnamed: [{ kind, name }], names without a URI,
---     in capitals, none twice, moved: [{ patient, domain, value }], numbers that a message only listed, and that another patient now has,
+--     met: [{ gone, kept }], ids of two resources that a merge makes one, orders: [{ type, id, fields }], attention: [as attention_add],
+--     unnamed: [{ kind, name }], names without a URI, in capitals, none twice,
+--     moved: [{ patient, domain, value }], identifiers that a message only listed, and that another patient now has,
 --     aliases: [as authority_alias_add] }
---   p_states: of the rows that hl7_known gave, in the order of their bytes.
--- One row: outcome is 'stored'; 'seen' when these very bytes were accepted before, with the first AA, unless an
--- administrator replays them; or 'retry' when something is no longer so, or the message has been stored meanwhile, and
--- nothing was stored. What the asker believed may be as old as it likes, or made up: it is compared here, under the locks.
+-- outcome: 'stored'; 'seen' when these bytes were accepted before, with the first AA, unless an administrator replays them;
+-- 'changed' when the snapshot no longer holds, or the message was stored meanwhile: then nothing was stored. The snapshot may be
+-- of any age, or invented: it is compared here, under the locks.
 -- Settings: migrations/README.md, "Plans".
-create or replace function hl7_take(p_site uuid, p_message json, p_raw bytea, p_ack bytea, p_values text[],
-  p_types text[], p_keys text[], p_states text[], p_effects json)
-returns table (outcome text, decided text, ack bytea)
+create or replace function hl7_store(p_site uuid, p_message json, p_raw bytea, p_ack bytea, p_values text[],
+  p_types text[], p_keys text[], p_states text[], p_effects json, out outcome text, out decided text, out ack bytea)
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -39,62 +44,53 @@ begin
     outcome text, errors json, why text, actor text, comment text, "jobId" uuid, "hasFailed" boolean, senders text,
     settings text, "isControlIdReused" boolean, audit json, keys json, "elapsedMs" integer);
 
-  -- The key was chosen among others, or by addresses, than there are now: whose the message is, is asked anew.
-  if m.senders <> coalesce(current_setting('gateway.senders', true), '') then
-    return query select 'retry', null::text, null::bytea;
-    return;
-  end if;
+  outcome := 'changed';
+  -- The API key was chosen among other candidates than there are now.
+  if m.senders <> coalesce(current_setting('gateway.senders', true), '') then return; end if;
 
-  -- Two messages about one patient take turns, also when the patient does not exist yet; so do a message and a FHIR
+  -- Two messages about one patient wait for each other, also when the patient does not exist yet; so do a message and a FHIR
   -- client's conditional create (edge/store/lock.ts).
   ignored := lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
-  -- Whoever gives a namespace a URI waits for the messages that do not know it yet (authorities_named).
+  -- A change of the URIs of namespaces waits for the messages that do not know it yet (authorities_named).
   ignored := pg_advisory_xact_lock_shared(hashtextextended(p_site || '|authorities', 0));
 
-  -- First of all, since also what was accepted before is answered by the settings.
-  if m.settings is distinct from hl7_settings_state(p_site, m."clientId") then
-    return query select 'retry', null::text, null::bytea;
-    return;
-  end if;
+  -- Before anything else: the settings decide on the answer to a retransmission too.
+  if m.settings is distinct from hl7_settings_state(p_site, m."clientId") then return; end if;
 
   if m.why = 'received' then
     select x.message_id into stored from hl7_message x
      where x.site_id = p_site and x.client_id = m."clientId" and x.sending_application = m.application
        and x.sending_facility = m.facility and x.control_id = m."controlId" and x.sha256 = m.sha256;
-    if found then
-      return query select * from hl7_accepted(p_site, stored);
-      return;
-    end if;
-    if m."isControlIdReused" is distinct from (m."controlId" <> '' and exists (
+    if not found and m."isControlIdReused" is distinct from (m."controlId" <> '' and exists (
         select from hl7_message x
          where x.site_id = p_site and x.client_id = m."clientId" and x.sending_application = m.application
            and x.sending_facility = m.facility and x.control_id = m."controlId" and x.sha256 <> m.sha256)) then
-      return query select 'retry', null::text, null::bytea;
       return;
     end if;
   else
-    -- Attempts at one message take turns, also where they find different patients.
-    select x.received_at into received
+    -- Attempts at one message wait for each other, also where they find different patients.
+    select x.message_id, x.received_at into stored, received
       from hl7_message x where x.site_id = p_site and x.message_id = m."messageId" for no key update;
-    if not found then
-      -- It was forgotten meanwhile (hl7_messages_forget).
-      return query select 'retry', null::text, null::bytea;
+    -- It was forgotten meanwhile (hl7_messages_forget).
+    if not found then return; end if;
+  end if;
+  if stored is not null then
+    -- The same bytes get the first AA again, whoever sends them. A step of a job that was run twice gets its own answer.
+    select a.outcome, a.ack into decided, ack from hl7_attempt a
+     where a.site_id = p_site and a.message_id = stored
+       and (m.why not in ('replayed', 'forced') and a.outcome = 'AA' or a.job_id = m."jobId")
+     order by a.outcome <> 'AA', a.number limit 1;
+    if found then
+      outcome := 'seen';
       return;
     end if;
-    if m.why not in ('replayed', 'forced') then
-      return query select * from hl7_accepted(p_site, m."messageId") a where a.outcome = 'seen';
-      if found then return; end if;
-    end if;
-    -- A step of a job that was run twice has its answer.
-    return query select 'seen', a.outcome, a.ack from hl7_attempt a
-      where a.site_id = p_site and a.message_id = m."messageId" and a.job_id = m."jobId";
-    if found then return; end if;
+    -- Stored meanwhile, and never accepted: it is decided about as a message that was resent.
+    if m.why = 'received' then return; end if;
   end if;
 
   if p_states is distinct from (
       select coalesce(array_agg(f.state order by f.state collate "C"), '{}')
-        from hl7_known(p_site, p_values, p_types, p_keys) f) then
-    return query select 'retry', null::text, null::bytea;
+        from hl7_matches(p_site, p_values, p_types, p_keys) f) then
     return;
   end if;
 
@@ -105,11 +101,8 @@ begin
       values (p_site, m."messageId", m."clientId", m.source, m."sourceAddress", m."requestId", m.application,
         m.facility, m."controlId", m.sha256, m.type, p_raw, m.outcome, p_ack, m.errors, m."hasFailed", m."tlsSubject")
       on conflict (site_id, client_id, sending_application, sending_facility, control_id, sha256) do nothing;
-    if not found then
-      -- Stored by a simultaneous request, which has been waited for: what it left is looked at.
-      return query select 'retry', null::text, null::bytea;
-      return;
-    end if;
+    -- Stored by a simultaneous request, which this one has waited for.
+    if not found then return; end if;
   else
     update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors, has_failed = m."hasFailed"
      where x.site_id = p_site and x.message_id = m."messageId";
@@ -223,5 +216,7 @@ begin
   ignored := audit_note(array[concat_ws(' ', 'message', 'Hl7Message', m."messageId")]);
   ignored := audit_add(p_site, m.audit);
 
-  return query select 'stored', m.outcome, p_ack;
+  outcome := 'stored';
+  decided := m.outcome;
+  ack := p_ack;
 end $$;

@@ -1,0 +1,71 @@
+/** Who sends a message, and how the database checks that at the beginning of each transaction about it. Selecting among keys is in `select-key.ts`. */
+import type { Header } from '../../../../shared/hl7/header.ts';
+import { plainAddress } from '../../../../shared/ip.ts';
+import { callerArguments, type CallerIdentity } from '../../../store/api-key.ts';
+import type { AuditAction, AuditBy } from '../../../store/audit.ts';
+import type { MessageIdentity } from '../../../store/hl7-snapshot.ts';
+import type { MllpPeer } from './select-key.ts';
+
+/** What a person is shown of a message, for the audit. */
+export interface Shown {
+  readonly action: AuditAction;
+  /** Of a stored message. */
+  readonly messageId: string | null;
+}
+
+export type Sender =
+  /** The bearer of an access token. */
+  | { readonly kind: 'caller'; readonly caller: CallerIdentity }
+  /** An API key that the gateway names itself, whatever the key's status: for a replay or a preview. */
+  | {
+      readonly kind: 'key';
+      readonly site: string;
+      readonly clientId: string;
+      /** Null for a preview. */
+      readonly by: AuditBy | null;
+      /** Null where no person is shown what is found. */
+      readonly shown: Shown | null;
+    }
+  /** A peer of an MLLP sidecar. */
+  | {
+      readonly kind: 'address';
+      readonly address: string;
+      /** The subject of the peer's certificate. */
+      readonly tlsSubject: string | undefined;
+      /** The sidecar's name. */
+      readonly sidecar: string;
+      /** The sites that the sidecar speaks for; undefined: all. */
+      readonly sites?: readonly string[] | undefined;
+    };
+
+/** How a transaction about a message begins: with one API key, or with an address and all keys that it may belong to. */
+export type Opening = {
+  /** The argument of `hl7_open`. */
+  readonly arguments: readonly string[];
+} & (
+  | { readonly kind: 'key'; readonly site: string; readonly clientId: string }
+  | {
+      readonly kind: 'address';
+      readonly peer: MllpPeer;
+      /** The sites that the sidecar speaks for; undefined: all. */
+      readonly sites: readonly string[] | undefined;
+    }
+);
+
+/** Finds who may have sent a message. */
+export function openingOf(sender: Sender, header: Header, { application, facility }: MessageIdentity): Opening {
+  if (sender.kind === 'key') return keyOpening(sender);
+  if (sender.kind === 'caller')
+    return { ...keyOpening(sender.caller), arguments: callerArguments(sender.caller).flat() };
+  const { address, tlsSubject = '', sites } = sender;
+  const { sendingApplication = '', sendingFacility = '' } = header;
+  const peer = { address, sendingApplication, sendingFacility, tlsSubject };
+  return { kind: 'address', arguments: [plainAddress(address), application, facility, tlsSubject], peer, sites };
+}
+
+export const keyOpening = ({ site, clientId }: { readonly site: string; readonly clientId: string }) =>
+  ({ kind: 'key', arguments: [site, clientId], site, clientId }) as const;
+
+/** Whether a message that begins so may be of the site. */
+export const isOpenTo = (opening: Opening, site: string): boolean =>
+  opening.kind === 'key' || opening.sites === undefined || opening.sites.includes(site);

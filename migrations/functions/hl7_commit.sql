@@ -1,0 +1,37 @@
+-- Commits a message: checks its sender, stores it with its effects (hl7_store) where the snapshot that it was decided by still
+-- holds, and returns the snapshot that is there now where it does not.
+--   p_deadline, p_lock_ms, p_work_ms: as limit_time, where this statement is a whole request: one that finds and writes by key,
+--     and is of bounded size. Else null, in a transaction that limits its own time
+--   p_opening: as hl7_open
+--   p_site, p_message … p_effects: as hl7_store
+-- One row: outcome, decided and ack as hl7_store returns them, ack in hexadecimal; candidates, senders and matches as hl7_load.
+-- They are null where the message was stored, except the matches, without contents, of a message that its sender sent:
+-- its isolate remembers them. began_at: of limit_time.
+create or replace function hl7_commit(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_opening text[], p_site uuid,
+  p_message json, p_raw bytea, p_ack bytea, p_values text[], p_types text[], p_keys text[], p_states text[], p_effects json)
+returns table (outcome text, decided text, ack text, candidates text, senders text, matches text, began_at bigint)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  stored record;
+  ignored text;
+begin
+  if p_deadline is not null then
+    began_at := limit_time(p_deadline, p_lock_ms, p_work_ms);
+  end if;
+  ignored := hl7_open(p_opening);
+  stored := hl7_store(p_site, p_message, p_raw, p_ack, p_values, p_types, p_keys, p_states, p_effects);
+  outcome := stored.outcome;
+  decided := stored.decided;
+  ack := encode(stored.ack, 'hex');
+  if outcome = 'changed' then
+    select l.candidates, l.senders, l.matches into candidates, senders, matches
+      from hl7_load(p_opening, p_message, p_values, p_types, p_keys, null) l;
+  elsif outcome = 'stored' and p_message ->> 'why' in ('received', 'resent') then
+    matches := hl7_matches_json(p_site, p_values, p_types, p_keys, false);
+  end if;
+  if p_deadline is not null then
+    ignored := assert_in_time(p_deadline);
+  end if;
+  return next;
+end $$;

@@ -1,0 +1,34 @@
+-- The snapshot that a message is decided by (edge/hl7/ingest/snapshot): which API keys may have sent it, with their settings, and
+-- the stored rows that it is about.
+--   p_opening: as hl7_open
+--   p_message: { application, facility, controlId, sha256 }
+--   p_values, p_types, p_keys: as hl7_matches
+--   p_shown: the action of the audit (edge/store/audit.ts) where a person is shown what is found, else null
+-- One row, each column a JSON list or null: candidates as hl7_open returns them, senders of hl7_sender, matches of hl7_matches
+-- with last_updated as a FHIR instant.
+create or replace function hl7_load(p_opening text[], p_message json, p_values text[], p_types text[], p_keys text[],
+  p_shown text)
+returns table (candidates text, senders text, matches text)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  -- Null where keys of several sites may be meant: then nothing is found, and the edge asks again by name.
+  site uuid;
+  ignored text;
+begin
+  candidates := hl7_open(p_opening);
+  site := nullif(current_setting('gateway.site', true), '')::uuid;
+  senders := (
+    select json_agg(s)
+      from hl7_sender(site, case when cardinality(p_opening) <> 4 then p_opening[2] end,
+        p_message ->> 'application', p_message ->> 'facility', p_message ->> 'controlId', p_message ->> 'sha256') s);
+  matches := hl7_matches_json(site, p_values, p_types, p_keys, true);
+  if p_shown is not null then
+    ignored := audit_note(array(
+      select concat_ws(' ', p_shown, r.type, r.id, r.patient_id)
+        from json_to_recordset(matches::json) as m(type text, id uuid)
+       cross join lateral (
+         select x.* from resource x where x.site_id = site and x.type = m.type and x.id = m.id limit 1) r));
+  end if;
+  return next;
+end $$;

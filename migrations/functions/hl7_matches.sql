@@ -1,0 +1,174 @@
+-- What a message finds: the patients that have one of the identifier values, the patients they were merged into (Patient.link of
+-- type replaced-by, here and not in the edge to save a round trip), and the resources that HL7 keys stand for with one of these
+-- patients. A row comes back once, however many keys find it. The order of rows means nothing.
+--   p_values: identifier values. Of each value 100 patients are found
+--   p_types[i], p_keys[i], none twice:
+--     Patient: JSON, [value, domain, …]: patients with the value in one of these domains are found first
+--     Observation, DiagnosticReport: JSON, [what, filler, placer, first minute, last minute, days …, and '' where no time is known].
+--       Of hl7_result. A row's key is [patient, what, at, place, numbers]. Of each key the newest 5,001 are found, one more than a
+--       message may have, and those without a time
+--     other types: a key of hl7_identity without its end, '@' and the patient's id
+--     '', of any type: what two of the patients may both have, for a merge of one into the other; also a document and the
+--       key under which another replaced it (edge/hl7/message/documents.ts)
+-- The roles: patient, identity and result are stored resources (hl7_match); number is an identifier, trait an earlier name or birth date.
+-- asked: the positions in p_keys, from 1, of the keys that found the row; one of them where there are more than 1,000, which no
+-- isolate remembers (edge/hl7/ingest/snapshot/record-cache.ts); null for what was found otherwise.
+-- Times that overlap are looked up together, and a time once, however many keys ask for it: an order may have thousands of results,
+-- and without an offset the minutes of two collections overlap.
+-- PL/pgSQL keeps the plans, and skips the statements that a message does not need: to plan, and even to begin, one statement for
+-- all costs more than the look-ups. The laterals with a limit are look-ups by key, one at a time, whatever the planner expects; those
+-- of hl7_result follow its index, so that a table without statistics is not read by another one. The keys are computed before,
+-- behind an offset: a policy keeps conditions that compute something out of an index (migrations/README.md, Rights).
+-- Settings: migrations/README.md, "Plans".
+create or replace function hl7_matches(p_site uuid, p_values text[], p_types text[], p_keys text[])
+returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
+  contributions text, asked integer[], state text)
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  own json := case when 'Patient' = any (p_types) then (
+    select json_object_agg(k.key::json ->> 0, k.key::json)
+      from unnest(p_types, p_keys) k (type, key) where k.type = 'Patient') end;
+  direct uuid[] := array(
+    select distinct c.id
+      from unnest(p_values) v (value)
+     cross join lateral (
+       select i.id from patient_identity i
+        where i.site_id = p_site and i.value = v.value
+        group by i.id
+        order by bool_or(own is not null
+            and i.domain in (select search_key(d) from json_array_elements_text(own -> v.value) d)) desc, i.id
+        limit 100) c
+     order by c.id);
+  patients uuid[];
+  survivors uuid[];
+  meeting text[];
+begin
+  if direct = '{}' then return; end if;
+  patients := direct;
+  survivors := direct;
+  -- A chain of links that somebody made too long, or a loop, ends.
+  for depth in 1 .. 16 loop
+    survivors := array(
+      select distinct r.replaced_by
+        from unnest(survivors) c (id)
+       cross join lateral (
+         select x.replaced_by from resource x where x.site_id = p_site and x.type = 'Patient' and x.id = c.id limit 1) r
+       where r.replaced_by <> all (patients));
+    exit when survivors = '{}';
+    patients := patients || survivors;
+  end loop;
+
+  return query
+  select f.* from unnest(patients) p (id) cross join lateral hl7_match(p_site, 'patient', '', 'Patient', p.id, null) f;
+  return query
+  select k.role, k.key, 'Patient', k.id, 0, null::timestamptz, '', '', null, null::integer[],
+         md5(concat_ws('|', k.role, k.key, 'Patient', k.id, 0))
+    from (
+      select 'number' as role, json_build_array(i.domain, i.value, i.number_type, i.led, i.is_assumed)::text as key, i.id
+        from unnest(direct) d (id)
+       cross join lateral (
+         select x.* from patient_identity x where x.site_id = p_site and x.id = d.id and x.value = any (p_values) offset 0) i
+      union all
+      select 'trait', t.trait, p.id
+        from unnest(patients) p (id)
+       cross join lateral (
+         select x.trait from patient_trait x where x.site_id = p_site and x.id = p.id order by x.trait limit 200) t) k;
+
+  if '' = any (p_keys) then
+    meeting := array(
+      select k.type from unnest(p_types, p_keys) k (type, key)
+       where k.key = '' and k.type not in ('Observation', 'DiagnosticReport'));
+    return query
+    select f.*
+      from (
+        select i.key, i.type, i.id, min(p.id::text) over same as first, max(p.id::text) over same as last
+          from unnest(patients) p (id)
+         cross join lateral (
+           select x.type, x.id from resource x
+            where x.site_id = p_site and x.patient_id = p.id and x.type = any (meeting) offset 0) c
+         cross join lateral (
+           select x.* from hl7_identity x
+            where x.site_id = p_site and x.type = c.type and x.id = c.id and x.key like '%@' || p.id::text offset 0) i
+        window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', ''))) m
+     cross join lateral hl7_match(p_site, 'identity', m.key, m.type, m.id, null) f
+     where m.first <> m.last;
+    -- Results of equal numbers, whoever gave them out, and of times that may be one.
+    return query
+    select f.*
+      from unnest(patients) p (id)
+     cross join lateral (
+       select x.* from hl7_result x where x.site_id = p_site and x.patient_id = p.id offset 0) i
+     cross join lateral (
+       select from unnest(patients) q (id)
+        cross join lateral (
+          select from hl7_result x
+           where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.what = i.what
+             and (x.filler <> '' and x.filler = i.filler or x.placer <> '' and x.placer = i.placer
+               or x.filler = '' and x.placer = '' and i.filler = '' and i.placer = '')
+             and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1) o
+        where q.id <> p.id limit 1) o
+     cross join lateral hl7_match(p_site, 'result',
+       json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, null) f;
+  end if;
+
+  if not p_types <@ array['Patient', 'Observation', 'DiagnosticReport'] then
+    return query
+    select f.*
+      from unnest(patients) p (id)
+     cross join lateral (
+       select t.type, t.key || '@' || p.id::text as key, t.n
+         from unnest(p_types, p_keys) with ordinality as t(type, key, n)
+        where t.type not in ('Patient', 'Observation', 'DiagnosticReport') offset 0) k
+     cross join lateral (
+       select x.* from hl7_identity x where x.site_id = p_site and x.type = k.type and x.key = k.key limit 1) i
+     cross join lateral hl7_match(p_site, 'identity', i.key, i.type, i.id, array[k.n::integer]) f;
+  end if;
+
+  if p_types && array['Observation', 'DiagnosticReport'] then
+    return query
+    select f.*
+      from (
+        select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct q.n) as asked
+          from unnest(patients) p (id)
+         cross join (
+           select b.type, b.what, b.filler, b.placer, min(b.first) as first, max(b.last) as last, count(*) as size,
+                  array_agg(b.n::integer) as ns, array_agg(b.first) as firsts, array_agg(b.last) as lasts
+             from (
+               select a.*, count(*) filter (where a.begins) over (same_order rows unbounded preceding) as together
+                 from (
+                   select t.*, t.first > max(t.last) over (same_order rows between unbounded preceding and 1 preceding) is not false as begins
+                     from (
+                       select u.type, u.key ->> 0 as what, u.key ->> 1 as filler, u.key ->> 2 as placer, d.first collate "C" as first,
+                              d.last collate "C" as last, u.n
+                         from (
+                           select x.type, x.key::json as key, x.n from unnest(p_types, p_keys) with ordinality as x(type, key, n)
+                            where x.type in ('Observation', 'DiagnosticReport') and x.key <> '' offset 0) u
+                        cross join lateral (
+                           select u.key ->> 3, u.key ->> 4
+                           union all
+                           select e.at, e.at from json_array_elements_text(u.key) with ordinality e(at, n) where e.n > 5) d(first, last)) t
+                   window same_order as (partition by t.type, t.what, t.filler, t.placer, t.last = '' order by t.first, t.last)) a
+               window same_order as (partition by a.type, a.what, a.filler, a.placer, a.last = '' order by a.first, a.last)) b
+            group by b.type, b.what, b.filler, b.placer, b.last = '', b.together offset 0) k
+         cross join lateral (
+           (select x.* from hl7_result x
+             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler
+               and (k.filler <> '' or (k.placer = '' and x.placer = '')) and x.at between k.first and k.last
+             order by x.at desc limit 5001 * k.size)
+           union all
+           (select x.* from hl7_result x
+             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
+               and k.placer <> '' and x.placer <> '' and x.at between k.first and k.last
+             order by x.at desc limit 5001 * k.size)) h
+         cross join lateral (
+           select q.n from unnest(k.ns, k.firsts, k.lasts) q(n, first, last)
+            where case when cardinality(p_keys) <= 1000 then h.at between q.first and q.last else q.n = k.ns[1] end) q
+         group by h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
+     cross join lateral hl7_match(p_site, 'result',
+       json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, i.asked) f;
+  end if;
+end $$;

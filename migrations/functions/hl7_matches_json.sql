@@ -1,0 +1,13 @@
+-- The rows of hl7_matches as a JSON list; null for none. p_with_contents false: meta and body are '', for an asker that has them.
+create or replace function hl7_matches_json(p_site uuid, p_values text[], p_types text[], p_keys text[],
+  p_with_contents boolean) returns text
+language plpgsql stable as $$
+begin
+  return (
+    select json_agg(json_build_object('role', m.role, 'key', m.key, 'type', m.type, 'id', m.id, 'version', m.version,
+             'last_updated', to_char(m.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+             'meta', case when p_with_contents then m.meta else '' end,
+             'body', case when p_with_contents then m.body else '' end,
+             'contributions', m.contributions, 'asked', m.asked, 'state', m.state))
+      from hl7_matches(p_site, p_values, p_types, p_keys) m);
+end $$;
