@@ -1,36 +1,37 @@
-/** The linter's rules. What may import what is a table: a room of the house that is not in a row's list is closed to it. */
+/** The linter's rules. That no folders import each other in a circle is a test: test/unit/folder-circles.test.ts. */
 
-/** The rooms of edge/ and what each may import of the others; platform may import everything. */
+/** The folders of edge/, each with those that it may import. platform may import all of them. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [],
-  // The programs and requests that integrators are shown.
+  // Programs and requests that integrators see.
   examples: [],
+  members: [],
   http: ['store'],
   jobs: ['store'],
   metrics: ['http', 'store'],
   alerts: ['jobs', 'http', 'store'],
-  oauth: ['jobs', 'http', 'store'],
-  // Of oauth only the bearer check: see ONLY_BEARER.
+  oauth: ['http', 'store'],
+  // oauth/bearer.ts only: ONLY_BEARER.
   fhir: ['oauth', 'jobs', 'http', 'store'],
   hl7: ['oauth', 'jobs', 'http', 'store'],
-  // Is given what other slices can do (edge/workbench.ts).
-  admin: ['jobs', 'http', 'store', 'examples'],
-  // Made of the slices' tables.
-  openapi: ['oauth', 'fhir', 'hl7', 'admin', 'http', 'store', 'examples'],
+  // edge/workbench.ts passes functions of the other slices in.
+  admin: ['members', 'examples', 'http', 'store'],
+  // The API reference is made from tables of the slices.
+  openapi: ['oauth', 'fhir', 'hl7', 'admin', 'examples', 'http', 'store'],
 };
 const NAMES = [...Object.keys(ROOMS), 'platform'];
 
 const closed = (regex: string, message: string) => ({ regex, message });
-const ONLY_BEARER = { group: ['**/oauth/*', '!**/oauth/bearer.ts'], message: 'of oauth only bearer.ts' };
-const NO_NODE = closed('^node:', 'node: only in platform, migrations, sidecar and test');
-const OUTSIDE = closed('\\.\\./(?:sidecar|migrations|test)/', 'edge imports edge and shared only');
+const ONLY_BEARER = { group: ['**/oauth/*', '!**/oauth/bearer.ts'], message: 'of edge/oauth import bearer.ts only' };
+const NO_NODE = closed('^node:', 'import node: only in edge/platform, migrations, sidecar and test');
+const OUTSIDE = closed('\\.\\./(?:sidecar|migrations|test)/', 'edge imports only edge and shared');
 
 const restrict = (files: readonly string[], ...patterns: readonly object[]) => ({
   files,
   rules: { 'no-restricted-imports': ['error', { patterns }] },
 });
 
-/** Folders in a room that are called as another room is: one step up from beside them they are the room's own. */
+/** Folders inside a room that have the name of another room, such as edge/admin/alerts. */
 const NAMESAKES: Readonly<Record<string, readonly string[]>> = { admin: ['alerts'] };
 
 const rooms = Object.entries(ROOMS).map(([room, open]) => {
@@ -42,7 +43,7 @@ const rooms = Object.entries(ROOMS).map(([room, open]) => {
     [`edge/${room}/**`],
     closed(
       `\\.\\./(?:${plain.join('|')})/|\\.\\./app\\.ts$${twice}`,
-      `edge/${room} imports of edge ${open.join(', ') || 'no room'}`,
+      `of the folders of edge, edge/${room} may import ${open.join(', ') || 'none'}`,
     ),
     ...(room !== 'openapi' && open.includes('oauth') ? [ONLY_BEARER] : []),
     NO_NODE,
@@ -103,13 +104,23 @@ export default {
     { files: ['test/**', 'migrations/**'], rules: { 'no-console': 'off' } },
     restrict(
       ['shared/**'],
-      closed('\\.\\./(?:edge|sidecar|test|migrations)/|^node:', 'shared/ is pure: no I/O, no other folder'),
+      closed(
+        '\\.\\./(?:edge|sidecar|test|migrations)/|^node:',
+        'shared is pure: it imports neither node: nor another folder',
+      ),
     ),
-    restrict(['sidecar/**'], closed('\\.\\./(?:edge|test|migrations)/', 'the sidecar imports shared/ only')),
-    restrict(['migrations/**'], closed('\\.\\./(?:edge|sidecar|test)/', 'migrations import shared/ only')),
+    restrict(['sidecar/**'], closed('\\.\\./(?:edge|test|migrations)/', 'sidecar imports only shared')),
+    restrict(['migrations/**'], closed('\\.\\./(?:edge|sidecar|test)/', 'migrations import only shared')),
     restrict(
       ['edge/**'],
-      closed('\\./platform/|\\.\\./app\\.ts$', 'nothing but its entry knows a runtime'),
+      closed('\\./platform/|\\.\\./app\\.ts$', 'only edge/platform imports a runtime and app.ts'),
+      NO_NODE,
+      OUTSIDE,
+    ),
+    // Every room imports them.
+    restrict(
+      ['edge/config.ts', 'edge/deps.ts'],
+      closed('^\\./[^/]+/', 'edge/config.ts and edge/deps.ts import no room'),
       NO_NODE,
       OUTSIDE,
     ),

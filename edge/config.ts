@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { isLoopbackHost, parseRange } from '../shared/ip.ts';
-import { ALL_PERMISSIONS, type GroupGrant } from './admin/staff/permissions.ts';
+import { ALL_PERMISSIONS, type GroupGrant } from './permissions.ts';
 
 /** The six names that the console shows, spelt as deployments have them (edge/docs/behaviour.md, Addresses and configuration). */
 export const ENDPOINT_NAMES = [

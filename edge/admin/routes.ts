@@ -1,5 +1,5 @@
 /**
- * The console and its JSON API (edge/docs/behaviour.md, Administration) as a table of contents. Errors are problem details below
+ * The routes of the console and of its JSON API (edge/docs/behaviour.md, Administration). Errors are problem details below
  * `/admin/api`, pages elsewhere.
  */
 import { Fault } from '../../shared/fault.ts';
@@ -40,26 +40,26 @@ import { addPeoplePages } from './people/routes.tsx';
 import { signingKeyOperations } from './signing-keys/operations.ts';
 import { addSigningKeyPage } from './signing-keys/routes.tsx';
 import { createAccess } from './staff/access.ts';
-import { addBackChannelLogout, LOGOUT_PATH } from './staff/back-channel-logout.ts';
+import { addBackChannelLogout, LOGOUT_PATH } from './sign-in/back-channel-logout.ts';
 import { createBearer } from './staff/bearer-token.ts';
-import { addSiteChoice } from './staff/choose-site.tsx';
+import { addSiteChoice } from './sign-in/choose-site.tsx';
 import { createProvider } from './staff/provider.ts';
 import { createProviderKeys } from './staff/provider-keys.ts';
 import { createRenew } from './staff/renew.ts';
 import { createSessions } from './staff/session.ts';
-import { addSignIn } from './staff/sign-in.ts';
-import { addSignedOut } from './staff/signed-out.tsx';
+import { addSignIn } from './sign-in/sign-in.ts';
+import { addSignedOut } from './sign-in/signed-out.tsx';
 import { createTokenSeal } from './staff/token-seal.ts';
 import type { AdminDeps, Console } from './web/console.ts';
-import { errorPage } from './web/error.tsx';
-import { unsentOf } from './web/unsent.tsx';
+import { errorPage } from './error-page.tsx';
+import { unsentOf } from './sign-in/unsent.tsx';
 import { workbenchOperations } from './workbench/operations.ts';
 import { addWorkbench } from './workbench/routes.tsx';
 import type { Workbench } from './workbench/workbench.ts';
 
 const ASSETS_PATH = '/admin/assets';
 
-/** Everything of `/admin/api`, also for the OpenAPI document. */
+/** All operations of `/admin/api`, also for the OpenAPI document. */
 export function adminOperations(deps: AdminDeps, workbench: Workbench): Operation[] {
   return [
     ...keyOperations(deps),
@@ -91,21 +91,21 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   const access = createAccess(deps, bearer, sessions, createRenew(deps, findProvider, sessions, tokens));
 
   app.use(async (c, next) => {
-    // No text of PostgreSQL can hold it, nor can a name or an id of ours.
-    if (c.req.url.includes('%00')) throw new Fault('malformed', 'an address cannot hold a NUL (%00)');
+    // PostgreSQL cannot store NUL in a text.
+    if (c.req.url.includes('%00')) throw new Fault('malformed', 'the address has a NUL (%00): remove it');
     const isAsset = c.req.path.startsWith(`${ASSETS_PATH}/`);
     const address = addressKey(deps.sourceAddress(c.req.raw));
     if (!isAsset && !(await deps.rateLimiter.allow('admin-address', address))) {
-      throw new Fault('throttled', 'too many requests from this address', { headers: AFTER_THE_WINDOW });
+      throw new Fault('throttled', 'too many requests from this address: wait a minute', { headers: AFTER_THE_WINDOW });
     }
     await next();
   });
-  // What is answered without the database is answered to sessions that have not ended all the same.
+  // A page that needs no data still asserts the session.
   app.use(async (c, next) => {
     await next();
-    if (c.error === undefined) await c.get('settle')?.();
+    if (c.error === undefined) await c.get('assertSession')?.();
   });
-  // For "4 min ago": a computer's own clock may be off (console.js).
+  // console.js computes "4 min ago" from it, because the computer's clock may be wrong.
   app.use('/admin/*', async (c, next) => {
     await next();
     c.header('Server-Timing', `now;desc=${deps.now()}`);
@@ -116,18 +116,18 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addBackChannelLogout(app, deps, findProvider, keysOf);
   addOperations(app, access, adminOperations(deps, workbench));
   addAssets(app, deps, ASSETS_PATH);
-  const console: Console = { deps, workbench, access };
+  const console: Console = { deps, access };
   addFeeds(app, console);
   addTraffic(app, console);
   addHealthPage(app, console);
   addKeyPages(app, console);
   addRequestPages(app, console);
-  addMessagePages(app, console);
+  addMessagePages(app, console, workbench);
   addReplayPages(app, console);
   addAttentionPages(app, console);
   addNamePages(app, console);
   addAlertPages(app, console);
-  addWorkbench(app, console);
+  addWorkbench(app, console, workbench);
   addAuditPages(app, console);
   addSettingsPages(app, console);
   addPeoplePages(app, console);
@@ -139,14 +139,14 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
     const fault = new Fault('not-found', 'there is nothing at this address');
     const requestId = c.get('requestId');
     if (isApi(c.req.path)) return problem(fault, requestId);
-    return errorPage(deps.config, fault, { requestId, session: await access.onlooker(c) });
+    return errorPage(deps.config, fault, { requestId, session: await access.sessionOfError(c) });
   });
 
   app.onError(async (error, c) => {
     const requestId = c.get('requestId');
     const fault = faultOf(error, deps.log, 'admin', requestId);
     if (isApi(c.req.path)) return problem(fault, requestId);
-    // Who is not signed in and wants to look at a page is brought there.
+    // A page that needs a session leads to the sign-in.
     if (fault?.kind === 'unauthenticated' && c.req.method === 'GET') {
       const { pathname, search } = new URL(c.req.url);
       const returnTo = encodeURIComponent(pathname.slice(pathname.indexOf('/admin')) + search);
@@ -155,9 +155,9 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
     if (fault?.kind === 'unauthenticated') {
       return errorPage(deps.config, fault, { requestId, unsent: await unsentOf(c, deps.config, sessions) });
     }
-    // Whoever asks too often, or while the database is away, has no question more asked of it for them.
-    const isAsked = fault?.kind !== 'throttled' && fault?.kind !== 'unavailable';
-    return errorPage(deps.config, fault, { requestId, session: isAsked ? await access.onlooker(c) : undefined });
+    // A throttled request, or one that the database cannot answer, causes no further query.
+    const mayQuery = fault?.kind !== 'throttled' && fault?.kind !== 'unavailable';
+    return errorPage(deps.config, fault, { requestId, session: mayQuery ? await access.sessionOfError(c) : undefined });
   });
 
   return app;

@@ -22,8 +22,8 @@ export interface GatewayEnv {
     requestId: string;
     /** Set by whoever finds out whose the request is, so that it is counted and logged. */
     use?: Use;
-    /** Set where a session is asserted by what the request asks the database: for a request that asks it nothing. */
-    settle?: () => Promise<void>;
+    /** Asserts the console session of a request that has run no query (edge/admin/staff/guard.ts). */
+    assertSession?: () => Promise<void>;
     /** What a page's form has posted, once it was read. */
     form?: URLSearchParams;
   };

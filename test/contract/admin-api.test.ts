@@ -147,8 +147,8 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       ['http', { jwks: null, jwksUri: 'http://keys.example.com/jwks.json' }, /^jwksUri: it must be https/],
       ['an address', { jwks: null, jwksUri: 'https://127.0.0.1/jwks.json' }, /^jwksUri: /],
       ['localhost', { jwks: null, jwksUri: 'https://localhost/jwks.json' }, /^jwksUri: /],
-      ['a member of ours', { clientId: 'svc-x' }, /^clientId: is set by the server/],
-      ['an unknown member', { tokenTtl: 1 }, /^tokenTtl: is not known/],
+      ['a member of ours', { clientId: 'svc-x' }, /^clientId: is set by the gateway/],
+      ['an unknown member', { tokenTtl: 1 }, /^tokenTtl: is unknown/],
     ])('refuses %s by the name of the field', async (_, members, expected) => {
       expect((await refused(members)).join('\n')).toMatch(expected);
     });

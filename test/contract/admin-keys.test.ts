@@ -294,9 +294,9 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     await getToken(stack.gateway.oauthBaseUrl, { clientId, privateJwk: fresh.closed });
     await until('the new one is noted', async () => (await usedOf()).length === 2);
     const { text } = await ask(`/admin/keys/${clientId}`);
-    expect(text.match(/can be taken out/g)).toHaveLength(1);
-    expect(text).toMatch(/2 tokens today/);
-    expect(text).toContain('Token requests, Last 24 hours: 2 accepted, 0 refused or failed');
+    expect(text.match(/can be removed/g)).toHaveLength(1);
+    expect(text).toMatch(/Today: 2 tokens/);
+    expect(text).toContain('Token requests, Last 24 hours: 2 accepted, 0 rejected or failed');
     const list = await ask('/admin/keys?q=Rotating');
     expect(list.text).toMatch(/Tokens today"><div>2</);
   });
@@ -371,7 +371,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       await db.client.query('update api_key set version = 5 where client_id = $1', [clientId]);
       const late = await ask(path, { version: '1', status: 'disabled', name: clientId });
       expect([late.status, await statusOf(clientId)]).toEqual([409, 'active']);
-      expect(late.text).toContain('changed meanwhile');
+      expect(late.text).toContain('was changed in the meantime');
       expect(late.text).toContain('name="version" value="5"');
       expect((await ask(path, { version: '5', status: 'disabled', name: clientId })).status).toBe(303);
       expect(await statusOf(clientId)).toBe('disabled');

@@ -78,7 +78,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     const refused = await post(copy, `/admin/keys/${clientId}/status`, { status: 'disabled', version: '1' });
     expect([refused.status, await refused.text()]).toEqual([
       401,
-      expect.stringContaining('what you typed is still in the form'),
+      expect.stringContaining('the form still has what you typed'),
     ]);
     const validated = await copy.ask(url('/admin/api/workbench/resource'), {
       method: 'POST',

@@ -78,7 +78,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
         403,
         false,
       ]);
-      expect(await refused.text()).toContain('the site of your account is not known to this gateway');
+      expect(await refused.text()).toContain('this gateway has no site of your account');
     } finally {
       await move(elsewhere, site);
     }

@@ -187,7 +187,7 @@ test.each([
   [[], /Usage/],
   [['site', 'destroy'], /there is no site destroy/],
   [['site', 'create'], /--name is needed/],
-  [['site', 'create', '--name', 'X', '--time-zone', 'Mars'], /not an IANA name/],
+  [['site', 'create', '--name', 'X', '--time-zone', 'Mars'], /not a known IANA name/],
   [['key', 'create', '--site', 'x', '--name', 'A'], /^there is no site x: `npm run -s admin -- site list`/],
   [['key', 'list', '--site', '0192f0c1-0000-7000-8000-000000000000'], /^there is no site 0192f0c1/],
   [['site', 'show', '--site', '0192f0c1-0000-7000-8000-000000000000'], /^there is no site 0192f0c1/],

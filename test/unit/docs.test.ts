@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 import { describe, expect, test } from 'vitest';
 
-import { PERMISSIONS } from '../../edge/admin/staff/permissions.ts';
+import { PERMISSIONS } from '../../edge/permissions.ts';
 import { CHAPTERS, SEARCH_INDEX } from '../../edge/docs/contents.ts';
 import { anchorOf, renderDocs } from '../../edge/platform/node/build-docs.ts';
 import { generatedConfiguration } from '../generate-configuration.ts';

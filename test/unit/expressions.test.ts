@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 
 import { isPem, readPem } from '../../edge/admin/keys/pem.ts';
-import { holdsPrivateKey, publicKeysAgain } from '../../edge/admin/keys/shown-again.ts';
+import { holdsPrivateKey, redactKeys } from '../../edge/members/redact.ts';
 import { uriTable } from '../../edge/admin/settings/uri-table.ts';
 import { toldOf } from '../../edge/fhir/refused-request.ts';
 import { Fault } from '../../shared/fault.ts';
@@ -17,8 +17,8 @@ test.each<[string, (size: number) => string, (text: string) => unknown]>([
   ['a label of PEM without an end', (size) => `BEGIN ${'A '.repeat(size)}`, holdsPrivateKey],
   ['PRIVATE KEY and spaces', (size) => `PRIVATE KEY${' '.repeat(size)}`, holdsPrivateKey],
   ['members of a JWK without a value', (size) => '"d":'.repeat(size), holdsPrivateKey],
-  ['quotes behind a member', (size) => `d:${'"'.repeat(size)}`, publicKeysAgain],
-  ['certificates, for ever begun', (size) => 'BEGIN CERT '.repeat(size), publicKeysAgain],
+  ['quotes behind a member', (size) => `d:${'"'.repeat(size)}`, redactKeys],
+  ['certificates, for ever begun', (size) => 'BEGIN CERT '.repeat(size), redactKeys],
   ['a label, for ever begun, as a key', (size) => 'BEGIN '.repeat(size), isPem],
   ['long dashes', (size) => '\u2013'.repeat(size), readPem],
   ['long dashes and spaces', (size) => '\u2013 '.repeat(size), readPem],

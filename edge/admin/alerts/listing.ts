@@ -21,7 +21,7 @@ import { ALERT_KINDS } from '../../store/alert.ts';
 import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
-import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
+import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
 
 export const alertQuery = z.strictObject({ ...paging, state: z.enum(ALERT_STATES).default('open') });
 

@@ -1,4 +1,4 @@
-/** Cursors of lists: where the next page begins, opaque to whoever passes them on. */
+/** Cursors of lists: the position at which the next page begins, opaque to clients. */
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -10,16 +10,17 @@ export function toCursor(position: readonly string[]): string {
 }
 
 const malformed = () =>
-  new Fault('malformed', 'the cursor is not one of ours', {
+  new Fault('malformed', 'cursor is not valid: send the `next` of an earlier page', {
     issues: [{ code: 'invalid', message: 'must be the `next` of an earlier page', at: 'cursor' }],
   });
 
-/** One part of a position. */
 type Part = Pick<RegExp, 'test'>;
 
 /**
- * @param shape what each part of the position looks like
- * @throws Fault `malformed` for anything that toCursor has not made
+ * Reads the position of a cursor; null for the first page.
+ *
+ * @param shape a pattern for each part of the position
+ * @throws Fault `malformed` for a text that toCursor did not make
  */
 export function fromCursor(cursor: string | undefined, ...shape: readonly Part[]): string[] | null {
   if (cursor === undefined || cursor === '') return null;
@@ -47,9 +48,10 @@ export interface List<T> {
 }
 
 /**
- * A page from rows that are one more than asked for, the last only telling that there is a next page.
+ * A page of rows.
  *
- * @param position where a row stands in the list's order
+ * @param rows up to limit + 1; the last is not shown, it says that there is a next page
+ * @param position the position of a row in the order of the list
  */
 export function toList<Row>(rows: readonly Row[], limit: number, position: (row: Row) => readonly string[]): List<Row> {
   const shown = rows.slice(0, limit);
@@ -58,7 +60,7 @@ export function toList<Row>(rows: readonly Row[], limit: number, position: (row:
   return { items: shown, next };
 }
 
-/** The same list with each row as it is answered. */
+/** Maps each row of a list to an item of the answer. */
 export const viewList = <Row, T>({ items, next }: List<Row>, view: (row: Row) => T): List<T> => ({
   items: items.map(view),
   next,

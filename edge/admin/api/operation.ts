@@ -1,6 +1,6 @@
 /**
- * An operation of `/admin/api` as a value: its path, what it needs, its schemas and what it does. Routes and the OpenAPI
- * document are both made from these, so that neither can say what the other does not.
+ * An operation of `/admin/api` as a value: its path, permission, schemas and handler. Routes and the OpenAPI document are
+ * made from the same values, so that they always agree.
  */
 import type { Context } from 'hono';
 import * as z from 'zod';
@@ -11,20 +11,20 @@ import type { GatewayEnv, Surface } from '../../http/surface.ts';
 import type { AuditActor } from '../../store/audit.ts';
 import type { Access } from '../staff/access.ts';
 import { parse, readJson } from './parse.ts';
-import type { Actor, Permission } from '../staff/permissions.ts';
+import type { Actor } from '../staff/actor.ts';
+import type { Permission } from '../../permissions.ts';
 
 export type Method = 'get' | 'post' | 'patch';
 
-/** What an operation is called with: everything parsed. */
+/** A parsed request. */
 export interface Call<Query, Body> {
   readonly actor: Actor;
-  /** The same for the audit. */
-  readonly asker: AuditActor;
-  /** As the caller may use it. */
+  readonly auditActor: AuditActor;
+  /** With the rights of the caller. */
   readonly database: Database;
   readonly query: Query;
   readonly body: Body;
-  /** A parameter of the path. */
+  /** Reads a parameter of the path. */
   readonly param: (name: string) => string;
   readonly header: (name: string) => string | undefined;
   readonly requestId: string;
@@ -39,22 +39,21 @@ interface Described<Query extends z.ZodType, Body extends z.ZodType> {
   readonly method: Method;
   /** Below `/admin/api`, parameters in braces: `/api-keys/{clientId}`. */
   readonly path: string;
-  /** To get in, any of these; an operation may ask for more once it knows what is asked. */
+  /** Any of these is enough to start; the handler may require another. */
   readonly permission: Permission | readonly Permission[];
   readonly summary: string;
   readonly description?: string;
   readonly query?: Query;
   readonly body?: Body;
   readonly maxBodyBytes?: number;
-  /** Of the answer, for the document. */
   readonly answer: z.ZodType;
-  /** 200 unless said. */
+  /** Default: 200. */
   readonly status?: 200 | 201;
   readonly needsIfMatch?: boolean;
   readonly handle: (call: Call<z.infer<Query>, z.infer<Body>>) => Promise<Answer>;
 }
 
-/** The same with its handler's types closed over. */
+/** An operation whose handler's types are closed over. */
 export interface Operation extends Omit<Described<z.ZodType, z.ZodType>, 'handle'> {
   readonly run: (c: Context<GatewayEnv>, access: Pick<Access, 'api'>, requestId: string) => Promise<Response>;
 }
@@ -69,7 +68,7 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
   return {
     ...rest,
     async run(c, access, requestId) {
-      const { actor, asker, database } = await access.api(c, described.permission);
+      const { actor, auditActor, database } = await access.api(c, described.permission);
       const query = parse(described.query ?? noQuery, c.req.query(), 'malformed', 'the query');
       const given =
         described.body === undefined
@@ -78,9 +77,9 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
       const body = described.body === undefined ? undefined : parse(described.body, given);
       const answer = await handle({
         actor,
-        asker,
+        auditActor,
         database,
-        // What the schemas of this operation gave is what its handler was declared to take.
+        // `parse` returned the output of these schemas, which are the types that the handler declares.
         query: query as z.infer<Query>,
         body: body as z.infer<Body>,
         param: (name) => c.req.param(name) ?? '',
@@ -97,7 +96,7 @@ export const API_PATH = '/admin/api';
 
 const toRoute = (path: string): string => `${API_PATH}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
 
-/** Adds the routes; a method that a path does not have is 405 with `Allow` (RFC 9110 §15.5.6). */
+/** Adds the routes. Another method of a path is 405 with `Allow` (RFC 9110 §15.5.6). */
 export function addOperations(app: Surface, access: Pick<Access, 'api'>, operations: readonly Operation[]): void {
   for (const each of operations) {
     app.on(each.method.toUpperCase(), toRoute(each.path), (c) => each.run(c, access, c.get('requestId')));
@@ -105,14 +104,14 @@ export function addOperations(app: Surface, access: Pick<Access, 'api'>, operati
   for (const path of new Set(operations.map((each) => each.path))) {
     const methods = operations.filter((each) => each.path === path).map(({ method }) => method.toUpperCase());
     app.all(toRoute(path), () => {
-      throw new Fault('method-not-allowed', `this path takes ${methods.join(', ')}`, {
+      throw new Fault('method-not-allowed', `this path accepts only ${methods.join(', ')}`, {
         headers: { Allow: methods.join(', ') },
       });
     });
   }
 }
 
-/** What lists take: how many, and from where. */
+/** The query parameters of every list. */
 export const paging = {
   limit: z.coerce
     .number({ error: 'must be a number from 1 to 200' })
@@ -120,8 +119,8 @@ export const paging = {
     .min(1, 'must be a number from 1 to 200')
     .max(200, 'must be a number from 1 to 200')
     .default(50)
-    .meta({ description: 'How many at most.' }),
-  cursor: z.string().optional().meta({ description: 'The `next` of the page before.' }),
+    .meta({ description: 'The most items of a page.' }),
+  cursor: z.string().optional().meta({ description: 'The `next` of the previous page.' }),
 };
 
 export const listOf = <Item extends z.ZodType>(item: Item) =>

@@ -1,4 +1,4 @@
-/** Parsing at the door of `/admin/api`: JSON within a limit, zod's findings as located issues. */
+/** Parses requests to `/admin/api`: JSON up to a size limit; each finding of zod becomes an issue with its place. */
 import { safeParse, type z } from 'zod';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
@@ -7,7 +7,7 @@ import { holdsTextOnly } from '../../../shared/text.ts';
 import { decodeUtf8, readBody } from '../../http/body.ts';
 
 const JSON_TYPES = /^application\/(?:json|merge-patch\+json)\s*(?:;|$)/i;
-/** Members that an answer has and a request may not. */
+/** Members of answers that a request must not send. */
 const SET_BY_SERVER = new Set([
   'site',
   'clientId',
@@ -36,14 +36,14 @@ function toIssues(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code !== 'unrecognized_keys') return [{ code: 'invalid', message: issue.message, at: place(issue.path) }];
   return issue.keys.map((key) => ({
     code: 'unknown',
-    message: SET_BY_SERVER.has(key) ? 'is set by the server' : 'is not known here',
+    message: SET_BY_SERVER.has(key) ? 'is set by the gateway: leave it out' : 'is unknown: leave it out',
     at: place([...issue.path, key]),
   }));
 }
 
 /**
- * @param what completes "… is not acceptable" in the message
- * @throws Fault `kind` with one issue for each finding, named by its field
+ * @param what names what was parsed, for the message: `the query`
+ * @throws Fault `kind` with one issue for each finding, at its field
  */
 export function parse<T extends z.ZodType>(
   schema: T,
@@ -51,32 +51,33 @@ export function parse<T extends z.ZodType>(
   kind: 'malformed' | 'invalid' = 'invalid',
   what = 'the content',
 ): z.infer<T> {
-  // Before any schema: whatever member it stands in, the database could not take it.
-  if (!holdsTextOnly(given)) throw new Fault(kind, `${what} is not acceptable: NUL and half a character are no text`);
+  // PostgreSQL cannot store these characters in any member.
+  if (!holdsTextOnly(given))
+    throw new Fault(kind, `${what} has a character that cannot be stored: remove NUL and unpaired surrogates`);
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.flatMap(toIssues);
   const fields = [...new Set(issues.map(({ at }) => at).filter((at) => at !== undefined && at !== ''))];
   const named = fields.length === 0 ? '' : `: ${fields.join(', ')}`;
-  throw new Fault(kind, `${what} is not acceptable${named}`, { issues });
+  throw new Fault(kind, `${what} is not valid${named}`, { issues });
 }
 
-/** What of an object could be read, and what is wrong with the rest. */
-export interface ReadAsFarAs {
+/** The members of an object that are valid, and the issues of the others. */
+export interface PartlyParsed {
   readonly data: Readonly<Record<string, unknown>>;
   readonly issues: readonly Issue[];
 }
 
 /**
- * As `parse`, but a member that is wrong does not hide the others, so that a rule can be tried on them too.
+ * Parses each member by itself, so that rules over several members can be checked although one is wrong.
  *
- * @throws Fault `invalid` for what is no such object at all
+ * @throws Fault `invalid` if `given` is not an object
  */
-export function parseAsFarAs<Shape extends z.ZodRawShape>(
+export function parseMembers<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   given: unknown,
   what: string,
-): ReadAsFarAs {
+): PartlyParsed {
   try {
     return { data: parse(schema, given, 'invalid', what), issues: [] };
   } catch (error) {

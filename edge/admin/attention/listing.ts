@@ -15,7 +15,7 @@ import {
 } from '../../store/admin-attention.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
-import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
+import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
 
 export const duplicateQuery = z.strictObject({
   ...paging,

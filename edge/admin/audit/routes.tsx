@@ -6,7 +6,7 @@ import type { Console } from '../web/console.ts';
 import { readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { instantMeant } from '../web/wall-clock.ts';
+import { readInstant } from '../web/wall-clock.ts';
 import { toAuditEvent } from './event.ts';
 import { auditFilter, auditQuery, exportAudit, findAudit } from './listing.ts';
 import { AuditList } from './list.tsx';
@@ -16,8 +16,8 @@ const { path: PLACE } = PLACES.audit;
 /** What a form of the page says, with its times as instants. */
 const asked = (query: Record<string, string>, timeZone: string) => ({
   ...query,
-  from: instantMeant(query['from'], timeZone),
-  to: instantMeant(query['to'], timeZone),
+  from: readInstant(query['from'], timeZone),
+  to: readInstant(query['to'], timeZone),
 });
 
 const encoder = new TextEncoder();

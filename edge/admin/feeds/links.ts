@@ -1,6 +1,6 @@
 /** Where each number of a feed leads: the messages or requests that it counts, for whoever may see them. */
 import type { Config } from '../../config.ts';
-import type { Permission } from '../staff/permissions.ts';
+import type { Permission } from '../../permissions.ts';
 import { linkTo } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 

@@ -4,7 +4,7 @@ import type { Console } from '../web/console.ts';
 import { Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Refreshed } from '../web/ui.tsx';
-import { instantMeant, wallTime } from '../web/wall-clock.ts';
+import { readInstant, wallTime } from '../web/wall-clock.ts';
 import { feedLinks } from './links.ts';
 import { FeedsPage } from './page.tsx';
 import { askFeeds } from './view.ts';
@@ -33,7 +33,7 @@ export function addFeeds(app: Surface, { deps, access }: Console): void {
     }
     const now = deps.now();
     const feeds = await askFeeds(database, site, now, permissions.has('site.api_keys.read'));
-    const today = instantMeant(`${wallTime(new Date(now).toISOString(), timeZone).day}T00:00`, timeZone);
+    const today = readInstant(`${wallTime(new Date(now).toISOString(), timeZone).day}T00:00`, timeZone);
     const page = (
       <Page title={PLACES.feeds.title} config={config} session={session} place={PLACE}>
         <Refreshed id="feeds" seconds={REFRESH_SECONDS}>

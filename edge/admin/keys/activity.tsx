@@ -1,4 +1,4 @@
-/** What a key has done in the last day and month, by surface: bars that need no script, and the same in words. */
+/** The use of an API key in the last day and month, by surface: bars that need no script, and the counts as text. */
 import { useContext } from 'hono/jsx';
 
 import type { KeyActivityRow } from '../../store/key-activity.ts';
@@ -6,7 +6,7 @@ import type { UsageSurface } from '../../store/usage.ts';
 import { Empty, TimeZone, When } from '../web/ui.tsx';
 import { wallTime } from '../web/wall-clock.ts';
 import type { KeyRow } from './statements.ts';
-import { todayOf } from './today.ts';
+import { usageToday } from './usage-today.ts';
 
 const SURFACES: Readonly<Record<UsageSurface, string>> = {
   token: 'Token requests',
@@ -28,7 +28,7 @@ interface Step {
   readonly refused: number;
 }
 
-/** Every step of a span, the last one being the one that is not over; those without anything are zero. */
+/** The steps of a span up to the current one; steps without requests are 0. */
 export function stepsOf(
   rows: readonly KeyActivityRow[],
   surface: string,
@@ -52,11 +52,11 @@ const GAP = 2;
 const Bars = ({ steps, label, isDays }: { steps: readonly Step[]; label: string; isDays: boolean }) => {
   const zone = useContext(TimeZone);
   const most = Math.max(1, ...steps.map(({ accepted, refused }) => accepted + refused));
-  // Something is never nothing to see.
-  const high = (count: number): number => (count === 0 ? 0 : Math.max(1.5, (count / most) * HEIGHT));
-  const said = (step: Step): string => {
+  // A small count stays visible.
+  const heightOf = (count: number): number => (count === 0 ? 0 : Math.max(1.5, (count / most) * HEIGHT));
+  const titleOf = (step: Step): string => {
     const { day, time } = wallTime(new Date(step.begins * 1000).toISOString(), isDays ? 'UTC' : zone);
-    return `${isDays ? day : `${day} ${time.slice(0, 5)}`}: ${step.accepted} accepted, ${step.refused} refused or failed`;
+    return `${isDays ? day : `${day} ${time.slice(0, 5)}`}: ${step.accepted} accepted, ${step.refused} rejected or failed`;
   };
   return (
     <svg
@@ -67,11 +67,11 @@ const Bars = ({ steps, label, isDays }: { steps: readonly Step[]; label: string;
       preserveAspectRatio="none"
     >
       {steps.map((step, at) => {
-        const [ok, bad] = [high(step.accepted), high(step.refused)];
+        const [ok, bad] = [heightOf(step.accepted), heightOf(step.refused)];
         const x = at * (BAR + GAP);
         return (
           <g>
-            <title>{said(step)}</title>
+            <title>{titleOf(step)}</title>
             <rect class="ground" x={x} y={0} width={BAR} height={HEIGHT} />
             <rect class="bad" x={x} y={HEIGHT - bad} width={BAR} height={bad} />
             <rect class="ok" x={x} y={Math.max(0, HEIGHT - bad - ok)} width={BAR} height={ok} />
@@ -89,7 +89,7 @@ interface ActivityProps {
   readonly keyRow: KeyRow;
   readonly activity: readonly KeyActivityRow[];
   readonly nowMs: number;
-  /** Where what was refused is explained. */
+  /** The list of rejected requests. */
   readonly requestsPath: string;
 }
 
@@ -99,11 +99,11 @@ export const Activity = ({ keyRow, activity, nowMs, requestsPath }: ActivityProp
     <section aria-labelledby="activity">
       <h2 id="activity">Activity</h2>
       {keyRow.last_used === null ? (
-        <Empty>It has not been used yet.</Empty>
+        <Empty>This key has not been used yet.</Empty>
       ) : (
         <p>
-          Last used <When at={keyRow.last_used} relative />, to a quarter of an hour; {todayOf(keyRow)} today.{' '}
-          <a href={requestsPath}>What was refused or failed</a>
+          Last used <When at={keyRow.last_used} relative />, to a quarter of an hour. Today: {usageToday(keyRow)}.{' '}
+          <a href={requestsPath}>Rejected and failed requests</a>
         </p>
       )}
       <div class="activity">
@@ -111,7 +111,7 @@ export const Activity = ({ keyRow, activity, nowMs, requestsPath }: ActivityProp
           SPANS.map((span) => {
             const steps = stepsOf(activity, surface, span, nowMs);
             const [accepted, refused] = [sum(steps, 'accepted'), sum(steps, 'refused')];
-            const words = `${accepted.toLocaleString('en')} accepted, ${refused.toLocaleString('en')} refused or failed`;
+            const words = `${accepted.toLocaleString('en')} accepted, ${refused.toLocaleString('en')} rejected or failed`;
             return (
               <figure>
                 <figcaption>

@@ -1,4 +1,4 @@
-/** What of DER (ITU-T X.690) public keys and certificates are made of: elements, and those within them. */
+/** Reads the elements of DER (ITU-T X.690), as public keys and certificates use them. */
 
 /** Identifier octets of universal types (X.690 §8.1.2). */
 export const TAG = { integer: 0x02, bitString: 0x03, oid: 0x06, sequence: 0x30 } as const;
@@ -6,15 +6,15 @@ export const TAG = { integer: 0x02, bitString: 0x03, oid: 0x06, sequence: 0x30 }
 export interface DerElement {
   readonly tag: number;
   readonly content: Uint8Array;
-  /** With its identifier and length. */
-  readonly whole: Uint8Array;
+  /** Identifier, length and content. */
+  readonly encoded: Uint8Array;
 }
 
 const MAX_LENGTH_OCTETS = 4;
 
 function elementAt(bytes: Uint8Array, start: number): DerElement | undefined {
   const [tag, first] = [bytes[start], bytes[start + 1]];
-  // Identifiers of several octets stand in no key.
+  // Keys have no identifiers of several octets.
   if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined;
   const octets = first < 0x80 ? 0 : first - 0x80;
   if (octets > MAX_LENGTH_OCTETS || first === 0x80) return undefined;
@@ -22,22 +22,22 @@ function elementAt(bytes: Uint8Array, start: number): DerElement | undefined {
   const length = octets === 0 ? first : bytes.subarray(start + 2, begin).reduce((sum, byte) => sum * 256 + byte, 0);
   const end = begin + length;
   if (end > bytes.length) return undefined;
-  return { tag, content: bytes.subarray(begin, end), whole: bytes.subarray(start, end) };
+  return { tag, content: bytes.subarray(begin, end), encoded: bytes.subarray(start, end) };
 }
 
-/** The elements that these bytes are, one behind the other; undefined where they are not DER to their end. */
+/** The consecutive elements of these bytes; undefined if they are not DER to the end. */
 export function elementsOf(bytes: Uint8Array): readonly DerElement[] | undefined {
   const elements: DerElement[] = [];
   for (let at = 0; at < bytes.length;) {
     const element = elementAt(bytes, at);
     if (element === undefined) return undefined;
     elements.push(element);
-    at += element.whole.length;
+    at += element.encoded.length;
   }
   return elements;
 }
 
-/** The elements of a SEQUENCE that is all there is. */
+/** The elements of a SEQUENCE; undefined if the bytes are anything else. */
 export function sequenceOf(bytes: Uint8Array): readonly DerElement[] | undefined {
   const elements = elementsOf(bytes);
   const [only] = elements ?? [];

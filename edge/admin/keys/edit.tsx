@@ -1,11 +1,11 @@
-/** The form of an API key: a new one, one that is changed, and either again where it was not accepted. */
+/** The form of an API key: new, changed, or shown again after an error. */
 import type { Context } from 'hono';
 
 import type { Fault } from '../../../shared/fault.ts';
 import type { Fold } from '../record/fields.tsx';
 import { isOfForm, RecordForm, statusOfForm, titleOfForm, versionOf } from '../record/form.tsx';
-import { type FieldTexts, initialTexts, textsOfForm, textsOfRecord, toBody } from '../record/texts.ts';
-import { requirePermission } from '../staff/permissions.ts';
+import { type FieldTexts, initialTexts, textsOfForm, textsOfRecord, toBody } from '../../members/texts.ts';
+import { requirePermission } from '../staff/actor.ts';
 import type { Session } from '../staff/session.ts';
 import { readForm } from '../web/form.ts';
 import type { Console } from '../web/console.ts';
@@ -17,7 +17,7 @@ import { CheckUri, MakeKey } from './make-key.tsx';
 import { Presets } from './preset-choice.tsx';
 import { presetNamed, textsOfPreset } from './presets.ts';
 import { KEY_MEMBERS, KEY_SECTIONS } from './record.ts';
-import { shownAgain } from './shown-again.ts';
+import { redactTexts } from '../../members/redact.ts';
 import { viewKey } from './view.ts';
 
 const { path: PLACE } = PLACES.keys;
@@ -25,21 +25,21 @@ const { path: PLACE } = PLACES.keys;
 interface FormState {
   readonly texts: FieldTexts;
   readonly fault?: Fault;
-  /** What is edited; undefined to create. */
+  /** Undefined for a new key. */
   readonly key?: { readonly clientId: string; readonly name: string; readonly version: number };
-  /** By which the form was filled in; '' for none, undefined where none is offered. */
+  /** The chosen preset; '' for none, undefined if the form offers none. */
   readonly preset?: string;
 }
 
 /**
- * Which parts of the form are open: those that the chosen protocols cannot do without, and of a key that is changed all
- * that mean something for it.
+ * The open sections of the form: those that a chosen protocol requires; for a changed key also those that apply to its
+ * protocols.
  */
 function foldsOf(texts: FieldTexts, isNew: boolean): ReadonlyMap<string, Fold> {
   const chosen = texts['protocols'] ?? [];
-  const fold = (opensFor: readonly string[], isNeeded: boolean): Fold => ({
-    isOpen: isNeeded && opensFor.some((protocol) => chosen.includes(protocol)),
-    opensFor: isNeeded ? opensFor : [],
+  const fold = (opensFor: readonly string[], mayOpen: boolean): Fold => ({
+    isOpen: mayOpen && opensFor.some((protocol) => chosen.includes(protocol)),
+    opensFor: mayOpen ? opensFor : [],
   });
   const hl7 = fold(['hl7', 'hl7-mllp'], !isNew);
   return new Map([
@@ -87,7 +87,7 @@ function formPage(
   return respond(config, page, statusOfForm(fault));
 }
 
-/** Empty, filled in for what most keys are for (`preset`), or as another key is (`from`), without its public keys. */
+/** The form for a new key: empty, filled in by a preset, or copied from another key without its public keys (`from`). */
 export async function newForm(console: Console, c: Context): Promise<Response> {
   const session = await console.access.page(c, 'site.api_keys.create');
   const { preset: name, from } = c.req.query();
@@ -95,7 +95,7 @@ export async function newForm(console: Console, c: Context): Promise<Response> {
     requirePermission(session.actor, 'site.api_keys.read');
     const row = await requireKey(session.database, session.actor.site, from);
     const texts = textsOfRecord(KEY_MEMBERS, viewKey(row));
-    // A public key is one client's, and two keys of one name are taken for each other.
+    // A public key belongs to one client, and two keys of one name would be confused.
     return formPage(console, session, { texts: { ...texts, name: [`Copy of ${row.name}`], jwks: [], jwksUri: [] } });
   }
   const preset = presetNamed(name);
@@ -109,10 +109,10 @@ export async function create(console: Console, c: Context): Promise<Response> {
   const texts = textsOfForm(KEY_MEMBERS, await readForm(c));
   try {
     const { key } = await createKey({ ...deps, database: session.database }, session.actor, toBody(KEY_MEMBERS, texts));
-    return c.redirect(`${linkTo(deps.config, PLACE)}/${key.client_id}?saved=created&look=1`, 303);
+    return c.redirect(`${linkTo(deps.config, PLACE)}/${key.client_id}?saved=created&check=1`, 303);
   } catch (error) {
     if (!isOfForm(error)) throw error;
-    return formPage(console, session, { texts: shownAgain(texts), fault: error });
+    return formPage(console, session, { texts: redactTexts(texts), fault: error });
   }
 }
 
@@ -132,11 +132,11 @@ export async function change(console: Console, c: Context, clientId: string): Pr
   try {
     const body = toBody(KEY_MEMBERS, texts);
     await changeKey({ ...deps, database: session.database }, session.actor, clientId, [version], body);
-    return c.redirect(`${linkTo(deps.config, PLACE)}/${clientId}?saved=changed&look=1`, 303);
+    return c.redirect(`${linkTo(deps.config, PLACE)}/${clientId}?saved=changed&check=1`, 303);
   } catch (error) {
     if (!isOfForm(error)) throw error;
     const { name } = await requireKey(session.database, session.actor.site, clientId);
-    // The version stays the one that was read, so that saving again cannot overwrite what nobody has seen.
-    return formPage(console, session, { texts: shownAgain(texts), fault: error, key: { clientId, name, version } });
+    // The version stays, so that saving again cannot overwrite a change that the administrator has not seen.
+    return formPage(console, session, { texts: redactTexts(texts), fault: error, key: { clientId, name, version } });
   }
 }

@@ -8,7 +8,7 @@ import { PLACES } from '../web/places.ts';
 import { Code, Fact } from '../web/ui.tsx';
 import { handoverOf, type HandoverPart, toMarkdown } from './handover.ts';
 import { requireKey } from './keys.ts';
-import { lookAt } from './look.ts';
+import { lookAt } from './stored-keys.ts';
 
 const { path: PLACE } = PLACES.keys;
 

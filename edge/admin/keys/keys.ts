@@ -1,6 +1,6 @@
 /**
- * Creating and changing API keys, the same for the console and its JSON API: parse, check the record as a whole, look at
- * its JWKS, write it with its history. The second of two administrators who edit one version is told.
+ * Creates and changes API keys for the console and its JSON API: parse, check the rules, inspect the JWKS, write the key and
+ * its history. Of two changes to one version the second fails.
  */
 import * as z from 'zod';
 
@@ -8,18 +8,18 @@ import { Fault, type Issue } from '../../../shared/fault.ts';
 import type { Database, Deps } from '../../deps.ts';
 import type { GuardedFetching } from '../../http/guarded-fetch.ts';
 import { changedMeanwhile } from '../api/if-match.ts';
-import { parseAsFarAs } from '../api/parse.ts';
-import { newRecord, recordChange, toColumns } from '../record/member.ts';
+import { parseMembers } from '../api/parse.ts';
+import { newRecord, recordChange, toColumns } from '../../members/member.ts';
 import { noSuchSite } from '../settings/site.ts';
-import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
+import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
 import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from './record.ts';
 import { readPublicKeys } from './public-keys.ts';
 import {
   checkTogether,
   type JwksFindings,
-  lookAtKeys,
+  inspectKeys,
   MAX_JWKS_CHARACTERS,
-  NOTHING_SEEN,
+  NOT_INSPECTED,
   refusal,
   type Rules,
   thumbprintsOf,
@@ -29,12 +29,10 @@ import { keyRefused } from '../../store/admin-key.ts';
 import { inSite } from '../../store/in-site.ts';
 import { siteAddresses, type SiteAddressRow } from '../../store/site-address.ts';
 
-/** What creates a key: only what is required must be there. */
 export const newKey = newRecord(KEY_MEMBERS);
-/** What changes a key: the members that change. */
 export const keyChange = recordChange(KEY_MEMBERS);
 
-/** What of a runtime making keys needs: also a program without one. */
+/** Also for commands, which have no runtime. */
 export type KeyDeps = Pick<Deps, 'database'> & GuardedFetching;
 
 export interface SavedKey {
@@ -44,26 +42,26 @@ export interface SavedKey {
 
 export const noSuchKey = () => new Fault('not-found', 'no such API key');
 
-/** A key of the site. @throws Fault `not-found` */
+/** Reads a key of the site. @throws Fault `not-found` */
 export async function requireKey(database: Database, site: string, clientId: string): Promise<KeyRow> {
   const [key] = await inSite(database, site).run(readKey(site, clientId));
   if (key === undefined) throw noSuchKey();
   return key;
 }
 
-/** @throws Fault `invalid` naming each field; `forbidden` without the permission */
+/** @throws Fault `invalid` with an issue for each field; `forbidden` without the permission */
 export async function createKey(deps: KeyDeps, actor: Actor, body: unknown): Promise<SavedKey> {
   requirePermission(actor, 'site.api_keys.create');
-  const { data, issues } = parseAsFarAs(newKey, body, 'the API key');
+  const { data, issues } = parseMembers(newKey, body, 'the API key');
   const given = toColumns(KEY_MEMBERS, data);
-  // A list without any protocol says as little as none at all.
+  // An empty list counts as left out.
   const protocols = given.protocols?.length === 0 ? DEFAULT_PROTOCOLS : given.protocols;
   const record = protocols === undefined ? given : { ...given, protocols };
   return save(deps, actor, { clientId: `svc-${crypto.randomUUID()}`, current: null, expected: null, record, issues });
 }
 
-/** Which permission each kind of change needs: disabling is a right of its own. */
-function requireRights(actor: Actor, { status, ...others }: Partial<KeyRecord>): void {
+/** Checks the permissions of a change: disabling has its own. */
+function requirePermissions(actor: Actor, { status, ...others }: Partial<KeyRecord>): void {
   if (status === 'disabled') requirePermission(actor, 'site.api_keys.disable');
   if (status === 'active' || Object.keys(others).length > 0 || status === undefined) {
     requirePermission(actor, 'site.api_keys.update');
@@ -71,8 +69,8 @@ function requireRights(actor: Actor, { status, ...others }: Partial<KeyRecord>):
 }
 
 /**
- * @param expected the versions that may be overwritten; none of them meaning any
- * @throws Fault `not-found`, `precondition-failed` for another version, `invalid` naming each field
+ * @param expected the versions that may be overwritten; an empty list for any
+ * @throws Fault `not-found`, `precondition-failed` for another version, `invalid` with an issue for each field
  */
 export async function changeKey(
   deps: KeyDeps,
@@ -82,26 +80,26 @@ export async function changeKey(
   body: unknown,
 ): Promise<SavedKey> {
   const current = await requireKey(deps.database, actor.site, clientId);
-  const { data, issues } = parseAsFarAs(keyChange, body, 'the change');
+  const { data, issues } = parseMembers(keyChange, body, 'the change');
   const record = toColumns(KEY_MEMBERS, data);
-  requireRights(actor, record);
+  requirePermissions(actor, record);
   if (expected.length > 0 && !expected.includes(current.version))
-    throw changedMeanwhile('the key was', current.version);
+    throw changedMeanwhile('the API key', current.version);
   return save(deps, actor, { clientId, current, expected, record, issues });
 }
 
 interface Saving {
   readonly clientId: string;
-  /** Null to create. */
+  /** Null for a new key. */
   readonly current: KeyRow | null;
   readonly expected: readonly number[] | null;
-  /** What could be read of what was sent. */
+  /** The valid members of the request. */
   readonly record: Partial<KeyRecord>;
-  /** What is wrong with the rest. */
+  /** The issues of the other members. */
   readonly issues: readonly Issue[];
 }
 
-/** The inline public keys as the JWKS that is kept. */
+/** Converts inline public keys to the JWKS that is stored. */
 async function withJwks(record: Partial<KeyRecord>): Promise<{ record: Partial<KeyRecord>; issues: readonly Issue[] }> {
   if (typeof record.jwks !== 'string' || record.jwks.length > MAX_JWKS_CHARACTERS) return { record, issues: [] };
   const read = await readPublicKeys(record.jwks);
@@ -109,35 +107,35 @@ async function withJwks(record: Partial<KeyRecord>): Promise<{ record: Partial<K
   return { record, issues: [{ code: 'invalid', message: read.problem, at: 'jwks' }] };
 }
 
-/** Everything that is wrong is found before any of it is told. */
+/** Reports all issues at once, those that only the database finds included. */
 async function save(deps: KeyDeps, actor: Actor, saving: Saving): Promise<SavedKey> {
   const { clientId, current, expected } = saving;
   const { record, issues } = await withJwks(saving.record);
   const found = [...saving.issues, ...issues];
-  const whole = { ...current, ...record };
-  const rules = rulesOf(whole, found);
-  // Keys that do not change are not looked at again: disabling must work also when they have become unacceptable.
-  const isLooked = current === null || 'jwks' in record || 'jwks_uri' in record;
-  const broken = current === null || isRuleTouched(record) ? checkTogether(rules) : [];
+  const merged = { ...current, ...record };
+  const rules = rulesOf(merged, found);
+  // Unchanged keys are not inspected again, so that a key whose JWKS is no longer acceptable can be disabled.
+  const isInspected = current === null || 'jwks' in record || 'jwks_uri' in record;
+  const broken = current === null || isRuleChanged(record) ? checkTogether(rules) : [];
   const located = new Set(found.map(({ at }) => at));
-  // One finding of a field is enough: what could not be read as keys is not looked at as a JWKS.
-  const looked = {
+  // A field that already has an issue is not inspected.
+  const inspected = {
     jwksUri: located.has('jwksUri') ? null : rules.jwksUri,
     jwks: located.has('jwks') ? null : rules.jwks,
   };
-  const { issues: ofKeys, findings } = isLooked ? await lookAtKeys(deps, looked) : NOTHING_SEEN;
+  const { issues: ofKeys, findings } = isInspected ? await inspectKeys(deps, inspected) : NOT_INSPECTED;
   const wrong = [...found, ...broken.filter(({ at }) => !located.has(at)), ...ofKeys];
 
   const database = inSite(deps.database, actor.site);
   const { owned, foreign, names } = await thumbprintsOf(findings, rules.jwks !== null);
-  const ofOthers = () =>
-    foundByDatabase(database, actor.site, clientId, {
+  const databaseIssues = () =>
+    issuesOfDatabase(database, actor.site, clientId, {
       thumbprints: [...owned, ...foreign],
       names,
       keysField: rules.jwks === null ? 'jwksUri' : 'jwks',
-      sender: isSenderRead(found) && isSenderTouched(current, record) ? whole : undefined,
+      sender: isSenderValid(found) && isSenderChanged(current, record) ? merged : undefined,
     });
-  if (wrong.length > 0) throw refusal([...wrong, ...(await ofOthers())]);
+  if (wrong.length > 0) throw refusal([...wrong, ...(await databaseIssues())]);
 
   const write = writeKey({
     site: actor.site,
@@ -145,41 +143,41 @@ async function save(deps: KeyDeps, actor: Actor, saving: Saving): Promise<SavedK
     expected,
     by: authorOf(actor),
     record,
-    ownedThumbprints: isLooked ? owned : null,
+    ownedThumbprints: isInspected ? owned : null,
     foreignThumbprints: foreign,
   });
   const [[written], [key]] = await database
     .batch([write, readKey(actor.site, clientId)])
     .catch(async (error: unknown) => {
       if (!(error instanceof Fault) || error.rows === undefined) throw error;
-      const refused = await ofOthers();
+      const refused = await databaseIssues();
       throw refused.length > 0 ? refusal(refused) : error;
     });
-  if (written?.outcome === 'version') throw changedMeanwhile('the key was', written.version);
+  if (written?.outcome === 'version') throw changedMeanwhile('the API key', written.version);
   if (key === undefined || written?.outcome === 'missing') throw missing(expected);
   return { key, findings };
 }
 
-/** What the rules look at. A member that could not be read counts as given, since it has a finding of its own. */
-function rulesOf(whole: Partial<KeyRecord>, found: readonly Issue[]): Rules {
-  const isUnread = (member: string) => found.some(({ at }) => fieldAt(at) === member);
+/** The members that the rules check. A member that is not valid counts as given: it has an issue already. */
+function rulesOf(merged: Partial<KeyRecord>, found: readonly Issue[]): Rules {
+  const isInvalid = (member: string) => found.some(({ at }) => fieldAt(at) === member);
   return {
-    jwksUri: isUnread('jwksUri') ? UNREAD : (whole.jwks_uri ?? null),
-    jwks: whole.jwks ?? null,
-    protocols: whole.protocols ?? [UNREAD],
-    allowedIps: whole.allowed_ips ?? [UNREAD],
+    jwksUri: isInvalid('jwksUri') ? INVALID : (merged.jwks_uri ?? null),
+    jwks: merged.jwks ?? null,
+    protocols: merged.protocols ?? [INVALID],
+    allowedIps: merged.allowed_ips ?? [INVALID],
   };
 }
 
-/** Stands for what could not be read. */
-const UNREAD = '?';
+/** In place of a member that is not valid. */
+const INVALID = '?';
 
 const RULE_COLUMNS = ['jwks', 'jwks_uri', 'protocols', 'allowed_ips'] as const satisfies readonly (keyof KeyRecord)[];
-const isRuleTouched = (record: Partial<KeyRecord>): boolean => RULE_COLUMNS.some((column) => column in record);
+const isRuleChanged = (record: Partial<KeyRecord>): boolean => RULE_COLUMNS.some((column) => column in record);
 
 const missing = (expected: readonly number[] | null) => (expected === null ? noSuchSite() : noSuchKey());
 
-/** What a key for MLLP says of its senders: columns, and the fields they come from. */
+/** The columns that select MLLP senders, and their fields. */
 const SENDER = [
   ['protocols', 'protocols'],
   ['allowed_ips', 'allowedIps'],
@@ -190,32 +188,31 @@ const SENDER = [
 
 const fieldAt = (at: string | undefined): string | undefined => at?.split(/[.[]/)[0];
 
-/** Whether all of it could be read. */
-const isSenderRead = (found: readonly Issue[]): boolean =>
+/** True if all of these fields are valid. */
+const isSenderValid = (found: readonly Issue[]): boolean =>
   !found.some(({ at }) => SENDER.some(([, field]) => field === fieldAt(at)));
 
-/** As api_key_write.sql says it: what is as it was is not judged again, unless the key is enabled. */
-const isSenderTouched = (current: KeyRow | null, record: Partial<KeyRecord>): boolean =>
+/** The same as in api_key_write.sql: unchanged columns are not checked again, unless the key is enabled. */
+const isSenderChanged = (current: KeyRow | null, record: Partial<KeyRecord>): boolean =>
   current === null ||
   (current.status !== 'active' && record.status === 'active') ||
   SENDER.some(([column]) => column in record && String(record[column]) !== String(current[column]));
 
-interface AskedOfDatabase {
+interface DatabaseCheck {
   readonly thumbprints: readonly string[];
-  /** What the key at each of these positions calls itself. */
+  /** The kid of each thumbprint, or its number. */
   readonly names: readonly string[];
-  /** Where they were given. */
   readonly keysField: 'jwks' | 'jwksUri';
-  /** The key whose addresses are to be judged. */
+  /** The key whose addresses are checked; undefined if they are unchanged or not valid. */
   readonly sender: Partial<KeyRecord> | undefined;
 }
 
-/** What only the database knows, as findings beside the fields: public keys of others, and addresses that are not the site's. */
-async function foundByDatabase(
+/** The issues that only the database finds: public keys of other clients, and addresses that are not the site's. */
+async function issuesOfDatabase(
   database: Database,
   site: string,
   clientId: string,
-  { thumbprints, names, keysField, sender }: AskedOfDatabase,
+  { thumbprints, names, keysField, sender }: DatabaseCheck,
 ): Promise<Issue[]> {
   const allowedIps = sender?.protocols?.includes('hl7-mllp') === true ? (sender.allowed_ips ?? []) : [];
   if (thumbprints.length === 0 && allowedIps.length === 0) return [];
@@ -227,19 +224,19 @@ async function foundByDatabase(
     tlsSubject: sender?.tls_subject ?? null,
   };
   const [[refused], own] = await database.batch([keyRefused(site, clientId, asked), siteAddresses(site)]);
-  const ranges = own.map(({ range, ...only }) => [range, ...sendersTold(only)].join(' '));
-  const known = ranges.length === 0 ? 'none are so far' : `these are: ${ranges.join(', ')}`;
+  const ranges = own.map(({ range, ...only }) => [range, ...senderFilters(only)].join(' '));
+  const known = ranges.length === 0 ? 'none so far' : ranges.join(', ');
   return [
     ...positionsIn(refused?.taken).map((position) => ({
       code: 'duplicate',
-      message: `the public key ${names[position] ?? ''} already belongs to another API key: make a key pair for each client`,
+      message: `the public key ${names[position] ?? ''} already belongs to another API key: make a new key pair`,
       at: keysField,
     })),
     ...positionsIn(refused?.foreign).map((position) => ({
       code: 'invalid',
       message:
-        `${allowedIps[position] ?? ''} is not among the source addresses that the operator of the gateway has assigned ` +
-        `to this site for such senders (${known}): choose from them, or ask the operator`,
+        `${allowedIps[position] ?? ''} is outside the addresses that the operator has assigned to this site for such ` +
+        `senders (${known}): choose one of them, or ask the operator`,
       at: 'allowedIps',
     })),
   ];
@@ -247,8 +244,8 @@ async function foundByDatabase(
 
 const positionsIn = (json: string | null | undefined): number[] => z.array(z.number()).parse(JSON.parse(json ?? '[]'));
 
-/** Which senders an assignment is for, where not for all. */
-function sendersTold({ application, facility, tls_subject: subject }: Omit<SiteAddressRow, 'range'>): string[] {
+/** The sender filters of an assignment, if it has any. */
+function senderFilters({ application, facility, tls_subject: subject }: Omit<SiteAddressRow, 'range'>): string[] {
   const marks = [
     ...(application === '' ? [] : [`MSH-3 ${application}`]),
     ...(facility === '' ? [] : [`MSH-4 ${facility}`]),

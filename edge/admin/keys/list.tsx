@@ -49,11 +49,11 @@ export const KeyList = ({ list, query, path, mayCreate }: KeyListProps) => (
       />
     </Filter>
     {list.items.length === 0 ? (
-      <Empty>No API key here yet. An integration needs one to get tokens or to send messages.</Empty>
+      <Empty>No API keys yet. Each client needs one to get tokens or to send messages.</Empty>
     ) : (
       <Table
         label="API keys"
-        head={['Name', 'Status', 'Protocols', 'Public keys', 'Tokens today', 'Last used', 'Last refused', 'Created']}
+        head={['Name', 'Status', 'Protocols', 'Public keys', 'Tokens today', 'Last used', 'Last rejected', 'Created']}
       >
         {list.items.map((key) => (
           <Row>
@@ -73,7 +73,7 @@ export const KeyList = ({ list, query, path, mayCreate }: KeyListProps) => (
             <td>{key.last_used === null ? <span class="quiet">never</span> : <When at={key.last_used} relative />}</td>
             <td>
               {key.last_refusal === null ? (
-                <span class="quiet">not lately</span>
+                <span class="quiet">none kept</span>
               ) : (
                 <When at={key.last_refusal} relative />
               )}

@@ -1,4 +1,4 @@
-/** The list of API keys, for the JSON API and the page alike. */
+/** The list of API keys, for the JSON API and the page. */
 import * as z from 'zod';
 
 import type { Database } from '../../deps.ts';
@@ -14,19 +14,19 @@ export const keyQuery = z.strictObject({
   status: z.enum(['', 'active', 'disabled']).default(''),
   protocol: z.enum(['', 'fhir', 'hl7', 'hl7-mllp']).default(''),
   sort: z.enum(KEY_SORTS).default('created').meta({
-    description: 'The newest first, by name, or the last used first. A cursor is of one order.',
+    description: 'The newest first, by name, or the last used first. A cursor is valid for one order only.',
   }),
 });
 
 const NAME_PART = /^[^]{1,400}$/;
-/** As SQL has them, so that a cursor finds its row again. */
+/** The same values as in SQL, so that a cursor continues behind its row. */
 const PART_OF: Readonly<Record<(typeof KEY_SORTS)[number], (row: KeyRow) => string>> = {
   created: (row) => row.created_at,
   name: (row) => row.name_key,
   used: (row) => row.last_used ?? '1970-01-01T00:00:00.000000Z',
 };
 
-/** Keys of the site, in the order that is asked for. @throws Fault `malformed` for a cursor that is not ours */
+/** A page of the site's keys. @throws Fault `malformed` for a cursor that is not valid */
 export async function findKeys(
   database: Database,
   site: string,

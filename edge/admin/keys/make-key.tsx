@@ -1,6 +1,6 @@
-/** What stands below the fields for public keys, and does something only with a script (assets/keys.js). */
+/** The tools below the fields for public keys, which need a script (assets/keys.js). */
 
-/** Makes a key pair in the browser: ES384 and RS384 are what SMART App Launch 2.2 asks servers to take. */
+/** Makes a key pair in the browser, with an algorithm that SMART App Launch 2.2 requires. */
 export const MakeKey = () => (
   <div class="make-key" data-make-key hidden>
     <button type="button" class="secondary">
@@ -14,11 +14,11 @@ export const MakeKey = () => (
       </select>
     </label>
     <p class="hint">
-      The private half is saved as a file here, and sent nowhere; the public half is put into the field above.
+      The browser saves the private key as a file and sends it nowhere. It puts the public key into the field above.
     </p>
     <p class="said" role="status"></p>
   </div>
 );
 
-/** Says what a JWKS URI holds, while it is typed. @param path of the operation that looks */
+/** Shows the keys of a JWKS URI while it is typed. @param path the path of the operation that fetches it */
 export const CheckUri = ({ path }: { path: string }) => <p class="check" role="status" data-check-uri={path}></p>;

@@ -1,4 +1,4 @@
-/** API keys over JSON: list, create, read, change, why they were refused, what was changed. */
+/** API keys over JSON: list, create, read, change, rejected requests, history. */
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -9,14 +9,14 @@ import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
 import { etagOf, readIfMatch } from '../api/if-match.ts';
 import { API_PATH, listOf, type Operation, operation, paging } from '../api/operation.ts';
 import { changeItem, viewChange } from '../record/change.ts';
-import { documented } from '../record/member.ts';
+import { documented } from '../../members/member.ts';
 import { findRequests, refusalQuery } from '../requests/listing.ts';
 import { requestItem, viewRequest } from '../requests/view.ts';
 import { changeKey, createKey, keyChange, newKey, requireKey, type SavedKey } from './keys.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { findKeys, keyQuery } from './listing.ts';
 import { KEY_MEMBERS } from './record.ts';
-import { lookAtUri } from './rules.ts';
+import { inspectUri } from './rules.ts';
 import { apiKey, jwksFindings, viewFindings, viewKey } from './view.ts';
 
 const savedKey = apiKey.extend({ jwksFindings });
@@ -25,8 +25,8 @@ const uriToCheck = z.strictObject({
   jwksUri: z.string().trim().min(1, 'is required').max(2000, 'at most 2000 characters'),
 });
 const uriChecked = z.object({
-  acceptable: z.boolean().meta({ description: 'Whether a key with it would be saved, as far as this can tell.' }),
-  problems: z.array(z.string()).meta({ description: 'Why it would not.' }),
+  acceptable: z.boolean().meta({ description: 'True if an API key with this URI would be saved.' }),
+  problems: z.array(z.string()).meta({ description: 'The reasons why it would not be saved.' }),
   jwksFindings,
 });
 
@@ -55,7 +55,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       path: '/api-keys',
       permission: 'site.api_keys.create',
       summary: 'Create an API key',
-      description: 'The JWKS is looked at, and a JWKS URI fetched once; what was found is in `jwksFindings`.',
+      description: 'The gateway checks the JWKS, or fetches the JWKS URI once. `jwksFindings` lists the keys.',
       body: documented(newKey),
       answer: savedKey,
       status: 201,
@@ -68,16 +68,16 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       method: 'post',
       path: '/api-keys/check-jwks-uri',
       permission: ['site.api_keys.create', 'site.api_keys.update'],
-      summary: 'Look at what a JWKS URI holds now, and save nothing',
+      summary: 'Fetch and check a JWKS URI without saving it',
       description:
-        'The same look as when a key is saved, 60 times a minute for a site at most. Whose a public key is, is not asked.',
+        'The same check as for a saved key, except whether a public key belongs to another API key. At most 60 a minute for a site.',
       body: uriToCheck,
       answer: uriChecked,
       async handle({ actor, body }) {
         if (!(await deps.rateLimiter.allow('token-client', `jwks-uri ${actor.site}`))) {
-          throw new Fault('throttled', 'too many looks at JWKS URIs', { headers: AFTER_THE_WINDOW });
+          throw new Fault('throttled', 'too many checks of JWKS URIs: wait a minute', { headers: AFTER_THE_WINDOW });
         }
-        const { issues, findings } = await lookAtUri(deps, body.jwksUri);
+        const { issues, findings } = await inspectUri(deps, body.jwksUri);
         const problems = issues.map(({ message }) => message);
         return { body: { acceptable: problems.length === 0, problems, jwksFindings: viewFindings(findings) } };
       },
@@ -96,12 +96,12 @@ export function keyOperations(deps: AdminDeps): Operation[] {
     operation({
       method: 'patch',
       path: '/api-keys/{clientId}',
-      // Which of them depends on the change: see keys.ts.
+      // keys.ts checks which of them the change needs.
       permission: ['site.api_keys.update', 'site.api_keys.disable'],
       summary: 'Change, disable or enable an API key',
       description:
-        'Members that are left out stay as they are; null takes an optional one away. Disabling needs ' +
-        '`site.api_keys.disable`, everything else `site.api_keys.update`.',
+        'Members that are left out stay; null removes an optional one. Disabling needs `site.api_keys.disable`, every other ' +
+        'change `site.api_keys.update`.',
       body: documented(keyChange),
       answer: savedKey,
       needsIfMatch: true,
@@ -118,8 +118,8 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       method: 'get',
       path: '/api-keys/{clientId}/refusals',
       permission: 'site.api_keys.read',
-      summary: 'Why requests of this API key were refused or failed, by reason, the last one first',
-      description: 'Kept for as long as the settings of the site say. Of every key: `/requests`.',
+      summary: 'Rejected and failed requests of this API key by reason, the newest first',
+      description: 'Kept as long as the settings of the site say. `/requests` lists those of all API keys.',
       query: refusalQuery,
       answer: listOf(requestItem),
       async handle({ actor, database, param, query }) {
@@ -132,7 +132,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       method: 'get',
       path: '/api-keys/{clientId}/changes',
       permission: 'site.api_keys.read',
-      summary: 'Who changed this API key when, before and after, the newest first',
+      summary: 'The history of this API key: author, time, and members before and after, the newest first',
       query: z.strictObject(paging),
       answer: listOf(changeItem),
       async handle({ actor, database, param, query: { limit, cursor } }) {

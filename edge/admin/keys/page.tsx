@@ -1,4 +1,4 @@
-/** One API key: what it is, how to use it, why it was refused, and how it came to be so. */
+/** The page of one API key: facts, activity, public keys, examples, rejected requests and history. */
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import type { Config } from '../../config.ts';
 import type { FoundRefusal } from '../../store/admin-refusal.ts';
@@ -22,7 +22,7 @@ interface Switched {
   readonly at: string;
 }
 
-/** Who made the key active or disabled last, as far as its history is shown; undefined for one that was never disabled. */
+/** The last change of the status in the shown history; undefined if there is none. */
 function lastSwitch(changes: readonly ChangeRow[]): Switched | undefined {
   const views = changes.map((change) => viewChange(KEY_MEMBERS, change));
   return views.find(({ before, changed }) => before !== null && changed.includes('status'));
@@ -33,7 +33,7 @@ export interface KeyPageProps {
   readonly path: string;
   readonly config: Config;
   readonly refusalsPath: string;
-  /** Null where the JWKS URI was not asked now. */
+  /** Null for a JWKS URI that was not fetched. */
   readonly findings: JwksFindings | null;
   readonly problems: readonly string[];
   readonly examples: readonly Example[];
@@ -45,7 +45,7 @@ export interface KeyPageProps {
   readonly may: { readonly create: boolean; readonly update: boolean; readonly disable: boolean };
 }
 
-/** Name and public keys are not among the facts: the page has parts of their own for them. */
+/** The sections shown as facts; the name is the title, public keys have a section of the page. */
 const FACTS = KEY_SECTIONS.filter(({ name }) => name !== 'name' && name !== 'keys');
 
 const Facts = ({ keyRow: key, switched }: { keyRow: KeyRow; switched: Switched | undefined }) => (
@@ -69,9 +69,9 @@ const Facts = ({ keyRow: key, switched }: { keyRow: KeyRow; switched: Switched |
   </dl>
 );
 
-/** When a key was last used, and of one that was replaced, when it can go. */
+/** The last use of a public key, and for a replaced one the time after which it can be removed. */
 const LastSigned = ({ use, nowMs }: { use: KidUse | undefined; nowMs: number }) => {
-  if (use?.last === undefined) return <span class="quiet">not as far as is known</span>;
+  if (use?.last === undefined) return <span class="quiet">no use known</span>;
   const { last, removableAfter } = use;
   if (removableAfter === undefined) return <When at={last.last_at} relative />;
   return (
@@ -79,11 +79,10 @@ const LastSigned = ({ use, nowMs }: { use: KidUse | undefined; nowMs: number }) 
       <When at={last.last_at} relative />
       <p class="quiet">
         {Date.parse(removableAfter) <= nowMs ? (
-          'Another has been used since, and not this one for eight days: it can be taken out.'
+          'Replaced, and not used for eight days: it can be removed.'
         ) : (
           <>
-            Another has been used since: safe to take out after <When at={removableAfter} />, if this one is not used
-            until then.
+            Replaced. It can be removed after <When at={removableAfter} />, unless it is used before.
           </>
         )}
       </p>
@@ -92,7 +91,7 @@ const LastSigned = ({ use, nowMs }: { use: KidUse | undefined; nowMs: number }) 
 };
 
 const FoundKeys = ({ keys, kids, nowMs }: Pick<KeyPageProps, 'kids' | 'nowMs'> & { keys: readonly CheckedKey[] }) => (
-  <Table label="Public keys found" head={['kid', 'Type', 'Size', 'Use', 'Usable', 'Last signed with']}>
+  <Table label="Public keys found" head={['kid', 'Type', 'Size', 'Use', 'Usable', 'Last used']}>
     {keys.map(({ kid, type, size, use, usable, reason }, at) => (
       <Row>
         <th scope="row">{kid === undefined ? <span class="quiet">none</span> : <code>{kid}</code>}</th>
@@ -113,7 +112,7 @@ const Keys = ({ keyRow: key, findings, problems, path, kids, nowMs }: KeyPagePro
     <h2 id="public-keys">Public keys</h2>
     {key.jwks_uri === null ? null : (
       <p>
-        <code>{key.jwks_uri}</code> <a href={`${path}?look=1#public-keys`}>Look at it now</a>
+        <code>{key.jwks_uri}</code> <a href={`${path}?check=1#public-keys`}>Fetch it now</a>
       </p>
     )}
     {problems.map((problem) => (
@@ -123,7 +122,7 @@ const Keys = ({ keyRow: key, findings, problems, path, kids, nowMs }: KeyPagePro
     ))}
     {findings?.unreachable === undefined ? null : (
       <p>
-        <Badge tone="warn">The JWKS URI cannot be used now: {findings.unreachable}</Badge>
+        <Badge tone="warn">The JWKS URI could not be loaded: {findings.unreachable}</Badge>
       </p>
     )}
     {findings === null || findings.keys.length === 0 ? null : (
@@ -136,7 +135,7 @@ const Examples = ({ examples }: { examples: readonly Example[] }) => (
   <section aria-labelledby="examples">
     <h2 id="examples">Use this key</h2>
     <p class="quiet">
-      Complete programs for this very key. They need its private half in <code>private.pem</code> (PKCS #8).
+      Complete programs for this API key. They read its private key from <code>private.pem</code> (PKCS #8).
     </p>
     {examples.map(({ title, text }) => (
       <details>
@@ -182,14 +181,14 @@ export const KeyPage = (props: KeyPageProps) => (
     <Keys {...props} />
     <Examples examples={props.examples} />
     <section aria-labelledby="refused">
-      <h2 id="refused">Why was I refused?</h2>
+      <h2 id="refused">Rejected requests</h2>
       {props.refusals.length === 0 ? (
-        <Empty>Nothing was refused or failed that is still kept.</Empty>
+        <Empty>No rejected or failed requests are kept.</Empty>
       ) : (
         <Refusals items={props.refusals} config={props.config} isOfKey />
       )}
       <p>
-        <a href={props.refusalsPath}>All requests of this key that were refused or failed</a>
+        <a href={props.refusalsPath}>All rejected and failed requests of this API key</a>
       </p>
     </section>
     <History members={KEY_MEMBERS} changes={props.changes} />

@@ -1,26 +1,25 @@
-/** PEM (RFC 7468) as people paste it, as far as public keys stand in it: what is in it, or what it is instead. */
+/** Reads public keys from pasted PEM (RFC 7468). */
 import type { JsonObject } from '../../../shared/json.ts';
 import { type Certificate, certificateOf, publicKeyOf, type ReadKey, rsaKeyOf } from './spki.ts';
 
 export type ReadPem = { readonly jwks: readonly JsonObject[] } | { readonly problem: string };
 
-/** What a key that is told to the gateway, or to anybody else, has become. */
-export const NOT_ANY_MORE_PRIVATE =
-  'it has a PRIVATE key, which is compromised by that and was not kept: make a new one and give its public half';
-
-/** What can be pasted that is no public key, by its label, and what to do. */
+/** PEM labels of other things, and what to do. */
 const OTHERS: readonly (readonly [RegExp, string])[] = [
-  [/PRIVATE KEY/, NOT_ANY_MORE_PRIVATE],
+  [
+    /PRIVATE KEY/,
+    'has a PRIVATE key, which is now compromised and was not stored: make a new key pair and paste its public key',
+  ],
   [
     /CERTIFICATE REQUEST/,
-    'it is a certificate request (CSR): its public key is printed by openssl req -in it -noout -pubkey',
+    'is a certificate request (CSR): print its public key with openssl req -in FILE -noout -pubkey',
   ],
-  [/^SSH2 PUBLIC KEY/, 'it is a key of SSH: ssh-keygen -e -m PKCS8 -f it prints it as a public key in PEM'],
-  [/^PGP/, 'it is a key of PGP, which no assertion is signed with'],
-  [/^PKCS7|^CMS/, 'it is a bundle (PKCS #7): openssl pkcs7 -in it -print_certs prints the certificates'],
+  [/^SSH2 PUBLIC KEY/, 'is an SSH key: convert it with ssh-keygen -e -m PKCS8 -f FILE'],
+  [/^PGP/, 'is a PGP key, which cannot sign assertions: make a key pair with openssl'],
+  [/^PKCS7|^CMS/, 'is a bundle (PKCS #7): print its certificates with openssl pkcs7 -in FILE -print_certs'],
 ];
 
-/** Mail programs and word processors make dashes of hyphens, .env files `\n` of lines. Bounds keep the work linear. */
+/** Undoes the dashes of mail programs and the `\n` of .env files. Bounds keep the time linear. */
 const plain = (text: string): string =>
   text
     .replaceAll(
@@ -31,7 +30,7 @@ const plain = (text: string): string =>
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/g;
 
-/** True where it says that it is PEM, also with other dashes and when a part of it is missing. */
+/** True for PEM, also with other dashes or with a missing part. */
 export const isPem = (text: string): boolean => /BEGIN [A-Z0-9 ]{0,40}(?:KEY|CERTIFICATE|PKCS7|CMS)/.test(text);
 
 function bytesOf(base64: string): Uint8Array | undefined {
@@ -42,16 +41,16 @@ function bytesOf(base64: string): Uint8Array | undefined {
   }
 }
 
-/** Of a chain its end: whoever issued another certificate of the text signs for others, not for this client. */
+/** The ends of certificate chains: an issuer's certificate is not the client's. */
 function endsOf(certificates: readonly Certificate[]): readonly Certificate[] {
   return certificates.filter(
     ({ subject }) => !certificates.some((other) => other.issuer === subject && other.subject !== subject),
   );
 }
 
-const DAMAGED = 'it is damaged: what stands between BEGIN and END cannot be read';
+const DAMAGED = 'is damaged: the text between BEGIN and END is not valid';
 
-/** The public keys in a text; of certificates those that issued none of the others. */
+/** Reads the public keys and certificates of a text, without the issuers of other certificates. */
 export function readPem(given: string): ReadPem {
   const text = plain(given);
   const labels = [...text.matchAll(/BEGIN ([A-Z0-9 ]+)/g)].map(([, label = '']) => label);
@@ -59,7 +58,7 @@ export function readPem(given: string): ReadPem {
 
   const blocks = [...text.matchAll(BLOCK)].map(([, label = '', body = '']) => ({ label, der: bytesOf(body) }));
   if (blocks.length < labels.length || blocks.length === 0) {
-    return { problem: 'it is not whole: copy it from -----BEGIN to the last dash of -----END' };
+    return { problem: 'is incomplete: copy it from -----BEGIN to the last dash of -----END' };
   }
   const keys: ReadKey[] = [];
   const certificates: Certificate[] = [];
@@ -71,7 +70,7 @@ export function readPem(given: string): ReadPem {
       const certificate = certificateOf(der);
       if (certificate === undefined) return { problem: DAMAGED };
       certificates.push(certificate);
-    } else return { problem: `it is a ${label}, not a public key or a certificate` };
+    } else return { problem: `is a ${label}: paste a public key or a certificate` };
   }
   const read = [...keys, ...endsOf(certificates).map(({ key }) => key)];
   const broken = read.find((key) => 'problem' in key);

@@ -1,6 +1,6 @@
 /**
- * The API key as one table of members. What a member may be, where it is kept, how it is shown, set and told stands here
- * and nowhere else; rules that need several members, the JWKS or the database stand in rules.ts.
+ * The members of an API key, one a row: column, schema, texts, form field and command option. rules.ts has the rules that
+ * involve several members, the JWKS or the database.
  */
 import * as z from 'zod';
 
@@ -10,7 +10,7 @@ import { AUDIENCES, PROTOCOLS } from '../../../shared/oauth/audience.ts';
 import { USABLE_KEYS } from '../../../shared/oauth/jwks.ts';
 import { SCOPES } from '../../../shared/oauth/scope.ts';
 import { IDENTITY_CHECKS, UNSUPPORTED_TYPES } from '../../store/sender-choice.ts';
-import { columnsOf, member, type Members, type RecordOf } from '../record/member.ts';
+import { columnsOf, member, type Members, type RecordOf } from '../../members/member.ts';
 import {
   charset,
   choices,
@@ -24,17 +24,17 @@ import {
   processingIds,
   timeZone,
   yesOrNo,
-} from '../record/schemas.ts';
-import { holdsPrivateKey } from './shown-again.ts';
-import { checkIpRange } from './ip-range.ts';
-import { tlsSubject } from './tls-subject.ts';
+} from '../../members/schemas.ts';
+import { holdsPrivateKey } from '../../members/redact.ts';
+import { checkIpRange } from '../../members/ip-range.ts';
+import { tlsSubject } from '../../members/tls-subject.ts';
 
 const MIN_TTL_SECONDS = 60;
 const MAX_TTL_SECONDS = 3600;
 /** MSH-3 and MSH-4 are HD, 227 characters (HL7 v2.5.1 §2.15.9.3). */
 const MAX_SENDER_CHARACTERS = 227;
 
-/** What a new key may use when it names no protocol. */
+/** The protocols of a new key without any. */
 export const DEFAULT_PROTOCOLS = ['fhir'];
 
 const MAX_CONTACT_CHARACTERS = 500;
@@ -43,63 +43,63 @@ const MAX_NOTES_CHARACTERS = 4000;
 /** A namespace (HD.1), or a URI. */
 const MAX_AUTHORITY_CHARACTERS = 1000;
 
-/** As edge/alerts/hours.ts reads them. */
+/** The days that edge/alerts/hours.ts reads. */
 const DAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'] as const;
 const HOURS = /^(?:[01]\d|2[0-3]):[0-5]\d-(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/;
 const hours = optionalText(20)
   .transform((given) => given?.replaceAll(/\s|\u2013/g, (character) => (character === '\u2013' ? '-' : '')) ?? null)
   .refine((given) => given === null || (HOURS.test(given) && given.slice(0, 5) !== given.slice(6)), {
-    error: 'must be two times with a dash between, such as 07:00-18:30, or empty for all day',
+    error: 'must be two times with a dash between them, such as 07:00-18:30, or empty for all day',
   });
 
 const text = z.string();
 const texts = z.array(text);
 
-/** The parts of the form, in its order. */
+/** The sections of the form, in its order. */
 export const KEY_SECTIONS = [
   { name: 'name' },
   {
     name: 'keys',
     title: 'Public keys',
     lead:
-      "Either the address of the client's JWKS, or its public keys themselves; never a private key. Every key needs them, " +
-      'also one that only sends over MLLP, where no token is used: who is allowed more later must be known by then.',
+      "Give the address of the client's JWKS, or its public keys; never a private key. A key for MLLP only needs them too, " +
+      'so that it can get more rights later.',
   },
   { name: 'grants', title: 'What it may do' },
   { name: 'mllp', title: 'HL7 over MLLP only' },
   {
     name: 'hl7',
     title: 'How its HL7 messages are read',
-    lead: 'Leave these empty to use the settings of the site. Set what this sender does otherwise.',
+    lead: 'Empty fields use the settings of the site. Set only what is different for this sender.',
   },
   {
     name: 'judged',
-    title: 'How its HL7 messages are judged',
-    lead: 'Whom a message is about, what is refused, and what is answered. The defaults are safe for most senders.',
+    title: 'How its HL7 messages are checked',
+    lead: 'Identification of patients, rejected messages, and acknowledgements. The defaults are safe for most senders.',
   },
   {
     name: 'silence',
     title: 'When its silence is an alert',
-    lead: 'For a sender that should be heard. Hours and days are those of the time zone of the site.',
+    lead: 'For senders that send regularly. Hours and days are in the time zone of the site.',
   },
   {
     name: 'people',
     title: 'For people',
-    lead: 'Nothing of this is in a token.',
+    lead: 'Tokens contain none of this.',
   },
 ] as const;
 
-const PASTED_KEY = { error: 'must not hold a private key: it is compromised now, make a new one' };
+const PASTED_KEY = { error: 'must not have a private key: it is now compromised, make a new key pair' };
 const holdsNoKey = (given: string | null): boolean => given === null || !holdsPrivateKey(given);
 
-/** The inline JWKS as the text that is stored; null for none. */
+/** The inline JWKS as stored text; null for none. */
 function jwksText(given: unknown): string | null {
   if (given === null || given === undefined) return null;
   if (typeof given === 'string') return given.trim() === '' ? null : given.trim();
   return printJson(given as Json);
 }
 
-/** A stored JWKS as it is answered. What was put into the database by hand and is no JSON is shown as it is. */
+/** A stored JWKS as it is answered; a text that is not JSON, which only a person can have stored, unchanged. */
 function parsedJwks(stored: unknown): unknown {
   if (typeof stored !== 'string') return stored;
   try {
@@ -115,7 +115,7 @@ export const KEY_MEMBERS = {
     schema: name,
     answer: text,
     label: 'Name',
-    hint: 'A label for people, shown in the console only.',
+    hint: 'A label that only the console shows.',
     section: 'name',
     input: { kind: 'text', required: true },
     flag: { name: 'name', value: 'NAME' },
@@ -126,7 +126,7 @@ export const KEY_MEMBERS = {
     initial: 'active',
     answer: z.enum(['active', 'disabled']),
     label: 'Status',
-    hint: 'A disabled key gets no token, and those it has no longer work.',
+    hint: 'A disabled key gets no tokens, and its current tokens are rejected.',
   }),
   jwksUri: member({
     column: 'jwks_uri',
@@ -138,7 +138,7 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: text.nullable(),
     label: 'JWKS URI',
-    hint: 'Either this or the JWKS itself: https, at a public host of the client; best when keys are rotated.',
+    hint: 'Either this or the inline JWKS: an https address at a public host of the client. Best for key rotation.',
     section: 'keys',
     input: { kind: 'text', type: 'url', mono: true },
     flag: { name: 'jwks-uri', value: 'URL' },
@@ -153,7 +153,7 @@ export const KEY_MEMBERS = {
     answer: z.looseObject({ keys: z.array(z.looseObject({ kty: text })) }).nullable(),
     view: parsedJwks,
     label: 'Inline JWKS',
-    hint: `Either this or the JWKS URI: a JWKS, a JWK, or a public key or certificate in PEM (${USABLE_KEYS}); kept as a JWKS.`,
+    hint: `Either this or the JWKS URI: a JWKS, a JWK, or a public key or certificate in PEM (${USABLE_KEYS}). It is stored as a JWKS.`,
     section: 'keys',
     input: {
       kind: 'lines',
@@ -171,7 +171,7 @@ export const KEY_MEMBERS = {
       .max(MAX_TTL_SECONDS, `must be at most ${MAX_TTL_SECONDS}`),
     answer: z.number().int(),
     label: 'Token TTL (seconds)',
-    hint: `How long an access token lives: ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS}.`,
+    hint: `Lifetime of an access token: ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS}.`,
     section: 'grants',
     input: { kind: 'number', min: MIN_TTL_SECONDS, max: MAX_TTL_SECONDS },
     suggested: 300,
@@ -183,7 +183,7 @@ export const KEY_MEMBERS = {
     initial: [],
     answer: texts,
     label: 'Allowed scopes',
-    hint: 'Only these can appear on a token; without any, no token is issued. HL7 over HTTP needs write on Patient, Observation and DocumentReference.',
+    hint: 'A token can have only these scopes. Without any, no token is issued. HL7 over HTTP needs write on Patient, Observation and DocumentReference.',
     none: 'none: no token is issued',
     section: 'grants',
     input: { kind: 'scopes' },
@@ -195,8 +195,8 @@ export const KEY_MEMBERS = {
     initial: [],
     answer: texts,
     label: 'Allowed audiences',
-    hint: 'What a token may be issued for. The first is used when a request names none; none chosen: whatever the protocols allow.',
-    none: 'what the protocols allow',
+    hint: 'The audiences of tokens. The first applies to requests without an audience. None chosen: all that the protocols allow.',
+    none: 'all that the protocols allow',
     section: 'grants',
     input: { kind: 'choices', values: AUDIENCES },
     flag: { name: 'audiences', value: 'LIST' },
@@ -207,7 +207,7 @@ export const KEY_MEMBERS = {
     initial: DEFAULT_PROTOCOLS,
     answer: texts,
     label: 'Protocols',
-    hint: 'What the key may use: the FHIR API, HL7 over HTTP, HL7 over MLLP.',
+    hint: 'The FHIR API (fhir), HL7 over HTTP (hl7), HL7 over MLLP (hl7-mllp).',
     section: 'grants',
     input: { kind: 'choices', values: PROTOCOLS },
     flag: { name: 'protocols', value: 'LIST' },
@@ -218,7 +218,7 @@ export const KEY_MEMBERS = {
     initial: [],
     answer: texts,
     label: 'Allowed IPs',
-    hint: 'Addresses or CIDR ranges with commas between, of those that the operator assigned to the site, or * for all of them; needed for hl7-mllp.',
+    hint: 'Addresses or CIDR ranges, separated by commas, among those that the operator assigned to the site; * for all of them. Required for hl7-mllp.',
     section: 'mllp',
     input: { kind: 'list' },
     flag: { name: 'allowed-ips', value: 'LIST' },
@@ -229,7 +229,7 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: text.nullable(),
     label: 'HL7 sender application',
-    hint: 'If set, MSH-3 of MLLP messages must be exactly this.',
+    hint: 'If set, MSH-3 of MLLP messages must be equal to it.',
     section: 'mllp',
     input: { kind: 'text' },
     flag: { name: 'sender-application', value: 'MSH-3' },
@@ -240,7 +240,7 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: text.nullable(),
     label: 'HL7 sender facility',
-    hint: 'If set, MSH-4 of MLLP messages must be exactly this.',
+    hint: 'If set, MSH-4 of MLLP messages must be equal to it.',
     section: 'mllp',
     input: { kind: 'text' },
     flag: { name: 'sender-facility', value: 'MSH-4' },
@@ -252,7 +252,7 @@ export const KEY_MEMBERS = {
     answer: text.nullable(),
     label: 'TLS subject',
     hint:
-      'If set, the sender must show a client certificate with exactly this subject (C=DE, O=Hospital, CN=lab), as ' +
+      'If set, the sender needs a client certificate with this subject (C=DE, O=Hospital, CN=lab), as ' +
       '`openssl x509 -noout -subject` prints it. The order counts.',
     section: 'mllp',
     input: { kind: 'text', mono: true },
@@ -264,7 +264,7 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: text.nullable(),
     label: 'HL7 time zone',
-    hint: 'The zone of the clock that writes times without an offset (20261121083000), by its IANA name, such as Europe/Berlin.',
+    hint: 'The time zone of times without an offset (20261121083000): an IANA name, such as Europe/Berlin.',
     none: "the site's",
     section: 'hl7',
     input: { kind: 'text' },
@@ -276,7 +276,7 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: text.nullable(),
     label: 'HL7 character set',
-    hint: 'How the bytes of a message are read whose MSH-18 is empty. If the ä or é of a name comes out wrong, set what this sender really writes.',
+    hint: 'The character set of messages with an empty MSH-18. If ä or é in names is wrong, set the one that this sender uses.',
     none: "the site's",
     section: 'hl7',
     input: { kind: 'select', values: CHARSETS, none: "the site's" },
@@ -288,7 +288,7 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: texts.nullable(),
     label: 'HL7 processing ids',
-    hint: 'Which MSH-11 is taken: P production, T training, D debugging. A message with another is rejected (AR). None chosen: those of the site.',
+    hint: 'The accepted values of MSH-11: P production, T training, D debugging. Other messages are rejected (AR). None chosen: those of the site.',
     none: "the site's",
     section: 'hl7',
     input: { kind: 'choices', values: PROCESSING_IDS },
@@ -301,8 +301,8 @@ export const KEY_MEMBERS = {
     answer: z.number().int().nullable(),
     label: 'Silent after (minutes)',
     hint:
-      'An alert opens when this key has sent no HL7 message for so many minutes on end, all of them within the hours below. ' +
-      'Choose some three times the longest pause that is usual. It resolves with the next message.',
+      'An alert fires when this key has sent no HL7 message for so many minutes, counted within the hours below. Choose ' +
+      'about three times the longest usual pause. The next message resolves the alert.',
     none: 'never',
     section: 'silence',
     input: { kind: 'text' },
@@ -314,7 +314,7 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: text.nullable(),
     label: 'Silence counts between',
-    hint: 'From when to when somebody would be expected to send, such as 07:00-18:30; 22:00-06:00 ends on the next day.',
+    hint: 'The hours in which messages are expected, such as 07:00-18:30; 22:00-06:00 ends on the next day.',
     none: 'all day',
     section: 'silence',
     input: { kind: 'text' },
@@ -326,7 +326,7 @@ export const KEY_MEMBERS = {
     initial: [],
     answer: texts,
     label: 'Silence counts on',
-    hint: 'The days on which these hours begin; none chosen: every day.',
+    hint: 'The days on which these hours begin. None chosen: every day.',
     none: 'every day',
     section: 'silence',
     input: { kind: 'choices', values: DAYS },
@@ -336,16 +336,15 @@ export const KEY_MEMBERS = {
     column: 'hl7_default_authority',
     schema: optionalText(MAX_AUTHORITY_CHARACTERS).refine((given) => given === null || !/[\^&]/.test(given), {
       error: ({ input }) =>
-        `${JSON.stringify(input)} has components: give the namespace alone (HOSP), or the URI alone (urn:oid:…)`,
+        `${JSON.stringify(input)} has components: give only the namespace (HOSP) or only the URI (urn:oid:…)`,
     }),
     initial: null,
     answer: text.nullable(),
     label: 'HL7 default authority',
     hint:
-      'Who issued the patient numbers that say no issuer (PID-3.4 and PID-3.6 empty): the namespace, as other messages of ' +
-      'the hospital have it, or its URI. Without it such a number counts as one of the sending facility (MSH-4). Set it ' +
-      'where this sender leaves PID-3.4 empty and means the same numbers as a sender that fills it, so that both find the ' +
-      'same patient.',
+      'The assigning authority of patient identifiers without one (PID-3.4 and PID-3.6 empty): the namespace, as other ' +
+      'messages of the hospital have it, or its URI. Without it the authority is the sending facility (MSH-4). Set it if ' +
+      'other senders send the same identifiers with their authority, so that all find the same patient.',
     none: 'the sending facility (MSH-4)',
     section: 'judged',
     input: { kind: 'text' },
@@ -358,16 +357,16 @@ export const KEY_MEMBERS = {
     answer: z.enum(IDENTITY_CHECKS),
     label: 'HL7 identity check',
     hint:
-      'What happens when a patient number leads to a chart of somebody else: another family name and birth date, a birth ' +
-      'date of another generation, or three of family name, first given name, birth date and sex. warn: the ' +
-      'message is applied, with a warning (W 205 patient-differs). refuse-results: so is an ADT, since people are renamed ' +
-      'and dates corrected there, but a result or document is an error (AE 205), since it may be somebody else’s. refuse: ' +
-      'an ADT is an error too. Where only two of them are others the message is applied with the same warning, whatever is chosen.',
+      'What happens if an identifier finds the patient record of another person: another family name and birth date, a birth ' +
+      'date of another generation, or three differences among family name, first given name, birth date and sex. warn: the ' +
+      'message is applied with a warning (W 205 patient-differs). refuse-results: results and documents are an error (AE 205); ' +
+      'an ADT is applied with the warning, because it corrects names and dates. refuse: an ADT is an error too. Two ' +
+      'differences only cause the warning, whatever is chosen.',
     section: 'judged',
     input: {
       kind: 'one',
       options: [
-        { value: 'warn', label: 'warn: apply all, with a warning' },
+        { value: 'warn', label: 'warn: apply all messages with a warning' },
         { value: 'refuse-results', label: 'refuse-results: results and documents are an error' },
         { value: 'refuse', label: 'refuse: every message is an error' },
       ],
@@ -381,11 +380,11 @@ export const KEY_MEMBERS = {
     answer: z.boolean(),
     label: 'HL7 strict',
     hint:
-      'A field that cannot be read and harms nobody (a birth date of 00000000, an unknown code) is left out with a warning ' +
-      'and the rest is stored, so that it blocks no feed. With strict it is an error (AE) and nothing is stored: for a new ' +
-      'interface that is being tested.',
+      'Without strict, a harmless field that is not valid (a birth date of 00000000, an unknown code) is skipped with a ' +
+      'warning, so that it does not block the feed. With strict it is an error (AE), and nothing is stored: for testing a ' +
+      'new interface.',
     section: 'judged',
-    input: { kind: 'switch', means: 'refuse a message for a field that cannot be read' },
+    input: { kind: 'switch', means: 'a field that is not valid is an error' },
     flag: { name: 'hl7-strict', value: 'yes|no' },
   }),
   hl7UnsupportedTypes: member({
@@ -395,9 +394,9 @@ export const KEY_MEMBERS = {
     answer: z.enum(UNSUPPORTED_TYPES),
     label: 'HL7 types that are not supported',
     hint:
-      'What happens to messages of types that become no FHIR resources (SIU, ORM, OML, DFT, VXU …). refuse: they are ' +
-      'rejected (AR 200). keep: they are stored and can be searched for, and are accepted (AA with I 200), for a sender ' +
-      'that stops at a rejection and cannot leave them out.',
+      'What happens to messages of types without FHIR resources (SIU, ORM, OML, DFT, VXU …). refuse: they are rejected ' +
+      '(AR 200). keep: they are stored and accepted (AA with I 200), for a sender that stops at a rejection and must send ' +
+      'them.',
     section: 'judged',
     input: {
       kind: 'one',
@@ -415,10 +414,13 @@ export const KEY_MEMBERS = {
     answer: z.boolean(),
     label: 'HL7 accept acknowledgement',
     hint:
-      'For senders in enhanced mode that ask for both acknowledgements (MSH-15 and MSH-16) and read two. Most read one, and ' +
-      'would take a second for the answer to their next message: they get the application acknowledgement only. Over MLLP.',
+      'For MLLP senders in enhanced mode that request both acknowledgements (MSH-15 and MSH-16) and read two. Most senders ' +
+      'read one, and would take the second for the answer to their next message: leave it off for them.',
     section: 'judged',
-    input: { kind: 'switch', means: 'send the accept acknowledgement (CA, CE, CR) as a frame of its own before it' },
+    input: {
+      kind: 'switch',
+      means: 'send the accept acknowledgement (CA, CE, CR) in a frame before the application acknowledgement',
+    },
     flag: { name: 'hl7-accept-ack', value: 'yes|no' },
   }),
   hl7Information: member({
@@ -428,9 +430,9 @@ export const KEY_MEMBERS = {
     answer: z.boolean(),
     label: 'HL7 information (ERR-4 I)',
     hint:
-      'An acknowledgement names what was understood and needs nobody’s care, such as segments that become no FHIR (ERR of ' +
-      'severity I). Switch it off for a sender that takes any ERR for a failure; errors and warnings are still sent, and ' +
-      'the console shows all of them.',
+      'Acknowledgements contain information that needs no action, such as segments without FHIR resources (ERR of severity ' +
+      'I). Switch it off for a sender that reads any ERR as a failure. Errors and warnings are still sent, and the console ' +
+      'shows all of them.',
     section: 'judged',
     input: { kind: 'switch', means: 'send information (ERR with severity I)' },
     flag: { name: 'hl7-information', value: 'yes|no' },
@@ -441,7 +443,7 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: text.nullable(),
     label: 'Contact',
-    hint: 'Whom to ask about this integration: a name, a telephone number, an address. On the page for the integrator too.',
+    hint: 'The contact for this integration: a name, a telephone number, an address. The page for the integrator shows it too.',
     section: 'people',
     input: { kind: 'text' },
     flag: { name: 'contact', value: 'TEXT' },
@@ -452,13 +454,12 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: text.nullable(),
     label: 'Notes',
-    hint: 'For colleagues: shown in the console only. No patient data, please.',
+    hint: 'Only the console shows them. Do not enter patient data.',
     section: 'people',
     input: { kind: 'lines', rows: 3, print: (given) => (typeof given === 'string' ? given : '') },
     flag: { name: 'notes', value: 'TEXT' },
   }),
 } as const satisfies Members;
 
-/** The members that an administrator sets, by their columns' names. */
 export type KeyRecord = RecordOf<typeof KEY_MEMBERS>;
 export const KEY_COLUMNS = columnsOf(KEY_MEMBERS);

@@ -1,26 +1,26 @@
 /**
- * When a public key that was replaced can be taken out of a JWKS: when nothing has signed with it for longer than the rarest
- * of a client's programs rests. What runs once a week is usual; it must not fail because a nightly one has moved already.
+ * The time after which a replaced public key can be removed from a JWKS: eight days without use, so that a weekly program of
+ * the client does not fail because a nightly one has changed its key.
  */
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import { MAX_KID_CHARACTERS } from '../../http/usage.ts';
 import type { KeyKidRow } from '../../store/key-activity.ts';
 
-const REST_DAYS = 8;
+const UNUSED_DAYS = 8;
 
-/** A key of the JWKS, and what is known of its use. */
+/** The use of a key of a JWKS. */
 export interface KidUse {
-  /** When it was last signed with; undefined for not as far as is known. */
+  /** The last use; undefined if none is known. */
   readonly last: KeyKidRow | undefined;
-  /** Of one that another key has replaced: from when on it can be taken out. */
+  /** For a replaced key, the time after which it can be removed. */
   readonly removableAfter?: string;
 }
 
 const nameOf = ({ kid }: CheckedKey): string => (kid ?? '').slice(0, MAX_KID_CHARACTERS);
 
 /**
- * By position among the keys. A key that was never used may be the next one: of it nothing is said, nor of the last that was
- * used, nor of keys that share a name.
+ * The use of each key, by its position. `removableAfter` is undefined for a key that was never used, because it may be the
+ * next one; for the last used key; and for keys that share a kid.
  */
 export function kidUses(keys: readonly CheckedKey[], kids: readonly KeyKidRow[]): readonly KidUse[] {
   const uses = keys.map((key) => kids.find(({ kid }) => kid === nameOf(key)));
@@ -29,8 +29,8 @@ export function kidUses(keys: readonly CheckedKey[], kids: readonly KeyKidRow[])
     const last = uses[at];
     const isShared = keys.filter((other) => nameOf(other) === nameOf(key)).length > 1;
     if (last === undefined || last.last_at === newest || isShared) return { last };
-    // Used meanwhile: the client signs with both, as several of its programs do while they change.
-    const after = new Date(Date.parse(last.last_at) + REST_DAYS * 86_400_000).toISOString();
-    return { last, removableAfter: after };
+    // The client may sign with both keys while its programs change.
+    const removableAfter = new Date(Date.parse(last.last_at) + UNUSED_DAYS * 86_400_000).toISOString();
+    return { last, removableAfter };
   });
 }

@@ -1,4 +1,4 @@
-/** `/admin/keys`: API keys listed, made, shown, changed. */
+/** `/admin/keys`: lists, creates, shows and changes API keys. */
 import type { Context } from 'hono';
 
 import type { Surface } from '../../http/surface.ts';

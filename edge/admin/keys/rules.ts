@@ -1,6 +1,6 @@
 /**
- * The rules of the API key record that need more than one member (edge/docs/behaviour.md, Administration): one JWKS, by
- * URI or inline, that is safe to trust. Each finding names its field.
+ * The rules of API keys that involve several members (edge/docs/behaviour.md, Administration): one JWKS, by URI or inline,
+ * with acceptable keys. Each issue names its field.
  */
 import { calculateJwkThumbprint } from 'jose';
 
@@ -15,42 +15,41 @@ export const MAX_JWKS_CHARACTERS = 64 * 1024;
 
 export interface Rules {
   readonly jwksUri: string | null;
-  /** Text, already printed. */
   readonly jwks: string | null;
   readonly protocols: readonly string[];
   readonly allowedIps: readonly string[];
 }
 
-/** What was found in the JWKS that a key names or holds. */
+/** The keys of an API key's JWKS. */
 export interface JwksFindings {
   readonly keys: readonly CheckedKey[];
-  /** Why the JWKS URI could not be looked at now; it is then only stored. */
+  /** The reason why the JWKS URI could not be loaded; the API key is saved nevertheless. */
   readonly unreachable?: string;
 }
 
 const issue = (at: string, message: string): Issue => ({ code: 'invalid', message, at });
 
-/** One JWKS, by URI or inline. */
+/** Requires one JWKS, by URI or inline. */
 function checkOneJwks(jwksUri: string | null, jwks: string | null): Issue[] {
   if (jwksUri === null && jwks === null) {
     return [issue('jwksUri', 'give a JWKS URI, or paste the JWKS'), issue('jwks', 'paste a JWKS, or give a JWKS URI')];
   }
   if (jwksUri === null || jwks === null) return [];
-  const both = (other: string) => `is given together with ${other}: clear one`;
+  const both = (other: string) => `is given together with ${other}: clear one of them`;
   return [issue('jwksUri', both('jwks')), issue('jwks', both('jwksUri'))];
 }
 
-/** What needs no look at keys. */
+/** Checks the rules that need no keys. */
 export function checkTogether({ jwksUri, jwks, protocols, allowedIps }: Rules): Issue[] {
   const issues = checkOneJwks(jwksUri, jwks);
-  if (protocols.length === 0) issues.push(issue('protocols', 'at least one protocol is needed'));
+  if (protocols.length === 0) issues.push(issue('protocols', 'must have at least one protocol'));
   if (protocols.includes('hl7-mllp') && allowedIps.length === 0) {
-    issues.push(issue('allowedIps', 'protocol hl7-mllp needs the addresses that may connect, or *'));
+    issues.push(issue('allowedIps', 'must have the sender addresses, or *, for the protocol hl7-mllp'));
   }
   return issues;
 }
 
-/** A JWKS that must not be trusted, though some of its keys could be used (edge/docs/behaviour.md, Administration). */
+/** One dangerous key makes the JWKS unacceptable, also beside good keys (edge/docs/behaviour.md, Administration). */
 function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
   const dangerous = keys
     .map((key, at) => ({ ...key, at }))
@@ -61,32 +60,32 @@ function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
   return [...problems.map((message) => issue(field, message)), ...dangerous];
 }
 
-export interface LookedAt {
-  /** What forbids them. */
+export interface Inspection {
+  /** The reasons why the keys are not acceptable. */
   readonly issues: readonly Issue[];
   readonly findings: JwksFindings;
 }
 
-export const NOTHING_SEEN: LookedAt = { issues: [], findings: { keys: [] } };
+export const NOT_INSPECTED: Inspection = { issues: [], findings: { keys: [] } };
 
-/** Looks at what a JWKS URI holds now. */
-export async function lookAtUri(deps: GuardedFetching, uri: string): Promise<LookedAt> {
+/** Fetches a JWKS URI and checks its keys. */
+export async function inspectUri(deps: GuardedFetching, uri: string): Promise<Inspection> {
   const fetched = await fetchJwks(deps, uri);
   if (!('failed' in fetched)) {
     return { issues: checkKeys('jwksUri', fetched.jwks), findings: { keys: fetched.jwks.keys } };
   }
   const { failed, reason } = fetched;
   if (failed === 'refused') return { issues: [issue('jwksUri', reason)], findings: { keys: [] } };
-  // A host that cannot be reached now may be tomorrow: the key is saved, and the finding shown.
+  // The host may be unreachable for a while: the API key is saved, and the page shows the reason.
   return { issues: [], findings: { keys: [], unreachable: reason } };
 }
 
-/** Looks at the keys: the inline JWKS, or what the JWKS URI holds now. */
-export async function lookAtKeys(
+/** Checks the keys of the inline JWKS, or of the JWKS URI. */
+export async function inspectKeys(
   deps: GuardedFetching,
   { jwksUri, jwks }: Pick<Rules, 'jwksUri' | 'jwks'>,
-): Promise<LookedAt> {
-  if (jwks === null) return jwksUri === null ? NOTHING_SEEN : lookAtUri(deps, jwksUri);
+): Promise<Inspection> {
+  if (jwks === null) return jwksUri === null ? NOT_INSPECTED : inspectUri(deps, jwksUri);
   if (jwks.length > MAX_JWKS_CHARACTERS) {
     return { issues: [issue('jwks', `must have at most ${MAX_JWKS_CHARACTERS} characters`)], findings: { keys: [] } };
   }
@@ -96,17 +95,17 @@ export async function lookAtKeys(
 
 export function refusal(issues: readonly Issue[]): Fault {
   const fields = [...new Set(issues.map(({ at }) => at))].join(', ');
-  return new Fault('invalid', `the API key is not acceptable: ${fields}`, { issues });
+  return new Fault('invalid', `the API key is not valid: ${fields}`, { issues });
 }
 
 export interface Thumbprints {
   readonly owned: readonly string[];
   readonly foreign: readonly string[];
-  /** What the key at a position of owned, then foreign, calls itself. */
+  /** The kid of each thumbprint, or its number. */
   readonly names: readonly string[];
 }
 
-/** RFC 7638 thumbprints of the usable keys: an inline one belongs to this client, another's at a URI is refused. */
+/** RFC 7638 thumbprints of the usable keys. An inline key belongs to this client; a key at a URI must not be another's. */
 export async function thumbprintsOf(findings: JwksFindings, isInline: boolean): Promise<Thumbprints> {
   const usable = findings.keys.filter(({ usable: isUsable, jwk }) => isUsable && isJsonObject(jwk));
   const thumbprints = await Promise.all(usable.map(({ jwk }) => calculateJwkThumbprint(publicMembersOf(jwk))));

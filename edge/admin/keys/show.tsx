@@ -1,4 +1,4 @@
-/** The page of one API key, with what is found of its public keys, its refusals and its history. */
+/** Loads and shows the page of one API key. */
 import type { Context } from 'hono';
 
 import { inSite } from '../../store/in-site.ts';
@@ -11,7 +11,7 @@ import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { examplesFor } from './examples.ts';
 import { noSuchKey } from './keys.ts';
-import { lookAt } from './look.ts';
+import { inspectStored } from './stored-keys.ts';
 import { KeyPage } from './page.tsx';
 import { readKey } from './statements.ts';
 
@@ -22,7 +22,7 @@ const SAVED: Readonly<Record<string, string>> = {
   created: 'The API key is created. Give its Client ID to the integrator.',
   changed: 'The change is saved.',
   active: 'The API key is enabled.',
-  disabled: 'The API key is disabled: it gets no more tokens, and those it has no longer work.',
+  disabled: 'The API key is disabled. It gets no tokens, and its current tokens are rejected.',
 };
 
 export async function show({ deps, access }: Console, c: Context, clientId: string): Promise<Response> {
@@ -37,7 +37,7 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
     kidsOf(site, clientId),
   ]);
   if (key === undefined) throw noSuchKey();
-  const { findings, problems } = await lookAt(deps, key, c.req.query('look') === '1');
+  const { findings, problems } = await inspectStored(deps, key, c.req.query('check') === '1');
   const saved = SAVED[c.req.query('saved') ?? ''];
   const page = (
     <Page title={key.name} config={config} session={session} place={PLACES.keys.path} trail={[PLACES.keys]}>

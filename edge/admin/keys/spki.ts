@@ -1,7 +1,7 @@
 /**
- * Public keys in DER as public JWKs: a SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) of the types that can verify an assertion
- * (RFC 3279 §2.3.1, RFC 5480 §2, RFC 8410 §4), RSAPublicKey (RFC 8017 §A.1.1), and the key of a certificate. Whether a key
- * is good is shared/oauth/jwks.ts's to say.
+ * Converts public keys from DER to JWKs: SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) of the types that can verify an assertion
+ * (RFC 3279 §2.3.1, RFC 5480 §2, RFC 8410 §4), RSAPublicKey (RFC 8017 §A.1.1), and the key of a certificate.
+ * shared/oauth/jwks.ts checks whether a key is acceptable.
  */
 import { encodeBase64url } from '../../../shared/base64url.ts';
 import type { JsonObject } from '../../../shared/json.ts';
@@ -21,11 +21,11 @@ const CURVES: Readonly<Record<string, { readonly crv: string; readonly bytes: nu
 };
 
 const problem = (text: string): ReadKey => ({ problem: text });
-const BROKEN = problem('it is damaged: what stands between BEGIN and END is no such key');
+const BROKEN = problem('is damaged: the text between BEGIN and END is not a key of this type');
 
 const hex = (bytes: Uint8Array): string => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** A positive INTEGER without the zero that keeps it so. */
+/** A positive INTEGER without its leading zero octet. */
 const digits = ({ content }: DerElement): string =>
   encodeBase64url(content[0] === 0 && content.length > 1 ? content.subarray(1) : content);
 
@@ -38,9 +38,9 @@ export function rsaKeyOf(der: Uint8Array): ReadKey {
 
 function ecKeyOf(parameters: DerElement | undefined, point: Uint8Array): ReadKey {
   const curve = parameters?.tag === TAG.oid ? CURVES[hex(parameters.content)] : undefined;
-  if (curve === undefined) return problem(`it is on a curve that is not supported: use ${USABLE_KEYS}`);
+  if (curve === undefined) return problem(`is on a curve that is not supported: use ${USABLE_KEYS}`);
   if (point[0] === 2 || point[0] === 3) {
-    return problem('its point is compressed: write it with openssl ec -pubin -in key.pem -conv_form uncompressed');
+    return problem('has a compressed point: convert it with openssl ec -pubin -in key.pem -conv_form uncompressed');
   }
   if (point[0] !== 4 || point.length !== 1 + 2 * curve.bytes) return BROKEN;
   const x = encodeBase64url(point.subarray(1, 1 + curve.bytes));
@@ -53,7 +53,7 @@ export function publicKeyOf(der: Uint8Array): ReadKey {
   const [algorithm, bits, ...rest] = sequenceOf(der) ?? [];
   if (algorithm?.tag !== TAG.sequence || bits?.tag !== TAG.bitString || rest.length > 0) return BROKEN;
   const [oid, parameters] = elementsOf(algorithm.content) ?? [];
-  // The first octet counts the bits of the last one that are none.
+  // The first octet is the number of unused bits.
   if (oid?.tag !== TAG.oid || bits.content[0] !== 0) return BROKEN;
   const key = bits.content.subarray(1);
   switch (hex(oid.content)) {
@@ -65,28 +65,28 @@ export function publicKeyOf(der: Uint8Array): ReadKey {
       return { jwk: { kty: 'OKP', crv: 'Ed25519', x: encodeBase64url(key) } };
     case RSA_PSS:
       return problem(
-        'it is an RSA key for PSS alone: make a plain one (openssl genrsa 3072), which can sign PS256 too',
+        'is an RSA key for PSS only: make a plain RSA key (openssl genrsa 3072), which can sign PS256 too',
       );
     default:
-      return problem(`it is of a kind that is not supported: use ${USABLE_KEYS}`);
+      return problem(`has a type that is not supported: use ${USABLE_KEYS}`);
   }
 }
 
 export interface Certificate {
   readonly key: ReadKey;
-  /** Names as the hex of their DER, to be compared. */
+  /** The DER of a name in hex, for comparison. */
   readonly issuer: string;
   readonly subject: string;
 }
 
-/** [0], around the version of a certificate; absent in one of version 1. */
+/** [0], the tag of the version; a certificate of version 1 has none. */
 const VERSION_TAG = 0xa0;
 
-/** @param der an X.509 certificate (RFC 5280 §4.1); neither its dates nor its signature are looked at */
+/** Reads an X.509 certificate (RFC 5280 §4.1) without checking its dates and signature. */
 export function certificateOf(der: Uint8Array): Certificate | undefined {
   const [signed] = sequenceOf(der) ?? [];
   const members = signed?.tag === TAG.sequence ? elementsOf(signed.content) : undefined;
   const [, , issuer, , subject, key] = members?.[0]?.tag === VERSION_TAG ? members.slice(1) : (members ?? []);
   if (issuer === undefined || subject === undefined || key === undefined) return undefined;
-  return { key: publicKeyOf(key.whole), issuer: hex(issuer.whole), subject: hex(subject.whole) };
+  return { key: publicKeyOf(key.encoded), issuer: hex(issuer.encoded), subject: hex(subject.encoded) };
 }

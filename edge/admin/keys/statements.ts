@@ -2,7 +2,6 @@
 import { keyStatements, type StoredKey } from '../../store/admin-key.ts';
 import { KEY_COLUMNS, type KeyRecord } from './record.ts';
 
-/** A key as it is read. */
 export type KeyRow = StoredKey & KeyRecord;
 
 export const { readKey, listKeys, writeKey } = keyStatements<KeyRecord>(KEY_COLUMNS);

@@ -1,12 +1,12 @@
 /**
- * Disabling a key, which stops a feed at once and is asked for by name, and enabling it again, which is one more press of a
- * button. Pages of their own, so that both work without a script.
+ * Disabling a key, which stops a feed at once and requires its name, and enabling it again. Both are pages, so that they work
+ * without a script.
  */
 import type { Context } from 'hono';
 
 import { Fault } from '../../../shared/fault.ts';
 import { versionOf } from '../record/form.tsx';
-import { requirePermission } from '../staff/permissions.ts';
+import { requirePermission } from '../staff/actor.ts';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { Text } from '../web/fields.tsx';
@@ -16,43 +16,42 @@ import { PLACES } from '../web/places.ts';
 import { Fact, KeyStatus, Notice, When } from '../web/ui.tsx';
 import { changeKey, requireKey } from './keys.ts';
 import type { KeyRow } from './statements.ts';
-import { todayOf } from './today.ts';
+import { usageToday } from './usage-today.ts';
 
 const { path: PLACE } = PLACES.keys;
 
 /**
- * What is typed, as far as it says which key is meant: capitals, doubled spaces and the two ways to write an umlaut are no
- * other name.
+ * Normalizes a typed name: case, repeated spaces and the two encodings of an umlaut make no difference.
  */
-const plain = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim().toLowerCase();
+const normalized = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim().toLowerCase();
 
 /** More than the 200 characters of a name need when decomposed. `normalize` takes quadratic time for unordered marks. */
 const MAX_TYPED = 1000;
 
-/** Whether a text names the key: by its name, or by its Client ID where the name cannot be typed. */
+/** True if a text is the name or the Client ID of the key. */
 export const namesKey = (text: string, key: Pick<KeyRow, 'name' | 'client_id'>): boolean =>
   text.length <= MAX_TYPED &&
-  plain(text) !== '' &&
-  [key.name, key.client_id].some((name) => plain(name) === plain(text));
+  normalized(text) !== '' &&
+  [key.name, key.client_id].some((name) => normalized(name) === normalized(text));
 
 interface StatusState {
   readonly row: KeyRow;
   readonly path: string;
-  /** What was typed, and why it was not done. */
+  /** The typed name, and the reason why nothing changed. */
   readonly typed?: string;
   readonly problem?: string;
 }
 
 const STOPS: Readonly<Record<string, string>> = {
-  fhir: 'The FHIR API answers 401, to the tokens that it has too.',
-  hl7: 'Messages over HTTP are answered 401, and not stored.',
-  'hl7-mllp': 'Messages over MLLP are rejected (AR 207), not stored, and the connection is closed.',
+  fhir: 'The FHIR API answers 401, also to current tokens.',
+  hl7: 'HL7 over HTTP answers 401 and stores nothing.',
+  'hl7-mllp': 'HL7 over MLLP answers AR 207, stores nothing and closes the connection.',
 };
 
 const DisableForm = ({ state: { row, path, typed = '', problem } }: { state: StatusState }) => (
   <>
     <p class="lead">
-      It stops at once: no token is issued any more, and the sender gets errors until somebody enables the key again.
+      This takes effect at once: the key gets no tokens, and its sender gets errors until the key is enabled again.
     </p>
     <ul>
       {row.protocols.map((protocol) => (
@@ -81,7 +80,7 @@ const DisableForm = ({ state: { row, path, typed = '', problem } }: { state: Sta
 
 const EnableForm = ({ row, path }: { row: KeyRow; path: string }) => (
   <>
-    <p class="lead">It works again at once, with the public keys, scopes and addresses that it has now.</p>
+    <p class="lead">This takes effect at once, with the current public keys, scopes and addresses.</p>
     <form class="actions" method="post" action={`${path}/status`}>
       <input type="hidden" name="version" value={String(row.version)} />
       <button name="status" value="active">
@@ -113,7 +112,7 @@ function page({ deps: { config } }: Console, session: Visitor, state: StatusStat
         </Fact>
         <Fact name="Protocols">{key.protocols.join(', ')}</Fact>
         <Fact name="Last used">{key.last_used === null ? 'never' : <When at={key.last_used} relative />}</Fact>
-        <Fact name="Today">{todayOf(key)}</Fact>
+        <Fact name="Today">{usageToday(key)}</Fact>
       </dl>
       {isActive ? <DisableForm state={state} /> : <EnableForm row={key} path={state.path} />}
     </Page>,
@@ -145,7 +144,7 @@ export async function switchStatus(console: Console, c: Context, clientId: strin
     await changeKey({ ...deps, database: session.database }, session.actor, clientId, [version], { status });
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'precondition-failed') throw error;
-    // Somebody else was faster: what the key is now is what is asked about.
+    // Another administrator has changed the key: the page shows the current version.
     return again(await requireKey(session.database, session.actor.site, clientId), error.message, 409);
   }
   return c.redirect(`${path}?saved=${status}`, 303);

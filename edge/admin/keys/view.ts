@@ -1,12 +1,11 @@
-/** API keys, and what was found of their public keys, as the JSON API answers them. */
+/** API keys and their public keys as the JSON API answers them. */
 import * as z from 'zod';
 
-import { recordAnswer, toMembers } from '../record/member.ts';
+import { recordAnswer, toMembers } from '../../members/member.ts';
 import { KEY_MEMBERS } from './record.ts';
 import type { JwksFindings } from './rules.ts';
 import type { KeyRow } from './statements.ts';
 
-/** The schema of a key as it is answered. */
 export const apiKey = z.object({
   clientId: z.string().meta({ description: '`svc-` and a UUID: the `iss` of assertions.' }),
   ...recordAnswer(KEY_MEMBERS),
@@ -15,7 +14,7 @@ export const apiKey = z.object({
   updatedAt: z.iso.datetime(),
   lastRefusalAt: z.iso.datetime().nullable(),
   lastUsedAt: z.iso.datetime().nullable().meta({ description: 'To a quarter of an hour.' }),
-  tokensToday: z.number().int().meta({ description: 'Granted since midnight at the site.' }),
+  tokensToday: z.number().int().meta({ description: 'Tokens issued since midnight at the site.' }),
 });
 
 export function viewKey(row: KeyRow): Record<string, unknown> {
@@ -31,9 +30,8 @@ export function viewKey(row: KeyRow): Record<string, unknown> {
   };
 }
 
-/** The schema of what was found in a JWKS. */
 export const jwksFindings = z.object({
-  unreachable: z.string().nullable().meta({ description: 'Why the JWKS URI could not be looked at now.' }),
+  unreachable: z.string().nullable().meta({ description: 'The reason why the JWKS URI could not be loaded.' }),
   keys: z.array(
     z.object({
       kid: z.string().nullable(),
@@ -41,7 +39,7 @@ export const jwksFindings = z.object({
       size: z.number().int().meta({ description: 'Bits; 0 when unknown.' }),
       use: z.string().nullable(),
       usable: z.boolean(),
-      reason: z.string().nullable().meta({ description: 'Why it is not usable.' }),
+      reason: z.string().nullable().meta({ description: 'The reason why the key is not usable.' }),
     }),
   ),
 });

@@ -1,6 +1,6 @@
 /** What became, or would become, of resources, element by element. */
 import { pretty } from '../../../shared/pretty-json.ts';
-import type { ResourceDifferenceResult } from '../workbench/workbench.ts';
+import type { ResourceDifference } from './message-replay.ts';
 import { Badge, Row, Table } from '../web/ui.tsx';
 
 /** What is shown of a value: an element may hold a whole document. */
@@ -20,7 +20,7 @@ const Json = ({ json }: { json: string | null }) => {
 
 interface DifferencesProps {
   readonly label: string;
-  readonly resources: readonly ResourceDifferenceResult[];
+  readonly resources: readonly ResourceDifference[];
   /** It has been done, to the one resource that the table is about. */
   readonly isDone?: boolean;
 }

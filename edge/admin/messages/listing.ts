@@ -91,7 +91,7 @@ export const isBackwards = ({ from, to }: Pick<MessageQuery, 'from' | 'to'>): bo
 export interface Looking {
   readonly database: Database;
   readonly actor: { readonly site: string };
-  readonly asker: AuditActor;
+  readonly auditActor: AuditActor;
 }
 
 /**
@@ -101,7 +101,7 @@ export interface Looking {
  * @throws Fault `malformed` for a cursor that is not ours, or a time that ends before it begins
  */
 export async function findMessages(
-  { database, actor: { site }, asker }: Looking,
+  { database, actor: { site }, auditActor }: Looking,
   { limit, cursor, newer, ...given }: MessageQuery,
 ): Promise<MessageList> {
   if (isBackwards(given)) throw backwards();
@@ -112,7 +112,7 @@ export async function findMessages(
     listMessages(site, filter, place, limit),
     messagesElsewhere(site, filter.patient ?? readPatientText(filter.text) ?? null, given.patient || given.q),
     sendingKeys(site),
-    ...(filter.patient === null ? [] : [addAudit(site, asker, { action: 'search', searched: namesOf(given) })]),
+    ...(filter.patient === null ? [] : [addAudit(site, auditActor, { action: 'search', searched: namesOf(given) })]),
   ] as const);
   const isMore = rows.length > limit;
   const items = place?.side === 'newer' && isMore ? rows.slice(1) : rows.slice(0, limit);

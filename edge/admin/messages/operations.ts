@@ -15,9 +15,9 @@ import { messagesAround } from '../../store/message-around.ts';
 import { viewListedMessage, viewMessageDetail } from './view.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import { findMessages, messageQuery } from './listing.ts';
-import { authorOf, requirePermission } from '../staff/permissions.ts';
+import { authorOf, requirePermission } from '../staff/actor.ts';
 import { viewAck } from './segments.ts';
-import type { Workbench } from '../workbench/workbench.ts';
+import type { MessageReplay } from './message-replay.ts';
 
 const outcome = z.enum(['AA', 'AE', 'AR']);
 const text = z.string();
@@ -204,7 +204,7 @@ export async function findMessage(database: Database, site: string, messageId: s
   return viewMessageDetail(row, resources, attempts, around);
 }
 
-export function messageOperations(workbench: Workbench): Operation[] {
+export function messageOperations(replays: MessageReplay): Operation[] {
   return [
     operation({
       method: 'get',
@@ -242,20 +242,20 @@ export function messageOperations(workbench: Workbench): Operation[] {
         comment: replayComment,
       }),
       answer: replayAnswer,
-      async handle({ actor, asker, database, param, body: { apply, comment }, requestId }) {
+      async handle({ actor, auditActor, database, param, body: { apply, comment }, requestId }) {
         const messageId = param('id');
         if (!isUuid(messageId)) throw new Fault('not-found', 'no such message');
         if (apply === 'nothing') {
           // It shows what is stored.
           requirePermission(actor, 'site.messages.read');
-          const preview = await workbench.previewReplay(database, actor.site, messageId, requestId);
+          const preview = await replays.previewReplay(database, actor.site, messageId, requestId);
           const { outcome: decided, ack, findings, ...would } = preview;
           return {
             body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack), errors: findings, ...would },
           };
         }
-        const asked = { author: authorOf(actor), comment, by: asker, isForced: apply === 'everything' };
-        const { outcome: decided, ack } = await workbench.replay(database, actor.site, messageId, asked, requestId);
+        const asked = { author: authorOf(actor), comment, by: auditActor, isForced: apply === 'everything' };
+        const { outcome: decided, ack } = await replays.replay(database, actor.site, messageId, asked, requestId);
         return { body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack) } };
       },
     }),

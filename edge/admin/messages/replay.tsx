@@ -1,5 +1,5 @@
 /** What a replay would change, before it is done; what newer data contradict needs a step of its own. */
-import type { ReplayPreviewResult } from '../workbench/workbench.ts';
+import type { ReplayPreview } from './message-replay.ts';
 import { Empty, Outcome } from '../web/ui.tsx';
 import { Differences } from './differences.tsx';
 import { AckErrors } from './page.tsx';
@@ -12,7 +12,7 @@ export const CommentField = () => (
   </label>
 );
 
-export const ReplayPage = ({ preview, path }: { preview: ReplayPreviewResult; path: string }) => {
+export const ReplayPage = ({ preview, path }: { preview: ReplayPreview; path: string }) => {
   const { outcome, findings, changes, merges, stale } = preview;
   const changed = changes.filter(({ change }) => change !== 'unchanged');
   const isIdle = changed.length === 0 && merges.length === 0;

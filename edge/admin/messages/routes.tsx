@@ -9,13 +9,14 @@ import { parse } from '../api/parse.ts';
 import { exportMessages, findMessages, isBackwards, messageFilter, messageQuery } from './listing.ts';
 import { findMessage, replayComment } from './operations.ts';
 import type { Console } from '../web/console.ts';
-import { authorOf, requirePermission } from '../staff/permissions.ts';
+import { authorOf, requirePermission } from '../staff/actor.ts';
 import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { instantMeant } from '../web/wall-clock.ts';
+import { readInstant } from '../web/wall-clock.ts';
 import { FILE_TYPES, fileOf } from './file.ts';
 import { MessageList } from './list.tsx';
+import type { MessageReplay } from './message-replay.ts';
 import { MessagePage } from './page.tsx';
 import { ReplayPage } from './replay.tsx';
 import { findResource, ResourcePage, resourceQuery } from './resource.tsx';
@@ -27,12 +28,12 @@ const fileType = z.enum(['csv', 'ndjson']);
 /** What a form of the page says, with its times as instants. */
 const asked = (query: Record<string, string>, timeZone: string): Record<string, string> => ({
   ...query,
-  from: instantMeant(query['from'], timeZone),
-  to: instantMeant(query['to'], timeZone),
+  from: readInstant(query['from'], timeZone),
+  to: readInstant(query['to'], timeZone),
 });
 const replayForm = z.object({ comment: replayComment });
 
-export function addMessagePages(app: Surface, { deps, workbench, access }: Console): void {
+export function addMessagePages(app: Surface, { deps, access }: Console, replays: MessageReplay): void {
   const { config } = deps;
   const path = linkTo(config, PLACE);
 
@@ -111,7 +112,7 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     const session = await access.page(c, 'site.messages.replay');
     const id = messageId(c.req.param('id'));
     requirePermission(session.actor, 'site.messages.read');
-    const preview = await workbench.previewReplay(session.database, session.actor.site, id, c.get('requestId'));
+    const preview = await replays.previewReplay(session.database, session.actor.site, id, c.get('requestId'));
     const page = (
       <Page
         title="What a replay would change"
@@ -132,8 +133,8 @@ export function addMessagePages(app: Surface, { deps, workbench, access }: Conso
     const form = await readForm(c);
     const isForced = form.get('apply') === 'everything';
     const { comment } = parse(replayForm, { comment: form.get('comment') ?? '' }, 'malformed', 'the form');
-    const asked = { author: authorOf(session.actor), comment, by: session.asker, isForced };
-    await workbench.replay(session.database, session.actor.site, id, asked, c.get('requestId'));
+    const asked = { author: authorOf(session.actor), comment, by: session.auditActor, isForced };
+    await replays.replay(session.database, session.actor.site, id, asked, c.get('requestId'));
     return c.redirect(`${path}/${id}?replayed=1`, 303);
   });
 }

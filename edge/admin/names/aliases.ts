@@ -9,7 +9,7 @@ import { inSite } from '../../store/in-site.ts';
 import { nameKey } from '../../store/patient-identity.ts';
 import { CLIENT_ID_PART, fromCursor, type List, toList, viewList } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
-import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
+import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
 
 export const aliasQuery = z.strictObject({
   ...paging,

@@ -8,7 +8,7 @@ import type { SettingsRow } from '../../store/site.ts';
 import type { NameKind, UnnamedName } from '../../store/unnamed-name.ts';
 import { SITE_MEMBERS } from '../settings/record.ts';
 import { changeSite, requireSite, viewSite } from '../settings/site.ts';
-import type { Actor } from '../staff/permissions.ts';
+import type { Actor } from '../staff/actor.ts';
 
 /** Which setting a kind of name is of, and what the name is called there. */
 const TABLES = {

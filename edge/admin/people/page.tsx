@@ -1,6 +1,6 @@
 /** What `/admin/people` shows beside the sessions: who has been here, who may come in, and what each permission allows. */
 import type { Config } from '../../config.ts';
-import { ALL_PERMISSIONS, type Permission, PERMISSIONS } from '../staff/permissions.ts';
+import { ALL_PERMISSIONS, type Permission, PERMISSIONS } from '../../permissions.ts';
 import { Badge, Empty, Row, Table, When } from '../web/ui.tsx';
 import { groupsAt, MAX_PEOPLE, type PersonView } from './people.ts';
 

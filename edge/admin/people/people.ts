@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 import type { Config } from '../../config.ts';
 import { listPeople, type PersonRow } from '../../store/console-person.ts';
-import { knownPermissions } from '../staff/permissions.ts';
+import { knownPermissions } from '../../permissions.ts';
 
 /** More than a hospital's integration team has; who was not there for longest is left out. */
 export const MAX_PEOPLE = 500;

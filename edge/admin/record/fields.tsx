@@ -1,12 +1,12 @@
-/** The fields of a record's form and the facts of its page, each by its member's kind of input. */
+/** The fields of a record's form and the facts of its page, by each member's kind of input. */
 import type { Child } from 'hono/jsx';
 
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { Choices, FieldBox, Fieldset, type FieldErrors, Lines, SelectField, Switch, Text } from '../web/fields.tsx';
 import { Badge, Fact } from '../web/ui.tsx';
-import { textOf, textsOf, YES } from './input.ts';
-import type { Member, Members } from './member.ts';
-import type { FieldTexts } from './texts.ts';
+import { textOf, textsOf, YES } from '../../members/input.ts';
+import type { Member, Members } from '../../members/member.ts';
+import type { FieldTexts } from '../../members/texts.ts';
 
 interface FieldProps {
   readonly name: string;
@@ -15,7 +15,7 @@ interface FieldProps {
   readonly errors: FieldErrors;
 }
 
-/** Read and write of each resource type. */
+/** Checkboxes for read and write of each resource type. */
 const Scopes = ({ chosen, ...props }: FieldProps & { chosen: readonly string[] }) => (
   <Fieldset {...props}>
     <div class="scopes">
@@ -96,16 +96,15 @@ interface SectionsProps {
   readonly sections: readonly Section[];
   readonly texts: FieldTexts;
   readonly errors: FieldErrors;
-  /** The sections that can be folded, by name. */
   readonly folds?: ReadonlyMap<string, Fold> | undefined;
-  /** What stands below a field, by its name. */
+  /** Content below a field, by the field's name. */
   readonly below?: Readonly<Record<string, Child>> | undefined;
 }
 
-/** A section that not every record needs. */
+/** A section that can be closed, because many records do not need it. */
 export interface Fold {
   readonly isOpen: boolean;
-  /** The values of which one, chosen in the form, opens it (assets/keys.js). */
+  /** Choosing one of these values in the form opens the section (assets/keys.js). */
   readonly opensFor: readonly string[];
 }
 
@@ -116,7 +115,7 @@ const membersIn = (members: Members, section: string): [string, Member][] =>
 export const fieldsInOrder = (members: Members, sections: readonly Section[]): string[] =>
   sections.flatMap(({ name }) => membersIn(members, name).map(([field]) => field));
 
-/** The fields of each section; one without a title has no frame. */
+/** The fields by section; a section without a title has no frame. */
 export const RecordFields = ({ members, sections, texts, errors, folds, below }: SectionsProps) => (
   <>
     {sections.map(({ name: section, title, lead }) => {
@@ -129,7 +128,7 @@ export const RecordFields = ({ members, sections, texts, errors, folds, below }:
       if (title === undefined) return fields;
       const fold = folds?.get(section);
       if (fold !== undefined) {
-        // What is to be mended is never hidden.
+        // An error is never hidden.
         const isOpen = fold.isOpen || membersIn(members, section).some(([name]) => errors.has(name));
         return (
           <details class="fold" open={isOpen} data-opens-for={fold.opensFor.join(' ')}>
@@ -152,7 +151,7 @@ export const RecordFields = ({ members, sections, texts, errors, folds, below }:
   </>
 );
 
-/** `Patient read, write` for the two scopes of a type. */
+/** Scopes by resource type: `Patient read, write`. */
 const ScopeList = ({ scopes }: { scopes: readonly string[] }) => {
   const byType = Map.groupBy(scopes, (scope) => scope.slice(scope.indexOf('/') + 1, scope.indexOf('.')));
   return (
@@ -168,7 +167,7 @@ const ScopeList = ({ scopes }: { scopes: readonly string[] }) => {
 
 function shown({ input, none = 'none' }: Member, value: unknown): Child {
   const texts = input === undefined ? [] : textsOf(input, value).filter((text) => text !== '');
-  // Without a scope a key is of no use: that is more than a setting left open.
+  // A key without scopes gets no token, so the page warns.
   if (texts.length === 0)
     return input?.kind === 'scopes' ? <Badge tone="warn">{none}</Badge> : <span class="quiet">{none}</span>;
   if (input?.kind === 'scopes') return <ScopeList scopes={texts} />;
@@ -176,7 +175,7 @@ function shown({ input, none = 'none' }: Member, value: unknown): Child {
   return input?.kind === 'lines' ? <span class="lines">{texts.join('\n')}</span> : texts.join(', ');
 }
 
-/** What members hold, as facts of a page. @param record as it is answered */
+/** The values of members as facts of a page. @param record as the API answers it */
 export const RecordFacts = ({
   members,
   sections,
@@ -195,7 +194,7 @@ export const RecordFacts = ({
   </>
 );
 
-/** A member of a change as text. @param value as it is answered */
+/** The value of a changed member as text. @param value as the API answers it */
 export function textOfMember(member: Member | undefined, value: unknown): string {
   const text = member?.input === undefined ? textOf(value ?? '') : textsOf(member.input, value).join(', ');
   return text === '' ? 'none' : text;

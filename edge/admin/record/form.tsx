@@ -1,52 +1,52 @@
-/** The form of a record: every member that people set, with its rule and its errors beside it. */
+/** The form of a record: a field with its hint and errors for each member that has an input. */
 import type { Child } from 'hono/jsx';
 
 import { Fault } from '../../../shared/fault.ts';
 import { errorsByField } from '../web/form.ts';
+import { counted } from '../web/counted.ts';
 import type { FieldErrors } from '../web/fields.tsx';
 import { Notice } from '../web/ui.tsx';
 import { fieldsInOrder, type Fold, RecordFields, type Section } from './fields.tsx';
-import type { Members } from './member.ts';
-import type { FieldTexts } from './texts.ts';
+import type { Members } from '../../members/member.ts';
+import type { FieldTexts } from '../../members/texts.ts';
 
 interface RecordFormProps {
   readonly members: Members;
   readonly sections: readonly Section[];
   readonly texts: FieldTexts;
-  /** Why it was not saved. */
+  /** The reason why the record was not saved. */
   readonly fault?: Fault | undefined;
-  /** The version that is edited; undefined to create. */
+  /** Undefined for a new record. */
   readonly version?: number | undefined;
-  /** The sections that can be folded, by name. */
   readonly folds?: ReadonlyMap<string, Fold>;
-  /** What stands below a field, by its name. */
+  /** Content below a field, by the field's name. */
   readonly below?: Readonly<Record<string, Child>>;
   readonly button: string;
   readonly action: string;
   readonly cancel: string;
-  /** Where the record can be edited as it is now. */
+  /** The address of the form with the current record. */
   readonly again: string;
 }
 
-/** What is wrong, by field, in the order in which the fields stand; what is about no field of the form comes last. */
+/** Sorts errors by the order of the fields; errors without a field come last. */
 function inOrder(errors: FieldErrors, fields: readonly string[]): FieldErrors {
   const place = (name: string): number => (fields.includes(name) ? fields.indexOf(name) : fields.length);
   return new Map([...errors].toSorted(([one], [other]) => place(one) - place(other)));
 }
 
-/** All that is wrong, each with a link to where it is mended. */
+/** All errors, each with a link to its field. */
 const Summary = ({ members, errors }: { members: Members; errors: FieldErrors }) => {
   const faults = [...errors].flatMap(([name, messages]) => messages.map((message) => ({ name, message })));
-  const say = (name: string, message: string): Child => {
+  const linked = (name: string, message: string): Child => {
     const member = members[name];
     return member === undefined ? message : <a href={`#${name}`}>{`${member.label}: ${message}`}</a>;
   };
   return (
     <Notice tone="bad">
-      <p>Not saved: {faults.length === 1 ? 'one thing is' : `${faults.length} things are`} to be mended.</p>
+      <p>Not saved: {counted(faults.length, 'error')}.</p>
       <ul class="faults">
         {faults.map(({ name, message }) => (
-          <li>{say(name, message)}</li>
+          <li>{linked(name, message)}</li>
         ))}
       </ul>
     </Notice>
@@ -63,7 +63,7 @@ export const RecordForm = (props: RecordFormProps) => {
       {fault === undefined || (fault.kind === 'invalid' && errors.size > 0) ? null : (
         <Notice tone="bad">
           {`Not saved: ${fault.message}. `}
-          {fault.kind === 'invalid' ? null : <a href={at.again}>Edit it as it is now</a>}
+          {fault.kind === 'invalid' ? null : <a href={at.again}>Edit the current version</a>}
         </Notice>
       )}
       <form class="record" method="post" action={at.action} novalidate>
@@ -78,21 +78,22 @@ export const RecordForm = (props: RecordFormProps) => {
   );
 };
 
-/** The title of a page with a form: a title that says so is read out before anything else. */
+/** The title of a page with a form; a screen reader reads the failure first. */
 export const titleOfForm = (title: string, fault: Fault | undefined): string =>
   fault === undefined ? title : `Not saved: ${title}`;
 
-/** The status of the page with a form that was not accepted. */
+/** The status of a page with a form. */
 export const statusOfForm = (fault: Fault | undefined): number =>
   fault === undefined ? 200 : fault.kind === 'invalid' ? 422 : 409;
 
-/** What a form that was not accepted is answered with; other failures are not the form's. */
+/** True for failures that the form shows; other errors get the error page. */
 export const isOfForm = (error: unknown): error is Fault =>
   error instanceof Fault && (error.kind === 'invalid' || error.kind === 'precondition-failed');
 
-/** The version that a form changes. @throws Fault `malformed` */
+/** Reads the version that a form changes. @throws Fault `malformed` */
 export function versionOf(form: URLSearchParams): number {
   const version = form.get('version') ?? '';
-  if (!/^\d{1,9}$/.test(version)) throw new Fault('malformed', 'the form does not say which version it changes');
+  if (!/^\d{1,9}$/.test(version))
+    throw new Fault('malformed', 'version is missing or not a number: open the form again');
   return Number(version);
 }

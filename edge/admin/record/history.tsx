@@ -1,14 +1,14 @@
-/** Who changed a record when, and each member before and after: on the page of the record. */
+/** The history on the page of a record: author, time, and each changed member before and after. */
 import type { ChangeRow } from '../../store/change.ts';
 import { Empty, Row, Table, When } from '../web/ui.tsx';
 import { viewChange } from './change.ts';
 import { textOfMember } from './fields.tsx';
-import type { Members } from './member.ts';
+import type { Members } from '../../members/member.ts';
 
 export const History = ({ members, changes }: { members: Members; changes: readonly ChangeRow[] }) => (
   <section aria-labelledby="history">
     <h2 id="history">History</h2>
-    {changes.length === 0 ? <Empty>Made without this console: nothing is recorded.</Empty> : null}
+    {changes.length === 0 ? <Empty>No history: this record was created in the database.</Empty> : null}
     {changes
       .map((change) => viewChange(members, change))
       .map(({ version, at, by, changed, before, after }) => (

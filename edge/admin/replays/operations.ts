@@ -18,7 +18,7 @@ import { instant } from '../api/instant.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { replayComment } from '../messages/operations.ts';
 import { readParameter, toParameter, unnamedParameter } from '../names/parameter.ts';
-import { authorOf, type Actor } from '../staff/permissions.ts';
+import { authorOf, type Actor } from '../staff/actor.ts';
 
 export const replayFilter = z.strictObject({
   outcome: z.enum(['', 'AA', 'AE', 'AR']).default('').meta({ description: 'Of the last attempt.' }),

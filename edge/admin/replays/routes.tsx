@@ -9,7 +9,7 @@ import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { instantMeant } from '../web/wall-clock.ts';
+import { readInstant } from '../web/wall-clock.ts';
 import { countReplay, endReplay, replayFilter, startReplay, viewReplay } from './operations.ts';
 import { ReplaysPage } from './page.tsx';
 
@@ -20,8 +20,8 @@ const replayForm = z.object({ comment: replayComment });
 const filterOf = (given: Readonly<Record<string, string>>, timeZone: string) =>
   readQuery(replayFilter, {
     ...given,
-    from: instantMeant(given['from'], timeZone),
-    to: instantMeant(given['to'], timeZone),
+    from: readInstant(given['from'], timeZone),
+    to: readInstant(given['to'], timeZone),
   });
 
 export function addReplayPages(app: Surface, { deps, access }: Console): void {

@@ -4,7 +4,7 @@ import type { Console } from '../web/console.ts';
 import { readQuery } from '../web/form.ts';
 import { Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { instantMeant } from '../web/wall-clock.ts';
+import { readInstant } from '../web/wall-clock.ts';
 import { RequestPage } from './list.tsx';
 import { findRequests, requestQuery } from './listing.ts';
 
@@ -15,7 +15,7 @@ export function addRequestPages(app: Surface, { deps: { config, now }, access }:
     const session = await access.page(c, 'site.api_keys.read');
     const asked = c.req.query();
     const { timeZone } = session;
-    const times = { from: instantMeant(asked['from'], timeZone), to: instantMeant(asked['to'], timeZone) };
+    const times = { from: readInstant(asked['from'], timeZone), to: readInstant(asked['to'], timeZone) };
     const query = readQuery(requestQuery, { range: '24h', ...asked, ...times });
     const list = await findRequests(session.database, session.actor.site, now(), query);
     const page = (

@@ -12,8 +12,8 @@ import {
   type SiteAddressRow,
   siteAddresses,
 } from '../../store/site-address.ts';
-import { checkIpRange } from '../keys/ip-range.ts';
-import { plainSubject } from '../keys/tls-subject.ts';
+import { checkIpRange } from '../../members/ip-range.ts';
+import { plainSubject } from '../../members/tls-subject.ts';
 import { noSuchSite } from './site.ts';
 
 /** What an operator says; a sender's mark that is left out is any. */

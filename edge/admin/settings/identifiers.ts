@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import { NEVER_IDENTIFYING } from '../../../shared/hl7/identifier-type.ts';
-import { list } from '../record/schemas.ts';
+import { list } from '../../members/schemas.ts';
 
 /** CX.5 is ID, at most 5 characters (HL7 v2.5.1 §2.A.14). */
 const TYPE = /^[A-Za-z0-9]{1,5}$/;

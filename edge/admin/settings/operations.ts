@@ -7,7 +7,7 @@ import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
 import { etagOf, readIfMatch } from '../api/if-match.ts';
 import { listOf, type Operation, operation, paging } from '../api/operation.ts';
 import { changeItem, viewChange } from '../record/change.ts';
-import { documented } from '../record/member.ts';
+import { documented } from '../../members/member.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { SITE_MEMBERS } from './record.ts';
 import { saveSettings } from './save.ts';
@@ -31,7 +31,7 @@ export function settingsOperations(deps: AdminDeps): Operation[] {
       permission: 'site.settings.update',
       summary: 'Change the settings of the site',
       description:
-        'Members that are left out stay as they are; null takes an optional one away. They hold from the next message on.',
+        'Members that are left out stay; null removes an optional one. Changes apply from the next message on.',
       body: documented(siteChange),
       answer: siteAnswer,
       needsIfMatch: true,
@@ -42,7 +42,7 @@ export function settingsOperations(deps: AdminDeps): Operation[] {
       method: 'get',
       path: '/site/changes',
       permission: 'site.settings.read',
-      summary: 'Who changed the settings when, before and after, the newest first',
+      summary: 'The history of the settings: author, time, and members before and after, the newest first',
       query: z.strictObject(paging),
       answer: listOf(changeItem),
       async handle({ actor, database, query: { limit, cursor } }) {

@@ -11,7 +11,7 @@ import { Endpoints, Sidecars } from '../endpoints/list.tsx';
 import { RecordFacts } from '../record/fields.tsx';
 import { isOfForm, RecordForm, statusOfForm, titleOfForm, versionOf } from '../record/form.tsx';
 import { History } from '../record/history.tsx';
-import { type FieldTexts, textsOfForm, textsOfRecord, toBody } from '../record/texts.ts';
+import { type FieldTexts, textsOfForm, textsOfRecord, toBody } from '../../members/texts.ts';
 import type { Session } from '../staff/session.ts';
 import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
@@ -130,7 +130,7 @@ async function change(console: Console, c: Context): Promise<Response> {
     return c.redirect(`${linkTo(config, PLACE)}?saved=1`, 303);
   } catch (error) {
     if (!isOfForm(error)) throw error;
-    // The version stays the one that was read, so that saving again cannot overwrite what nobody has seen.
+    // The version stays, so that saving again cannot overwrite a change that the administrator has not seen.
     return formPage(console, session, { texts, version, fault: error });
   }
 }

@@ -11,7 +11,7 @@ import { checkForeignUrl, type GuardedFetching } from '../../http/guarded-fetch.
 import { isPublicAddress } from '../../http/public-address.ts';
 import type { SettingsRow } from '../../store/site.ts';
 import { parse } from '../api/parse.ts';
-import type { Actor } from '../staff/permissions.ts';
+import type { Actor } from '../staff/actor.ts';
 import { SITE_MEMBERS } from './record.ts';
 import { changeSite, siteChange } from './site.ts';
 
@@ -53,7 +53,7 @@ export async function requireWebhook(looking: Looking, body: unknown): Promise<v
   const message = await webhookProblem(looking, body);
   if (message === undefined) return;
   const issues = [...issuesOf(body), { code: 'invalid', message, at: 'alertWebhook' }];
-  throw new Fault('invalid', 'the webhook of the change is not acceptable', { issues });
+  throw new Fault('invalid', 'the webhook is not valid', { issues });
 }
 
 /** @throws Fault as `changeSite`, and `invalid` for a webhook that leads to the gateway itself or inside */

@@ -11,8 +11,8 @@ import { inSite } from '../../store/in-site.ts';
 import { authoritiesNamed, siteStatements, type SettingsRow } from '../../store/site.ts';
 import { changedMeanwhile } from '../api/if-match.ts';
 import { parse } from '../api/parse.ts';
-import { newRecord, recordAnswer, recordChange, toColumns, toMembers, toRecord } from '../record/member.ts';
-import { type Actor, authorOf, requirePermission } from '../staff/permissions.ts';
+import { newRecord, recordAnswer, recordChange, toColumns, toMembers, toRecord } from '../../members/member.ts';
+import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
 import { SITE_COLUMNS, SITE_MEMBERS, type SiteRecord } from './record.ts';
 
 export const { readSettings, writeSite } = siteStatements<SiteRecord>(SITE_COLUMNS);
@@ -76,7 +76,7 @@ export async function changeSite(
   const write = writeSite({ site: actor.site, expected, by: authorOf(actor), record });
   const meeting = 'assigning_authorities' in record ? [authoritiesNamed(actor.site, [...NEVER_IDENTIFYING])] : [];
   const [[written], [row]] = await inSite(database, actor.site).batch([write, readSettings(actor.site), ...meeting]);
-  if (written?.outcome === 'version') throw changedMeanwhile('the settings were', written.version);
+  if (written?.outcome === 'version') throw changedMeanwhile('the site', written.version);
   if (row === undefined) throw noSuchSite();
   return row;
 }

@@ -1,4 +1,4 @@
-/** Who calls, and whether they may: the first step of every route of the console and of its API. */
+/** Authenticates and authorizes: the first step of every route of the console and of its API. */
 import type { Context } from 'hono';
 
 import type { Fault } from '../../../shared/fault.ts';
@@ -6,26 +6,26 @@ import type { Database, Deps } from '../../deps.ts';
 import { audited, type AuditActor } from '../../store/audit.ts';
 import { assertSession, assertSessionLasts } from '../../store/console-session.ts';
 import type { GatewayEnv } from '../../http/surface.ts';
-import { askerOf } from './asker.ts';
+import { auditActorOf } from './audit-actor.ts';
 import { noCredentials, type ReadBearer } from './bearer-token.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { guard } from './guard.ts';
-import { type Actor, type Permission, requirePermission } from './permissions.ts';
+import { type Actor, requirePermission } from './actor.ts';
+import type { Permission } from '../../permissions.ts';
 import { oidcSettings } from './provider.ts';
 import { type Renew, sessionEnded } from './renew.ts';
 import { identityOf, type Session, type Sessions } from './session.ts';
 
-/** Of a request that a page makes by itself, to refresh what it shows (console.js). */
+/** Sent by console.js when it refreshes a section: such a request does not extend the session. */
 const REFRESH_HEADER = 'Gateway-Refresh';
 
 /**
- * Who calls, and the database as they may use it: with a session, as long as it lasts, and with a row of the audit for
- * whatever a batch says that they were shown or have changed.
+ * The actor of a request, with a database that asserts the session in each transaction and writes the audit events that a
+ * batch notes.
  */
 export interface Caller {
   readonly actor: Actor;
-  /** The same for the audit. */
-  readonly asker: AuditActor;
+  readonly auditActor: AuditActor;
   readonly database: Database;
 }
 
@@ -33,19 +33,19 @@ export type Visitor = Caller & Session;
 
 export interface Access {
   /**
-   * Who calls the API, by Bearer token or session.
+   * Authenticates a request to the API by Bearer token or session.
    *
-   * @throws Fault 401 without either, 403 without the permission or from another site's page
+   * @throws Fault 401 without either, 403 without the permission or from a page of another origin
    */
   api(c: Context<GatewayEnv>, permission: Permission | readonly Permission[]): Promise<Caller>;
-  /** Who looks at a page: sessions only. */
+  /** Authenticates a request for a page, by session only. */
   page(c: Context<GatewayEnv>, permission?: Permission): Promise<Visitor>;
-  /** What the cookie is to say from now on. */
+  /** Writes the session to the cookie. */
   keep(c: Context<GatewayEnv>, session: Session): Promise<void>;
-  /** Who looks at the page of an error; undefined where nobody is signed in (any more). Asks the database at most once. */
-  onlooker(c: Context<GatewayEnv>): Promise<Session | undefined>;
-  /** What the cookie says of whoever wants to sign out, whether or not the session is still one. */
-  leaving(c: Context<GatewayEnv>): Promise<Session | undefined>;
+  /** The session for an error page; undefined if it is absent or has ended. At most one round trip. */
+  sessionOfError(c: Context<GatewayEnv>): Promise<Session | undefined>;
+  /** The session in the cookie of a sign-out, also if it has ended. */
+  sessionToEnd(c: Context<GatewayEnv>): Promise<Session | undefined>;
 }
 
 export function createAccess(deps: Deps, readBearer: ReadBearer, sessions: Sessions, renew: Renew): Access {
@@ -59,18 +59,18 @@ export function createAccess(deps: Deps, readBearer: ReadBearer, sessions: Sessi
   const callerOf = (c: Context<GatewayEnv>, actor: Actor, database: Database): Caller => {
     const { site, subject } = actor;
     c.set('use', { site, actor: subject });
-    const asker = askerOf(deps, c, actor);
-    return { actor, asker, database: audited(database, site, asker) };
+    const auditActor = auditActorOf(deps, c, actor);
+    return { actor, auditActor, database: audited(database, site, auditActor) };
   };
 
   const bySession = async (c: Context<GatewayEnv>, missing: () => Fault): Promise<Visitor> => {
     const read = await cookieOf(c);
     if (read === undefined) throw missing();
     const session = await renew(c, read);
-    const isByItself = c.req.header(REFRESH_HEADER) !== undefined;
-    const assertion = (isByItself ? assertSessionLasts : assertSession)(identityOf(session));
-    const { database, settle } = guard(deps.database, assertion);
-    c.set('settle', settle);
+    const isRefresh = c.req.header(REFRESH_HEADER) !== undefined;
+    const assertion = (isRefresh ? assertSessionLasts : assertSession)(identityOf(session));
+    const { database, assertOnce } = guard(deps.database, assertion);
+    c.set('assertSession', assertOnce);
     return { ...session, ...callerOf(c, session.actor, database) };
   };
 
@@ -87,17 +87,18 @@ export function createAccess(deps: Deps, readBearer: ReadBearer, sessions: Sessi
       return visitor;
     },
     keep: (c, session) => sessions.keep(c, session),
-    async onlooker(c) {
+    async sessionOfError(c) {
       const session = await sessions.read(c);
       if (session === undefined) return undefined;
-      const settle = c.get('settle') ?? guard(deps.database, assertSessionLasts(identityOf(session))).settle;
+      const assertOnce =
+        c.get('assertSession') ?? guard(deps.database, assertSessionLasts(identityOf(session))).assertOnce;
       try {
-        await settle();
+        await assertOnce();
         return session;
       } catch {
         return undefined;
       }
     },
-    leaving: cookieOf,
+    sessionToEnd: cookieOf,
   };
 }

@@ -1,14 +1,14 @@
-/** What the provider says of somebody: the claims of the ID token, with those of its userinfo endpoint where ours lack. */
+/** The claims of an account: those of the ID token, and of the userinfo endpoint if the ID token lacks some. */
 import * as oauth from 'oauth4webapi';
 
-import { type ClaimRules, lacksOwnClaims } from './permissions.ts';
+import { type ClaimRules, lacksOwnClaims } from './account.ts';
 import type { Provider } from './provider.ts';
 
 /**
- * @param answer of the token endpoint, to a code or to a refresh token; the latter may come without an ID token (OpenID
- *   Connect Core 1.0 §12.2)
- * @param subject whom it must be about; undefined for whoever the ID token names
- * @returns undefined where nothing says who it is
+ * @param answer the token endpoint's answer to a code or a refresh token; the latter may lack an ID token (OpenID Connect
+ *   Core 1.0 §12.2)
+ * @param subject the expected subject; undefined accepts the subject of the ID token
+ * @returns undefined if the answer names no subject
  */
 export async function claimsOf(
   provider: Provider,

@@ -1,23 +1,23 @@
 /**
- * The database as a request with a session may use it: the first statement of each batch asserts the session, so that one
- * that has ended reads and writes nothing, without a round trip of its own.
+ * The database of a request with a session: the first statement of each batch asserts the session. So an ended session reads
+ * and writes nothing, and the check costs no round trip.
  */
 import type { Database, Query, Results, TimeLimits } from '../../deps.ts';
 
 export interface Guard {
   readonly database: Database;
-  /** For a request that has asked the database nothing: asserts the session now. @throws Fault `unauthenticated` */
-  readonly settle: () => Promise<void>;
+  /** Asserts the session unless a batch has done so. @throws Fault `unauthenticated` */
+  readonly assertOnce: () => Promise<void>;
 }
 
-/** @param assertion fails a batch whose session has ended */
+/** @param assertion a statement that fails if the session has ended */
 export function guard(database: Database, assertion: Query): Guard {
   let isAsserted = false;
 
   const batch = async <const Queries extends readonly Query[]>(queries: Queries, limits?: TimeLimits) => {
     const [, ...results] = await database.batch([assertion, ...queries], limits);
     isAsserted = true;
-    // One result for each query, the assertion's own taken off.
+    // One result for each query, without that of the assertion.
     return results as unknown as Results<Queries>;
   };
 
@@ -29,7 +29,7 @@ export function guard(database: Database, assertion: Query): Guard {
         return rows;
       },
     },
-    async settle() {
+    async assertOnce() {
       if (!isAsserted) await database.run(assertion);
     },
   };

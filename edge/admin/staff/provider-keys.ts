@@ -1,4 +1,4 @@
-/** What the staff's provider signs: its published keys, kept as long as they answer, and the algorithms that are taken. */
+/** The published keys of the staff's provider, cached by jose, and the accepted algorithms. */
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -20,14 +20,15 @@ export const PROVIDER_ALGORITHMS = [
 ];
 export const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** Finds the key of a token. @throws Fault `unavailable` where the provider publishes none */
+/** Finds the key of a token. @throws Fault `unavailable` if the provider publishes no JWKS */
 export type KeysOf = (provider: Provider) => JWTVerifyGetKey;
 
 export function createProviderKeys(deps: Pick<Deps, 'fetch'>): KeysOf {
   let keys: { uri: string; get: JWTVerifyGetKey } | undefined;
   return ({ server }) => {
     const { jwks_uri: uri } = server;
-    if (uri === undefined) throw new Fault('unavailable', 'the OpenID provider publishes no keys');
+    if (uri === undefined)
+      throw new Fault('unavailable', 'the OpenID provider publishes no jwks_uri: check its discovery document');
     if (keys?.uri !== uri) {
       keys = { uri, get: createRemoteJWKSet(new URL(uri), { [customFetch]: (url, init) => deps.fetch(url, init) }) };
     }
@@ -35,7 +36,7 @@ export function createProviderKeys(deps: Pick<Deps, 'fetch'>): KeysOf {
   };
 }
 
-/** What kept a token from being looked at, as a Fault; undefined for whatever is wrong with the token itself. */
+/** A Fault if the provider's keys could not be loaded; undefined for an error of the token itself. */
 export const keysAway = (error: unknown): Fault | undefined =>
   error instanceof errors.JWKSTimeout
     ? new Fault('unavailable', 'the keys of the OpenID provider cannot be reached', { cause: error })

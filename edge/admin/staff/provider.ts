@@ -1,6 +1,6 @@
 /**
- * The staff's OpenID provider as this console knows it: discovered once an hour, spoken to by oauth4webapi. Plain http is
- * for a provider on this very machine, as in the local stack.
+ * The staff's OpenID provider: discovered once an hour, called by oauth4webapi. Plain http is allowed on loopback only, for
+ * the local stack.
  */
 import * as oauth from 'oauth4webapi';
 import * as z from 'zod';
@@ -10,7 +10,7 @@ import { isLoopbackHost } from '../../../shared/ip.ts';
 import type { Config } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
 import { createOutage } from '../../http/outage.ts';
-import type { ClaimRules } from './permissions.ts';
+import type { ClaimRules } from './account.ts';
 
 const DISCOVERY_MAX_AGE_MS = 3600 * 1000;
 const TIMEOUT_MS = 10_000;
@@ -23,7 +23,7 @@ interface FetchOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What oauth4webapi takes with every request, whatever its method. */
+/** The options of every request of oauth4webapi. */
 export interface HttpOptions {
   [oauth.customFetch]: (url: string, options: FetchOptions) => Promise<Response>;
   [oauth.allowInsecureRequests]: boolean;
@@ -34,7 +34,6 @@ export interface Provider {
   readonly server: oauth.AuthorizationServer;
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
-  /** Given to every request to the provider. */
   readonly http: HttpOptions;
   readonly clientId: string;
 }
@@ -49,17 +48,16 @@ export interface OidcSettings {
   /** The `aud` of Bearer tokens for `/admin/api`. */
   readonly audience: string;
   readonly claimRules: ClaimRules;
-  /** What a sign-in asks for. */
   readonly scope: string;
 }
 
-/** @throws Fault `unavailable` naming what is not configured */
+/** @throws Fault `unavailable` if a required variable is not configured */
 export function oidcSettings(config: Config): OidcSettings {
   const { ADMIN_PUBLIC_BASE_URL, ADMIN_OIDC_ISSUER, ADMIN_OIDC_CLIENT_ID } = config;
   if (ADMIN_PUBLIC_BASE_URL === undefined || ADMIN_OIDC_ISSUER === undefined || ADMIN_OIDC_CLIENT_ID === undefined) {
     throw new Fault(
       'unavailable',
-      'the console is not configured: ADMIN_PUBLIC_BASE_URL, ADMIN_OIDC_ISSUER and ADMIN_OIDC_CLIENT_ID are needed',
+      'the console is not configured: set ADMIN_PUBLIC_BASE_URL, ADMIN_OIDC_ISSUER and ADMIN_OIDC_CLIENT_ID',
     );
   }
   return {
@@ -87,7 +85,7 @@ function httpOptions(deps: Pick<Deps, 'fetch'>, issuer: string): HttpOptions {
   };
 }
 
-/** RFC 6749 §2.3.1: Basic, unless the provider says it only takes the secret in the form. */
+/** RFC 6749 §2.3.1: Basic, unless the provider accepts the secret only in the form. */
 function clientAuthentication(server: oauth.AuthorizationServer, secret: string | undefined): oauth.ClientAuth {
   if (secret === undefined) return oauth.None();
   const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
@@ -98,10 +96,10 @@ const published = z.object({ issuer: z.url() });
 const withoutFinalSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /**
- * OpenID Connect Discovery 1.0 §4. An issuer may end in a slash, with which its tokens name it and without which its
- * document is found; as configured here it has none, so the provider's own spelling counts, and that alone.
+ * OpenID Connect Discovery 1.0 §4. ADMIN_OIDC_ISSUER has no final slash, but the issuer in the document and in tokens may
+ * have one: tokens are compared with the document's spelling.
  *
- * @throws Fault `unavailable` where there is no document, or one of another issuer
+ * @throws Fault `unavailable` without a document, or for the document of another issuer
  */
 async function discover(configured: string, http: HttpOptions): Promise<oauth.AuthorizationServer> {
   const response = await oauth.discoveryRequest(new URL(configured), { ...http, algorithm: 'oidc' });
@@ -113,7 +111,7 @@ async function discover(configured: string, http: HttpOptions): Promise<oauth.Au
   }
   const { data } = published.safeParse(await response.clone().json());
   if (data !== undefined && withoutFinalSlash(data.issuer) !== configured) {
-    throw new Fault('unavailable', 'the OpenID provider is another one: its issuer is not ADMIN_OIDC_ISSUER');
+    throw new Fault('unavailable', 'issuer of the discovery document is not ADMIN_OIDC_ISSUER: correct the variable');
   }
   return oauth.processDiscoveryResponse(new URL(data?.issuer ?? configured), response);
 }

@@ -1,6 +1,6 @@
 /**
- * Sealed values for cookies: encrypted JWTs (`dir`, A256GCM) whose key is derived from GATEWAY_SECRET (RFC 5869), one
- * key for each purpose, so that a value made for one cannot be used for another.
+ * Sealed values for cookies: encrypted JWTs (`dir`, A256GCM). Each purpose has a key of its own, derived from GATEWAY_SECRET
+ * (RFC 5869), so that a value of one purpose cannot be used for another.
  */
 import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose';
 
@@ -9,7 +9,7 @@ import { sealingRing } from '../../http/crypto.ts';
 export interface Seal {
   /** @param expires seconds since the epoch */
   seal(payload: JWTPayload, expires: number): Promise<string>;
-  /** Undefined for anything that was not sealed here for this purpose, or has expired. */
+  /** Undefined for a value that was not sealed for this purpose, or has expired. */
   open(sealed: string, nowMs: number): Promise<JWTPayload | undefined>;
 }
 

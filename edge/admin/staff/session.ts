@@ -1,7 +1,6 @@
 /**
- * The console's session as its cookie knows it: who, of which site, what they may do. The cookie is sealed, so that a page
- * knows whom it is for before it asks the database, which says in the same round trip whether the session is still one
- * (edge/docs/behaviour.md, Administration).
+ * The console's session in its sealed cookie: account, site and permissions. So a page knows them before its first query,
+ * and the query's round trip also checks that the session has not ended (edge/docs/behaviour.md, Administration).
  */
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
@@ -9,26 +8,26 @@ import * as z from 'zod';
 
 import type { Deps } from '../../deps.ts';
 import type { SessionIdentity } from '../../store/console-session.ts';
-import { type Actor, toActor } from './permissions.ts';
+import { type Actor, toActor } from './actor.ts';
 import { createSeal } from './seal.ts';
 
-/** As console_session_is_live has it. The seal ends with it. */
+/** The same as in console_session_is_live. The seal expires with the session. */
 export const SESSION_SECONDS = 8 * 3600;
-/** The browser keeps the cookie for an hour more: a form that was sent too late is then given back (../web/unsent.tsx). */
+/** The browser keeps the cookie one hour longer, so that a form that is sent too late is shown again (../sign-in/unsent.tsx). */
 const COOKIE_SECONDS = SESSION_SECONDS + 3600;
 const TRANSACTION_SECONDS = 10 * 60;
-/** A time at which no seal has expired. */
+/** As the current time, it makes no seal expired. */
 const NEVER_EXPIRED_MS = 0;
 
 // `__Host-`: this host only, every path, never without `Secure` (RFC 6265bis §4.1.3.2).
 const ATTRIBUTES = { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax' } as const;
 const SESSION = 'gateway-session';
 const TRANSACTION = 'gateway-sign-in';
-/** Which site this browser was at last; whoever has no right to it any more is brought to another. */
+/** The site of this browser's last session: a sign-in starts there if the account still has it. */
 const LAST_SITE = 'gateway-site';
 const LAST_SITE_SECONDS = 400 * 86_400;
 
-/** What a sign-in under way must remember until the provider answers. */
+/** The state of a sign-in until the provider answers. */
 const transaction = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), returnTo: z.string() });
 export type Transaction = z.infer<typeof transaction>;
 
@@ -50,15 +49,15 @@ export interface Session {
   readonly id: string;
   readonly actor: Actor;
   readonly siteName: string;
-  /** The site's, an IANA name: whose clocks pages show. */
+  /** The site's, an IANA name. */
   readonly timeZone: string;
-  /** They may see other sites as well. */
+  /** The account has other sites too. */
   readonly hasOthers: boolean;
   /** Seconds since the epoch. */
   readonly endsAt: number;
-  /** When the provider last said what somebody may do, in seconds since the epoch. */
+  /** Time of the provider's last answer about permissions, in seconds since the epoch. */
   readonly askedAt: number;
-  /** The provider gave a token to ask it anew with. */
+  /** The provider issued a refresh token. */
   readonly mayAsk: boolean;
 }
 
@@ -66,15 +65,14 @@ export const identityOf = ({ id, actor }: Session): SessionIdentity => ({ site: 
 
 export interface Sessions {
   begin(c: Context, started: Transaction): Promise<void>;
-  /** The sign-in under way; it is used up. */
+  /** Reads the sign-in's state and deletes its cookie. */
   finish(c: Context): Promise<Transaction | undefined>;
   keep(c: Context, session: Session): Promise<void>;
-  /** What the cookie says; whether the session has ended meanwhile only the database knows. */
+  /** Reads the cookie. Only the database knows whether the session has ended. */
   read(c: Context): Promise<Session | undefined>;
-  /** True for a cookie that the gateway sealed, also when its session has ended. */
+  /** True for a cookie that the gateway sealed, also if the session has ended. */
   isSealed(c: Context): Promise<boolean>;
   drop(c: Context): void;
-  /** The site of the last session of this browser. */
   lastSite(c: Context): string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The provider's tokens as the database keeps them: sealed, and each for the one session it was given for, so that neither
- * a reader of the database nor a row that was copied to another session has any use of them.
+ * Seals the provider's tokens before they are stored. A seal names its session, so that neither a reader of the database nor
+ * a row that was copied to another session can use the token.
  */
 import type { Deps } from '../../deps.ts';
 import { createSeal } from './seal.ts';
@@ -8,7 +8,7 @@ import { SESSION_SECONDS } from './session.ts';
 
 export interface TokenSeal {
   seal(session: string, token: string): Promise<string>;
-  /** Undefined for what was not sealed here for this session. */
+  /** Undefined for a value that was not sealed for this session. */
   open(session: string, sealed: string): Promise<string | undefined>;
 }
 

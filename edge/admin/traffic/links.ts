@@ -1,7 +1,7 @@
 /** What is behind a figure: the requests that were refused or failed, the messages that were accepted, the audit. */
 import type { Config } from '../../config.ts';
 import type { UsageSurface } from '../../store/usage.ts';
-import type { Permission } from '../staff/permissions.ts';
+import type { Permission } from '../../permissions.ts';
 import { linkTo } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 

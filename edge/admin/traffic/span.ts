@@ -1,6 +1,6 @@
 /** What the charts can show: how far back from now, in steps of how long. Days and hours are those of the site's clocks. */
 import { minutesEastOf } from '../../../shared/hl7/zone.ts';
-import { instantMeant, knownZone, wallTime } from '../web/wall-clock.ts';
+import { readInstant, knownZone, wallTime } from '../web/wall-clock.ts';
 
 export const SPANS = {
   '1h': { title: '1 hour', before: 'the hour before', seconds: 3600, step: 'quarter' },
@@ -32,7 +32,7 @@ export function stepsOf(span: Span, nowMs: number, timeZone: string): readonly n
   const days = (seconds * 1000) / DAY_MS;
   return Array.from({ length: days }, (_, at) => {
     const day = new Date(today - (days - 1 - at) * DAY_MS).toISOString().slice(0, 10);
-    return Date.parse(instantMeant(`${day}T00:00`, timeZone)) / 1000;
+    return Date.parse(readInstant(`${day}T00:00`, timeZone)) / 1000;
   });
 }
 

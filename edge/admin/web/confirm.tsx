@@ -1,4 +1,4 @@
-/** What is not done by one press of a button: it opens, says what will become of it, and holds the button that does it. */
+/** A step that needs a confirmation: it opens, says what will happen, and holds the button. */
 import type { PropsWithChildren } from 'hono/jsx';
 
 export const Confirm = ({ label, children }: PropsWithChildren<{ label: string }>) => (

@@ -1,13 +1,11 @@
-/** What every page of the console is made with. */
+/** What every page of the console needs. */
 import type { Deps } from '../../deps.ts';
 import type { Access } from '../staff/access.ts';
-import type { Workbench } from '../workbench/workbench.ts';
 
-/** Without the database: a page asks it as its visitor may (Access), so that none is shown to a session that has ended. */
+/** Without the database: pages use the one that Access returns, which asserts the session in the same transaction. */
 export type AdminDeps = Omit<Deps, 'database'>;
 
 export interface Console {
   readonly deps: AdminDeps;
-  readonly workbench: Workbench;
   readonly access: Access;
 }

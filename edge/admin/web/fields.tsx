@@ -1,12 +1,12 @@
-/** Form fields with their rule and their errors beside them, tied to them for those who do not see the page. */
+/** Form fields with their hint and their errors, linked by ARIA for screen readers. */
 import type { Child, PropsWithChildren } from 'hono/jsx';
 
 import type { Option } from './ui.tsx';
 
-/** What is wrong, by field; the first is where one begins to mend. */
+/** Error messages by field; the first field gets the focus. */
 export type FieldErrors = ReadonlyMap<string, readonly string[]>;
 
-/** The field that has the focus when the page is shown. */
+/** True for the field that gets the focus when the page opens. */
 const isFirst = (name: string, errors: FieldErrors): boolean => errors.keys().next().value === name;
 
 interface FieldProps {
@@ -16,7 +16,7 @@ interface FieldProps {
   readonly errors: FieldErrors;
 }
 
-/** What describes a field: its error, if it has one, and its rule. */
+/** The ids of a field's error and hint. */
 const described = (name: string, errors: FieldErrors) =>
   errors.has(name) ? `${name}-error ${name}-hint` : `${name}-hint`;
 
@@ -75,7 +75,7 @@ export const Lines = ({ name, label, hint, errors, value, rows }: FieldProps & {
   </div>
 );
 
-/** One of some values. A value that is not among them stays as it is. */
+/** A choice of one value. A stored value that is not among the options stays selected. */
 export const SelectField = (props: FieldProps & { value: string; options: readonly Option[] }) => {
   const { name, label, hint, errors, value, options } = props;
   const isKnown = options.some((option) => option.value === value);
@@ -102,7 +102,7 @@ export const SelectField = (props: FieldProps & { value: string; options: readon
   );
 };
 
-/** Yes or no: a box to tick, with what yes means beside it. */
+/** A checkbox for yes or no. @param means the meaning of yes */
 export const Switch = (props: FieldProps & { means: string; value: string; isOn: boolean }) => {
   const { means, value, isOn, ...field } = props;
   return (
@@ -121,12 +121,11 @@ interface FieldBoxProps {
   readonly name: string;
   readonly value: string;
   readonly isOn: boolean;
-  /** Of its field: where a link to the field leads. */
+  /** The first box of its field has the field's id, so that links lead there. */
   readonly isFirst: boolean;
   readonly errors: FieldErrors;
 }
 
-/** A box to tick, of a field that may have several. */
 export const FieldBox = ({ name, value, isOn, isFirst: isFirstBox, errors }: FieldBoxProps) => (
   <input
     type="checkbox"
@@ -138,7 +137,7 @@ export const FieldBox = ({ name, value, isOn, isFirst: isFirstBox, errors }: Fie
   />
 );
 
-/** Several controls that are one field. */
+/** A field of several controls. */
 export const Fieldset = ({ name, label, hint, errors, children }: PropsWithChildren<FieldProps>) => (
   <fieldset class={errors.has(name) ? 'field wrong' : 'field'} aria-describedby={described(name, errors)}>
     <legend>{label}</legend>
@@ -150,7 +149,7 @@ export const Fieldset = ({ name, label, hint, errors, children }: PropsWithChild
   </fieldset>
 );
 
-/** Any of some values. */
+/** A choice of any number of values. */
 export const Choices = (props: FieldProps & { values: readonly string[]; chosen: readonly string[] }) => {
   const { values, chosen, ...field } = props;
   return (

@@ -1,4 +1,4 @@
-/** Forms of the console: read within a limit, every value of a name kept. */
+/** Reads the queries and forms of the console. */
 import type { Context } from 'hono';
 import type { z } from 'zod';
 
@@ -9,14 +9,14 @@ import type { GatewayEnv } from '../../http/surface.ts';
 import { parse } from '../api/parse.ts';
 
 /**
- * What is asked of a page, as the JSON API would read it; parameters that only a page knows are left out.
+ * Reads the query of a page with the schema of the JSON API; other parameters are left out.
  *
  * @throws Fault `malformed`
  */
 export const readQuery = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, query: Record<string, string>) =>
   parse(schema.strip(), query, 'malformed', 'the query');
 
-/** What was posted; it can be asked for again, by the page of an error too. @throws Fault 400, 413 or 415 */
+/** Reads the posted form; later calls return the same one, so that an error page can show it. @throws Fault 400, 413 or 415 */
 export async function readForm(c: Context<GatewayEnv>, maxBytes = 256 * 1024): Promise<URLSearchParams> {
   const known = c.get('form');
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export async function readForm(c: Context<GatewayEnv>, maxBytes = 256 * 1024): P
   return form;
 }
 
-/** Messages by field, of a Fault's issues; `allowedIps[2]` belongs to `allowedIps`. */
+/** The messages of a Fault's issues by form field; `allowedIps[2]` belongs to `allowedIps`. */
 export function errorsByField(fault: Fault): ReadonlyMap<string, readonly string[]> {
   const located = fault.issues.map(({ at, message }) => ({ field: (at ?? '').split(/[.[]/)[0] ?? '', message }));
   return new Map(

@@ -1,10 +1,10 @@
-/** The head of every HTML page, of the console as of the API reference. */
+/** The head of every HTML page of the console and of the API reference. */
 interface HeadProps {
   readonly title: string;
-  /** Where a file of `assets` is. */
+  /** The address of a file of `assets`. */
   readonly asset: (name: string) => string;
   readonly styles: readonly string[];
-  /** They run in this order, when the page is there. */
+  /** They run in this order once the page is parsed. */
   readonly scripts: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The frame of every page: where one is, where one can go, and who one is. */
+/** The frame of every page: navigation, site, account, and the trail of pages above. */
 import { html } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
 
@@ -13,28 +13,27 @@ import { TimeZone } from './ui.tsx';
 /** A page above this one. */
 export interface Crumb {
   readonly title: string;
-  /** Below the console's own path prefix, as `PLACES` has it. */
+  /** Without the console's path prefix, as in `PLACES`. */
   readonly path: string;
 }
 
 interface PageProps {
   readonly title: string;
   readonly config: Config;
-  /** Undefined where nobody is signed in. */
+  /** Undefined if nobody is signed in. */
   readonly session?: Session | undefined;
-  /** Where this page belongs. */
   readonly place?: PlacePath;
   /** The pages above it, the highest first: `[PLACES.keys]`. */
   readonly trail?: readonly Crumb[];
-  /** Names of files in `assets` that this page needs besides the console's own; they run in this order, before it. */
+  /** Files of `assets` that this page needs; they run in this order, before console.js. */
   readonly scripts?: readonly string[];
   readonly styles?: readonly string[];
 }
 
-/** Paths of links: below the console's own path prefix. */
+/** The path of a link, with the console's path prefix. */
 export const linkTo = (config: Config, path: string): string => `${pathPrefix(config.ADMIN_PUBLIC_BASE_URL)}${path}`;
 
-/** Of whoever may see several. */
+/** For accounts with several sites. */
 export const CHOOSE_SITE_PATH = '/admin/site';
 
 const Brand = ({ config, name }: { config: Config; name: string }) => (
@@ -73,8 +72,8 @@ interface NavigationProps {
 }
 
 /**
- * A column beside the page; on a narrow window a bar above it, with a button that shows the places (the popover attribute
- * of HTML, which needs no script; a browser that does not know it shows them all).
+ * A column beside the page; in a narrow window a bar above it, with a button that opens the menu. The `popover` attribute
+ * needs no script; a browser without it shows the menu all the time.
  */
 const Navigation = (props: NavigationProps) => {
   const { config, session } = props;
@@ -137,12 +136,12 @@ export const Page = (props: PropsWithChildren<PageProps>) => {
   );
 };
 
-/** Origins that a form may lead to: signing out ends at the provider. */
+/** The origins that a form may lead to: signing out ends at the provider. */
 function formOrigins(config: Config): string[] {
   return config.ADMIN_OIDC_ISSUER === undefined ? [] : [new URL(config.ADMIN_OIDC_ISSUER).origin];
 }
 
-/** A page as a response. */
+/** Renders a page as a response. */
 export async function respond(
   config: Config,
   page: unknown,

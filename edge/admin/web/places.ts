@@ -1,7 +1,6 @@
-/** The places of the console, as its navigation names them in their groups, and what one must be allowed to go there. */
-import type { Permission } from '../staff/permissions.ts';
+/** The places of the console: group and title in the navigation, path, and the permission that shows it. */
+import type { Permission } from '../../permissions.ts';
 
-/** What somebody comes for: to watch what goes on, to connect a system, to keep a site, or the gateway itself. */
 export const GROUPS = ['Watch', 'Connect', 'Site', 'Gateway'] as const;
 
 interface Place {
@@ -30,5 +29,5 @@ export const PLACES = {
   signingKeys: { group: 'Gateway', path: '/admin/signing-keys', title: 'Signing keys', permission: 'gateway.operate' },
 } as const satisfies Readonly<Record<string, Place>>;
 
-/** Where a page belongs. */
+/** The path of the place that a page belongs to. */
 export type PlacePath = (typeof PLACES)[keyof typeof PLACES]['path'];

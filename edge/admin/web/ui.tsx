@@ -1,19 +1,19 @@
 /**
- * The few building blocks that every page of the console is made of. Text is escaped by the template engine.
- * Times are shown by `When` and asked for by `Moment`, both on the site's clocks. A list is a `Table` of `Row`s, which
- * become cards on a phone, each value with the title of its column.
+ * The components that every page of the console is made of. The template engine escapes text. `When` shows and `Moment`
+ * asks for times, both in the site's time zone. A list is a `Table` of `Row`s; on a phone each row becomes a card, and each
+ * value has the title of its column.
  */
 import { type Child, cloneElement, createContext, isValidElement, type PropsWithChildren, useContext } from 'hono/jsx';
 
 import { counted } from './counted.ts';
 import { clockOf, fieldValue, wallTime } from './wall-clock.ts';
 
-/** Whose clocks a page shows: the IANA name of the site's time zone. The page's frame says it. */
+/** The IANA name of the site's time zone, set by `Page`. */
 export const TimeZone = createContext('UTC');
 
 /**
- * An instant on the site's clocks, to the second, with the name of the zone; the exact one in UTC on hover and for
- * machines. `relative` has console.js say `4 min ago` instead, with the time itself on hover, and keep it true.
+ * An instant in the site's time zone, to the second; UTC on hover and for machines. With `relative`, console.js shows
+ * `4 min ago` instead, keeps it current, and shows the time on hover.
  */
 export const When = ({ at, relative = false }: { at: string; relative?: boolean }) => {
   const { day, time, zone } = wallTime(at, useContext(TimeZone));
@@ -26,9 +26,8 @@ export const When = ({ at, relative = false }: { at: string; relative?: boolean 
 };
 
 /**
- * A section that keeps itself up to date (console.js): what the page shows under this id is fetched again and put in its
- * place, but not while somebody is at it, or the page is hidden. Being refreshed is no use of the session. Scripts that have
- * changed something in it do so again at the event `refreshed`, which the document gets.
+ * A section that console.js fetches again and replaces, except while it has the focus or the page is hidden. A refresh does
+ * not extend the session. Scripts that change its content do so again at the document's event `refreshed`.
  */
 export const Refreshed = ({ id, seconds, children }: PropsWithChildren<{ id: string; seconds: number }>) => (
   <section id={id} data-refresh={seconds}>
@@ -36,7 +35,7 @@ export const Refreshed = ({ id, seconds, children }: PropsWithChildren<{ id: str
   </section>
 );
 
-/** A field that asks for an instant, on the site's clocks (wall-clock.ts, instantMeant). @param value as it was given */
+/** A field for an instant in the site's time zone (wall-clock.ts, readInstant). @param value the text of the query */
 export const Moment = ({ name, label, value }: { name: string; label: string; value: string }) => {
   const timeZone = useContext(TimeZone);
   const local = fieldValue(value, timeZone);
@@ -69,7 +68,7 @@ export const Outcome = ({ outcome }: { outcome: 'AA' | 'AE' | 'AR' }) => (
   </Badge>
 );
 
-/** Beside an outcome; nothing where there are none. */
+/** The number of warnings beside an outcome; nothing for 0. */
 export const Warnings = ({ count }: { count: number }) =>
   count === 0 ? null : <Badge tone="warn">{counted(count, 'warning')}</Badge>;
 
@@ -79,7 +78,7 @@ export const Notice = ({ tone, children }: PropsWithChildren<{ tone: Tone }>) =>
   </div>
 );
 
-/** A text to take away, with a button that copies it (console.js). */
+/** A text with a button that copies it (console.js). */
 export const Copyable = ({ text, label }: { text: string; label: string }) => (
   <span class="copyable">
     <code>{text}</code>
@@ -89,7 +88,7 @@ export const Copyable = ({ text, label }: { text: string; label: string }) => (
   </span>
 );
 
-/** Program text that may be wide: it scrolls, also by keyboard. */
+/** Program text in a box that scrolls, by keyboard too. */
 export const Code = ({ text, label, copy = false }: { text: string; label: string; copy?: boolean }) => (
   <div class="code">
     <pre tabindex={0} role="group" aria-label={label}>
@@ -103,14 +102,13 @@ export const Code = ({ text, label, copy = false }: { text: string; label: strin
   </div>
 );
 
-/** The titles of the columns that a row is in. */
+/** The column titles of the table around a row. */
 const Columns = createContext<readonly string[]>([]);
 
 /**
- * A table that scrolls by itself when the window is narrow, and on a phone is a card for each row. What identifies a row
- * is its `<th scope="row">`, which heads the card.
+ * A table that scrolls in a narrow window. On a phone each row is a card, headed by the row's `<th scope="row">`.
  *
- * @param head a title for each cell
+ * @param head the column titles
  */
 export const Table = ({ label, head, children }: PropsWithChildren<{ label: string; head: readonly string[] }>) => (
   <div class="table" tabindex={0} role="group" aria-label={label}>
@@ -132,7 +130,7 @@ export const Table = ({ label, head, children }: PropsWithChildren<{ label: stri
 const isShown = (child: Child): boolean =>
   Array.isArray(child) ? child.some(isShown) : child !== '' && child != null && typeof child !== 'boolean';
 
-/** A row of a table: `<th>` and `<td>` themselves, one for each title of the table's head. */
+/** A row of a table. @param children one `<th>` or `<td>` for each column title */
 export const Row = ({ children }: { children: Child[] }) => {
   const head = useContext(Columns);
   return (
@@ -142,14 +140,14 @@ export const Row = ({ children }: { children: Child[] }) => {
         .filter(isValidElement)
         .map((cell, at) => {
           const held = cell.children.filter(isShown);
-          // One box for whatever the cell holds, beside its label on a phone; an empty cell stays empty, and is not shown.
+          // On a phone the content is one box beside its label; CSS hides a cell that is empty.
           return cloneElement(cell, { 'data-label': head[at] }, held.length === 0 ? '' : <div>{held}</div>);
         })}
     </tr>
   );
 };
 
-/** One pair of a list of facts. */
+/** A name and value in a list of facts. */
 export const Fact = ({ name, children }: PropsWithChildren<{ name: string }>) => (
   <div>
     <dt>{name}</dt>
@@ -157,7 +155,7 @@ export const Fact = ({ name, children }: PropsWithChildren<{ name: string }>) =>
   </div>
 );
 
-/** The link to the next page of a list, with the filters that hold. */
+/** The link to the next page of a list, with its filters. */
 export const Pager = ({
   path,
   query,
@@ -206,7 +204,7 @@ export const Select = ({
   </label>
 );
 
-/** A filter above a list: a GET form, so that what is shown has an address. */
+/** A filter above a list: a GET form, so that the result has an address. */
 export const Filter = ({ children, label }: PropsWithChildren<{ label: string }>) => (
   <form class="filter" method="get" role="search" aria-label={label}>
     {children}
@@ -221,5 +219,5 @@ export const Search = ({ label, value, hint }: { label: string; value: string; h
   </label>
 );
 
-/** What stands where a list is empty. */
+/** The text in place of an empty list. */
 export const Empty = ({ children }: { children: Child }) => <p class="empty">{children}</p>;

@@ -1,4 +1,4 @@
-/** Instants as the clocks of a site show them, and back. What is stored and sent stays UTC. */
+/** Converts instants to a site's local time and back. Stored and sent times are UTC. */
 import { isTimeZone, offsetInZone, minutesEastOf } from '../../../shared/hl7/zone.ts';
 
 export interface WallTime {
@@ -6,13 +6,13 @@ export interface WallTime {
   readonly day: string;
   /** `08:31:06` */
   readonly time: string;
-  /** What people there call the zone at that time: `CET`, `EDT`, or `UTC+04:00` where it has no name. */
+  /** The zone's short name at that time: `CET`, `EDT`, or `UTC+04:00` if it has none. */
   readonly zone: string;
 }
 
 const MINUTE_MS = 60_000;
 
-/** A zone has short names only in the English of where it is: the first that knows one is asked. */
+/** Intl has a zone's short name only in the English of its region: the first locale with a name wins. */
 const ENGLISHES = ['en-US', 'en-GB', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA'];
 
 const names = new Map<string, string>();
@@ -34,10 +34,10 @@ function nameOf(timeZone: string, instantMs: number, offset: number): string {
   return name;
 }
 
-/** A zone that this runtime does not know (any more) is shown as UTC, and says so. */
+/** The zone, or UTC if this runtime does not know it. */
 export const knownZone = (timeZone: string): string => (isTimeZone(timeZone) ? timeZone : 'UTC');
 
-/** @param at an instant, as ISO 8601 has it with its zone */
+/** @param at an ISO 8601 instant with its offset */
 export function wallTime(at: string, timeZone: string): WallTime {
   const zone = knownZone(timeZone);
   const instantMs = Date.parse(at);
@@ -46,7 +46,7 @@ export function wallTime(at: string, timeZone: string): WallTime {
   return { day: local.slice(0, 10), time: local.slice(11, 19), zone: nameOf(zone, instantMs, offset) };
 }
 
-/** Whose clock it is, in words for a label: `Berlin time`, `UTC`. */
+/** The zone as part of a label: `Berlin time`, `UTC`. */
 export function clockOf(timeZone: string): string {
   const zone = knownZone(timeZone);
   return zone === 'UTC' ? zone : `${(zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')} time`;
@@ -56,12 +56,12 @@ const LOCAL = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d))?$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
- * The instant that somebody means: what `datetime-local` sends is a time on the site's clocks (where a clock shows it
- * twice, the first), and what has a zone says itself when it is.
+ * Reads a text as an instant. `datetime-local` sends a local time of the site; of a local time that occurs twice, the first
+ * counts. A text with an offset keeps it.
  *
- * @returns ISO 8601 in UTC; '' for anything else
+ * @returns ISO 8601 in UTC; '' for a text that is neither
  */
-export function instantMeant(text: string | undefined, timeZone: string): string {
+export function readInstant(text: string | undefined, timeZone: string): string {
   if (text === undefined) return '';
   const [, year, month, day, hour, minute, second = '00'] = LOCAL.exec(text) ?? [];
   const isLocal = year !== undefined && !Number.isNaN(Date.parse(`${text}Z`));
@@ -73,7 +73,7 @@ export function instantMeant(text: string | undefined, timeZone: string): string
   return Number.isNaN(instantMs) ? '' : new Date(instantMs).toISOString();
 }
 
-/** The value of a `datetime-local` field: of an instant the time on the site's clocks, of anything else what was given. */
+/** The value of a `datetime-local` field: an instant as local time of the site, any other text unchanged. */
 export function fieldValue(given: string, timeZone: string): string {
   if (!INSTANT.test(given) || Number.isNaN(Date.parse(given))) return given;
   const { day, time } = wallTime(given, timeZone);

@@ -1,11 +1,11 @@
 /** What came of what was pasted: the verdict, then what is wrong, then all the rest folded. */
 import type { Issue } from '../../../shared/fault.ts';
+import type { ResourceDifference } from '../messages/message-replay.ts';
 import { AckErrors, Segments } from '../messages/page.tsx';
 import { counted } from '../web/counted.ts';
 import { Badge, Code, Fact, Outcome, Row, Table, When } from '../web/ui.tsx';
 import type { viewDryRun, viewExplanation } from './operations.ts';
 import { Verdict } from './page.tsx';
-import type { ResourceDifferenceResult } from './workbench.ts';
 
 type Explained = ReturnType<typeof viewExplanation>;
 type Run = ReturnType<typeof viewDryRun>;
@@ -82,7 +82,7 @@ export const Explanation = ({ explained }: { explained: Explained }) => {
   );
 };
 
-const Changes = ({ changes }: { changes: readonly ResourceDifferenceResult[] }) => {
+const Changes = ({ changes }: { changes: readonly ResourceDifference[] }) => {
   const rows = changes.flatMap(({ reference, elements }) => elements.map((element) => ({ reference, ...element })));
   return rows.length === 0 ? (
     <p class="quiet">Nothing: all of it is stored already, or something newer is.</p>

@@ -6,7 +6,7 @@ import { parseJson } from '../../../shared/json.ts';
 import type { Surface } from '../../http/surface.ts';
 import type { Config } from '../../config.ts';
 import { type KeyRow, listKeys } from '../keys/statements.ts';
-import { requirePermission } from '../staff/permissions.ts';
+import { requirePermission } from '../staff/actor.ts';
 import type { Visitor } from '../staff/access.ts';
 import { messageBytes, requireClientId, viewDryRun, viewExplanation } from './operations.ts';
 import type { Console } from '../web/console.ts';
@@ -16,6 +16,7 @@ import { type Bench, BENCHES } from './benches.ts';
 import { WorkbenchPage } from './page.tsx';
 import { DryRun, Explanation, Validation } from './results.tsx';
 import { SAMPLES } from './samples.ts';
+import type { Workbench } from './workbench.ts';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { inSite } from '../../store/in-site.ts';
@@ -37,7 +38,7 @@ const ANY_KEY = { text: '', status: '', protocol: '' };
 const tokenEndpointOf = (config: Config): string =>
   `${config.INTEGRATION_OAUTH_PUBLIC_BASE_URL ?? 'https://oauth.example.org'}/oauth2/token`;
 
-export function addWorkbench(app: Surface, { deps, workbench, access }: Console): void {
+export function addWorkbench(app: Surface, { deps, access }: Console, workbench: Workbench): void {
   const { config } = deps;
   const path = linkTo(config, PLACE);
   const benchOf = (name: string | undefined) => BENCHES.find((bench) => bench.name === name);

@@ -9,7 +9,7 @@ import {
   unmute,
   viewAlert,
 } from '../../admin/alerts/listing.ts';
-import type { Actor } from '../../admin/staff/permissions.ts';
+import type { Actor } from '../../admin/staff/actor.ts';
 import type { Database } from '../../deps.ts';
 import {
   asOperator,

@@ -16,12 +16,12 @@ import { findMessages, messageQuery } from '../../admin/messages/listing.ts';
 import { viewMessageRow } from '../../admin/messages/view.ts';
 import { findRequests, requestQuery } from '../../admin/requests/listing.ts';
 import { viewRequest } from '../../admin/requests/view.ts';
-import { bodyOfFlags, optionsOf, usageOf } from '../../admin/record/flags.ts';
+import { bodyOfFlags, optionsOf, usageOf } from '../../members/flags.ts';
 import { SITE_MEMBERS } from '../../admin/settings/record.ts';
 import { assignAddress, type GivenAddress, listAddresses, withdrawAddress } from '../../admin/settings/addresses.ts';
 import { requireWebhook, saveSettings } from '../../admin/settings/save.ts';
 import { createSite, requireSite, viewSite } from '../../admin/settings/site.ts';
-import { authorOf } from '../../admin/staff/permissions.ts';
+import { authorOf } from '../../admin/staff/actor.ts';
 import { readCommandConfig } from '../../config.ts';
 import { listSites } from '../../store/site.ts';
 import { fetchAt } from './fetch-at.ts';
@@ -221,7 +221,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       const { data } = messageQuery.safeParse({ ...given, q: textOf(options, 'text'), limit: NEWEST });
       if (data === undefined) throw new UsageError('--outcome is AA, AE or AR; --text has 200 characters at most');
       await knownSite(database, actor.site);
-      const { items } = await findMessages({ actor, database, asker: operatorAsks() }, data);
+      const { items } = await findMessages({ actor, database, auditActor: operatorAsks() }, data);
       return items.map(viewMessageRow);
     },
   },

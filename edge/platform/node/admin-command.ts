@@ -2,7 +2,8 @@
 import { userInfo } from 'node:os';
 
 import { isUuid } from '../../../shared/uuid.ts';
-import { type Actor, PERMISSIONS, toActor } from '../../admin/staff/permissions.ts';
+import { type Actor, toActor } from '../../admin/staff/actor.ts';
+import { PERMISSIONS } from '../../permissions.ts';
 import type { CommandConfig } from '../../config.ts';
 import type { Database } from '../../deps.ts';
 import { audited, type AuditActor } from '../../store/audit.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 
 import { createAdmin } from '../../../edge/admin/routes.ts';
-import { ALL_PERMISSIONS } from '../../../edge/admin/staff/permissions.ts';
+import { ALL_PERMISSIONS } from '../../../edge/permissions.ts';
 import { createSeal } from '../../../edge/admin/staff/seal.ts';
 import { readConfig } from '../../../edge/config.ts';
 import { createFhir } from '../../../edge/fhir/routes.ts';

@@ -127,7 +127,7 @@ test('a form that was sent after the session had ended is given back, but for a 
   await page.click('button:has-text("Create API key")');
   await page.waitForSelector('text=your session has ended');
   expect(await page.content()).not.toContain('never-shown-again');
-  expect(await page.textContent('#main')).toContain('a private key was left out');
+  expect(await page.textContent('#main')).toContain('A private key was removed');
   await lookAt(page);
   const [other] = await Promise.all([context.waitForEvent('page'), page.click('a:has-text("Sign in again")')]);
   await other.waitForURL(/\/(?:interaction|admin)/);

@@ -62,7 +62,7 @@ test('an administrator makes a key, uses it, disables it and sees why it was ref
     return (await page.textContent('#main'))?.includes('the API key is disabled');
   });
   expect(await page.textContent('.refusals')).toContain('Enable the API key');
-  await page.click('text=All requests of this key');
+  await page.click('text=All rejected and failed requests of this API key');
   expect(await page.textContent('.refusals')).toContain('Laboratory');
   await lookAt(page);
 
@@ -94,10 +94,10 @@ test('of two who edit one version the second is told, and nothing is overwritten
       second.click('button:has-text("Save")'),
     ]);
     expect(answer.status()).toBe(409);
-    await second.waitForSelector('text=changed meanwhile');
+    await second.waitForSelector('text=was changed in the meantime');
   }
   await lookAt(second);
-  await second.click('text=Edit it as it is now');
+  await second.click('text=Edit the current version');
   await second.waitForSelector('#name');
   expect(await second.inputValue('#name')).toBe('First');
   const { rows } = await db.client.query('select name from api_key where client_id = $1', [clientId]);
@@ -116,7 +116,7 @@ test('the settings of the site and of a key are set, refused by field, and clear
   await page.fill('#timeZone', 'Mars');
   await page.fill('#assigningAuthorities', 'EAST = urn:oid:1.2.3\neast = urn:oid:1.2.4');
   await save();
-  expect(await page.textContent('#timeZone-error')).toContain('not an IANA name');
+  expect(await page.textContent('#timeZone-error')).toContain('not a known IANA name');
   expect(await page.textContent('#assigningAuthorities-error')).toContain('"east" is given twice');
   await lookAt(page);
   await page.fill('#timeZone', 'Europe/Vienna');

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { giveUri } from '../../../edge/admin/names/naming.ts';
 import { requireSite, viewSite } from '../../../edge/admin/settings/site.ts';
-import { PERMISSIONS, toActor } from '../../../edge/admin/staff/permissions.ts';
+import { PERMISSIONS } from '../../../edge/permissions.ts';
+import { toActor } from '../../../edge/admin/staff/actor.ts';
 import type { Database } from '../../../edge/deps.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { whyListed } from '../../../edge/admin/attention/kinds.ts';
 import { changeSite } from '../../../edge/admin/settings/site.ts';
-import { toActor } from '../../../edge/admin/staff/permissions.ts';
+import { toActor } from '../../../edge/admin/staff/actor.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';

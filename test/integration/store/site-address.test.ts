@@ -5,7 +5,8 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createKey } from '../../../edge/admin/keys/keys.ts';
-import { PERMISSIONS, toActor } from '../../../edge/admin/staff/permissions.ts';
+import { PERMISSIONS } from '../../../edge/permissions.ts';
+import { toActor } from '../../../edge/admin/staff/actor.ts';
 import { selectKey } from '../../../edge/hl7/ingest/sender/select-key.ts';
 import { type GivenAddress, assignAddress, withdrawAddress } from '../../../edge/admin/settings/addresses.ts';
 import { type CommandDatabase, connectDatabase } from '../../../edge/platform/node/database.ts';
@@ -220,8 +221,8 @@ test('an administrator is told which of the addresses are not his site’s and w
       {
         at: 'allowedIps',
         message:
-          '192.0.2.7 is not among the source addresses that the operator of the gateway has assigned to this site for ' +
-          'such senders (these are: 10.0.0.0/8, 2001:db8::/32 (MSH-4 EAST)): choose from them, or ask the operator',
+          '192.0.2.7 is outside the addresses that the operator has assigned to this site for such senders ' +
+          '(10.0.0.0/8, 2001:db8::/32 (MSH-4 EAST)): choose one of them, or ask the operator',
       },
     ],
   });

@@ -1,5 +1,5 @@
 /** Who can sign in at the local OpenID provider: one administrator who may do everything, one who may only look. */
-import { PERMISSIONS as EDGE_PERMISSIONS } from '../../../edge/admin/staff/permissions.ts';
+import { PERMISSIONS as EDGE_PERMISSIONS } from '../../../edge/permissions.ts';
 
 export const PERMISSIONS: readonly string[] = Object.keys(EDGE_PERMISSIONS);
 

@@ -7,7 +7,7 @@ import type { Client } from 'pg';
 import { newKey } from '../../../edge/admin/keys/keys.ts';
 import { KEY_MEMBERS, type KeyRecord } from '../../../edge/admin/keys/record.ts';
 import { writeKey } from '../../../edge/admin/keys/statements.ts';
-import { toRecord } from '../../../edge/admin/record/member.ts';
+import { toRecord } from '../../../edge/members/member.ts';
 import { SITE_MEMBERS } from '../../../edge/admin/settings/record.ts';
 import { newSite, writeSite } from '../../../edge/admin/settings/site.ts';
 import { addSiteAddress } from '../../../edge/store/site-address.ts';

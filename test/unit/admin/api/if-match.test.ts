@@ -12,5 +12,5 @@ test.each([
 });
 
 test.each(['', '3', '"a"', '"1" "2"', '"-1"', 'W/3'])('If-Match %s is malformed', (header) => {
-  expect(() => readIfMatch(header)).toThrow(/not an ETag/);
+  expect(() => readIfMatch(header)).toThrow(/not a list of ETags/);
 });

@@ -4,7 +4,7 @@ import { examplesFor } from '../../../../edge/admin/keys/examples.ts';
 import { newKey } from '../../../../edge/admin/keys/keys.ts';
 import { KEY_MEMBERS } from '../../../../edge/admin/keys/record.ts';
 import type { KeyRow } from '../../../../edge/admin/keys/statements.ts';
-import { toRecord } from '../../../../edge/admin/record/member.ts';
+import { toRecord } from '../../../../edge/members/member.ts';
 import { configOf } from '../../../stack/tools/test-deps.ts';
 
 describe('programs for a key', () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { addOperations } from '../../../../edge/admin/api/operation.ts';
 import { keyOperations } from '../../../../edge/admin/keys/operations.ts';
 import type { Access } from '../../../../edge/admin/staff/access.ts';
-import type { Permission } from '../../../../edge/admin/staff/permissions.ts';
+import type { Permission } from '../../../../edge/permissions.ts';
 import type { GatewayEnv } from '../../../../edge/http/surface.ts';
 import { Fault } from '../../../../shared/fault.ts';
 import { testDeps } from '../../../stack/tools/test-deps.ts';
@@ -26,8 +26,8 @@ test('too many looks of one site are 429 before anything is fetched, those of an
   });
   const access = (site: string): Pick<Access, 'api'> => {
     const actor = { subject: 's', name: 'S', site, permissions: new Set<Permission>(['site.api_keys.create']) };
-    const asker = { kind: 'person', name: 's', clientId: null, address: null, requestId: 'r' } as const;
-    return { api: async () => ({ actor, asker, database: deps.database }) };
+    const auditActor = { kind: 'person', name: 's', clientId: null, address: null, requestId: 'r' } as const;
+    return { api: async () => ({ actor, auditActor, database: deps.database }) };
   };
   const statusOf = async (site: string): Promise<number> => {
     const app = new Hono<GatewayEnv>();

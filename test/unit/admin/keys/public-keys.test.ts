@@ -1,11 +1,10 @@
 /** What people paste as a public key, and what becomes of it: a JWKS, or a sentence that says what it is instead. */
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
 import { calculateJwkThumbprint, type JWK } from 'jose';
 import { describe, expect, test } from 'vitest';
 
 import { readPublicKeys } from '../../../../edge/admin/keys/public-keys.ts';
-import { publicKeysAgain, shownAgain } from '../../../../edge/admin/keys/shown-again.ts';
 import { readJwks } from '../../../../shared/oauth/jwks.ts';
 import { makeAuthority } from '../../../stack/services/certificate.ts';
 
@@ -103,7 +102,7 @@ test.each<[string, string, RegExp]>([
   ],
   ['a certificate with its private key', makeAuthority().certificate + pkcs8(ecPrivate), /PRIVATE key/],
   ['a private JWK', JSON.stringify(jwkOf(ecPrivate)), /PRIVATE key/],
-  ['half of a PEM', spki(rsa).slice(0, 200), /not whole/],
+  ['half of a PEM', spki(rsa).slice(0, 200), /incomplete/],
   ['a PEM with a character too few', spki(rsa).replace('MIIB', 'MIB'), /damaged/],
   [
     'a request for a certificate',
@@ -123,52 +122,4 @@ test.each<[string, string, RegExp]>([
   ['a list of JWKs', JSON.stringify([jwkOf(ec)]), /"keys" array/],
 ])('%s is refused with what it is', async (_, text, expected) => {
   expect(await problemOf(text)).toMatch(expected);
-});
-
-describe('a refused field', () => {
-  const secret = jwkOf(ecPrivate).d ?? '';
-  const privateJwk = { ...jwkOf(ecPrivate), kid: 'lab', alg: 'ES256' };
-  const body = pkcs8(ecPrivate).split('\n')[1] ?? '';
-
-  test.each<[string, string]>([
-    ['a JWKS', JSON.stringify({ keys: [privateJwk] })],
-    ['a JWKS that is no JSON', `{"keys":[${JSON.stringify(privateJwk)},]}`],
-    ['a JWKS of JavaScript', `{ keys: [{ kty: 'EC', d: '${secret}' }] }`],
-    ['a JWKS in a text', JSON.stringify(JSON.stringify({ keys: [privateJwk] }))],
-    ['a member whose name is escaped', `{"kty":"EC","\\u0064":"${secret}"}`],
-    ['a member beside the keys', JSON.stringify({ keys: [jwkOf(ec)], backup: { d: secret } })],
-    ['YAML', `kty: EC\nd: ${secret}\n`],
-    ['nothing but the number', secret.repeat(2)],
-  ])('of %s never has the private member', (_, text) => {
-    expect(publicKeysAgain(text)).not.toContain(secret);
-  });
-
-  test.each([
-    pkcs8(ecPrivate),
-    pkcs8(ecPrivate).replaceAll('-----', '\u2014'),
-    pkcs8(ecPrivate).replaceAll(/-----.*-----/g, ''),
-    rsaPrivate.export({ type: 'pkcs1', format: 'pem' }).toString(),
-    `${spki(ec)}\n${pkcs8(ecPrivate)}`,
-  ])('of a private PEM comes back empty', (text) => {
-    expect(publicKeysAgain(text)).toBe('');
-  });
-
-  test('keeps the public half of a JWKS, and whatever holds no private key as it was typed', () => {
-    const again = JSON.parse(publicKeysAgain(JSON.stringify({ keys: [privateJwk] }))) as unknown;
-    expect(again).toEqual({ keys: [{ ...jwkOf(ec), kid: 'lab', alg: 'ES256' }] });
-    const half = spki(rsa).slice(0, 200);
-    for (const text of ['{"keys": [', spki(rsa), half, 'ask the vendor', '{ "keys":\n[] }']) {
-      expect(publicKeysAgain(text)).toBe(text);
-    }
-  });
-
-  test('of another member loses a private key that was pasted there, and nothing else', () => {
-    const notes = 'The private key is with Bob; d: 1, p = 2. Ask for "k: the key".';
-    const texts = { name: [pkcs8(ecPrivate)], notes: [notes], contact: [`{"d":"${secret}"}`], jwks: [''] };
-    expect(shownAgain(texts)).toEqual({ name: [], notes: [notes], contact: [], jwks: [''] });
-    expect(JSON.stringify(shownAgain(texts))).not.toContain(body);
-    // What makes the test worth something: a thumbprint of 43 characters is not taken for a key.
-    const digest = createHash('sha256').update('x').digest('base64url');
-    expect(shownAgain({ notes: [`kid ${digest}`] })).toEqual({ notes: [`kid ${digest}`] });
-  });
 });

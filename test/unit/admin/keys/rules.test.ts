@@ -2,7 +2,7 @@
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { describe, expect, test } from 'vitest';
 
-import { lookAtKeys, type LookedAt } from '../../../../edge/admin/keys/rules.ts';
+import { inspectKeys, type Inspection } from '../../../../edge/admin/keys/rules.ts';
 import { testDeps } from '../../../stack/tools/test-deps.ts';
 
 const pair = await generateKeyPair('ES256', { extractable: true });
@@ -25,21 +25,21 @@ const depsWith = (document: string) =>
     resolveHost: async () => ['93.184.216.34'],
   });
 
-const messagesOf = async (looked: Promise<LookedAt>): Promise<string> =>
+const messagesOf = async (looked: Promise<Inspection>): Promise<string> =>
   (await looked).issues.map(({ at, message }) => `${at}: ${message}`).join('\n');
 
 describe.each(DANGEROUS)('%s beside a good key', (_, bad, message) => {
   const document = JSON.stringify({ keys: [good, bad] });
 
   test('inline is refused', async () => {
-    const found = await messagesOf(lookAtKeys(depsWith(''), { jwksUri: null, jwks: document }));
+    const found = await messagesOf(inspectKeys(depsWith(''), { jwksUri: null, jwks: document }));
     expect(found).toMatch(/^jwks: /);
     expect(found).toMatch(message);
   });
 
   test('behind a URI is refused', async () => {
     const jwksUri = 'https://keys.example.com/jwks.json';
-    const found = await messagesOf(lookAtKeys(depsWith(document), { jwksUri, jwks: null }));
+    const found = await messagesOf(inspectKeys(depsWith(document), { jwksUri, jwks: null }));
     expect(found).toMatch(/^jwksUri: /);
     expect(found).toMatch(message);
   });
@@ -48,15 +48,15 @@ describe.each(DANGEROUS)('%s beside a good key', (_, bad, message) => {
 test('a URI that may not be fetched is refused; one that cannot be reached now is not', async () => {
   const at = (deps: object) => ({ ...depsWith(''), ...deps });
   const rules = { jwksUri: 'https://keys.example.com/jwks.json', jwks: null };
-  const refused = lookAtKeys(at({ resolveHost: async () => ['10.0.0.1'] }), rules);
+  const refused = inspectKeys(at({ resolveHost: async () => ['10.0.0.1'] }), rules);
   expect(await messagesOf(refused)).toMatch(/^jwksUri: .*private address/);
   const unreachable = { fetch: () => Promise.reject(new TypeError('connection refused')) };
-  expect(await messagesOf(lookAtKeys(at(unreachable), rules))).toBe('');
+  expect(await messagesOf(inspectKeys(at(unreachable), rules))).toBe('');
 });
 
 test('good keys alone are taken, and so is one beside a key of an unknown kind', async () => {
   for (const keys of [[good], [good, { kty: 'OKP', crv: 'X25519', x: good.x, kid: 'unknown' }]]) {
     const jwks = JSON.stringify({ keys });
-    expect(await messagesOf(lookAtKeys(depsWith(''), { jwksUri: null, jwks }))).toBe('');
+    expect(await messagesOf(inspectKeys(depsWith(''), { jwksUri: null, jwks }))).toBe('');
   }
 });

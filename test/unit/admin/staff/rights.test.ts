@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { adminOperations } from '../../../../edge/admin/routes.ts';
 import { createKey } from '../../../../edge/admin/keys/keys.ts';
-import { requirePermission } from '../../../../edge/admin/staff/permissions.ts';
+import { requirePermission } from '../../../../edge/admin/staff/actor.ts';
 import { changeSite } from '../../../../edge/admin/settings/site.ts';
 import type { Workbench } from '../../../../edge/admin/workbench/workbench.ts';
 import { testDeps } from '../../../stack/tools/test-deps.ts';

@@ -1,7 +1,7 @@
 /** Times of the console: shown on the site's clocks with the name of the zone, and read back from a form. */
 import { describe, expect, test } from 'vitest';
 
-import { clockOf, fieldValue, instantMeant, wallTime } from '../../../../edge/admin/web/wall-clock.ts';
+import { clockOf, fieldValue, readInstant, wallTime } from '../../../../edge/admin/web/wall-clock.ts';
 
 describe('an instant on the clocks of a site', () => {
   test.each([
@@ -39,7 +39,7 @@ describe('what somebody means', () => {
     ['', 'UTC', ''],
     [undefined, 'UTC', ''],
   ])('by %s in %s', (given, timeZone, meant) => {
-    expect(instantMeant(given, timeZone)).toBe(meant);
+    expect(readInstant(given, timeZone)).toBe(meant);
   });
 
   test('stands in its field as the clocks show it', () => {

@@ -1,8 +1,8 @@
-/** The options of commands that set members of a record: which there are, how they are told, and the body they make. */
+/** The options of commands that set members of a record: their names, usage, and the body that they make. */
 import type { Flag, Members } from './member.ts';
 import { type Input, numberOf, switchOf } from './input.ts';
 
-/** As `parseArgs` of Node takes it. */
+/** An option for `parseArgs` of Node. */
 export interface FlagOption {
   readonly type: 'string';
   readonly multiple: boolean;
@@ -11,7 +11,7 @@ export interface FlagOption {
 const flagsOf = (members: Members): Flag[] =>
   Object.values(members).flatMap(({ flag }) => (flag === undefined ? [] : [flag]));
 
-/** An entry for each member that a command can set. */
+/** An option for each member that a command can set. */
 export function optionsOf(members: Members): Record<string, FlagOption> {
   return Object.fromEntries(
     flagsOf(members).map(({ name, from }) => [name, { type: 'string', multiple: from === 'lines' }]),
@@ -19,9 +19,9 @@ export function optionsOf(members: Members): Record<string, FlagOption> {
 }
 
 /**
- * How the options are told: `--name NAME`, `[--ttl SECONDS]`.
+ * The usage of the options: `--name NAME`, `[--ttl SECONDS]`.
  *
- * @param isNew of a command that makes a record: what a new one must have stands without brackets
+ * @param isNew for a command that creates a record: required options have no brackets
  */
 export function usageOf(members: Members, isNew: boolean): string[] {
   return Object.values(members).flatMap(({ flag, initial, suggested }) => {
@@ -33,9 +33,9 @@ export function usageOf(members: Members, isNew: boolean): string[] {
 }
 
 /**
- * What the options say, as the JSON API takes it; those that are not given are left out.
+ * Converts the given options to a body of the JSON API.
  *
- * @param readFile the text of a file that an option names
+ * @param readFile reads a file that an option names
  */
 export async function bodyOfFlags(
   members: Members,

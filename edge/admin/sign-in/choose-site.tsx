@@ -1,4 +1,4 @@
-/** `/admin/site`: staff of several sites choose the one that their session is at. */
+/** `/admin/site`: staff with several sites choose the site of their session. */
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Surface } from '../../http/surface.ts';
@@ -6,9 +6,9 @@ import { moveSession, sitesOfSession } from '../../store/console-session.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
 import { CHOOSE_SITE_PATH, linkTo, Page, respond } from '../web/layout.tsx';
-import type { Access } from './access.ts';
-import { knownPermissions } from './permissions.ts';
-import { identityOf, type Sessions } from './session.ts';
+import type { Access } from '../staff/access.ts';
+import { knownPermissions } from '../../permissions.ts';
+import { identityOf, type Sessions } from '../staff/session.ts';
 
 export function addSiteChoice(app: Surface, { config }: AdminDeps, sessions: Sessions, access: Access): void {
   app.get(CHOOSE_SITE_PATH, async (c) => {
@@ -16,14 +16,14 @@ export function addSiteChoice(app: Surface, { config }: AdminDeps, sessions: Ses
     const sites = await session.database.run(sitesOfSession(identityOf(session)));
     const page = (
       <Page title="Which site?" config={config} session={session}>
-        <p>You see one site at a time. What you may do is told for each by your OpenID provider.</p>
+        <p>You see one site at a time. Your OpenID provider sets your permissions for each site.</p>
         <form method="post" action={linkTo(config, CHOOSE_SITE_PATH)} class="choices">
           {sites.map(({ site_id: site, name }) => (
             <p>
               <button name="site" value={site} class={site === session.actor.site ? '' : 'secondary'}>
                 {name}
               </button>
-              {site === session.actor.site ? ' where you are' : null}
+              {site === session.actor.site ? ' (current site)' : null}
             </p>
           ))}
         </form>
@@ -35,9 +35,10 @@ export function addSiteChoice(app: Surface, { config }: AdminDeps, sessions: Ses
   app.post(CHOOSE_SITE_PATH, async (c) => {
     const session = await access.page(c);
     const site = (await readForm(c)).get('site') ?? '';
-    if (!isUuid(site)) throw new Fault('malformed', 'no site was chosen');
+    if (!isUuid(site)) throw new Fault('malformed', 'site is missing: choose a site');
     const [moved] = await session.database.run(moveSession(identityOf(session), site, c.get('requestId')));
-    if (moved === undefined) throw new Fault('forbidden', 'that site is none of yours: sign in again if it should be');
+    if (moved === undefined)
+      throw new Fault('forbidden', 'you do not have access to this site. If that is new, sign in again');
     const actor = { ...session.actor, site, permissions: knownPermissions(moved.permissions) };
     await sessions.keep(c, { ...session, actor, siteName: moved.site_name, timeZone: moved.time_zone });
     return c.redirect(linkTo(config, '/admin'), 303);

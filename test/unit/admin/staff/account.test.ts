@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
-import { type GroupGrant, toActor, toPerson } from '../../../../edge/admin/staff/permissions.ts';
+import type { GroupGrant } from '../../../../edge/permissions.ts';
+import { toActor } from '../../../../edge/admin/staff/actor.ts';
+import { readAccount } from '../../../../edge/admin/staff/account.ts';
 
 describe('claims of a provider', () => {
   const site = '0192f0c1-0000-7000-8000-000000000000';
@@ -32,7 +34,7 @@ describe('claims of a provider', () => {
     ]),
   };
   const grantsOf = (claims: object) =>
-    Object.fromEntries([...toPerson({ sub: 'a', ...claims }, rules).grants].map(([id, own]) => [id, [...own]]));
+    Object.fromEntries([...readAccount({ sub: 'a', ...claims }, rules).grants].map(([id, own]) => [id, [...own]]));
 
   test('several sites of the claim have the same permissions', () => {
     expect(grantsOf({ site: [site, other.toUpperCase()], permissions: 'site.audit.read' })).toEqual({

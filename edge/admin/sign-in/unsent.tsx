@@ -1,6 +1,6 @@
 /**
- * A form that was sent when its session had ended: what was typed is given back, to be sent again after signing in. A
- * private key that was pasted by mistake is not: it would stand in a page once more.
+ * A form that was sent after its session had ended: the page shows its values again, to be sent after signing in. It never
+ * shows a private key that was pasted by mistake.
  */
 import type { Context } from 'hono';
 
@@ -8,20 +8,19 @@ import type { Config } from '../../config.ts';
 import type { GatewayEnv } from '../../http/surface.ts';
 import { refuseCrossSite } from '../staff/cross-site.ts';
 import type { Sessions } from '../staff/session.ts';
-import { readForm } from './form.ts';
-import { linkTo } from './layout.tsx';
-import { isShownAgain } from '../keys/shown-again.ts';
+import { readForm } from '../web/form.ts';
+import { linkTo } from '../web/layout.tsx';
+import { isUnredacted } from '../../members/redact.ts';
 
 export interface Unsent {
-  /** Where it was sent to. */
   readonly action: string;
   readonly form: URLSearchParams;
 }
 
 /**
- * The form of a request whose session has ended. Undefined for a form of another site's page, which must not be shown with a
- * button to send it; for a form above the limit; and without a session cookie that the gateway sealed: before that is known
- * nothing is read.
+ * Reads the form of a request whose session has ended. Undefined for a form of another origin, which must not get a button
+ * that sends it; for a form above the limit; and without a session cookie that the gateway sealed, in which case the body is
+ * not read.
  */
 export async function unsentOf(
   c: Context<GatewayEnv>,
@@ -33,7 +32,7 @@ export async function unsentOf(
   try {
     refuseCrossSite(c.req.raw, new URL(config.ADMIN_PUBLIC_BASE_URL).origin);
     const form = await readForm(c, MAX_BYTES);
-    // The page's own limit may be higher, and the form may have been read by it.
+    // The page may already have read the form, with a higher limit.
     if (form.toString().length > MAX_BYTES) return undefined;
     return { action: `${linkTo(config, c.req.path)}${new URL(c.req.url).search}`, form };
   } catch {
@@ -41,23 +40,23 @@ export async function unsentOf(
   }
 }
 
-/** As much as people type, with a JWKS among it. A larger value was pasted, and can be pasted again. */
+/** Enough for typed text and a JWKS. A larger text was pasted and can be pasted again. */
 const MAX_BYTES = 16 * 1024;
 
-/** Longer values are texts to read line by line: a message, a JWKS. */
+/** Longer values, such as a JWKS, are shown in monospace. */
 const LONG = 60;
 
 export const UnsentForm = ({ unsent: { action, form }, signInPath }: { unsent: Unsent; signInPath: string }) => {
-  const typed = [...form].filter(([name, value]) => isShownAgain(name, value));
+  const typed = [...form].filter(([name, value]) => isUnredacted(name, value));
   const shown = typed.filter(([, value]) => value.trim() !== '');
   return (
     <>
       <p>
-        Nothing was saved. Sign in in another tab and come back to this one: what you typed is still in the form here,
-        and can be sent again.
+        Nothing was saved. Sign in in another tab and come back to this one: the form still has what you typed. Then
+        send the form.
       </p>
       {typed.length === form.size ? null : (
-        <p>Only what holds a private key was left out: do not paste it again, and make another key pair.</p>
+        <p>A private key was removed. It is compromised: do not paste it again, and make a new key pair.</p>
       )}
       <form class="actions" method="post" action={action}>
         {typed.map(([name, value]) => (

@@ -1,31 +1,34 @@
-/** A failure as a page: what happened, what can be done, and the id that leads to it in the log. */
-import type { Fault } from '../../../shared/fault.ts';
-import type { Config } from '../../config.ts';
-import { statusOf, titleOf } from '../../http/problem.ts';
-import type { Session } from '../staff/session.ts';
-import { linkTo, Page, respond } from './layout.tsx';
-import { type Unsent, UnsentForm } from './unsent.tsx';
+/** A failure as a page: the message, the next step, and the request id, which finds the failure in the log. */
+import type { Fault } from '../../shared/fault.ts';
+import type { Config } from '../config.ts';
+import { statusOf, titleOf } from '../http/problem.ts';
+import type { Session } from './staff/session.ts';
+import { linkTo, Page, respond } from './web/layout.tsx';
+import { type Unsent, UnsentForm } from './sign-in/unsent.tsx';
 
-interface Circumstances {
+interface ErrorPageProps {
   readonly requestId: string;
-  /** Who looks, where somebody is signed in: the page keeps their navigation. */
+  /** Undefined if nobody is signed in; else the page keeps its navigation. */
   readonly session?: Session | undefined;
-  /** What was typed into a form that was refused because the session had ended. */
+  /** The form that was rejected because the session had ended. */
   readonly unsent?: Unsent | undefined;
 }
 
-/** @param fault undefined for a bug of ours, of which nothing is told */
+/** @param fault undefined for a bug of the gateway, whose details are only logged */
 export function errorPage(
   config: Config,
   fault: Fault | undefined,
-  { requestId, session, unsent }: Circumstances,
+  { requestId, session, unsent }: ErrorPageProps,
 ): Promise<Response> {
   const status = fault === undefined ? 500 : statusOf(fault);
   const isSignIn = fault?.code === 'sign_in' || fault?.kind === 'unauthenticated';
   const signInPath = linkTo(config, '/admin/sign-in');
   const page = (
     <Page title={titleOf(status)} config={config} session={session}>
-      <p class="lead">{fault?.message ?? 'Something went wrong here.'}</p>
+      <p class="lead">
+        {fault?.message ??
+          'The gateway failed to answer. Try again; if it fails again, give the request id to the operator.'}
+      </p>
       {unsent === undefined ? (
         <p class="actions">
           <a class="button" href={isSignIn ? signInPath : linkTo(config, '/admin')}>

@@ -1,4 +1,4 @@
-/** `/admin/signed-out`: where one comes after signing out. */
+/** `/admin/signed-out`: the page after signing out. */
 import type { Config } from '../../config.ts';
 import type { Surface } from '../../http/surface.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';

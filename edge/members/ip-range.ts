@@ -1,7 +1,7 @@
-/** Allowed IPs (edge/docs/behaviour.md, Administration): single addresses, CIDR ranges or `*`. Only what is wrong with a text. */
-import { parseAddress, parseRange } from '../../../shared/ip.ts';
+/** The rule of Allowed IPs: single addresses, CIDR ranges or `*` (edge/docs/behaviour.md, Administration). */
+import { parseAddress, parseRange } from '../../shared/ip.ts';
 
-/** @returns why the text is none, or undefined */
+/** Checks a text. @returns the error, or undefined */
 export function checkIpRange(text: string): string | undefined {
   if (parseRange(text) !== undefined) return undefined;
   const [address = '', , ...rest] = text.split('/');

@@ -1,6 +1,6 @@
 /**
- * `POST /admin/back-channel-logout`: the provider says that somebody signed out there, or was made to (OpenID Connect
- * Back-Channel Logout 1.0). Who calls proves it by the logout token alone; no cookie comes with it.
+ * `POST /admin/back-channel-logout`: the provider reports that a session has ended (OpenID Connect Back-Channel Logout 1.0).
+ * Only the logout token authenticates the request; it has no cookie.
  */
 import type { Context } from 'hono';
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
@@ -13,18 +13,18 @@ import { sha256Of } from '../../http/crypto.ts';
 import type { GatewayEnv, Surface } from '../../http/surface.ts';
 import { endByProvider, type LogoutToken } from '../../store/console-session.ts';
 import { readForm } from '../web/form.ts';
-import type { FindProvider, Provider } from './provider.ts';
-import { CLOCK_TOLERANCE_SECONDS, keysAway, type KeysOf, PROVIDER_ALGORITHMS } from './provider-keys.ts';
+import type { FindProvider, Provider } from '../staff/provider.ts';
+import { CLOCK_TOLERANCE_SECONDS, keysAway, type KeysOf, PROVIDER_ALGORITHMS } from '../staff/provider-keys.ts';
 
 export const LOGOUT_PATH = '/admin/back-channel-logout';
 const MAX_FORM_BYTES = 16 * 1024;
-/** However long a token says that it lives: its `jti` is remembered for that time. */
+/** The longest accepted age of a logout token, and how long its `jti` is stored. */
 const MAX_AGE_SECONDS = 3600;
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** §2.4 wants it said which kind of token it is; older providers leave it out. */
+/** §2.4 requires `logout+jwt`; older providers send another type or none. */
 const TYPES: readonly (string | undefined)[] = ['logout+jwt', 'JWT', undefined];
 
-/** §2.4: `sid`, `sub` or both; the event as an object; never a `nonce`, so that no ID token passes for a logout token. */
+/** §2.4: `sid`, `sub` or both; the event as an object; no `nonce`, so that an ID token is not accepted. */
 const logoutClaims = z
   .object({
     iat: z.number(),
@@ -39,7 +39,7 @@ const logoutClaims = z
 const invalid = (description: string, cause?: unknown) =>
   new Fault('malformed', description, { code: 'invalid_request', cause });
 
-/** §2.6, in its order. @throws Fault `malformed` */
+/** Verifies a token in the order of §2.6. @throws Fault `malformed` */
 async function verify(token: string, provider: Provider, keysOf: KeysOf, nowMs: number): Promise<LogoutToken> {
   const { server, clientId } = provider;
   try {
@@ -54,7 +54,7 @@ async function verify(token: string, provider: Provider, keysOf: KeysOf, nowMs: 
     });
     const { data } = logoutClaims.safeParse(payload);
     if (data === undefined || !TYPES.includes(decodeProtectedHeader(token).typ)) {
-      throw invalid('this is no logout token');
+      throw invalid('logout_token is not a logout token: events and sid or sub are required, nonce is not allowed');
     }
     return {
       jtiHash: await sha256Of(data.jti),
@@ -65,25 +65,26 @@ async function verify(token: string, provider: Provider, keysOf: KeysOf, nowMs: 
   } catch (error) {
     const away = keysAway(error);
     if (away !== undefined) throw away;
-    if (error instanceof errors.JOSEError) throw invalid('the logout token is not valid', error);
+    if (error instanceof errors.JOSEError)
+      throw invalid('logout_token is not valid: check iss, aud, exp, iat and the signature', error);
     throw error;
   }
 }
 
 export function addBackChannelLogout(app: Surface, deps: Deps, findProvider: FindProvider, keysOf: KeysOf): void {
-  /** @throws Fault `malformed`, or `unavailable` where the keys or the database are away: the same token may come again */
+  /** @throws Fault `malformed`; `unavailable` if the keys or the database cannot be reached: the same token may be sent again */
   const logOut = async (c: Context<GatewayEnv>): Promise<number> => {
     const tokens = (await readForm(c, MAX_FORM_BYTES)).getAll('logout_token');
     const [token] = tokens;
-    if (token === undefined || tokens.length > 1) throw invalid('one logout_token is needed');
-    const named = await verify(token, await findProvider(), keysOf, deps.now());
-    const [row] = await deps.database.run(endByProvider(named));
-    if (row === undefined || row.ended === null) throw invalid('the logout token was used before');
+    if (token === undefined || tokens.length > 1) throw invalid('logout_token is required exactly once');
+    const verified = await verify(token, await findProvider(), keysOf, deps.now());
+    const [row] = await deps.database.run(endByProvider(verified));
+    if (row === undefined || row.ended === null) throw invalid('logout_token was already used');
     return row.ended;
   };
 
   app.post(LOGOUT_PATH, async (c) => {
-    // §2.8: neither answer may be kept.
+    // §2.8 forbids caching.
     c.header('Cache-Control', 'no-store');
     try {
       const count = await logOut(c);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { checkIpRange } from '../../../../edge/admin/keys/ip-range.ts';
+import { checkIpRange } from '../../../edge/members/ip-range.ts';
 
 test.each(['*', '192.0.2.1', '192.0.2.0/24', '10.1.2.3/8', '::1', '2001:DB8::/32', '::ffff:192.0.2.0/120', '::/0'])(
   '%s may be an Allowed IP',

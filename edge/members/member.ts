@@ -1,55 +1,54 @@
 /**
- * A record that administrators keep (an API key, a site's settings) as a table of its members. Schemas, columns, what is
- * answered, forms, facts and options of commands are made from the table, so that a member is told once.
+ * A record of administrators (an API key, a site's settings) as a table of members. Schemas, columns, answers, forms, facts
+ * and command options are made from the table.
  */
 import * as z from 'zod';
 
 import type { Input } from './input.ts';
 
 export interface Member<Column extends string = string, Schema extends z.ZodType = z.ZodType> {
-  /** Where the database keeps it. */
   readonly column: Column;
-  /** What may be sent; what it gives is what the column holds. */
+  /** Parses the sent value; its output is stored in the column. */
   readonly schema: Schema;
-  /** What a new record has that does not say; a member without it is required. */
+  /** The value of a new record that leaves the member out; without it the member is required. */
   readonly initial?: z.output<Schema>;
-  /** What a form and a command begin with, where a new record has to say. */
+  /** The first value in a form or command of a required member. */
   readonly suggested?: z.output<Schema>;
-  /** What is answered. */
+  /** The schema of the answered value. */
   readonly answer: z.ZodType;
-  /** From what the column holds, or the history kept of it, to what is answered; left out: as it is. */
+  /** Converts a stored value, also one of the history, to the answered value. Default: unchanged. */
   readonly view?: (stored: unknown) => unknown;
   readonly label: string;
-  /** The rule, for people: beside the field, and in the API reference. */
+  /** The rule, shown beside the field and in the API reference. */
   readonly hint: string;
-  /** What is shown where it holds nothing. */
+  /** The text for an empty value. */
   readonly none?: string;
-  /** How people set it; a member without it has no field. */
+  /** The form field; a member without it has none. */
   readonly input?: Input;
-  /** The part of the form that it stands in. */
+  /** The section of the form. */
   readonly section?: string;
-  /** How a command sets it; a member without it cannot be. */
+  /** The command option; a member without it has none. */
   readonly flag?: Flag;
 }
 
 /** An option of a command: `--jwks FILE`. */
 export interface Flag {
   readonly name: string;
-  /** How the usage names the value. */
+  /** The name of the value in the usage. */
   readonly value: string;
-  /** `file`: the content of the file that is named. `lines`: given several times, a line each. */
+  /** `file`: the value is the file's content. `lines`: the option is repeated, one line each. */
   readonly from?: 'file' | 'lines';
 }
 
 export type Members = Readonly<Record<string, Member>>;
 
-/** The record as its columns hold it. */
+/** The columns of a record. */
 export type RecordOf<M extends Members> = {
   readonly [Name in keyof M as M[Name]['column']]: Kept<z.output<M[Name]['schema']>>;
 };
 type Kept<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
 
-/** Keeps the types of a member in a table. */
+/** Declares a member and keeps the types of its column and schema. */
 export const member = <const Column extends string, Schema extends z.ZodType>(
   described: Member<Column, Schema>,
 ): Member<Column, Schema> => described;
@@ -58,7 +57,7 @@ function shapeOf(members: Members, schemaOf: (member: Member) => z.ZodType): Rec
   return Object.fromEntries(Object.entries(members).map(([name, each]) => [name, schemaOf(each)]));
 }
 
-/** What creates a record: only what is required must be there. */
+/** The schema that creates a record. */
 export const newRecord = (members: Members) =>
   z.strictObject(
     shapeOf(members, ({ schema, initial, hint }) =>
@@ -66,21 +65,21 @@ export const newRecord = (members: Members) =>
     ),
   );
 
-/** What changes a record (RFC 7396): the members that change; null takes an optional one away. */
+/** The schema of a change (RFC 7396): members that are left out stay; null removes an optional one. */
 export const recordChange = (members: Members) =>
   z.strictObject(shapeOf(members, ({ schema, hint }) => schema.meta({ description: hint }))).partial();
 
-/** The members as they are answered. */
+/** The schemas of the answered members. */
 export const recordAnswer = (members: Members): Record<string, z.ZodType> =>
   shapeOf(members, ({ answer, hint }) => answer.meta({ description: hint }));
 
-/** A schema as the API reference tells it, for a body that its handler parses itself. */
+/** A schema that only documents a body, which its handler parses. */
 export const documented = (schema: z.ZodType) =>
   z.unknown().meta({ ...z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) });
 
 /** The columns of the members in the table's order. */
 export const columnsOf = <M extends Members>(members: M) =>
-  // TypeScript forgets which column a member of a table has when it lists them.
+  // Object.values loses the column of each member.
   Object.values(members).map(({ column }) => column) as (keyof RecordOf<M> & string)[];
 
 const byColumn = (members: Members, given: Readonly<Record<string, unknown>>): object =>
@@ -91,25 +90,25 @@ const byColumn = (members: Members, given: Readonly<Record<string, unknown>>): o
   );
 
 /**
- * The columns of a whole record.
+ * The columns of a new record.
  *
- * @param given what `newRecord` of these members has parsed
+ * @param given the output of `newRecord` of these members
  */
 export const toRecord = <M extends Members>(members: M, given: Readonly<Record<string, unknown>>): RecordOf<M> =>
-  // What the members' schemas gave, every one of them, is what their columns were declared to hold.
+  // `newRecord` has an output for every member, of its column's type.
   byColumn(members, given) as RecordOf<M>;
 
 /**
- * The columns of those members that are given.
+ * The columns of the given members.
  *
- * @param given what `recordChange` of these members has parsed
+ * @param given the output of `recordChange` of these members
  */
 export const toColumns = <M extends Members>(
   members: M,
   given: Readonly<Record<string, unknown>>,
 ): Partial<RecordOf<M>> => byColumn(members, given);
 
-/** From columns to members, as they are answered; also from a row of the history, in which a younger column is missing. */
+/** Converts columns to answered members; a row of the history may lack newer columns. */
 export function toMembers(members: Members, row: object): Record<string, unknown> {
   const columns: Readonly<Record<string, unknown>> = { ...row };
   return Object.fromEntries(

@@ -1,30 +1,30 @@
-/** The kinds of fields that people set members of a record with, and what they show of a value. Texts, no HTML. */
+/** The kinds of form fields for members of a record, and the conversion between values and the fields' texts. */
 
 export type Input =
   | {
       readonly kind: 'text';
       readonly type?: 'text' | 'url';
-      /** A machine's text: set in type of one width. */
+      /** Shown in monospace. */
       readonly mono?: boolean;
       readonly required?: boolean;
     }
   | { readonly kind: 'number'; readonly min: number; readonly max: number }
   /** One text with commas between the items. */
   | { readonly kind: 'list' }
-  /** Any of these. */
+  /** Any of the values. */
   | { readonly kind: 'choices'; readonly values: readonly string[] }
-  /** Any of the scopes, by resource type. */
+  /** Any scopes, by resource type. */
   | { readonly kind: 'scopes' }
-  /** Yes or no; `means` says what yes is. */
+  /** Yes or no; `means` is the meaning of yes. */
   | { readonly kind: 'switch'; readonly means: string }
-  /** One of these. */
+  /** One of the options. */
   | { readonly kind: 'one'; readonly options: readonly { readonly value: string; readonly label: string }[] }
-  /** One of these, or what `none` says. */
+  /** One of the values, or none, shown as the text `none`. */
   | { readonly kind: 'select'; readonly values: readonly string[]; readonly none: string }
-  /** A text of several lines, printed from the value as it is answered. */
+  /** A text of several lines, printed from the value that the API answers. */
   | { readonly kind: 'lines'; readonly rows: number; readonly print: (value: unknown) => string };
 
-/** What stands in a field, as a browser sends it: one text, of `choices` and `scopes` those that are chosen. */
+/** The texts of a field as a browser sends them: one, or the chosen ones of `choices` and `scopes`. */
 export function textsOf(input: Input, value: unknown): readonly string[] {
   if (value === null || value === undefined) return [];
   switch (input.kind) {
@@ -45,7 +45,7 @@ export function textsOf(input: Input, value: unknown): readonly string[] {
   }
 }
 
-/** What a field says, as the schema of its member takes it; an empty number is left out. */
+/** The value of a field for the schema of its member; undefined for an empty number. */
 export function valueOf(input: Input, texts: readonly string[]): unknown {
   switch (input.kind) {
     case 'choices':
@@ -54,7 +54,7 @@ export function valueOf(input: Input, texts: readonly string[]): unknown {
     case 'number':
       return numberOf(texts[0] ?? '');
     case 'switch':
-      // A browser sends nothing for a box that is not ticked.
+      // A browser sends nothing for an empty checkbox.
       return switchOf(texts[0] ?? NO);
     case 'text':
     case 'list':
@@ -65,16 +65,16 @@ export function valueOf(input: Input, texts: readonly string[]): unknown {
   }
 }
 
-/** What a box that is ticked, and a command, say. */
+/** The texts of a checkbox and of a command's option. */
 export const YES = 'yes';
 export const NO = 'no';
 
-/** True for yes, false for no; any other text is left for the member's schema to refuse. */
+/** True for yes, false for no; any other text unchanged, so that the member's schema rejects it. */
 export const switchOf = (text: string): boolean | string => (text === YES ? true : text === NO ? false : text);
 
 export const numberOf = (text: string): number | undefined => (text.trim() === '' ? undefined : Number(text));
 
 const itemsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(textOf) : []);
 
-/** A value that has no other form, as text. */
+/** Any value as text. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

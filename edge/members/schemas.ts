@@ -1,15 +1,15 @@
-/** What members of several records may be: lists, names that the gateway knows, texts without control characters. */
+/** Schemas that members of several records share. */
 import * as z from 'zod';
 
-import { CHARSETS, charsetNamed } from '../../../shared/hl7/charset.ts';
-import { isTimeZone } from '../../../shared/hl7/zone.ts';
+import { CHARSETS, charsetNamed } from '../../shared/hl7/charset.ts';
+import { isTimeZone } from '../../shared/hl7/zone.ts';
 
 const MAX_NAME_CHARACTERS = 200;
 const MAX_LIST_ITEMS = 200;
 // oxlint-disable-next-line no-control-regex
 const NO_CONTROLS = /^[^\u0000-\u001f\u007f]*$/;
 
-/** A list, or one text with commas, each item once and without white space around it. */
+/** A list, or one text with commas. Items are trimmed, duplicates removed. */
 export const list = (checkItem: (item: string) => string | undefined) =>
   z
     .union([z.array(z.string()), z.string()], { error: 'must be a list of texts, or one text with commas' })
@@ -24,21 +24,21 @@ export const list = (checkItem: (item: string) => string | undefined) =>
       return items;
     });
 
-/** @param what completes `"x" is not …` */
+/** A list of known values. @param what completes `"x" is not …` */
 export const choices = (what: string, known: readonly string[]) =>
   list((item) =>
     known.includes(item) ? undefined : `${JSON.stringify(item)} is not ${what}: choose from ${known.join(', ')}`,
   );
 
-/** A label for people; required. */
+/** A required label. */
 export const name = z
-  .string({ error: 'is required: a label for people' })
+  .string({ error: 'is required' })
   .trim()
-  .min(1, 'is required: a label for people')
+  .min(1, 'is required')
   .max(MAX_NAME_CHARACTERS, `at most ${MAX_NAME_CHARACTERS} characters`)
   .regex(NO_CONTROLS, 'must not have control characters');
 
-/** One line of text, or null; white space around it does not count, and an empty one is null. */
+/** One line of text, trimmed; null if empty. */
 export const optionalText = (maxCharacters: number) =>
   z
     .string({ error: 'must be a text, or null' })
@@ -50,7 +50,7 @@ export const optionalText = (maxCharacters: number) =>
 // oxlint-disable-next-line no-control-regex
 const NO_CONTROLS_BUT_LINES = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/;
 
-/** Several lines of text, or null; white space around it does not count, and an empty one is null. */
+/** Several lines of text, trimmed; null if empty. */
 export const optionalLines = (maxCharacters: number) =>
   z
     .string({ error: 'must be a text, or null' })
@@ -59,7 +59,7 @@ export const optionalLines = (maxCharacters: number) =>
     .transform((text) => (text.trim() === '' ? null : text.trim().replaceAll('\r\n', '\n')))
     .nullable();
 
-/** A whole number, also as a text of digits, or null; an empty text is null. */
+/** A whole number, or its digits as text; null if empty. */
 export const optionalWhole = (min: number, max: number) =>
   z
     .union([z.number(), z.string(), z.null()], { error: `must be a whole number from ${min} to ${max}, or null` })
@@ -68,13 +68,13 @@ export const optionalWhole = (min: number, max: number) =>
       error: `must be a whole number from ${min} to ${max}, or null`,
     });
 
-/** Yes or no; null and an empty text are what a new record has. */
+/** A boolean; null and an empty text become `initial`. */
 export const yesOrNo = (initial: boolean) =>
   z
     .union([z.boolean(), z.literal(''), z.null()], { error: 'must be true or false' })
     .transform((given) => (typeof given === 'boolean' ? given : initial));
 
-/** One of some values; null and an empty text are what a new record has. */
+/** One of the values; null and an empty text become `initial`. */
 export const oneOf = <const Value extends string>(values: readonly Value[], initial: Value) =>
   z
     .union([z.enum(values), z.literal(''), z.null()], { error: `must be one of ${values.join(', ')}` })
@@ -82,14 +82,14 @@ export const oneOf = <const Value extends string>(values: readonly Value[], init
 
 /** An IANA time zone that this runtime knows, or null. */
 export const timeZone = optionalText(100).refine((zone) => zone === null || isTimeZone(zone), {
-  error: ({ input }) => `${JSON.stringify(input)} is not an IANA name that is known here, such as Europe/Berlin`,
+  error: ({ input }) => `${JSON.stringify(input)} is not a known IANA name, such as Europe/Berlin`,
 });
 
-/** A character set that messages can be read in, by any of its names; kept by the one that IANA prefers; or null. */
+/** A character set by any of its names, stored by the name that IANA prefers; null if empty. */
 export const charset = optionalText(40).transform((given, context) => {
   const known = given === null ? null : charsetNamed(given);
   if (known !== undefined) return known;
-  const message = `${JSON.stringify(given)} is not a character set that can be read: choose from ${CHARSETS.join(', ')}`;
+  const message = `${JSON.stringify(given)} is not a supported character set: choose from ${CHARSETS.join(', ')}`;
   context.addIssue({ code: 'custom', message });
   return null;
 });

@@ -1,8 +1,8 @@
-/** A record as the texts of a form's fields: from what is answered, from what a browser sends, and back to a body. */
+/** Converts a record to the texts of a form's fields, and a sent form to a body of the JSON API. */
 import type { Member, Members } from './member.ts';
 import { textsOf, valueOf } from './input.ts';
 
-/** What stands in the fields, by member: one text, or those that are chosen. */
+/** The texts of each field, by member. */
 export type FieldTexts = Readonly<Record<string, readonly string[]>>;
 
 function eachField(members: Members, textsOfField: (name: string, member: Member) => readonly string[]): FieldTexts {
@@ -10,21 +10,21 @@ function eachField(members: Members, textsOfField: (name: string, member: Member
   return Object.fromEntries(fields.map(([name, member]) => [name, textsOfField(name, member)]));
 }
 
-/** The fields of a form for a new record. */
+/** The texts for a new record. */
 export const initialTexts = (members: Members): FieldTexts =>
   eachField(members, (_, { input, initial, suggested }) =>
     input === undefined ? [] : textsOf(input, suggested ?? initial),
   );
 
-/** @param record the members as they are answered */
+/** The texts for a stored record. @param record as the API answers it */
 export const textsOfRecord = (members: Members, record: Readonly<Record<string, unknown>>): FieldTexts =>
   eachField(members, (name, { input }) => (input === undefined ? [] : textsOf(input, record[name])));
 
-/** What a browser has sent. */
+/** The texts of a sent form. */
 export const textsOfForm = (members: Members, form: URLSearchParams): FieldTexts =>
   eachField(members, (name) => form.getAll(name));
 
-/** What the fields say, as the JSON API takes it: the rules are the same. */
+/** The body of the JSON API, so that forms and API have the same rules. */
 export function toBody(members: Members, texts: FieldTexts): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(members).flatMap(([name, { input }]) =>

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { createSeal } from '../../../../edge/admin/staff/seal.ts';
 import { createSessions } from '../../../../edge/admin/staff/session.ts';
 import { readForm } from '../../../../edge/admin/web/form.ts';
-import { UnsentForm, unsentOf } from '../../../../edge/admin/web/unsent.tsx';
+import { UnsentForm, unsentOf } from '../../../../edge/admin/sign-in/unsent.tsx';
 import type { Config } from '../../../../edge/config.ts';
 import type { GatewayEnv } from '../../../../edge/http/surface.ts';
 
@@ -109,7 +109,7 @@ describe('the page', () => {
   ])('does not repeat %s', async (jwks) => {
     const page = String(await shown(jwks));
     expect(page).not.toContain('c2VjcmV0');
-    expect(page).toContain('a private key was left out');
+    expect(page).toContain('A private key was removed');
     expect(page).toContain('value="a&quot;&lt;b"');
   });
 

@@ -1,0 +1,39 @@
+/** What replay needs of the HL7 slice. edge/workbench.ts passes it in, because no slice imports another. */
+import type { AckError } from '../../../shared/hl7/ack.ts';
+import type { AuditBy } from '../../store/audit.ts';
+import type { Database } from '../../deps.ts';
+
+export interface ResourceDifference {
+  /** `Observation/…`; of a resource that would be created its type alone. */
+  readonly reference: string;
+  readonly change: 'created' | 'changed' | 'unchanged';
+  /** JSON before and after; null where the element is absent. */
+  readonly elements: readonly {
+    readonly element: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
+}
+
+export interface ReplayPreview {
+  readonly outcome: 'AA' | 'AE' | 'AR';
+  readonly ack: Uint8Array | null;
+  readonly findings: readonly AckError[];
+  readonly changes: readonly ResourceDifference[];
+  readonly merges: readonly { readonly from: string; readonly to: string }[];
+  /** What a forced replay would change besides. */
+  readonly stale: readonly ResourceDifference[];
+}
+
+export interface MessageReplay {
+  /** What a replay would change. @throws Fault `not-found` */
+  previewReplay(database: Database, site: string, messageId: string, requestId: string): Promise<ReplayPreview>;
+  /** Maps a stored message again. Newer data stays unless the replay is forced. @throws Fault `not-found` */
+  replay(
+    database: Database,
+    site: string,
+    messageId: string,
+    asked: { readonly author: string; readonly comment: string; readonly by: AuditBy; readonly isForced: boolean },
+    requestId: string,
+  ): Promise<{ readonly outcome: 'AA' | 'AE' | 'AR'; readonly ack: Uint8Array | null }>;
+}

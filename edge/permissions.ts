@@ -1,0 +1,31 @@
+/** What staff may do, by the names that their provider puts into the claim `permissions` (edge/docs/behaviour.md, Administration). */
+export const PERMISSIONS = {
+  'site.api_keys.read': 'see API keys, their history and why they were refused',
+  'site.api_keys.create': 'create API keys',
+  'site.api_keys.update': 'change and enable API keys',
+  'site.api_keys.disable': 'disable API keys',
+  'site.messages.read': 'see HL7 messages, which hold patient data',
+  'site.messages.replay': 'replay HL7 messages',
+  'site.settings.read': 'see the settings of the site',
+  'site.settings.update': 'change the settings of the site',
+  'site.audit.read': 'see who saw or changed what',
+  'site.endpoints.read': 'see the endpoints and charts',
+  'site.alerts.update': 'acknowledge and mute alerts',
+  'site.sessions.end': 'see who is signed in to the console, and end sessions',
+  'gateway.operate': 'see what belongs to the whole gateway: the keys that sign access tokens',
+} as const;
+export type Permission = keyof typeof PERMISSIONS;
+
+const isPermission = (value: string): value is Permission => Object.hasOwn(PERMISSIONS, value);
+
+export const ALL_PERMISSIONS: readonly Permission[] = Object.keys(PERMISSIONS).filter(isPermission);
+
+/** The permissions that the gateway knows; a provider may send others. */
+export const knownPermissions = (names: readonly string[]): ReadonlySet<Permission> =>
+  new Set(names.filter(isPermission));
+
+/** The sites and permissions of the members of one group at the provider. */
+export interface GroupGrant {
+  readonly sites: readonly string[];
+  readonly permissions: readonly Permission[];
+}
