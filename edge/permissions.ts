@@ -1,6 +1,6 @@
-/** What staff may do, by the names that their provider puts into the claim `permissions` (edge/docs/behaviour.md, Administration). */
+/** The permissions of staff, by their names in the provider's claim `permissions` (edge/docs/behaviour.md, Administration). */
 export const PERMISSIONS = {
-  'site.api_keys.read': 'see API keys, their history and why they were refused',
+  'site.api_keys.read': 'see API keys, their history and rejected requests',
   'site.api_keys.create': 'create API keys',
   'site.api_keys.update': 'change and enable API keys',
   'site.api_keys.disable': 'disable API keys',
@@ -8,11 +8,11 @@ export const PERMISSIONS = {
   'site.messages.replay': 'replay HL7 messages',
   'site.settings.read': 'see the settings of the site',
   'site.settings.update': 'change the settings of the site',
-  'site.audit.read': 'see who saw or changed what',
-  'site.endpoints.read': 'see the endpoints and charts',
-  'site.alerts.update': 'acknowledge and mute alerts',
+  'site.audit.read': 'see the audit: who saw or changed data',
+  'site.endpoints.read': 'see endpoints, feeds, alerts, health and traffic',
+  'site.alerts.update': 'acknowledge and silence alerts',
   'site.sessions.end': 'see who is signed in to the console, and end sessions',
-  'gateway.operate': 'see what belongs to the whole gateway: the keys that sign access tokens',
+  'gateway.operate': 'see the keys that sign access tokens',
 } as const;
 export type Permission = keyof typeof PERMISSIONS;
 

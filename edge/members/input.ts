@@ -15,8 +15,8 @@ export type Input =
   | { readonly kind: 'choices'; readonly values: readonly string[] }
   /** Any scopes, by resource type. */
   | { readonly kind: 'scopes' }
-  /** Yes or no; `means` is the meaning of yes. */
-  | { readonly kind: 'switch'; readonly means: string }
+  /** Yes or no; `yes` is the meaning of yes. */
+  | { readonly kind: 'switch'; readonly yes: string }
   /** One of the options. */
   | { readonly kind: 'one'; readonly options: readonly { readonly value: string; readonly label: string }[] }
   /** One of the values, or none, shown as the text `none`. */

@@ -1,6 +1,6 @@
 /**
- * Removes private keys from the texts of a rejected form before the form is shown again. Of a JWKS the public members stay; a
- * text that may be a private key is removed.
+ * Removes private keys from the texts of a rejected form before the form is shown again. The public members of a JWKS
+ * stay; a text that may be a private key is removed.
  */
 import { isJsonObject, type Json, jsonIn, printJson } from '../../shared/json.ts';
 import { publicMembersOf } from '../../shared/oauth/jwks.ts';

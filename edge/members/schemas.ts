@@ -60,7 +60,7 @@ export const optionalLines = (maxCharacters: number) =>
     .nullable();
 
 /** A whole number, or its digits as text; null if empty. */
-export const optionalWhole = (min: number, max: number) =>
+export const optionalInteger = (min: number, max: number) =>
   z
     .union([z.number(), z.string(), z.null()], { error: `must be a whole number from ${min} to ${max}, or null` })
     .transform((given) => (typeof given === 'string' ? (given.trim() === '' ? null : Number(given)) : given))

@@ -8,7 +8,7 @@ import { PLACES } from '../web/places.ts';
 import { Code, Fact } from '../web/ui.tsx';
 import { handoverOf, type HandoverPart, toMarkdown } from './handover.ts';
 import { requireKey } from './keys.ts';
-import { lookAt } from './stored-keys.ts';
+import { inspectStored } from './stored-keys.ts';
 
 const { path: PLACE } = PLACES.keys;
 
@@ -51,7 +51,7 @@ interface Handover {
 async function prepare({ deps, access }: Console, c: Context, clientId: string): Promise<Handover> {
   const session = await access.page(c, 'site.api_keys.read');
   const key = await requireKey(session.database, session.actor.site, clientId);
-  const { findings } = await lookAt(deps, key, true);
+  const { findings } = await inspectStored(deps, key, true);
   const title = `How to connect to ${session.siteName}`;
   return { session, title, parts: handoverOf(key, findings?.keys ?? [], session.siteName, deps.config) };
 }

@@ -19,7 +19,7 @@ import {
   oneOf,
   optionalLines,
   optionalText,
-  optionalWhole,
+  optionalInteger,
   PROCESSING_IDS,
   processingIds,
   timeZone,
@@ -296,7 +296,7 @@ export const KEY_MEMBERS = {
   }),
   silentAfterMinutes: member({
     column: 'silent_after_minutes',
-    schema: optionalWhole(5, 10_080),
+    schema: optionalInteger(5, 10_080),
     initial: null,
     answer: z.number().int().nullable(),
     label: 'Silent after (minutes)',
@@ -384,7 +384,7 @@ export const KEY_MEMBERS = {
       'warning, so that it does not block the feed. With strict it is an error (AE), and nothing is stored: for testing a ' +
       'new interface.',
     section: 'judged',
-    input: { kind: 'switch', means: 'a field that is not valid is an error' },
+    input: { kind: 'switch', yes: 'a field that is not valid is an error' },
     flag: { name: 'hl7-strict', value: 'yes|no' },
   }),
   hl7UnsupportedTypes: member({
@@ -419,7 +419,7 @@ export const KEY_MEMBERS = {
     section: 'judged',
     input: {
       kind: 'switch',
-      means: 'send the accept acknowledgement (CA, CE, CR) in a frame before the application acknowledgement',
+      yes: 'send the accept acknowledgement (CA, CE, CR) in a frame before the application acknowledgement',
     },
     flag: { name: 'hl7-accept-ack', value: 'yes|no' },
   }),
@@ -434,7 +434,7 @@ export const KEY_MEMBERS = {
       'I). Switch it off for a sender that reads any ERR as a failure. Errors and warnings are still sent, and the console ' +
       'shows all of them.',
     section: 'judged',
-    input: { kind: 'switch', means: 'send information (ERR with severity I)' },
+    input: { kind: 'switch', yes: 'send information (ERR with severity I)' },
     flag: { name: 'hl7-information', value: 'yes|no' },
   }),
   contact: member({

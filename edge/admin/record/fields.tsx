@@ -79,7 +79,7 @@ const Field = ({ member, texts, ...at }: { name: string; member: Member; texts: 
     case 'one':
       return <SelectField {...props} value={value} options={input.options} />;
     case 'switch':
-      return <Switch {...props} means={input.means} value={YES} isOn={value === YES} />;
+      return <Switch {...props} yes={input.yes} value={YES} isOn={value === YES} />;
     case 'lines':
       return <Lines {...props} value={value} rows={input.rows} />;
   }

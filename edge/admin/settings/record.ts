@@ -8,7 +8,7 @@ import {
   charset,
   name,
   optionalText,
-  optionalWhole,
+  optionalInteger,
   PROCESSING_IDS,
   processingIds,
   timeZone,
@@ -171,7 +171,7 @@ export const SITE_MEMBERS = {
   }),
   alertErrorPercent: member({
     column: 'alert_error_percent',
-    schema: optionalWhole(1, 100),
+    schema: optionalInteger(1, 100),
     initial: 25,
     answer: z.number().int().nullable(),
     label: 'Error rate (percent)',
@@ -234,7 +234,7 @@ export const SITE_MEMBERS = {
       'For hospitals in the United States: race (PID-10) and ethnicity (PID-22) become extensions of US Core. Otherwise they ' +
       'stay in the message only.',
     section: 'names',
-    input: { kind: 'switch', means: 'race and ethnicity as US Core extensions' },
+    input: { kind: 'switch', yes: 'race and ethnicity as US Core extensions' },
     flag: { name: 'us-core', value: 'yes|no' },
   }),
   keepMessagesDays: member({
@@ -296,7 +296,7 @@ export const SITE_MEMBERS = {
     label: 'Legal hold',
     hint: 'While it is on, retention deletes nothing of the site, and no patient can be erased.',
     section: 'kept',
-    input: { kind: 'switch', means: 'nothing is deleted' },
+    input: { kind: 'switch', yes: 'nothing is deleted' },
     flag: { name: 'legal-hold', value: 'yes|no' },
   }),
 } as const satisfies Members;

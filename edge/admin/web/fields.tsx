@@ -102,15 +102,15 @@ export const SelectField = (props: FieldProps & { value: string; options: readon
   );
 };
 
-/** A checkbox for yes or no. @param means the meaning of yes */
-export const Switch = (props: FieldProps & { means: string; value: string; isOn: boolean }) => {
-  const { means, value, isOn, ...field } = props;
+/** A checkbox for yes or no. @param yes the meaning of yes */
+export const Switch = (props: FieldProps & { yes: string; value: string; isOn: boolean }) => {
+  const { yes, value, isOn, ...field } = props;
   return (
     <Fieldset {...field}>
       <div class="choices">
         <label class="choice">
           <FieldBox name={field.name} value={value} isOn={isOn} isFirst errors={field.errors} />
-          <span>{means}</span>
+          <span>{yes}</span>
         </label>
       </div>
     </Fieldset>
