@@ -98,7 +98,7 @@ export const WhoMayComeIn = ({ config, site }: { config: Rules; site: string }) 
 export const PermissionTable = ({ own }: { own: ReadonlySet<Permission> }) => (
   <section aria-labelledby="permissions">
     <h2 id="permissions">What each permission allows</h2>
-    <Table label="Permissions" head={['Permission', 'Allows to', 'You']}>
+    <Table label="Permissions" head={['Permission', 'Lets you', 'You have it']}>
       {ALL_PERMISSIONS.map((each) => (
         <Row>
           <th scope="row">
