@@ -1,6 +1,6 @@
 /**
- * Writes the examples of the documentation from those of the gateway (edge/examples), so that README, the chapters, the API
- * reference and the console show the same requests. `npm run generate` runs it.
+ * Writes the examples of README and the documentation from edge/examples. So they show the same requests as the API reference
+ * and the console. `npm run generate` runs it.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 

@@ -1,6 +1,6 @@
 /** A program in Python that sends one message over MLLP and prints the answer; it needs no library. */
 
-/** @param segments of the message, without their CR */
+/** @param segments the message's segments without their CR */
 export const mllpProgram = (host: string, port: number, segments: readonly string[]): string => `import socket
 
 message = "\\r".join([

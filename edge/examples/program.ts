@@ -3,7 +3,7 @@ import type { AssertionAlgorithm } from '../../shared/oauth/algorithms.ts';
 import { curl, type ExampleRequest, javascriptCall, pythonCall, type Variable } from './request.ts';
 import { tokenRequest } from './requests.ts';
 
-/** What a program needs to know of its client. Its private key is in `private.pem` (PKCS #8). */
+/** The client of a program. Its private key is in `private.pem` (PKCS #8). */
 export interface ExampleClient {
   readonly clientId: string;
   readonly endpoint: string;

@@ -6,11 +6,11 @@ export interface ExampleRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Text is sent as it is; segments of HL7 end with a carriage return. A value `$NAME` of a form is a variable. */
   readonly body?: string | { readonly form: Readonly<Record<string, string>> } | { readonly json: unknown };
-  /** Whether the request sends the variable `ACCESS_TOKEN`. */
+  /** If true, the request sends the variable `ACCESS_TOKEN`. */
   readonly needsToken: boolean;
 }
 
-/** How code of a language reads a variable: of the environment, or one that it has set before. */
+/** An expression that reads a variable: from the environment, or set by an earlier line. */
 export type Variable = (name: string) => string;
 
 const TOKEN = 'ACCESS_TOKEN';
@@ -56,7 +56,7 @@ export function curl({ method, url, headers, body, needsToken }: ExampleRequest)
 /** A string literal of JSON is one of Python and of JavaScript too. */
 const literal = (value: string): string => JSON.stringify(value);
 
-/** What Python and JavaScript write differently. */
+/** The differences between Python and JavaScript. */
 interface Language {
   readonly step: string;
   readonly form: (entries: string) => string;
@@ -81,7 +81,7 @@ const JAVASCRIPT: Language = {
   json: (value) => `JSON.stringify(${value.replaceAll('\n', '\n  ')})`,
 };
 
-/** Rows between brackets, each in a line of its own. */
+/** Rows between brackets, one a line. */
 const block = (open: string, rows: readonly string[], close: string, step: string, indent = ''): string =>
   `${open}\n${rows.map((row) => `${indent}${step}${row},\n`).join('')}${indent}${close}`;
 

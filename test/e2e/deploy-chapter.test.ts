@@ -1,79 +1,82 @@
-/** The commands of the chapters Deploy and Operate, run in their order as they are printed, save those that need a Cloudflare account. */
+/** The commands of the chapters Deploy and Operate, run as they are printed, save those that need a Cloudflare account or Docker. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ROOT } from '../stack/services/build.ts';
+import { denoBinary } from '../stack/services/edge-deno.ts';
+import { freePort } from '../stack/services/free-port.ts';
 import { BARE_ENV } from '../stack/tools/command-line.ts';
+import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { startGateway, type Gateway } from '../stack/tools/gateway.ts';
-
-const PAGES = ['deploy', 'operate'].map((page) => readFileSync(`${ROOT}edge/docs/${page}.md`, 'utf8')).join('\n');
-
-/** The commands below a heading or a step, up to the next one. */
-function commandsOf(start: string, end: RegExp): string {
-  const from = PAGES.indexOf(start);
-  expect(from, start).toBeGreaterThan(0);
-  const text = PAGES.slice(from + start.length);
-  const blocks = text.slice(0, end.exec(text)?.index).matchAll(/^ *```sh\n([^]*?)^ *```$/gm);
-  return [...blocks].map(([, block = '']) => block).join('\n');
-}
-const sectionOf = (heading: string) => commandsOf(`\n## ${heading}\n`, /^## /m);
+import { commandsOf, ON_DEPLOYMENT, ON_USED_DEPLOYMENT, RECORDED } from './documented-commands.ts';
 
 let db: TestDatabase;
-let gateway: Gateway;
+let stack: TestConsole;
 let home: string;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  gateway = await startGateway({ runtime: 'deno', database: db });
+  stack = await startConsole('deno', db, randomUUID());
   home = await mkdtemp(join(tmpdir(), 'deploy-'));
 });
 afterAll(async () => {
-  await gateway.stop();
+  await stack.stop();
   await rm(home, { recursive: true, force: true });
   await db.drop();
 });
 
+/** The recorded programs, and what one run leaves for the next. */
+const BEGIN = `
+${RECORDED.map((name) => `${name}() { echo "$*" >> "$HOME/${name}"; cat > /dev/null; }`).join('\n')}
+if [ -e "$HOME/state" ]; then . "$HOME/state"; fi
+`;
+const END = '\ndeclare -p SECRETS SITE CLIENT_ID DATABASE_URL > "$HOME/state"\n';
+
+/** Starts the program on Deno, waits until it answers, and ends it as a supervisor does: it exits with 0. */
+const START = (port: number) =>
+  `PORT=${port} edge/platform/gateway-deno.sh > "$HOME/deno" & ` +
+  `curl -sS --fail --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:${port}/healthz; kill -TERM $!; wait $!`;
+
 /** @returns what the commands print; they end at the first that fails */
-const run = (script: string): Promise<{ stdout: string; stderr: string; code: unknown }> =>
-  new Promise((resolve) => {
-    const mine = script
-      .replaceAll(/"postgres:\/\/\w+…"/g, `"${db.ownerUrl}"`)
-      .replaceAll('https://oauth.example.org', gateway.oauthBaseUrl)
-      .replaceAll('https://fhir.example.org', gateway.fhirBaseUrl)
-      // No message came yet, so none can be replayed.
-      .replace(/replay start .* --apply .*$/m, '$& || true');
-    // Wrangler asks for an account; what it would get is read all the same.
-    const stub = 'npx() { cat > /dev/null; }\n';
-    execFile(
+async function run(sections: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const port = await freePort();
+  const commands = sections
+    .flatMap(commandsOf)
+    .join('\n')
+    .replaceAll(/"postgres:\/\/\w+…"/g, `"${db.ownerUrl}"`)
+    .replaceAll(/https:\/\/(?:oauth|fhir|console)\.example\.org/g, stack.baseUrl)
+    .replace(/^edge\/platform\/gateway-deno\.sh$/m, START(port))
+    // No message came yet, so none can be replayed.
+    .replace(/replay start .* --apply .*$/m, '$& || true')
+    // The command asks for the id of the patient, and to type a word.
+    .replace(/^.* patient erase .*$/m, `printf '%s\\nerase\\n' "$PATIENT" | $&`);
+  return new Promise<{ stdout: string; stderr: string; code: unknown }>((resolve) => {
+    const path = `${dirname(denoBinary())}:${BARE_ENV['PATH']}`;
+    const child = execFile(
       'bash',
-      ['-euo', 'pipefail', '-c', stub + mine],
-      { cwd: ROOT, env: { ...BARE_ENV, HOME: home }, maxBuffer: 1 << 24 },
+      ['-euo', 'pipefail', '-c', `${BEGIN}${commands}${END}`],
+      { cwd: ROOT, env: { ...BARE_ENV, PATH: path, HOME: home, ...env }, maxBuffer: 1 << 24 },
       (error, stdout, stderr) => resolve({ stdout, stderr, code: error?.code ?? 0 }),
     );
+    child.stdin?.end();
   });
+}
 
-test('lead from an empty database to a patient, and then to rotated keys and an archive of the audit', async () => {
-  const before = (await readdir(ROOT)).toSorted((a, b) => a.localeCompare(b));
-  const steps = [
-    'Step 1: database',
-    'Step 2: keys and secrets',
-    'Step 4: first site, first API key',
-    'Step 5: first patient',
-    'Settings of a site',
-  ].map(sectionOf);
-  expect(steps.every((commands) => commands.includes('npm run') || commands.includes('curl'))).toBe(true);
-  const rotate = sectionOf('Rotate the signing keys');
-  const archive = sectionOf('Who saw what');
-  const { stdout, stderr, code } = await run([...steps, rotate, archive].join('\n'));
+test('lead from an empty database to a patient, rotated keys and an archive of the audit, and to an erased patient', async () => {
+  // The builds write to dist.
+  const entries = async () => new Set((await readdir(ROOT)).filter((name) => name !== 'dist'));
+  const before = await entries();
+  const { stdout, stderr, code } = await run(ON_DEPLOYMENT);
   expect(code, stderr.slice(-2000)).toBe(0);
-  const [, patient = ''] = /(\{"resourceType":"Patient".*?\})\{"resourceType":"Bundle"/s.exec(stdout) ?? [];
-  expect(JSON.parse(patient)).toMatchObject({ identifier: [{ value: 'A-1' }] });
+  const [, created = ''] = /(\{"resourceType":"Patient".*?\})\{"resourceType":"Bundle"/s.exec(stdout) ?? [];
+  const patient = JSON.parse(created) as { readonly id: string };
+  expect(patient).toMatchObject({ identifier: [{ value: 'A-1' }] });
   expect(stdout).toMatch(/"resourceType":"Bundle"[^\n]*"total":1/);
 
   const secrets = join(home, 'gateway-secrets');
@@ -84,5 +87,35 @@ test('lead from an empty database to a patient, and then to rotated keys and an 
   // What is in a folder that only its owner enters is the owner's alone.
   for (const folder of [secrets, join(home, 'gateway-archive')]) expect((await stat(folder)).mode & 0o077).toBe(0);
   expect(await readdir(join(home, 'gateway-archive'))).toEqual(['2026-01.ndjson']);
-  expect((await readdir(ROOT)).toSorted((a, b) => a.localeCompare(b))).toEqual(before);
+  expect(await entries()).toEqual(before);
+
+  const { rows } = await db.client.query<{ alert_id: string }>(
+    `insert into alert (site_id, alert_id, kind, subject, opened_at)
+     select site_id, gen_random_uuid(), 'signing-key-old', 'kid', now() from site returning alert_id`,
+  );
+  const used = await run(ON_USED_DEPLOYMENT, { ALERT: rows[0]?.alert_id ?? '', PATIENT: patient.id });
+  expect(used.code, used.stderr.slice(-2000)).toBe(0);
+  const left = await db.client.query('select from resource where id = $1', [patient.id]);
+  expect(left.rowCount).toBe(0);
 }, 300_000);
+
+test('name subcommands and options of Wrangler that its help has', async () => {
+  const commands = (await readFile(join(home, 'npx'), 'utf8')).trimEnd().split('\n');
+  expect(commands.length).toBeGreaterThan(8);
+  const options = new Map<string, Set<string>>();
+  for (const command of new Set(commands)) {
+    const [, name = ''] = /^wrangler((?: [a-z]+)+)/.exec(command) ?? [];
+    const known = options.get(name) ?? new Set();
+    for (const [option] of command.matchAll(/--[a-z-]+/g)) known.add(option);
+    options.set(name, known);
+  }
+  for (const [name, named] of options) {
+    const args = [...name.trim().split(' '), '--help'];
+    const { stdout } = await promisify(execFile)('node_modules/.bin/wrangler', args, {
+      cwd: ROOT,
+      env: { ...BARE_ENV, HOME: home, WRANGLER_SEND_METRICS: 'false' },
+    });
+    expect(stdout).toMatch(new RegExp(`^wrangler${name}\\b`, 'm'));
+    expect([...named].filter((option) => !stdout.includes(option))).toEqual([]);
+  }
+}, 60_000);

@@ -19,6 +19,7 @@ import { freePort } from '../stack/services/free-port.ts';
 import type { StackClient, StackDescription } from '../stack/start/local.ts';
 import { assertPortsFree } from '../stack/start/ports.ts';
 import { until } from '../stack/services/until.ts';
+import { commandsOf, ON_LOCAL_STACK } from './documented-commands.ts';
 
 const PORT_NAMES = [
   'EDGE_PORT',
@@ -188,6 +189,18 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect((JSON.parse(found) as Bundle).entry?.[0]?.resource['name']).toMatchObject([{ family: 'Müller' }]);
     expect(overHttp).toMatch(/^MSA\|AA\|DEMO-ADT-1/m);
     expect(overMllp).toMatch(/^MSA\|AA\|DEMO-ORU-1/m);
+  });
+
+  test('the commands of README, Quickstart, HL7 senders and FHIR clients work as printed', async () => {
+    // README and the chapters share blocks.
+    const blocks = new Set(ON_LOCAL_STACK.flatMap(commandsOf));
+    const commands = [...blocks].join('\n').replaceAll('http://127.0.0.1:28080', stack.description.fhirBaseUrl);
+    const env = { ...process.env, LOCAL_FOLDER: folder };
+    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { cwd: ROOT, env });
+    for (const expected of ['Lovelace', 'Nightingale', 'MSA|AA|DEMO-ADT-1', 'MSA|AA|DEMO-ORU-1', 'transactionTime'])
+      expect(stdout).toContain(expected);
+    expect(stdout).toMatch(/^\{"resourceType":"Patient",.*Lovelace.*\}$/m);
+    expect(stdout).not.toContain('OperationOutcome');
   });
 
   test('discovery leads to a token, and metadata is public', async () => {

@@ -19,7 +19,8 @@ const GLOSSARY: readonly Row[] = [
   row('guess(?:es|ed)?|beliefs?|believe[sd]?', 'snapshot'),
   row('unnamed names?', 'unmapped name'),
   row('muted|mutes', 'silenced'),
-  row('needs? attention|attention', 'issue (to review)'),
+  // The console has a page of this name.
+  row('needs? attention|attention', 'issue (to review)', ['edge/docs']),
   row('ticks?|whose turn|(?:a|its|no|their) turn', 'run, attempt'),
   row('unheeded|heed(?:s|ed)?', 'ignored, ignore'),
   row('doors?', 'surface, endpoint'),

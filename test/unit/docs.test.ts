@@ -11,6 +11,13 @@ import { CHAPTERS, SEARCH_INDEX } from '../../edge/docs/contents.ts';
 import { anchorOf, renderDocs } from '../../edge/platform/node/build-docs.ts';
 import { generatedConfiguration } from '../generate-configuration.ts';
 import { generatedExamples } from '../generate-examples.ts';
+import {
+  COMMAND_BLOCKS,
+  NOT_RUN,
+  ON_DEPLOYMENT,
+  ON_LOCAL_STACK,
+  ON_USED_DEPLOYMENT,
+} from '../e2e/documented-commands.ts';
 import { ROOT } from '../stack/services/build.ts';
 
 const text = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
@@ -98,6 +105,24 @@ test('every command that the documentation or a program names exists, with its s
       !Object.hasOwn(scripts, script) || (sub !== undefined && usages[script]?.includes(`-- ${sub} `) === false),
   );
   expect(unknown.map(([whole]) => whole)).toEqual([]);
+});
+
+test('every section with commands is run by one test, or says why not', () => {
+  const sections = new Set(COMMAND_BLOCKS.map(({ page, heading }) => `${page}, ${heading}`));
+  const named = [...ON_LOCAL_STACK, ...ON_DEPLOYMENT, ...ON_USED_DEPLOYMENT, ...Object.keys(NOT_RUN)];
+  expect(named.toSorted()).toEqual([...sections].toSorted());
+});
+
+test('every block of commands is shell', async () => {
+  const faults = await Promise.all(
+    COMMAND_BLOCKS.map(({ text: block }) =>
+      promisify(execFile)('bash', ['-n', '-c', block]).then(
+        () => undefined,
+        (error: unknown) => `${block}${String(error)}`,
+      ),
+    ),
+  );
+  expect(faults.filter((fault) => fault !== undefined)).toEqual([]);
 });
 
 describe('the rendered chapters', async () => {

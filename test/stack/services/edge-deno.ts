@@ -9,7 +9,7 @@ import { spawnLogged } from './logged.ts';
 import { until } from './until.ts';
 
 /** The program itself, not the package's launcher, which would stand between us and its signals. */
-function denoBinary(): string {
+export function denoBinary(): string {
   const folder = `${ROOT}node_modules/@deno`;
   const [platform] = readdirSync(folder);
   if (platform === undefined) throw new Error('the npm package deno has no binary for this platform');
