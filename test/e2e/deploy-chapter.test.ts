@@ -1,4 +1,4 @@
-/** The commands of the chapters Deploy and Operate, run as they are printed, save those that need a Cloudflare account or Docker. */
+/** The commands of the chapters Deploy and Operate, run as they are printed, except those that need a Cloudflare account or Docker. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { freePort } from '../stack/services/free-port.ts';
 import { BARE_ENV } from '../stack/tools/command-line.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { commandsOf, ON_DEPLOYMENT, ON_USED_DEPLOYMENT, RECORDED } from './documented-commands.ts';
+import { commandsOf, ON_DEPLOYMENT, ON_USED_DEPLOYMENT, RECORDED } from '../inputs/documented-commands.ts';
 
 let db: TestDatabase;
 let stack: TestConsole;
@@ -43,7 +43,7 @@ const START = (port: number) =>
   `PORT=${port} edge/platform/gateway-deno.sh > "$HOME/deno" & ` +
   `curl -sS --fail --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:${port}/healthz; kill -TERM $!; wait $!`;
 
-/** @returns what the commands print; they end at the first that fails */
+/** Runs the commands of sections; the first failure ends them. */
 async function run(sections: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const port = await freePort();
   const commands = sections
@@ -52,7 +52,7 @@ async function run(sections: readonly string[], env: Readonly<Record<string, str
     .replaceAll(/"postgres:\/\/\w+…"/g, `"${db.ownerUrl}"`)
     .replaceAll(/https:\/\/(?:oauth|fhir|console)\.example\.org/g, stack.baseUrl)
     .replace(/^edge\/platform\/gateway-deno\.sh$/m, START(port))
-    // No message came yet, so none can be replayed.
+    // No message has arrived yet, so replay has nothing to do.
     .replace(/replay start .* --apply .*$/m, '$& || true')
     // The command asks for the id of the patient, and to type a word.
     .replace(/^.* patient erase .*$/m, `printf '%s\\nerase\\n' "$PATIENT" | $&`);
@@ -84,7 +84,7 @@ test('lead from an empty database to a patient, rotated keys and an archive of t
   expect(ring.keys).toHaveLength(1);
   const made = await readdir(secrets, { recursive: true });
   expect(made).toEqual(expect.arrayContaining(['production/edge.json', 'laboratory/private.pem', 'rings/2.json']));
-  // What is in a folder that only its owner enters is the owner's alone.
+  // Only the owner can enter these folders.
   for (const folder of [secrets, join(home, 'gateway-archive')]) expect((await stat(folder)).mode & 0o077).toBe(0);
   expect(await readdir(join(home, 'gateway-archive'))).toEqual(['2026-01.ndjson']);
   expect(await entries()).toEqual(before);

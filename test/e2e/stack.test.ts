@@ -19,7 +19,7 @@ import { freePort } from '../stack/services/free-port.ts';
 import type { StackClient, StackDescription } from '../stack/start/local.ts';
 import { assertPortsFree } from '../stack/start/ports.ts';
 import { until } from '../stack/services/until.ts';
-import { commandsOf, ON_LOCAL_STACK } from './documented-commands.ts';
+import { commandsOf, ON_LOCAL_STACK } from '../inputs/documented-commands.ts';
 
 const PORT_NAMES = [
   'EDGE_PORT',

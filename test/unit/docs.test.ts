@@ -17,7 +17,7 @@ import {
   ON_DEPLOYMENT,
   ON_LOCAL_STACK,
   ON_USED_DEPLOYMENT,
-} from '../e2e/documented-commands.ts';
+} from '../inputs/documented-commands.ts';
 import { ROOT } from '../stack/services/build.ts';
 
 const text = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');

@@ -71,7 +71,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'edge/docs/curl.md, Read patients': 'key-examples.test.ts runs the program for keys of every algorithm',
   'edge/docs/curl.md, Send a message': 'key-examples.test.ts runs it as the end of the program',
   'edge/docs/operate.md, Back up and restore':
-    'pg_dump must be as new as the server, which comes from npm; compare-cli.test.ts runs what follows it',
+    'pg_dump must be as new as the server, whose package has none; compare-cli.test.ts runs npm run compare',
 };
 
 /**
