@@ -31,7 +31,7 @@ describe('a phrase of the table is found', () => {
     ],
     ['in SQL', 'migrations/a.sql', "-- Fine.\nraise exception 'it''s told to us';\n", ['2: told']],
     ['in CSS', 'edge/a.css', 'a {\n  /* It stands still. */\n}\n', ['2: stands']],
-    ['in Markdown', 'a.md', '# Told\n\n```\ntold\n```\n\nA [told](told) `told`.\n', ['1: Told', '7: told']],
+    ['in Markdown', 'README.md', '# Told\n\n```\ntold\n```\n\nA [told](told) `told`.\n', ['1: Told', '7: told']],
   ])('%s', (_, file, source, phrases) => expect(found(file, source)).toEqual(phrases));
 });
 
@@ -54,7 +54,7 @@ test('a sentence has at most 25 words, in an error 20', () => {
 
 test('a fragment is found at the start of a sentence, but not in a question or a heading', () => {
   expect(found('edge/a.ts', '// It works. Whether it does.\n')).toEqual(['1: Whether it does.…']);
-  expect(found('a.md', '## What it is\n\nWhat is it?\n')).toEqual([]);
+  expect(found('README.md', '## What it is\n\nWhat is it?\n')).toEqual([]);
 });
 
 test('prose-allow excepts a word or the length of a sentence, and nothing else', () => {
