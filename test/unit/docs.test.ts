@@ -70,7 +70,7 @@ test.each(pages)('every link of %s leads to a file and a heading', (page) => {
 });
 
 test('every path of the repository that is named exists', () => {
-  const paths = [...all.matchAll(/`((?:edge|shared|sidecar|migrations|test)\/[\w./-]*)`/g)].map(
+  const paths = [...all.matchAll(/(?<=[`\s])((?:edge|shared|sidecar|migrations|test)\/[\w./-]*\w)/g)].map(
     ([, path = '']) => path,
   );
   // Names of files that a reader adds.
