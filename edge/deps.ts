@@ -22,10 +22,11 @@ export interface Query<Row extends object = object> {
   /** It writes, but asked again it does not do so twice: it knows what it was asked before. */
   readonly once?: true;
   /**
-   * It is a request as a whole, alone in its transaction (store/whole.ts): its first three parameters, which the port puts
-   * before those here, limit its time, and its rows say in `began_at` what the database's clock was.
+   * It is a request of its own, alone in its transaction, which it begins and ends itself (migrations/functions/request_begin.sql):
+   * the port puts three parameters before those here, which limit its time. Its rows say in `began_at` what the database's
+   * clock was.
    */
-  readonly whole?: true;
+  readonly standalone?: true;
   /**
    * The site that its transaction is for, on the statement that enters the site. Sites take turns where connections are few
    * (platform/postgres); what has no site, as a token's request, takes turns with them as one.

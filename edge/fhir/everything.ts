@@ -14,7 +14,7 @@ import { bundleText } from './bundle-text.ts';
 import { CURSOR, EVERYTHING_CONTROLS, pageCountOf, readControls, sinceOf } from './controls/controls.ts';
 import { badParameter, type Pair } from './controls/faults.ts';
 import { pageLinks } from './controls/links.ts';
-import { type Interaction, interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
+import { type Interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
 import { notFound, nothing } from './read.ts';
 import { resourceEntry, warningEntries } from './searchset.ts';
 
@@ -124,15 +124,15 @@ export async function prepareEverything(
   const cursor = controls.get(CURSOR);
   const position = cursor === undefined ? null : await links.open(cursor);
   const rest = position === null ? { types, after: null } : remaining(types, position);
-  return interaction(
-    NOTED,
-    [
-      everythingSubject(caller.site, id),
-      everythingPage({ site: caller.site, patient: id, ...rest, since, limit }),
-    ] as const,
-    async ([[asked], rows]) => {
+  const subject = everythingSubject(caller.site, id);
+  const page = everythingPage({ site: caller.site, patient: id, ...rest, since, limit });
+  return {
+    audited: NOTED,
+    queries: [subject, page],
+    answer: async (rowsOf) => {
+      const [asked] = rowsOf(subject);
       if (asked === undefined) throw notFound('Patient');
-      const { resources, more } = toPage(rows, limit);
+      const { resources, more } = toPage(rowsOf(page), limit);
       const last = resources.at(-1);
       const next = more && last !== undefined ? { id: last.id, key: last.type } : null;
       const warnings = [...unseen(left), ...(asked.survivor === id ? [] : replaced(asked.survivor))];
@@ -148,6 +148,6 @@ export async function prepareEverything(
       ]);
       return { status: 200, headers: {}, body };
     },
-    { target },
-  );
+    target,
+  };
 }

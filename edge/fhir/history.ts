@@ -10,7 +10,7 @@ import { etagOf } from './conditional-headers.ts';
 import { CURSOR, HISTORY_CONTROLS, pageCountOf, readControls, sinceOf } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
 import { pageLinks } from './controls/links.ts';
-import { type Interaction, interaction, NOTED, type RequestContext } from './interaction.ts';
+import { type Interaction, NOTED, type RequestContext } from './interaction.ts';
 import { notFound, nothing } from './read.ts';
 import { resourceText, type Stored, urlOf } from './resource-answer.ts';
 
@@ -50,20 +50,23 @@ export async function prepareHistory(
   const cursor = controls.get(CURSOR);
   const after = cursor === undefined ? null : await links.open(cursor);
   const below = after === null ? null : Number(after.key);
-  return interaction(
-    NOTED,
-    [currentVersion(site, type, id), historyPage({ site, type, id, below, since, limit })],
-    async ([[current], rows]) => {
+  const newest = currentVersion(site, type, id);
+  const page = historyPage({ site, type, id, below, since, limit });
+  return {
+    audited: NOTED,
+    queries: [newest, page],
+    answer: async (rowsOf) => {
+      const [current] = rowsOf(newest);
       if (current === undefined) throw notFound(type);
-      const { resources, more } = toPage(rows, limit);
+      const { resources, more } = toPage(rowsOf(page), limit);
       const last = resources.at(-1);
       const next = more && last !== undefined ? { id, key: String(last.version) } : null;
       const head = { type: 'history', ...(since === null ? { total: current.version } : {}) };
       const entries = resources.map((stored) => historyEntry(context.root, { ...stored, type }));
       return { status: 200, headers: {}, body: bundleText(head, await links.of(cursor ?? null, next), entries) };
     },
-    { target },
-  );
+    target,
+  };
 }
 
 /** A position has one key: the time of the version, then its number. */
@@ -91,11 +94,12 @@ export async function prepareTypeHistory(
   const links = pageLinks(context, `${type}/_history`, applied);
   const cursor = controls.get(CURSOR);
   const after = cursor === undefined ? null : positionOf(await links.open(cursor));
-  return interaction(
-    { action: 'history', searched: applied.map(([name]) => name) },
-    [typeHistoryPage({ site, type, after, since, limit })],
-    async ([rows]) => {
-      const { resources, more } = toPage(rows, limit);
+  const page = typeHistoryPage({ site, type, after, since, limit });
+  return {
+    audited: { action: 'history', searched: applied.map(([name]) => name) },
+    queries: [page],
+    answer: async (rowsOf) => {
+      const { resources, more } = toPage(rowsOf(page), limit);
       const versions = resources.map((stored) => ({ ...stored, type }));
       const last = versions.at(-1);
       const next = more && last !== undefined ? { id: last.id, key: keyOf(last) } : null;
@@ -104,5 +108,5 @@ export async function prepareTypeHistory(
       const entries = versions.map((stored) => historyEntry(context.root, stored));
       return { status: 200, headers: {}, body: bundleText(head, await links.of(cursor ?? null, next), entries) };
     },
-  );
+  };
 }

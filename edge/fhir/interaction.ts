@@ -1,14 +1,13 @@
 /**
  * An interaction, prepared: what to ask the database and what to answer with the rows. Preparing does no I/O, so that a
- * request, or all entries of a bundle, are one round trip.
+ * request, or all entries of a bundle, are one round trip; both send the same statements.
  */
 import type { Fault } from '../../shared/fault.ts';
 import type { SearchSet } from '../config.ts';
-import type { Query, Results } from '../deps.ts';
+import type { Query } from '../deps.ts';
 import type { Caller } from '../oauth/bearer.ts';
 import type { AuditedRequest } from '../store/audit.ts';
-import type { Access } from '../store/whole.ts';
-import type { RequiredResource } from '../store/transaction.ts';
+import type { RequiredResource } from '../store/resource.ts';
 import type { Prefer } from './prefer.ts';
 import type { CursorSealer } from './controls/cursor.ts';
 
@@ -49,20 +48,29 @@ export type Audited = AuditedRequest | 'none';
 /** Its statements note what they read or write, and how: `read`, `history`, `create`, `update`, `patch`. */
 export const NOTED: Audited = { action: null, searched: null };
 
+/** The rows that each query of a round trip returned. */
+export type RowsOf = <Row extends object>(query: Query<Row>) => readonly Row[];
+
+/** @param results the rows of each query, in the order of the queries */
+export function rowsOf(queries: readonly Query[], results: readonly (readonly object[])[]): RowsOf {
+  const rows = new Map(queries.map((query, n) => [query, results[n]]));
+  return <Row extends object>(query: Query<Row>) => {
+    const found = rows.get(query);
+    if (found === undefined) throw new RangeError('the query was not sent');
+    // They are what the author of the query declared.
+    return found as readonly Row[];
+  };
+}
+
 export interface Interaction {
   readonly audited: Audited;
   readonly queries: readonly Query[];
   /** @throws Fault `not-found` and the like, from what the rows say */
-  readonly answer: (results: readonly (readonly object[])[]) => Promise<Answer>;
+  readonly answer: (rowsOf: RowsOf) => Promise<Answer> | Answer;
   /** What a Fault of the database means for this request. */
   readonly explain?: (fault: Fault) => Fault;
   /** What a read needs to exist, so that a transaction can fail before it commits; its id is perhaps no UUID. */
   readonly target?: RequiredResource;
-  /**
-   * The same in one statement, with the caller's standing and the audit's row in it, where it is a request of its own: its
-   * rows are those of the last of the queries, and the others have none.
-   */
-  readonly whole?: (access: Access) => Query;
 }
 
 /**
@@ -74,22 +82,7 @@ export interface Look {
   readonly audited: Audited;
   readonly queries: readonly Query[];
   /** @throws Fault for what cannot be done, from what the rows say */
-  readonly prepare: (results: readonly (readonly object[])[]) => Interaction | Promise<Interaction>;
-}
-
-export function interaction<const Queries extends readonly Query[]>(
-  audited: Audited,
-  queries: Queries,
-  answer: (results: Results<Queries>) => Answer | Promise<Answer>,
-  more: Pick<Interaction, 'explain' | 'target' | 'whole'> = {},
-): Interaction {
-  return {
-    ...more,
-    audited,
-    queries,
-    // The rows are those of these queries, in their order: whoever runs them keeps it (Database.batch).
-    answer: async (results) => answer(results as unknown as Results<Queries>),
-  };
+  readonly prepare: (rowsOf: RowsOf) => Interaction | Promise<Interaction>;
 }
 
 /** The names of the parameters that an interaction searches by; null: it does not search. */

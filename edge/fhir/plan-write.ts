@@ -7,11 +7,10 @@ import { Fault } from '../../shared/fault.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { isUuid, uuidv7 } from '../../shared/uuid.ts';
 import type { Criterion } from '../store/search/kinds.ts';
-import type { Query } from '../deps.ts';
-import { identifierKey, lockKeys } from '../store/lock.ts';
-import { toWrite } from '../store/resource.ts';
+import { identifierKey, type Locks } from '../store/lock.ts';
+import { toWrite, type TransactionWrite } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import type { Condition, TransactionWrite } from '../store/transaction.ts';
+import type { Condition } from '../store/transaction.ts';
 import { type FoundBy, readCondition } from './conditions.ts';
 import { requireAffordableWrites } from './cost.ts';
 import { preconditionOf, type RequestHeaders, requireNoVersion } from './conditional-headers.ts';
@@ -178,19 +177,13 @@ export function planWrite(
   };
 }
 
-/** Keys to hold, and patients whose numbers are held as well. */
-export interface Held {
-  readonly keys: readonly string[];
-  readonly patients: readonly string[];
-}
-
 /**
  * What must be held before anything is looked for: what conditions name, and the numbers by which the patients that are
  * written are known, before and after, so that a message about one of them and this write take turns.
  *
  * @throws Fault `invalid` (`too-costly`) for more than one request may write or hold
  */
-export function heldBy(writes: readonly PlannedWrite[]): Held {
+export function locksOf(writes: readonly PlannedWrite[]): Locks {
   const keys = writes.flatMap(({ lockKeys: own, type, write }) => [
     ...own,
     ...(write.known?.values ?? []).map((value) => identifierKey(type, value)),
@@ -203,10 +196,4 @@ export function heldBy(writes: readonly PlannedWrite[]): Held {
     type === 'Patient' && write.mode === 'update' ? [write.id] : [],
   );
   return { keys, patients };
-}
-
-/** The statement for it; undefined where there is nothing to hold. @throws Fault as `heldBy` */
-export function lockOf(site: string, writes: readonly PlannedWrite[]): Query | undefined {
-  const { keys, patients } = heldBy(writes);
-  return keys.length === 0 && patients.length === 0 ? undefined : lockKeys(site, keys, patients);
 }

@@ -3,13 +3,12 @@ import { Fault } from '../../shared/fault.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { type ReadRow, withContent } from '../store/page.ts';
-import { readResource, readVersion } from '../store/resource-by-id.ts';
-import type { RequiredResource } from '../store/transaction.ts';
-import { readWhole } from '../store/whole.ts';
+import { readResource } from '../store/resource-by-id.ts';
+import type { RequiredResource } from '../store/resource.ts';
 import { isNotModified, type RequestHeaders, requireStillSo, shownIfOf } from './conditional-headers.ts';
 import { partOf, READ_CONTROLS, READ_SUMMARIES, readControls } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
-import { type Answer, type Interaction, interaction, NOTED, type RequestContext } from './interaction.ts';
+import { type Answer, type Interaction, NOTED, type RequestContext } from './interaction.ts';
 import { resourceText, urlOf, versionHeaders } from './resource-answer.ts';
 import type { Part } from './subset.ts';
 
@@ -45,55 +44,55 @@ function readAnswer(
 }
 
 /** What an id that cannot be comes to, without asking the database. */
-export const nothing = (target: RequiredResource): Interaction =>
-  interaction(
-    'none',
-    [],
-    () => {
-      throw notFound(target.type);
-    },
-    { target },
-  );
+export const nothing = (target: RequiredResource): Interaction => ({
+  audited: 'none',
+  queries: [],
+  answer: () => {
+    throw notFound(target.type);
+  },
+  target,
+});
 
-/** @param headers of the request, or of a bundle's entry: `If-None-Match`, `If-Modified-Since` */
-export function prepareRead(
+/**
+ * @param target a resource, or a version of one
+ * @param headers of the request, or of a bundle's entry: `If-None-Match`, `If-Modified-Since`
+ */
+function prepareReadOf(
+  { caller, root }: RequestContext,
+  target: RequiredResource,
+  pairs: readonly Pair[],
+  headers: RequestHeaders,
+): Interaction {
+  const { type, id, version } = target;
+  const wanted = readPart(type, pairs);
+  if (!isUuid(id)) return nothing(target);
+  const query = readResource(caller.site, type, id, version, shownIfOf(headers));
+  return {
+    audited: NOTED,
+    queries: [query],
+    answer: (rowsOf) => readAnswer(type, rowsOf(query)[0], wanted, headers, root),
+    target,
+  };
+}
+
+export const prepareRead = (
   context: RequestContext,
   type: ResourceType,
   id: string,
   pairs: readonly Pair[],
   headers: RequestHeaders,
-): Interaction {
-  const wanted = readPart(type, pairs);
-  const target = { type, id, version: null };
-  if (!isUuid(id)) return nothing(target);
-  const shownIf = shownIfOf(headers);
-  return interaction(
-    NOTED,
-    [readResource(context.caller.site, type, id, shownIf)],
-    ([[stored]]) => readAnswer(type, stored, wanted, headers, context.root),
-    { target, whole: (access) => readWhole(access, type, id, shownIf) },
-  );
-}
+): Interaction => prepareReadOf(context, { type, id, version: null }, pairs, headers);
 
 /** Version ids are the numbers from 1; `version` in the database is a 32-bit integer. */
 const VERSION = /^[1-9][0-9]{0,8}$/;
 
-export function prepareVread(
+/** A version that cannot be is version 0, which never is. */
+export const prepareVread = (
   context: RequestContext,
   type: ResourceType,
   id: string,
   version: string,
   pairs: readonly Pair[],
   headers: RequestHeaders,
-): Interaction {
-  const wanted = readPart(type, pairs);
-  // A version that cannot be is version 0, which never is.
-  const target = { type, id, version: VERSION.test(version) ? Number(version) : 0 };
-  if (!isUuid(id)) return nothing(target);
-  return interaction(
-    NOTED,
-    [readVersion(context.caller.site, type, id, target.version, shownIfOf(headers))],
-    ([[stored]]) => readAnswer(type, stored, wanted, headers, context.root),
-    { target },
-  );
-}
+): Interaction =>
+  prepareReadOf(context, { type, id, version: VERSION.test(version) ? Number(version) : 0 }, pairs, headers);

@@ -1,25 +1,11 @@
 /** A planned write as an interaction of its own, and the rows of any write as answers. */
-import { Fault } from '../../shared/fault.ts';
-import { type WrittenResource, writeResources } from '../store/resource.ts';
-import { lockKeys } from '../store/lock.ts';
-import {
-  settled,
-  type TransactionRow,
-  type TransactionWrite,
-  type WriteRow,
-  writeTransaction,
-} from '../store/transaction.ts';
-import { writeWhole } from '../store/whole.ts';
+import type { WriteRow } from '../store/resource.ts';
+import { settled, type TransactionRow, writeTransaction } from '../store/transaction.ts';
 import { isBlind } from './conditions.ts';
-import { type Answer, type Interaction, interaction, NOTED, type RequestContext } from './interaction.ts';
+import type { Answer, Interaction, RequestContext } from './interaction.ts';
 import { writeAnswer } from './resource-answer.ts';
-import { heldBy, lockOf, type PlannedWrite } from './plan-write.ts';
+import { locksOf, type PlannedWrite } from './plan-write.ts';
 import { explainRows, requireDone } from './refused-write.ts';
-
-/** The plain rows of `resource_write` take fewer steps than a transaction; a plain write has only its mode. */
-function isPlain(write: TransactionWrite): write is TransactionWrite & { mode: 'create' | 'update' | 'upsert' } {
-  return !write.mode.startsWith('?');
-}
 
 /**
  * @param resolved placeholders and what they turned out to be, which stand in the text too
@@ -27,12 +13,11 @@ function isPlain(write: TransactionWrite): write is TransactionWrite & { mode: '
 export function rowAnswer(
   context: RequestContext,
   { type, write }: PlannedWrite,
-  row: WriteRow | WrittenResource,
+  { id, version, last_updated, outcome, meta = null, body = null }: WriteRow,
   resolved: ReadonlyMap<string, string>,
 ): Answer {
-  const kept = 'body' in row && row.body !== null && row.meta !== null ? { meta: row.meta, body: row.body } : null;
+  const kept = body !== null && meta !== null ? { meta, body } : null;
   const content = kept ?? { meta: write.meta, body: settled(write.body, resolved) };
-  const { id, version, last_updated, outcome } = row;
   // A conditional create that finds a resource must not show it to a caller who may only write. Its content does not come
   // where it does not fit the answer, or an entry before made it: what this entry sent is not what is stored.
   const mayRead = outcome !== 'matched' || (kept !== null && !isBlind(context, type));
@@ -52,30 +37,29 @@ export function resolutions(rows: readonly TransactionRow[], placeholders: reado
 
 /** One write, alone. */
 export function prepareWrite(context: RequestContext, planned: PlannedWrite): Interaction {
-  const { site } = context.caller;
   const { type, write, condition, searched, isPatch } = planned;
   const origin = { type, at: null, isPatch };
-  if (condition === null && isPlain(write)) {
-    const explain = (fault: Fault): Fault => explainRows(fault, [origin]);
-    const answer = ([row]: WrittenResource[]): Answer => rowAnswer(context, planned, present(row), new Map());
-    const { keys, patients } = heldBy([planned]);
-    return interaction(
-      NOTED,
-      [lockKeys(site, keys, patients), writeResources(site, [write])],
-      ([, rows]) => answer(rows),
-      { explain, whole: (access) => writeWhole(access, { keys, patients }, [write]) },
-    );
-  }
   const conditions = condition === null ? [] : [condition];
-  return interaction(
-    { action: null, searched },
-    [lockOf(site, [planned]) ?? lockKeys(site, []), writeTransaction(site, { writes: [write], conditions })],
-    ([, rows]) => {
-      requireDone(rows, [origin], () => origin);
-      const row = present(rows.find((one) => one.part === 'row'));
-      return rowAnswer(context, planned, row, resolutions(rows, [write.id]));
-    },
+  const { queries, written } = writeTransaction(
+    context.caller.site,
+    { writes: [write], conditions },
+    locksOf([planned]),
   );
+  return {
+    audited: { action: null, searched },
+    queries,
+    explain: (fault) => explainRows(fault, [origin]),
+    answer: (rowsOf) => {
+      const rows = rowsOf(written);
+      requireDone(rows, [origin], () => origin);
+      return rowAnswer(
+        context,
+        planned,
+        present(rows.find((row) => row.part === 'row')),
+        resolutions(rows, [write.id]),
+      );
+    },
+  };
 }
 
 /** Every row sent comes back, or the call raises. */

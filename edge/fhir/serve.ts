@@ -9,9 +9,10 @@ import type { GatewayEnv } from '../http/surface.ts';
 import { authenticate, type Caller, withAllowedScopes } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
 import { addAudit, type AuditActor } from '../store/audit.ts';
+import { isFhirCall } from '../store/fhir-call.ts';
 import { limitsAfter } from '../store/time-limits.ts';
 import { cursorSealer } from './controls/cursor.ts';
-import type { Answer, Interaction, Look, RequestContext } from './interaction.ts';
+import { type Answer, type Interaction, type Look, type RequestContext, type RowsOf, rowsOf } from './interaction.ts';
 import { acceptedType } from './media-type.ts';
 import { preferOf } from './prefer.ts';
 import type { Call } from './prepare.ts';
@@ -44,47 +45,37 @@ interface Request {
 const timeLeft = ({ deps, startedAt }: Request): TimeLimits => limitsAfter(deps.now() - startedAt);
 
 /**
- * The one round trip: the caller's standing first, then what the interaction asks, last its row of the audit; or all of it in
- * one statement.
+ * One round trip: the caller's standing first, then what is asked, last its row of the audit. What is one call of a function is
+ * one statement, in which the function does all of it.
  */
+async function ask(request: Request, { audited, queries }: Pick<Interaction, 'audited' | 'queries'>): Promise<RowsOf> {
+  const { deps, context, actor } = request;
+  const { caller } = context;
+  const [only] = queries;
+  const isOneCall = queries.length === 1 && audited !== 'none' && audited.action === null;
+  if (only !== undefined && isOneCall && isFhirCall(only)) {
+    const access = { caller, address: actor.address, requestId: actor.requestId, searched: audited.searched };
+    return rowsOf(queries, [await deps.database.run(only.asRequest(access), timeLeft(request))]);
+  }
+  const row = audited === 'none' ? [] : [addAudit(caller.site, actor, audited)];
+  const [, ...results] = await deps.database.batch([assertCaller(caller), ...queries, ...row], timeLeft(request));
+  return rowsOf(queries, results);
+}
+
 async function run(request: Request, interaction: Interaction): Promise<Answer> {
-  const { explain, answer, whole } = interaction;
-  const asked = whole === undefined ? runInSteps(request, interaction) : runWhole(request, interaction, whole);
-  const results = await asked.catch((error: unknown) => {
+  const { explain, answer } = interaction;
+  const rows = await ask(request, interaction).catch((error: unknown) => {
     // A scope that the key has lost is no matter of the interaction: the request is served again without it.
     const isOfInteraction = error instanceof Fault && error.kind !== 'forbidden';
     throw isOfInteraction && explain !== undefined ? explain(error) : error;
   });
-  return answer(results);
-}
-
-/** One database batch: the caller's standing, what is asked, and the row of the audit. */
-async function runInSteps(
-  request: Request,
-  { audited, queries }: Pick<Interaction, 'audited' | 'queries'>,
-): Promise<object[][]> {
-  const { deps, context, actor } = request;
-  const { caller } = context;
-  const row = audited === 'none' ? [] : [addAudit(caller.site, actor, audited)];
-  const results = await deps.database.batch([assertCaller(caller), ...queries, ...row], timeLeft(request));
-  return results.slice(1, 1 + queries.length);
-}
-
-async function runWhole(
-  request: Request,
-  { queries }: Interaction,
-  whole: NonNullable<Interaction['whole']>,
-): Promise<object[][]> {
-  const { deps, context, actor } = request;
-  const { address, requestId } = actor;
-  const rows = await deps.database.run(whole({ caller: context.caller, address, requestId }), timeLeft(request));
-  return queries.map((_, n) => (n === queries.length - 1 ? rows : []));
+  return answer(rows);
 }
 
 /** Two round trips: what must be known, and then what is done if it is still so; if it is not, both again. */
 async function runAfterLooking(request: Request, look: Look): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
-    const interaction = await look.prepare(await runInSteps(request, look));
+    const interaction = await look.prepare(await ask(request, look));
     try {
       return await run(request, interaction);
     } catch (error) {

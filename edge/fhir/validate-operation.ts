@@ -177,8 +177,8 @@ export function prepareValidate(
       // What the database says is whether an id is one of the site's: no data of anybody.
       audited: 'none',
       queries: needed.map(({ query }) => query),
-      answer: async (results) => {
-        const missing = needed.flatMap(({ otherwise }, n) => (results[n]?.length === 0 ? otherwise : []));
+      answer: (rowsOf) => {
+        const missing = needed.flatMap(({ query, otherwise }) => (rowsOf(query).length === 0 ? otherwise : []));
         const warnings = warningsOf(type, draft.content, missing);
         return missing.length > 0 ? found('error', missing, warnings) : found('information', good, warnings);
       },
@@ -187,6 +187,6 @@ export function prepareValidate(
     if (!(error instanceof Fault)) throw error;
     const faults = issuesOf(error);
     const warnings = warningsOf(type, asked.resource, faults);
-    return { audited: 'none', queries: [], answer: async () => found('error', faults, warnings) };
+    return { audited: 'none', queries: [], answer: () => found('error', faults, warnings) };
   }
 }

@@ -62,11 +62,12 @@ const repeats = (queries: readonly Query[]): boolean =>
   queries.every(({ reads, notes, once }) => reads === true || notes === true || once === true);
 const readsOnly = (queries: readonly Query[]): boolean => queries.every(({ reads }) => reads === true);
 
-/** A statement that is a whole request, where that is what is asked. */
-function wholeOf(queries: readonly Query[]): Query | undefined {
-  const whole = queries.find((query) => query.whole === true);
-  if (whole !== undefined && queries.length > 1) throw new TypeError('a whole request is alone in its transaction');
-  return whole;
+/** The statement that is a request of its own; undefined where the queries are none. */
+function standaloneOf(queries: readonly Query[]): Query | undefined {
+  const standalone = queries.find((query) => query.standalone === true);
+  if (standalone !== undefined && queries.length > 1)
+    throw new TypeError('a request of its own is alone in its transaction');
+  return standalone;
 }
 
 interface TimeRow {
@@ -158,11 +159,11 @@ export function createDatabase(
     signal: AbortSignal,
   ) => {
     const askedAt = now();
-    const whole = wholeOf(queries);
-    if (whole !== undefined) {
+    const standalone = standaloneOf(queries);
+    if (standalone !== undefined) {
       const { lockMs, workMs } = limits;
-      const params = [deadline + clock.aheadMs(), lockMs, workMs, ...whole.params];
-      const asked = transact([{ ...whole, params }], { readOnly: false, signal });
+      const params = [deadline + clock.aheadMs(), lockMs, workMs, ...standalone.params];
+      const asked = transact([{ ...standalone, params }], { readOnly: false, signal });
       const results = await asked.finally(() => requested(now() - askedAt));
       const [first] = (results[0] ?? []) as readonly BeganRow[];
       if (first !== undefined) clock.learn(first.began_at, askedAt, first.began_at, now());

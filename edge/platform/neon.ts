@@ -51,7 +51,7 @@ export function neonDatabase(
     async transact(queries, { readOnly, signal }) {
       const [only] = queries;
       // Alone it is a transaction of itself, without the statements that begin and end one.
-      if (only?.whole === true) {
+      if (only?.standalone === true) {
         const options = { types: columnTypes, fetchOptions: { signal } };
         return [(await connect.query(only.text, only.params.map(parameter), options)) as object[]];
       }

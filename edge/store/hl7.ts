@@ -108,11 +108,11 @@ const placeholders = (count: number): string => Array.from({ length: count }, (_
 /**
  * Stores a message and its effects, where the snapshot that it was decided by still holds.
  *
- * @param isWholeRequest it finds and writes by key, and is of bounded size: then one statement is the whole transaction
+ * @param isStandalone it finds and writes by key, and is of bounded size: then it is a request of its own (Query.standalone)
  */
 export function commitMessage(
   { opening, site, message, raw, ack, lookup, states, effects }: NewCommit,
-  isWholeRequest: boolean,
+  isStandalone: boolean,
 ): Query<CommitRow> {
   const { writes: resources, results, identities, merges, met, orders, moved, aliases, attention, unnamed } = effects;
   const made = { resources, results, identities, merges, met, orders, moved, aliases, attention, unnamed };
@@ -126,12 +126,12 @@ export function commitMessage(
     states,
     JSON.stringify(made),
   ] as const;
-  const limits = isWholeRequest ? 3 : 0;
+  const limits = isStandalone ? 3 : 0;
   return {
     text: `select * from hl7_commit(${limits === 0 ? 'null, null, null, ' : ''}${placeholders(limits + params.length)})`,
     params,
     site,
-    ...(isWholeRequest && { whole: true }),
+    ...(isStandalone && { standalone: true }),
     ...(message.why === 'received' && { once: true }),
   };
 }

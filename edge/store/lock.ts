@@ -11,11 +11,20 @@ export function identifierKey(type: ResourceType, value: string): string {
   return `${type}|${value}`;
 }
 
+/** What a write locks: keys, and the identifiers of patients. */
+export interface Locks {
+  readonly keys: readonly string[];
+  readonly patients: readonly string[];
+}
+
+/** The caller has locked what has to be. */
+export const NO_LOCKS: Locks = { keys: [], patients: [] };
+
 /**
  * Holds the batch's transaction until it is the only one with these keys; a statement of its own, before the one that
  * looks for the resource, because a statement sees what was committed when it began.
  *
- * @param patients ids of patients that are changed: the numbers by which they are known are held as well
+ * @param patients ids of patients that are changed: the identifiers of these patients are locked as well
  */
 export function lockKeys(site: string, keys: readonly string[], patients: readonly string[] = []): Query {
   return patients.length === 0

@@ -14,9 +14,9 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
  * What the resources of one answer may add up to, whichever statements of its transaction read them (answer_note.sql); the
  * first always comes. What the database answers, its rows, the text and its bytes are each as large for a moment.
  */
-const ANSWER_BYTES = 16 * 1024 * 1024;
+export const ANSWER_BYTES = 16 * 1024 * 1024;
 /** A row takes so much beside its content: its columns, and what a Bundle writes around it. */
-const ROW_BYTES = 512;
+export const ROW_BYTES = 512;
 
 /** SQL: the bytes of a row's content. */
 export const bytesOf = (alias: string): string => `octet_length(${alias}.body) + octet_length(${alias}.meta)`;
@@ -28,9 +28,9 @@ export const bytesOf = (alias: string): string => `octet_length(${alias}.body) +
  */
 const answered = (lines: string, bytes: string): string => `answer_note(${lines}, ${bytes}, ${ANSWER_BYTES})`;
 
-/** SQL: whether one row still fits the answer. @param line for the audit; null: nothing is to be noted of it */
-export const isAnswered = (alias: string, line: string): string =>
-  `${answered(`array[${line}]`, `array[${bytesOf(alias)} + ${ROW_BYTES}]`)} = 1`;
+/** SQL: whether one row still fits the answer. The audit has it from elsewhere. */
+export const isAnswered = (alias: string): string =>
+  `${answered('array[null]', `array[${bytesOf(alias)} + ${ROW_BYTES}]`)} = 1`;
 
 /** A resource as it is read: without content where that does not fit the answer. */
 export interface ReadRow extends Omit<StoredResource, 'meta' | 'body'> {

@@ -1,9 +1,9 @@
 /** Reading by id: the current version, one version, all of them. Another site's id is an id that does not exist. */
 import type { Query } from '../deps.ts';
-import { auditLine } from './audit.ts';
-import { isAnswered, type PageRow, type ReadRow, withinBudget } from './page.ts';
+import { type FhirCall, fhirFunction } from './fhir-call.ts';
+import { ANSWER_BYTES, type PageRow, type ReadRow, ROW_BYTES, withinBudget } from './page.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { binder, instantOf } from './sql.ts';
+import { binder } from './sql.ts';
 
 const COLUMNS = 'type, id, version, last_updated, meta, body, patient_id';
 
@@ -16,49 +16,22 @@ export interface ShownIf {
 
 const ALWAYS: ShownIf = { version: null, unmodifiedSince: null };
 
+const READ = fhirFunction<ReadRow>('fhir_read', 8, 'reads');
+
 /**
- * SQL: the resource, which is noted for the audit where it is shown; where not, its content comes all the same, and counts.
+ * No row when the site has no such resource or version. The audit records the resource where it is shown; where it is not, its
+ * content comes all the same.
  *
- * @param rows SQL that yields COLUMNS of one row @param version, since parameters of `ShownIf`
+ * @param version null: the current one
  */
-const readSql = (rows: string, version: string, since: string): string => {
-  const isShown = `r.version = coalesce(${version}::integer, r.version)
-         and date_trunc('second', r.last_updated) <= coalesce(${since}::timestamptz, 'infinity')`;
-  const line = `case when ${isShown} then ${auditLine('read', 'r')} end`;
-  return `select q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated,
-       case when q.fits then q.meta end as meta, case when q.fits then q.body end as body
-  from (select r.*, ${isAnswered('r', line)} as fits from (${rows}) r) q`;
-};
-
-/** No row when the site has no such resource. */
-export function readResource(site: string, type: ResourceType, id: string, shownIf = ALWAYS): Query<ReadRow> {
-  const row = `select ${COLUMNS} from resource where site_id = $1::uuid and type = $2 and id = $3::uuid`;
-  return {
-    text: readSql(row, '$4', '$5'),
-    params: [site, type, id, shownIf.version, shownIf.unmodifiedSince],
-    reads: true,
-  };
-}
-
-/** No row when the site has no such resource or version. */
-export function readVersion(
+export const readResource = (
   site: string,
   type: ResourceType,
   id: string,
-  version: number,
+  version: number | null = null,
   shownIf = ALWAYS,
-): Query<ReadRow> {
-  const key = 'site_id = $1::uuid and type = $2 and id = $3::uuid and version = $4::integer';
-  return {
-    text: readSql(
-      `select ${COLUMNS} from resource where ${key} union all select ${COLUMNS} from resource_history where ${key}`,
-      '$5',
-      '$6',
-    ),
-    params: [site, type, id, version, shownIf.version, shownIf.unmodifiedSince],
-    reads: true,
-  };
-}
+): FhirCall<ReadRow> =>
+  READ(site, type, id, version, shownIf.version, shownIf.unmodifiedSince, ANSWER_BYTES, ROW_BYTES);
 
 export interface HistorySelection {
   readonly site: string;

@@ -1,15 +1,15 @@
 /**
  * Clinical resources as the database keeps them: the content as text that was validated once and is never printed
- * anew, and beside it what is searched. Writing is one SQL function (migrations/functions/resource_write.sql).
+ * anew, and beside it what is searched. Writing is one SQL function (migrations/functions/fhir_write.sql).
  */
 import { isJsonObject, type JsonObject, parseJson, printMembers } from '../../shared/json.ts';
-import type { Query } from '../deps.ts';
+import { type FhirCall, fhirFunction } from './fhir-call.ts';
+import { type Locks, NO_LOCKS } from './lock.ts';
 import { isResourceType, type ResourceType } from '../../shared/resource-type.ts';
 import { type KnownBy, knownBy } from './patient-identity.ts';
 import { searchRows } from './search/extract.ts';
 import { GENERATION } from './search/parameters.ts';
 import type { SearchRows } from './search/rows.ts';
-import { instantOf, raw, sql } from './sql.ts';
 
 /** `create`: a new id. `update`: an id the site has, else GW404. `upsert`: either. */
 export type WriteMode = 'create' | 'update' | 'upsert';
@@ -37,6 +37,11 @@ export interface ResourceWrite extends SearchRows {
   readonly indexed: number;
 }
 
+/** A write whose mode its condition decides: `?` and the condition's placeholder. */
+export interface TransactionWrite extends Omit<ResourceWrite, 'mode'> {
+  readonly mode: WriteMode | `?${string}`;
+}
+
 /** A resource as it is read; `last_updated` is a FHIR instant (see `instantOf`). */
 export interface StoredResource {
   readonly type: string;
@@ -49,13 +54,25 @@ export interface StoredResource {
 
 export type WriteOutcome = 'created' | 'updated' | 'unchanged';
 
-export interface WrittenResource {
-  /** The 0-based position in the rows given. */
+/** What was written; `matched`: a conditional create found it, and content is what the site has. */
+export interface WriteRow {
+  readonly part: 'row';
   readonly ordinal: number;
-  readonly outcome: WriteOutcome;
+  readonly outcome: WriteOutcome | 'matched';
   readonly id: string;
   readonly version: number;
   readonly last_updated: string;
+  /** Of a matched resource that was there before and fits the answer; absent or null in any other row. */
+  readonly meta?: string | null;
+  readonly body?: string | null;
+}
+
+/** A resource that a transaction reads: without it the transaction fails as a whole. */
+export interface RequiredResource {
+  readonly type: ResourceType;
+  readonly id: string;
+  /** Null: any. */
+  readonly version: number | null;
 }
 
 /**
@@ -91,19 +108,25 @@ export function toWrite(
   };
 }
 
+const WRITE = fhirFunction<WriteRow>('fhir_write', 5, 'writes');
+
 /**
- * Writes resources, all or nothing; one row comes back for each, in the order given. An update with the stored content
- * is `unchanged` and makes no version.
+ * Writes resources, all or nothing; one row comes back for each, in no order. An update with the stored content is `unchanged`
+ * and makes no version.
  *
- * The batch fails with Fault `not-found` (update of an id the site does not have), `precondition-failed` (another
- * version) or `invalid` (a patient the site does not have), whose `rows` are positions in `writes`.
+ * Fails with Fault `not-found` (update of an id the site does not have, or with a position behind the writes a required resource
+ * that does not exist), `precondition-failed` (another version), `invalid` (a patient the site does not have) or `conflict`
+ * (two rows write one resource), whose `rows` are positions in `writes`.
+ *
+ * @param required by a transaction; null: this is one write
  */
-export function writeResources(site: string, writes: readonly ResourceWrite[]): Query<WrittenResource> {
-  return sql<WrittenResource>`
-    select w.ordinal, w.outcome, w.id, w.version, ${raw(instantOf('w.last_updated'))} as last_updated
-      from resource_write(${site}::uuid, ${JSON.stringify(writes)}::json) w
-     order by w.ordinal`;
-}
+export const writeResources = (
+  site: string,
+  writes: readonly TransactionWrite[],
+  { keys, patients }: Locks = NO_LOCKS,
+  required: readonly RequiredResource[] | null = [],
+): FhirCall<WriteRow> =>
+  WRITE(site, JSON.stringify(writes), required === null ? null : JSON.stringify(required), keys, patients);
 
 /** The resource as JSON text, put together without parsing what is stored. */
 export function renderResource(stored: StoredResource): string {

@@ -1,21 +1,17 @@
 /**
- * Writes that depend on what the site has: conditional create and update, conditional references, transactions and
- * batches. One SQL call each (migrations/functions); the caller locks what identifies the resources before it.
+ * Writes of FHIR clients: plain and conditional ones, transactions and batches. Each is one SQL call (migrations/functions,
+ * fhir_write, fhir_conditional_write, fhir_batch).
  */
 import type { Fault } from '../../shared/fault.ts';
 import type { Query } from '../deps.ts';
-import type { ResourceWrite, WriteMode, WriteOutcome } from './resource.ts';
+import { type RequiredResource, type TransactionWrite, writeResources, type WriteRow } from './resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Criterion } from './search/kinds.ts';
+import { type Locks, lockKeys, NO_LOCKS } from './lock.ts';
 import { isAnswered } from './page.ts';
 import { matchesSql } from './search/search.ts';
 import { type Bind, binder, instantOf, sql } from './sql.ts';
 import { faultOfOwnState, type OwnState } from './sqlstate.ts';
-
-/** A write whose mode its condition decides: `?` and the condition's placeholder. */
-export interface TransactionWrite extends Omit<ResourceWrite, 'mode'> {
-  readonly mode: WriteMode | `?${string}`;
-}
 
 export interface Condition {
   readonly kind: 'create' | 'update' | 'patch' | 'reference';
@@ -35,14 +31,6 @@ export interface Transaction {
   readonly conditions: readonly Condition[];
 }
 
-/** A resource that a transaction reads: without it the transaction fails as a whole. */
-export interface RequiredResource {
-  readonly type: ResourceType;
-  readonly id: string;
-  /** Null: any. */
-  readonly version: number | null;
-}
-
 /** `another-id`: the id that was required was not found. */
 export type ConditionOutcome = 'resolved' | 'ambiguous' | 'no-match' | 'another-id';
 
@@ -54,21 +42,8 @@ export interface ConditionRow {
   readonly id: string | null;
 }
 
-/** What was written; `matched`: a conditional create found it, and content is what the site has. */
-export interface WriteRow {
-  readonly part: 'row';
-  readonly ordinal: number;
-  readonly outcome: WriteOutcome | 'matched';
-  readonly id: string;
-  readonly version: number;
-  readonly last_updated: string;
-  /** Of a matched resource that was there before and fits the answer; null of any other row. */
-  readonly meta: string | null;
-  readonly body: string | null;
-}
-
 /**
- * What placeholders turn into wherever they stand in a text, as `resource_transaction` does it to what it stores; so the
+ * What placeholders turn into wherever they stand in a text, as `fhir_conditional_write` does it to what it stores; so the
  * content of a write can be told without reading it again.
  */
 export function settled(text: string, resolved: ReadonlyMap<string, string>): string {
@@ -100,7 +75,7 @@ export function failedFault(rows: readonly TransactionRow[]): Fault | undefined 
 }
 
 const WRITTEN = `w.part, w.ordinal, w.outcome, w.id, coalesce(r.version, w.version) as version,
-       ${instantOf('coalesce(r.last_updated, w.last_updated)')} as last_updated,
+       coalesce(${instantOf('r.last_updated')}, w.last_updated) as last_updated,
        case when r.fits then r.meta end as meta, case when r.fits then r.body end as body`;
 
 function matchesJson(bind: Bind, site: string, conditions: readonly Condition[]): string {
@@ -113,7 +88,7 @@ function matchesJson(bind: Bind, site: string, conditions: readonly Condition[])
 
 /** The resource that a conditional create found; the limit makes it a look-up by key, whatever the planner expects. */
 function matchedSql(site: string, type: string): string {
-  return `select x.*, ${isAnswered('x', 'null')} as fits from resource x
+  return `select x.*, ${isAnswered('x')} as fits from resource x
     where w.outcome = 'matched' and x.site_id = ${site} and x.type = ${type} and x.id = w.id limit 1`;
 }
 
@@ -129,31 +104,64 @@ function conditionsJson(conditions: readonly Condition[], from = 0): object[] {
 }
 
 /**
- * All or nothing. Faults as of `writeResources`, `conflict` when two rows write one resource, and `not-found`, with a
- * position behind the writes, for a required resource that does not exist. With conditions these come as `failed` rows
- * instead: the batch commits, so that the audit keeps what the conditions found. When any condition's outcome is not
- * `resolved`, nothing was written and no `row` comes back.
+ * All or nothing. Faults as of `writeResources` come as `failed` rows: the batch commits, so that the audit keeps what the
+ * conditions found. When any condition's outcome is not `resolved`, nothing was written and no `row` comes back. The caller
+ * locks what identifies the resources in a statement before this one.
  */
-export function writeTransaction(
+function writeConditionally(
   siteId: string,
   { writes, conditions }: Transaction,
-  required: readonly RequiredResource[] = [],
+  required: readonly RequiredResource[] | null,
 ): Query<TransactionRow> {
   const { params, bind } = binder();
   const site = `${bind(siteId)}::uuid`;
   const rows = `${bind(JSON.stringify(writes))}::json`;
   const text = `select ${WRITTEN}
-  from resource_transaction(${site}, ${rows}, ${bind(JSON.stringify(conditionsJson(conditions)))}::json,
-         ${matchesJson(bind, site, conditions)}, ${bind(JSON.stringify(required))}::json, ${conditions.length === 0}) w
+  from fhir_conditional_write(${site}, ${rows}, ${bind(required === null ? null : JSON.stringify(required))}::json,
+         ${bind(JSON.stringify(conditionsJson(conditions)))}::json, ${matchesJson(bind, site, conditions)}) w
   left join lateral (${matchedSql(site, `${rows} -> w.ordinal ->> 'type'`)}) r on true
  order by w.part, w.ordinal`;
   return { text, params };
 }
 
+/** The statements of writes. */
+export interface Writing<Row extends TransactionRow = TransactionRow> {
+  readonly queries: readonly Query[];
+  /** The last of the queries, whose rows say what was written. */
+  readonly written: Query<Row>;
+}
+
+/** Conditions search in the statement that writes, which sees what was committed when it began: the locks come before it. */
+const lockedFirst = <Row extends TransactionRow>(
+  site: string,
+  { keys, patients }: Locks,
+  written: Query<Row>,
+): Writing<Row> => ({
+  queries: keys.length + patients.length === 0 ? [written] : [lockKeys(site, keys, patients), written],
+  written,
+});
+
+/**
+ * All or nothing, as `writeResources`, or as `writeConditionally` where there are conditions.
+ *
+ * @param required as of `writeResources`
+ */
+export function writeTransaction(
+  site: string,
+  transaction: Transaction,
+  locks = NO_LOCKS,
+  required: readonly RequiredResource[] | null = null,
+): Writing {
+  const { writes, conditions } = transaction;
+  if (conditions.length > 0) return lockedFirst(site, locks, writeConditionally(site, transaction, required));
+  const written = writeResources(site, writes, locks, required);
+  return { queries: [written], written };
+}
+
 export type BatchRow = TransactionRow & { readonly entry: number };
 
 /** Each for itself: what an entry fails with is its own row, and the others are written. */
-export function writeBatch(siteId: string, entries: readonly Transaction[]): Query<BatchRow> {
+export function writeBatch(siteId: string, entries: readonly Transaction[], locks = NO_LOCKS): Writing<BatchRow> {
   const { params, bind } = binder();
   const site = `${bind(siteId)}::uuid`;
   let conditions = 0;
@@ -169,10 +177,10 @@ export function writeBatch(siteId: string, entries: readonly Transaction[]): Que
     entries.flatMap((entry) => entry.conditions),
   );
   const text = `select w.entry, ${WRITTEN}
-  from resource_batch(${site}, ${argument}, ${matches}) w
+  from fhir_batch(${site}, ${argument}, ${matches}) w
   left join lateral (${matchedSql(site, `${argument} -> w.entry -> 'rows' -> w.ordinal ->> 'type'`)}) r on true
  order by w.entry, w.part, w.ordinal`;
-  return { text, params };
+  return lockedFirst(siteId, locks, { text, params });
 }
 
 /** Fails a transaction with Fault `invalid` (`too-costly`) where what it has read does not fit the answer (page.ts). */

@@ -1,17 +1,22 @@
--- A page of a search by key as a whole request: who asks is let in (request_begin), the resources are found and read, what is
--- shown is noted in the audit. One statement, whose plans are kept. Found are, of the type,
+-- A page of a search by key. The resources of p_type are found in the order of their ids, after p_after (null: from the first):
 --   p_patient null: those with the identifier p_value of p_system (null: of any)
 --   else: those about this patient, with the token p_value of p_system (null: of any) for p_param (null: all of them)
--- in the order of their ids, after p_after (null: from the first), p_limit with contents of p_bytes together, but the first
--- always. One more, without content, tells that there is a next page. p_searched: names of the parameters. last_updated: a FHIR instant. began_at: of limit_time.
--- Numbers are looked for where the rows are read, as one statement.
--- A patient's resources are looked at one by one for the token, the first hundred of them. Of the few patients who have more, the
--- rest is found by turns: the next resource with the token, the next of the patient behind it, and so on, which passes by
--- what only one of them has.
--- Settings: migrations/README.md, "Plans".
-create or replace function fhir_find(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_site uuid, p_client text,
-  p_jti text, p_audience text, p_protocol text, p_scopes text[], p_address text, p_request text,
-  p_searched text[], p_type text, p_patient uuid, p_param text, p_value text, p_system text, p_after uuid, p_limit integer, p_bytes bigint)
+-- The page has p_limit resources, or fewer whose contents are p_page_bytes together; the first always fits. One row more,
+-- without content, says that there is a next page.
+--   p_answer_bytes: what the resources of an answer may add up to; p_row_bytes: what each takes beside its content
+-- As a request of its own it gets p_deadline to p_searched, and checks the caller (request_begin) and writes the audit row
+-- itself. Without them it is an entry of a bundle, whose first and last statements do both: it notes what it showed, and
+-- returns no content where that does not fit the bundle's answer (answer_note).
+-- last_updated: a FHIR instant. began_at: of limit_time. Settings: migrations/README.md, "Plans".
+--
+-- The first hundred resources of a patient are probed for the token, one by one. Of the few patients who have more, the rest is
+-- found by turns: the next resource with the token, the next of the patient behind it, and so on, which skips what only one
+-- of them has.
+create or replace function fhir_find(p_site uuid, p_type text, p_patient uuid, p_param text, p_value text, p_system text,
+  p_after uuid, p_limit integer, p_page_bytes bigint, p_answer_bytes bigint, p_row_bytes integer,
+  p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,
+  p_jti text default null, p_audience text default null, p_protocol text default null, p_scopes text[] default null,
+  p_address text default null, p_request text default null, p_searched text[] default null)
 returns table (type text, id uuid, version integer, last_updated text, sort_key text, meta text, body text,
   began_at bigint)
 language plpgsql
@@ -20,18 +25,25 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  began bigint := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti, p_audience, p_protocol,
-    p_scopes);
+  is_alone boolean := p_deadline is not null;
   ids uuid[];
   walked uuid[];
   page refcursor;
   patient uuid;
-  size bigint;
-  is_beyond boolean;
-  shown uuid[];
-  about uuid[];
+  total bigint := 0;
+  -- What the bundle's answer has room for; null: any resource. A page alone never uses up the budget of an answer.
+  room bigint;
+  is_beyond boolean := false;
+  shown uuid[] := '{}';
+  patients uuid[];
+  lines text[];
   ignored text;
 begin
+  if is_alone then
+    began_at := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti, p_audience, p_protocol, p_scopes);
+  else
+    room := nullif(current_setting('gateway.answer_room', true), '');
+  end if;
   -- The lateral with a limit is a look-up for each row: no estimate can make a scan of it.
   if p_patient is null then
     open page for
@@ -100,31 +112,33 @@ begin
   loop
     fetch page into type, id, version, last_updated, meta, body, patient;
     exit when not found;
-    size := coalesce(size, 0) + octet_length(body) + octet_length(meta);
-    is_beyond := shown is not null and (size > p_bytes or cardinality(shown) = p_limit);
-    if is_beyond then
+    total := total + octet_length(body) + octet_length(meta);
+    if cardinality(shown) = p_limit or total > p_page_bytes and shown <> '{}'
+       or total + p_row_bytes * (cardinality(shown) + 1) > room then
+      if shown <> '{}' then
+        total := total - octet_length(body) - octet_length(meta);
+      end if;
+      is_beyond := true;
       meta := null;
       body := null;
-    else
-      shown := shown || id;
-      about := about || patient;
+      return next;
+      exit;
     end if;
-    began_at := began;
+    shown := shown || id;
+    if is_alone then
+      patients := patients || patient;
+    else
+      lines := lines || concat_ws(' ', 'search', p_type, id, patient);
+    end if;
     return next;
-    exit when is_beyond;
   end loop;
   close page;
-  -- As audit_write would (fhir_read): each once, in order.
-  if p_type = 'Patient' then
-    about := shown;
-  elsif cardinality(about) > 1 then
-    about := array(select distinct a from unnest(about) a where a is not null order by a);
-  else
-    about := array_remove(about, null);
+  if is_alone then
+    ignored := audit_shown(p_site, p_client, p_address, p_request, 'search', p_type, shown, patients, p_searched);
+    ignored := assert_in_time(p_deadline);
+  elsif is_beyond or shown <> '{}' then
+    -- Noted as one, because all that are shown fit; where none is, the first does not.
+    ignored := answer_note(array[array_to_string(lines, E'\n')],
+      array[total + p_row_bytes * greatest(cardinality(shown), 1)], p_answer_bytes);
   end if;
-  insert into audit (site_id, actor_kind, client_id, address, request_id, action, parts, types, ids, patients, parameters)
-    values (p_site, 'key', p_client, p_address, p_request, 'search', '{}',
-      case when shown is null then '{}' else array_fill(p_type, array[cardinality(shown)]) end, coalesce(shown, '{}'),
-      coalesce(about, '{}'), coalesce(p_searched, '{}'));
-  ignored := assert_in_time(p_deadline);
 end $$;

@@ -1,11 +1,17 @@
--- A read of a resource as a whole request: who asks is let in (request_begin), the row is read, what was shown is noted in the
--- audit. One statement, whose plans are kept. p_version, p_since: it is shown where it is of this version and was not changed
--- after this instant; null: always. last_updated: a FHIR instant. No row where the site has no such resource. began_at: of limit_time.
--- The audit's row is what audit_write would make of it; said as a line and read again it would cost an eighth of such a request.
--- Settings: migrations/README.md, "Plans".
-create or replace function fhir_read(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_site uuid, p_client text,
-  p_jti text, p_audience text, p_protocol text, p_scopes text[], p_address text, p_request text,
-  p_type text, p_id uuid, p_version integer, p_since timestamptz)
+-- read and vread (FHIR R4 http, 3.1.0.2, 3.1.0.3): one row; none where the site has no such resource or version.
+--   p_version: the version of a vread; null: the current one
+--   p_if_version, p_unmodified_since: the audit records the resource only where it has this version and did not change after
+--     this instant; null: always
+--   p_answer_bytes, p_row_bytes: as fhir_find
+-- As a request of its own it gets p_deadline to p_searched, and checks the caller (request_begin) and writes the audit row
+-- itself. Without them it is an entry of a bundle, whose first and last statements do both: it notes what it showed, and
+-- returns no content where that does not fit the bundle's answer (answer_note).
+-- last_updated: a FHIR instant. began_at: of limit_time. Settings: migrations/README.md, "Plans".
+create or replace function fhir_read(p_site uuid, p_type text, p_id uuid, p_version integer, p_if_version integer,
+  p_unmodified_since timestamptz, p_answer_bytes bigint, p_row_bytes integer,
+  p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,
+  p_jti text default null, p_audience text default null, p_protocol text default null, p_scopes text[] default null,
+  p_address text default null, p_request text default null, p_searched text[] default null)
 returns table (type text, id uuid, version integer, last_updated text, meta text, body text, began_at bigint)
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -13,25 +19,38 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  about uuid;
+  changed timestamptz;
+  patient uuid;
   is_shown boolean;
   ignored text;
 begin
-  began_at := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti, p_audience, p_protocol,
-    p_scopes);
-  select r.type, r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.meta, r.body,
-         case r.type when 'Patient' then r.id else r.patient_id end, r.version = coalesce(p_version, r.version)
-           and date_trunc('second', r.last_updated) <= coalesce(p_since, 'infinity')
-    into type, id, version, last_updated, meta, body, about, is_shown
+  if p_deadline is not null then
+    began_at := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti, p_audience, p_protocol, p_scopes);
+  end if;
+  select r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
+    into type, id, version, changed, meta, body, patient
     from resource r where r.site_id = p_site and r.type = p_type and r.id = p_id;
-  if not found then
+  -- Looked at second: a version that is replaced meanwhile is in the history before it is gone here.
+  if version <> p_version then
+    select h.type, h.id, h.version, h.last_updated, h.meta, h.body, h.patient_id
+      into type, id, version, changed, meta, body, patient
+      from resource_history h where h.site_id = p_site and h.type = p_type and h.id = p_id and h.version = p_version;
+  end if;
+  if version is null then
     return;
   end if;
-  if is_shown then
-    insert into audit (site_id, actor_kind, client_id, address, request_id, action, parts, types, ids, patients, parameters)
-      values (p_site, 'key', p_client, p_address, p_request, 'read', '{}', array[type], array[id],
-        array_remove(array[about], null), '{}');
+  last_updated := to_char(changed at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+  is_shown := version = coalesce(p_if_version, version)
+    and date_trunc('second', changed) <= coalesce(p_unmodified_since, 'infinity');
+  if p_deadline is not null then
+    if is_shown then
+      ignored := audit_shown(p_site, p_client, p_address, p_request, 'read', type, array[id], array[patient], null);
+    end if;
+    ignored := assert_in_time(p_deadline);
+  elsif answer_note(array[case when is_shown then concat_ws(' ', 'read', type, id, patient) end],
+      array[octet_length(body) + octet_length(meta) + p_row_bytes], p_answer_bytes) = 0 then
+    meta := null;
+    body := null;
   end if;
-  ignored := assert_in_time(p_deadline);
   return next;
 end $$;

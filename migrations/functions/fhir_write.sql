@@ -1,31 +1,60 @@
--- Writes of a FHIR client without conditions as a whole request: who asks is let in (request_begin), p_keys and the numbers
--- of p_patients are held (lock_keys, lock_patients), p_rows are written (resource_write, whose rows and SQLSTATEs come back),
--- and noted in the audit. last_updated: a FHIR instant. One statement, whose plans are kept. began_at: of limit_time.
-create or replace function fhir_write(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_site uuid, p_client text,
-  p_jti text, p_audience text, p_protocol text, p_scopes text[], p_address text, p_request text,
-  p_keys text[], p_patients uuid[], p_rows json)
-returns table (ordinal integer, outcome text, id uuid, version integer, last_updated text, began_at bigint)
+-- Writes of a FHIR client: one, or all of a transaction (FHIR R4 http, 3.1.0.4, 3.1.0.5, 3.1.0.11), all or nothing.
+--   p_rows: as of resource_write, whose rows come back, with part 'row', in no order
+--   p_required: of a transaction, [{ type, id, version | null }]: what must exist once everything is written; null: p_rows
+--     is one row
+--   p_keys, p_patients: what is locked first: keys (lock_keys), and the identifiers of these patients (lock_patients)
+-- As a request of its own it gets p_deadline to p_searched, and checks the caller (request_begin) and writes the audit row
+-- itself. Without them it is a statement of a bundle, whose first and last statements do both.
+-- Raises the SQLSTATEs of resource_write; GW409 with the positions of two rows that would write one resource; GW404 with the
+-- position behind the rows of what p_required misses. last_updated: a FHIR instant. began_at: of limit_time.
+create or replace function fhir_write(p_site uuid, p_rows json, p_required json default null, p_keys text[] default '{}',
+  p_patients uuid[] default '{}',
+  p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,
+  p_jti text default null, p_audience text default null, p_protocol text default null, p_scopes text[] default null,
+  p_address text default null, p_request text default null, p_searched text[] default null)
+returns table (part text, ordinal integer, outcome text, id uuid, version integer, last_updated text, began_at bigint)
 language plpgsql as $$
 #variable_conflict use_column
 declare
-  began bigint := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti, p_audience, p_protocol,
-    p_scopes);
+  r record;
+  twice json;
   ignored text;
 begin
+  if p_deadline is not null then
+    began_at := request_begin(p_deadline, p_lock_ms, p_work_ms, p_site, p_client, p_jti, p_audience, p_protocol, p_scopes);
+  end if;
   if p_patients <> '{}' then
     ignored := lock_patients(p_site, p_keys, p_patients);
   elsif p_keys <> '{}' then
     ignored := lock_keys(p_site, p_keys);
   end if;
+  if p_required is not null then
+    select json_agg(y.n - 1) into twice
+      from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text)) with ordinality y(type, id, mode, n)
+     where y.mode <> 'keep' group by y.type, y.id having count(*) > 1 limit 1;
+    if twice is not null then
+      raise exception 'one resource written twice' using errcode = 'GW409', detail = twice::text;
+    end if;
+  end if;
+  part := 'row';
   for ordinal, outcome, id, version, last_updated in
     select w.ordinal, w.outcome, w.id, w.version,
            to_char(w.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
       from resource_write(p_site, p_rows) w
   loop
-    began_at := began;
     return next;
   end loop;
-  ignored := audit_write(p_site, 'key', null, p_client, p_address, p_request, null, null,
-    nullif(current_setting('gateway.audit', true), ''));
-  ignored := assert_in_time(p_deadline);
+  if p_required is not null then
+    for r in
+      select x.* from rows from (json_to_recordset(p_required) as (type text, id uuid, version integer)) with ordinality
+             x(type, id, version, n)
+    loop
+      ignored := require_resource(p_site, r.type, r.id, r.version, json_array_length(p_rows) + r.n::integer - 1);
+    end loop;
+  end if;
+  if p_deadline is not null then
+    ignored := audit_write(p_site, 'key', null, p_client, p_address, p_request, null, p_searched,
+      nullif(current_setting('gateway.audit', true), ''));
+    ignored := assert_in_time(p_deadline);
+  end if;
 end $$;

@@ -49,7 +49,7 @@ export interface GatewayStack {
   readonly stop: () => Promise<void>;
 }
 
-/** Patients as the FHIR API stores them, in bulk, with the numbers from `B-1`. @returns the first one's id */
+/** Patients as the FHIR API stores them, in bulk, with the numbers from `B-1`. @returns the id of one of them */
 export async function fillPatients(client: Client, site: string, patients: number): Promise<string> {
   const writes = Array.from({ length: patients }, (_, i) => {
     const identifier = [{ value: `B-${i + 1}` }];

@@ -81,8 +81,8 @@ test('each SQLSTATE of ours that a function raises has a meaning, and each meani
 test('a transaction catches what its writes may raise', async () => {
   const files = await readFunctions(MIGRATIONS);
   const called = (...names: string[]) => files.filter((file) => names.includes(file.function));
-  const caught = statesIn(/sqlstate '(GW\d{3})'/g, called('resource_transaction'));
-  expect(caught).toEqual(statesIn(RAISED, called('resource_transaction', 'resource_write', 'require_resource')));
+  const caught = statesIn(/sqlstate '(GW\d{3})'/g, called('fhir_conditional_write'));
+  expect(caught).toEqual(statesIn(RAISED, called('fhir_write', 'resource_write', 'require_resource')));
 });
 
 test('a version has its time from write_time, in every function that makes one', async () => {

@@ -10,7 +10,7 @@ import type { Database } from '../../deps.ts';
 import { messagesOfResource, type WrittenByRow } from '../../store/admin-message.ts';
 import { inSite } from '../../store/in-site.ts';
 import { parseStored, type StoredResource } from '../../store/resource.ts';
-import { currentVersion, readResource, readVersion } from '../../store/resource-by-id.ts';
+import { currentVersion, readResource } from '../../store/resource-by-id.ts';
 import { withContent } from '../../store/page.ts';
 import { Code, Empty, Fact, Row, Table, When } from '../web/ui.tsx';
 
@@ -44,7 +44,7 @@ export async function findResource(
   const missing = () => new Fault('not-found', 'no such resource');
   if (!isResourceType(type) || !isUuid(id)) throw missing();
   const [[stored], [current], messages] = await inSite(database, site).batch([
-    version === undefined ? readResource(site, type, id) : readVersion(site, type, id, version),
+    readResource(site, type, id, version),
     currentVersion(site, type, id),
     messagesOfResource(site, type, id),
   ]);

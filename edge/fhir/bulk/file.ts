@@ -21,7 +21,7 @@ import { toPage } from '../../store/page.ts';
 import { renderResource } from '../../store/resource.ts';
 import { refuseNoneExist } from '../conditional-headers.ts';
 import { strictControls } from '../controls/write-controls.ts';
-import { type Answer, type Interaction, interaction, NOTED, readScope } from '../interaction.ts';
+import { type Answer, type Interaction, NOTED, readScope } from '../interaction.ts';
 import { FHIR_NDJSON } from '../media-type.ts';
 import type { Call } from '../prepare.ts';
 import { fileOf, noExport, OUTCOMES } from './addresses.ts';
@@ -98,5 +98,6 @@ export function prepareFile({ deps, context, id, pairs, request }: Call, name: s
     return { status: 200, headers: HEADERS, body: null, stream: pagedStream(first, pages) };
   };
   const readable = RESOURCE_TYPES.filter((one) => caller.scopes.has(readScope(one)));
-  return interaction(NOTED, [openFile(key, type, number, readable)], ([[file]]) => answer(file));
+  const opened = openFile(key, type, number, readable);
+  return { audited: NOTED, queries: [opened], answer: (rowsOf) => answer(rowsOf(opened)[0]) };
 }

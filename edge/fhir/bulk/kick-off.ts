@@ -10,7 +10,7 @@ import { beginExport, EXPORTS_UNDER_WAY } from '../../store/bulk-export.ts';
 import { refuseNoneExist, requireNoConditions } from '../conditional-headers.ts';
 import { strictControls } from '../controls/write-controls.ts';
 import { FORM_CONTROLS } from '../controls/controls.ts';
-import { type Interaction, interaction, readScope } from '../interaction.ts';
+import { type Interaction, readScope } from '../interaction.ts';
 import { requireJsonBody } from '../media-type.ts';
 import { outcome } from '../outcome.ts';
 import { isAsync } from '../prefer.ts';
@@ -91,23 +91,21 @@ export async function prepareKickOff(call: Call, level: Level): Promise<Interact
     since: asked.since,
     outcomes: outcomesOf(asked, types),
   });
-  return interaction(
-    { action: 'export', searched: asked.applied },
-    [begun],
-    () => ({
+  return {
+    audited: { action: 'export', searched: asked.applied },
+    queries: [begun],
+    answer: () => ({
       status: 202,
       headers: { 'Content-Location': statusUrl(root, id) },
       body: printJson(information('the export has begun: its status is at Content-Location')),
     }),
-    {
-      explain: (fault) =>
-        fault.kind === 'throttled'
-          ? new Fault(
-              'throttled',
-              `${EXPORTS_UNDER_WAY} exports of this API key are under way: ask for their status until they are complete, or cancel one`,
-              { headers: AFTER_THE_WINDOW },
-            )
-          : fault,
-    },
-  );
+    explain: (fault) =>
+      fault.kind === 'throttled'
+        ? new Fault(
+            'throttled',
+            `${EXPORTS_UNDER_WAY} exports of this API key are under way: ask for their status until they are complete, or cancel one`,
+            { headers: AFTER_THE_WINDOW },
+          )
+        : fault,
+  };
 }

@@ -10,7 +10,7 @@ import { addControl, FORM_CONTROLS } from '../controls/controls.ts';
 import { collect, type Pair, unsupported } from '../controls/faults.ts';
 import { mayLeaveOutOfExport } from '../lenient.ts';
 import type { Prefer } from '../prefer.ts';
-import { instantInterval } from '../search/date.ts';
+import { instantInterval } from '../prefixed-date.ts';
 
 const SUPPORTED = ['_outputFormat', '_since', '_type'] as const;
 type Supported = (typeof SUPPORTED)[number];

@@ -13,7 +13,7 @@ import {
 import { lastModifiedOf, refuseNoneExist, requireNoConditions } from '../conditional-headers.ts';
 import { FORM_CONTROLS } from '../controls/controls.ts';
 import { strictControls } from '../controls/write-controls.ts';
-import { type Answer, type Interaction, interaction, readScope, type RequestContext } from '../interaction.ts';
+import { type Answer, type Interaction, readScope, type RequestContext, type RowsOf } from '../interaction.ts';
 import type { Call } from '../prepare.ts';
 import { information } from '../resource-answer.ts';
 import { fileUrl, noExport, OUTCOMES } from './addresses.ts';
@@ -30,10 +30,13 @@ export const keyOf = ({ caller }: RequestContext, id: string): ExportKey => ({
 });
 
 /** What never was, without asking. */
-export const nothing = (): Interaction =>
-  interaction('none', [], () => {
+export const nothing = (): Interaction => ({
+  audited: 'none',
+  queries: [],
+  answer: () => {
     throw noExport();
-  });
+  },
+});
 
 /** Written by findExport. */
 const filesOf = ({ files }: ExportRow): readonly ExportFile[] => JSON.parse(files) as ExportFile[];
@@ -70,15 +73,22 @@ export function prepareStatus({ context, id, pairs, request }: Call): Interactio
   strictControls(pairs, FORM_CONTROLS, HINT);
   if (!isUuid(id)) return nothing();
   const key = keyOf(context, id);
-  return interaction('none', [stepExport(key), findExport(key)], ([, [row]]) => statusAnswer(context, id, row));
+  const found = findExport(key);
+  return {
+    audited: 'none',
+    queries: [stepExport(key), found],
+    answer: (rowsOf) => statusAnswer(context, id, rowsOf(found)[0]),
+  };
 }
 
 export function prepareCancel({ context, id, pairs, request }: Call): Interaction {
   requireNoConditions(request.headers, 'an export');
   strictControls(pairs, FORM_CONTROLS, HINT);
   if (!isUuid(id)) return nothing();
-  return interaction('none', [cancelExport(keyOf(context, id))], ([[cancelled]]) => {
-    if (cancelled === undefined) throw noExport();
+  const cancelled = cancelExport(keyOf(context, id));
+  const answer = (rowsOf: RowsOf): Answer => {
+    if (rowsOf(cancelled).length === 0) throw noExport();
     return { status: 202, headers: {}, body: printJson(information('the export has ended, and its files are gone')) };
-  });
+  };
+  return { audited: 'none', queries: [cancelled], answer };
 }

@@ -5,22 +5,39 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { SeenRow } from '../../store/resource-seen.ts';
 import { type BatchRow, type Transaction, writeBatch } from '../../store/transaction.ts';
-import { auditedTogether, type Interaction, type RequestContext, searchedBy } from '../interaction.ts';
-import { lockOf, planWrite, type PlannedWrite } from '../plan-write.ts';
+import {
+  type Answer,
+  auditedTogether,
+  type Interaction,
+  type RequestContext,
+  type RowsOf,
+  searchedBy,
+} from '../interaction.ts';
+import { locksOf, planWrite, type PlannedWrite } from '../plan-write.ts';
 import { requireDone } from '../refused-write.ts';
 import { present, rowAnswer } from '../run-write.ts';
 import { localMatches } from './conditions.ts';
-import type { Entry } from './entries.ts';
+import { type Entry, inTurn } from './entries.ts';
 import { planEntry } from './plan-entry.ts';
 import { answerEntry, faultEntry, responseBundle } from './response.ts';
 
-/** What the entry comes to, or the Fault that its own answer tells. */
-async function entryText(work: () => Promise<string> | string): Promise<string> {
+/** An entry, prepared; one that cannot be prepared is answered with the Fault. */
+type Prepared =
+  | { readonly kind: 'write'; readonly planned: PlannedWrite }
+  | { readonly kind: 'read'; readonly interaction: Interaction }
+  | { readonly kind: 'fault'; readonly fault: Fault };
+
+async function prepareEntry(
+  context: RequestContext,
+  entry: Entry,
+  seen: readonly SeenRow[] | undefined,
+): Promise<Prepared> {
   try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Fault) return faultEntry(error);
-    throw error;
+    const plan = await planEntry(context, entry, seen);
+    return plan.kind === 'read' ? plan : { kind: 'write', planned: planWrite(context, plan.draft) };
+  } catch (fault) {
+    if (fault instanceof Fault) return { kind: 'fault', fault };
+    throw fault;
   }
 }
 
@@ -32,12 +49,34 @@ function unitsOf(writes: readonly PlannedWrite[]): Transaction[] {
   }));
 }
 
-function writtenEntry(context: RequestContext, planned: PlannedWrite, rows: readonly BatchRow[]): string {
+function writtenAnswer(context: RequestContext, planned: PlannedWrite, rows: readonly BatchRow[]): Answer {
   const origin = { type: planned.type, at: null, isPatch: planned.isPatch };
   requireDone(rows, [origin], () => origin);
   const found = rows.find((row) => row.part === 'condition')?.id ?? null;
   const resolved = new Map(found === null ? [] : [[planned.write.id, found]]);
-  return answerEntry(rowAnswer(context, planned, present(rows.find((row) => row.part === 'row')), resolved));
+  return rowAnswer(context, planned, present(rows.find((row) => row.part === 'row')), resolved);
+}
+
+/** @param written of the writes: the rows of each */
+async function entryText(
+  context: RequestContext,
+  prepared: Prepared,
+  rowsOf: RowsOf,
+  written: ReadonlyMap<PlannedWrite, readonly BatchRow[]>,
+): Promise<string> {
+  try {
+    switch (prepared.kind) {
+      case 'fault':
+        return faultEntry(prepared.fault);
+      case 'read':
+        return answerEntry(await prepared.interaction.answer(rowsOf));
+      case 'write':
+        return answerEntry(writtenAnswer(context, prepared.planned, written.get(prepared.planned) ?? []));
+    }
+  } catch (fault) {
+    if (fault instanceof Fault) return faultEntry(fault);
+    throw fault;
+  }
 }
 
 /** @param seen what patches among the entries are about */
@@ -46,44 +85,18 @@ export async function prepareBatch(
   entries: readonly Entry[],
   seen: ReadonlyMap<Entry, readonly SeenRow[]>,
 ): Promise<Interaction> {
-  const { site } = context.caller;
-  const answers: string[] = [];
-  const writes: { readonly index: number; readonly planned: PlannedWrite }[] = [];
-  const reads: { readonly index: number; readonly interaction: Interaction }[] = [];
-  for (const [index, entry] of entries.entries()) {
-    answers[index] = await entryText(async () => {
-      const plan = await planEntry(context, entry, seen.get(entry));
-      if (plan.kind === 'write') writes.push({ index, planned: planWrite(context, plan.draft) });
-      else reads.push({ index, interaction: plan.interaction });
-      return '';
-    });
-  }
-
-  const planned = writes.map((write) => write.planned);
-  const lock = lockOf(site, planned);
-  const locks = lock === undefined ? [] : [lock];
-  const writing = writes.length === 0 ? [] : [writeBatch(site, unitsOf(planned))];
-
+  const all = await inTurn(entries, (entry) => prepareEntry(context, entry, seen.get(entry)));
+  const writes = all.flatMap((one) => (one.kind === 'write' ? [one.planned] : []));
+  const reads = all.flatMap((one) => (one.kind === 'read' ? [one.interaction] : []));
+  const writing = writes.length === 0 ? undefined : writeBatch(context.caller.site, unitsOf(writes), locksOf(writes));
   return {
-    audited: auditedTogether('batch', [
-      ...reads.map(({ interaction }) => searchedBy(interaction)),
-      ...planned.map(({ searched }) => searched),
-    ]),
-    queries: [...locks, ...writing, ...reads.flatMap(({ interaction }) => interaction.queries)],
-    answer: async (results) => {
-      // The rows are those of `writing`: the database answers in the order of the queries.
-      const rows = (writing.length === 0 ? [] : (results[locks.length] ?? [])) as readonly BatchRow[];
-      const byEntry = Map.groupBy(rows, ({ entry }) => entry);
-      for (const [n, { index, planned }] of writes.entries()) {
-        answers[index] = await entryText(() => writtenEntry(context, planned, byEntry.get(n) ?? []));
-      }
-      let from = locks.length + writing.length;
-      for (const { index, interaction } of reads) {
-        const until = from + interaction.queries.length;
-        answers[index] = await entryText(async () => answerEntry(await interaction.answer(results.slice(from, until))));
-        from = until;
-      }
-      return responseBundle('batch', answers);
+    audited: auditedTogether('batch', [...reads.map(searchedBy), ...writes.map(({ searched }) => searched)]),
+    queries: [...(writing?.queries ?? []), ...reads.flatMap(({ queries }) => queries)],
+    answer: async (rowsOf) => {
+      const rows = writing === undefined ? [] : rowsOf(writing.written);
+      const byUnit = Map.groupBy(rows, ({ entry }) => entry);
+      const written = new Map(writes.map((planned, n) => [planned, byUnit.get(n) ?? []]));
+      return responseBundle('batch', await inTurn(all, (one) => entryText(context, one, rowsOf, written)));
     },
   };
 }

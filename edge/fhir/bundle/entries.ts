@@ -125,3 +125,10 @@ export function readBundle(content: Json, root: string): RequestBundle {
   );
   return { type, entries };
 }
+
+/** Does something asynchronous with each, one after the other. */
+export async function inTurn<Item, T>(items: readonly Item[], step: (item: Item) => Promise<T>): Promise<T[]> {
+  const done: T[] = [];
+  for (const item of items) done.push(await step(item));
+  return done;
+}

@@ -5,22 +5,18 @@
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { SeenRow } from '../../store/resource-seen.ts';
-import {
-  requireAnswered,
-  type RequiredResource,
-  type TransactionRow,
-  writeTransaction,
-} from '../../store/transaction.ts';
+import type { RequiredResource } from '../../store/resource.ts';
+import { requireAnswered, writeTransaction } from '../../store/transaction.ts';
 import { isBlind } from '../conditions.ts';
 import { requireAffordableQueries } from '../cost.ts';
 import { auditedTogether, type Interaction, type RequestContext, searchedBy } from '../interaction.ts';
 import { issuesOf } from '../outcome.ts';
 import { notFound } from '../read.ts';
-import { type Draft, lockOf, planWrite } from '../plan-write.ts';
+import { type Draft, locksOf, planWrite } from '../plan-write.ts';
 import { explainRows, issueWithin, requireDone, type RowOrigin } from '../refused-write.ts';
 import { present, resolutions, rowAnswer } from '../run-write.ts';
 import { placeConditions, type PlacedWrite } from './conditions.ts';
-import type { Entry } from './entries.ts';
+import { type Entry, inTurn } from './entries.ts';
 import { planEntry } from './plan-entry.ts';
 import { answerEntry, responseBundle } from './response.ts';
 import { createSettler } from './settle.ts';
@@ -90,8 +86,6 @@ export async function prepareTransaction(
   entries: readonly Entry[],
   seen: ReadonlyMap<Entry, readonly SeenRow[]>,
 ): Promise<Interaction> {
-  const { site } = context.caller;
-
   // 1. Each entry for itself.
   const drafts: DraftEntry[] = [];
   const reads: ReadEntry[] = [];
@@ -128,16 +122,17 @@ export async function prepareTransaction(
   };
 
   // 3. One call: locks, writes, what the reads need to exist, reads.
-  const lock = lockOf(
-    site,
-    writes.map(({ planned }) => planned),
-  );
-  const locks = lock === undefined ? [] : [lock];
   const targets = reads.flatMap(({ entry, interaction: { target } }): (RequiredResource & { at: string })[] =>
     target === undefined ? [] : [{ ...target, at: entry.at }],
   );
   const required = targets.map(({ type, id, version }) => ({ type, id, version }));
-  const writing = writeTransaction(site, { writes: writes.map(({ planned }) => planned.write), conditions }, required);
+  const planned = writes.map((write) => write.planned);
+  const { queries, written } = writeTransaction(
+    context.caller.site,
+    { writes: planned.map(({ write }) => write), conditions },
+    locksOf(planned),
+    required,
+  );
   const origins: RowOrigin[] = [
     ...writes.map(({ at, planned: { type, isPatch, condition } }) => ({
       at,
@@ -151,36 +146,34 @@ export async function prepareTransaction(
   return {
     audited: auditedTogether('transaction', [
       ...reads.map(({ interaction }) => searchedBy(interaction)),
-      ...writes.map(({ planned }) => planned.searched),
+      ...planned.map(({ searched }) => searched),
       ...settler.conditions.map(({ names }) => names),
     ]),
     queries: [
-      ...locks,
-      writing,
+      ...queries,
       ...reads.flatMap(({ interaction }) => interaction.queries),
       ...(reads.length === 0 ? [] : [requireAnswered]),
     ],
     explain: (fault) => explainRows(fault, origins),
-    answer: async (results) => {
-      // The rows are those of `writing`: the database answers in the order of the queries.
-      const rows = (results[locks.length] ?? []) as readonly TransactionRow[];
+    answer: async (rowsOf) => {
+      const rows = rowsOf(written);
       requireDone(rows, origins, conditionOrigin);
       const resolved = resolutions(
         rows,
         conditions.map(({ placeholder }) => placeholder),
       );
-      const answers: string[] = [];
-      const written = rows.filter((row) => row.part === 'row');
-      for (const [n, { index, planned }] of writes.entries()) {
-        answers[index] = answerEntry(rowAnswer(context, planned, present(written[n]), resolved));
-      }
-      let from = locks.length + 1;
-      for (const { index, interaction } of reads) {
-        const until = from + interaction.queries.length;
-        answers[index] = answerEntry(await interaction.answer(results.slice(from, until)));
-        from = until;
-      }
-      return responseBundle('transaction', answers);
+      const rowOf = new Map(rows.flatMap((row) => (row.part === 'row' ? [[row.ordinal, row] as const] : [])));
+      const writeAnswers = writes.map(({ index, planned }, n) => {
+        return [index, answerEntry(rowAnswer(context, planned, present(rowOf.get(n)), resolved))] as const;
+      });
+      const readAnswers = await inTurn(reads, async ({ index, interaction }) => {
+        return [index, answerEntry(await interaction.answer(rowsOf))] as const;
+      });
+      const answers = [...writeAnswers, ...readAnswers].toSorted(([a], [b]) => a - b);
+      return responseBundle(
+        'transaction',
+        answers.map(([, text]) => text),
+      );
     },
   };
 }

@@ -3,7 +3,7 @@ import { Fault } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { isBounded, type Sort, type SortKey } from '../../store/search/page-ids.ts';
 import { parameterOf, sortsOf } from '../../store/search/parameters.ts';
-import { instantInterval } from '../search/date.ts';
+import { instantInterval } from '../prefixed-date.ts';
 import { elementNames, type Part, PARTIAL_SUMMARIES } from '../subset.ts';
 import { badParameter, collect, type Pair, unsupported } from './faults.ts';
 

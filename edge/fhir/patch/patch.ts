@@ -79,9 +79,8 @@ export function lookFor(
       patches.map(({ target }) => ('names' in target ? target.names : null)),
     ),
     queries: [query],
-    prepare: ([rows]) => {
-      // The rows are those of the query: whoever runs it keeps it (Database.batch).
-      const seen = Map.groupBy(rows as readonly SeenRow[], ({ n }) => n);
+    prepare: (rowsOf) => {
+      const seen = Map.groupBy(rowsOf(query), ({ n }) => n);
       return prepare(patches.map((_, n) => seen.get(n) ?? []));
     },
   };

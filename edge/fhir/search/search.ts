@@ -1,14 +1,12 @@
 /** search-type (FHIR R4 http, 3.1.0.10): a page of what matches, with links that lead through all of it. */
 import { toPage } from '../../store/page.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import { findOf } from '../../store/search/find.ts';
 import { searchCount, searchPage } from '../../store/search/search.ts';
-import { findWhole } from '../../store/whole.ts';
 import { bundleText } from '../bundle-text.ts';
 import { badParameter, type Pair } from '../controls/faults.ts';
 import { pageLinks } from '../controls/links.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
-import { type Answer, type Interaction, interaction, readScope, type RequestContext } from '../interaction.ts';
+import { type Answer, type Interaction, readScope, type RequestContext, type RowsOf } from '../interaction.ts';
 import { resourceEntry, warningEntries } from '../searchset.ts';
 import { searchRequest } from './request.ts';
 
@@ -41,26 +39,26 @@ export async function prepareSearch(
   const audited = { action: null, searched: [...new Set(request.applied.map(([name]) => name))] };
 
   if (request.countOnly) {
-    return interaction(audited, [counted], async ([[row]]) => {
+    const answer = async (rowsOf: RowsOf): Promise<Answer> => {
       const [self] = await links.of(null, null);
-      const head = { type: 'searchset', total: row?.total ?? 0 };
+      const head = { type: 'searchset', total: rowsOf(counted)[0]?.total ?? 0 };
       return ok(bundleText(head, self === undefined ? [] : [self], outcomes));
-    });
+    };
+    return { audited, queries: [counted], answer };
   }
 
-  const selection = { site, type, criteria, sort, after, limit: count, withPatients };
-  const page = searchPage(selection);
-  const find = findOf(selection);
+  const page = searchPage({ site, type, criteria, sort, after, limit: count, withPatients });
   // The elements that are named are those of the type that is searched.
   const includedPart = typeof part === 'string' ? part : null;
-  const answer = async (rows: Parameters<typeof toPage>[0], exact: number | undefined): Promise<Answer> => {
-    const { included = [], matches = [] } = Object.groupBy(rows, ({ is_included }) =>
+  const answer = async (rowsOf: RowsOf): Promise<Answer> => {
+    const { included = [], matches = [] } = Object.groupBy(rowsOf(page), ({ is_included }) =>
       is_included === true ? 'included' : 'matches',
     );
     const { resources, more } = toPage(matches, count);
     const last = resources.at(-1);
     const next = more && last !== undefined ? { id: last.id, key: last.sort_key } : null;
     // What fits one page was counted by reading it.
+    const exact = total === 'none' ? undefined : rowsOf(counted)[0]?.total;
     const known = after === null && !more ? resources.length : exact;
     const head = { type: 'searchset', ...(known === undefined ? {} : { total: known }) };
     const patients = toPage(included, included.length).resources.map((stored) =>
@@ -69,12 +67,5 @@ export async function prepareSearch(
     const entries = resources.map((stored) => resourceEntry(context.root, { ...stored, type }, part));
     return ok(bundleText(head, await links.of(cursor, next), [...entries, ...patients, ...outcomes]));
   };
-  return total !== 'none'
-    ? interaction(audited, [page, counted], ([rows, [row]]) => answer(rows, row?.total))
-    : interaction(
-        audited,
-        [page],
-        ([rows]) => answer(rows, undefined),
-        find === undefined ? {} : { whole: (access) => findWhole(access, audited.searched, find) },
-      );
+  return { audited, queries: total === 'none' ? [page] : [page, counted], answer };
 }

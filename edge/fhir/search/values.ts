@@ -4,7 +4,7 @@
  */
 import type { SearchSet } from '../../config.ts';
 import type { DateValue, ReferenceValue, SplitValue, Token } from '../../store/search/kind.ts';
-import { comparedRange, instantInterval, prefixed } from './date.ts';
+import { comparedRange, instantInterval, prefixed } from '../prefixed-date.ts';
 
 export interface ValueContext {
   /** Our own `{base}/fhir`. */

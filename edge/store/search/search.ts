@@ -1,10 +1,21 @@
 /** Searching the resources of a site: pages by keyset, counts, and what conditional writes look for. */
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Query } from '../../deps.ts';
-import { bytesOf, type Included, type PageRow, withinBudget, withinBudgetWith } from '../page.ts';
+import { fhirFunction } from '../fhir-call.ts';
+import {
+  ANSWER_BYTES,
+  bytesOf,
+  type Included,
+  PAGE_BYTES,
+  type PageRow,
+  ROW_BYTES,
+  withinBudget,
+  withinBudgetWith,
+} from '../page.ts';
 import { binder } from '../sql.ts';
 import type { Criterion } from './kinds.ts';
 import { pageIds, type PageSelection } from './page-ids.ts';
+import { keySearchOf } from './key-search.ts';
 import { allIds, isByNames, MANY_NAMES, selectionSql } from './selection.ts';
 import type { SearchScope } from './source.ts';
 
@@ -26,8 +37,17 @@ const EQUALITIES: ReadonlySet<Criterion['kind']> = new Set([
 const planOf = (criteria: readonly Criterion[]): Pick<Query, 'planAnew'> =>
   criteria.every(({ kind }) => EQUALITIES.has(kind)) ? {} : { planAnew: true };
 
-/** One page and one row more, if there is one. @see toPage */
+const FIND = fhirFunction<PageRow>('fhir_find', 11, 'reads');
+
+/** One page and one row more, if there is one. A search by key is a call of a function. @see toPage */
 export function searchPage(selection: PageSelection): Query<PageRow> {
+  const key = keySearchOf(selection);
+  if (key !== undefined) {
+    const { site, type, after, limit } = selection;
+    const { patient, param, value, system } = key;
+    const budget = [PAGE_BYTES, ANSWER_BYTES, ROW_BYTES] as const;
+    return FIND(site, type, patient, param, value, system, after?.id ?? null, limit, ...budget);
+  }
   const { params, bind } = binder();
   const scope = { bind, site: `${bind(selection.site)}::uuid`, type: selection.type };
   const ids = pageIds(scope, selection);

@@ -6,13 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
+import { NO_LOCKS } from '../../../edge/store/lock.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { toPage, withContent } from '../../../edge/store/page.ts';
 import { parseStored, renderResource, toWrite, type WriteMode, writeResources } from '../../../edge/store/resource.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import { type Condition, settled, writeBatch, writeTransaction } from '../../../edge/store/transaction.ts';
-import { currentVersion, historyPage, readResource, readVersion } from '../../../edge/store/resource-by-id.ts';
+import { currentVersion, historyPage, readResource } from '../../../edge/store/resource-by-id.ts';
 import type { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
@@ -110,8 +111,8 @@ describe('resource_write', () => {
     expect(await write(patient('w2'), id, 'update', 1)).toMatchObject({ outcome: 'updated', version: 2 });
     const [current, old, none, history, version] = await database.batch([
       readResource(site, 'Patient', id),
-      readVersion(site, 'Patient', id, 1),
-      readVersion(site, 'Patient', id, 3),
+      readResource(site, 'Patient', id, 1),
+      readResource(site, 'Patient', id, 3),
       historyPage({ site, type: 'Patient', id, below: null, since: null, limit: 1 }),
       currentVersion(site, 'Patient', id),
     ] as const);
@@ -152,7 +153,7 @@ describe('resource_write', () => {
     const rows = await database.run(
       writeResources(site, [toWrite(observation(a), b, 'create'), toWrite(patient('t1'), a, 'create')]),
     );
-    expect(rows.map(({ ordinal, id }) => [ordinal, id])).toEqual([
+    expect(rows.toSorted((one, other) => one.ordinal - other.ordinal).map(({ ordinal, id }) => [ordinal, id])).toEqual([
       [0, b],
       [1, a],
     ]);
@@ -199,7 +200,7 @@ describe('resource_write', () => {
   });
 });
 
-describe('resource_transaction', () => {
+describe('fhir_conditional_write', () => {
   const condition = (kind: Condition['kind'], value: string, more: Partial<Condition> = {}): Condition => ({
     kind,
     type: 'Patient',
@@ -214,7 +215,7 @@ describe('resource_transaction', () => {
     mode: `?${c.placeholder}` as const,
   });
   const run = (writes: Parameters<typeof writeTransaction>[1]['writes'], conditions: Condition[]) =>
-    database.run(writeTransaction(site, { writes, conditions }));
+    database.run(writeTransaction(site, { writes, conditions }, NO_LOCKS, []).written);
 
   test('a conditional create makes one, then finds it, and what refers to it follows', async () => {
     const first = condition('create', 'c1');
@@ -308,7 +309,9 @@ describe('resource_transaction', () => {
     const required = [{ type: 'Observation', id: newId(), version: null }] as const;
     const found = condition('create', 'rf1');
     const writes = [conditional(found, patient('rf1')), toWrite(patient('rf2'), newId(), 'create')];
-    const missing = await database.run(writeTransaction(site, { writes, conditions: [found] }, required));
+    const missing = await database.run(
+      writeTransaction(site, { writes, conditions: [found] }, NO_LOCKS, required).written,
+    );
     expect(missing).toContainEqual(expect.objectContaining({ part: 'failed', ordinal: 2, outcome: 'GW404' }));
     expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: 'rf2' }] }])).toEqual([]);
     const [one, two] = [condition('update', 'rf1'), condition('update', 'rf1')];
@@ -328,7 +331,7 @@ describe('resource_transaction', () => {
         { writes: [conditional(c, patient('b1'))], conditions: [c] },
         { writes: [toWrite(observation(randomUUID()), newId(), 'create')], conditions: [] },
         { writes: [toWrite(patient('b3'), newId(), 'create')], conditions: [] },
-      ]),
+      ]).written,
     );
     expect(rows.map(({ entry, part, outcome }) => [entry, part, outcome])).toEqual([
       [0, 'failed', 'GW404'],

@@ -12,11 +12,12 @@ import { beginExport, filePage, findExport, openFile, stepExport } from '../../.
 import { toPage } from '../../../edge/store/page.ts';
 import { everythingPage, everythingSubject } from '../../../edge/store/everything.ts';
 import { typeHistoryPage } from '../../../edge/store/type-history.ts';
-import { currentVersion, historyPage, readResource, readVersion } from '../../../edge/store/resource-by-id.ts';
+import { currentVersion, historyPage, readResource } from '../../../edge/store/resource-by-id.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { seeResources } from '../../../edge/store/resource-seen.ts';
 import type { Sort } from '../../../edge/store/search/page-ids.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
+import { NO_LOCKS } from '../../../edge/store/lock.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { writeTransaction } from '../../../edge/store/transaction.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
@@ -143,12 +144,12 @@ describe('what is asked', () => {
     const { observation: id } = ids;
     const found = await site.deps.database.batch([
       readResource(site.site, 'Observation', id),
-      readVersion(site.site, 'Observation', id, 1),
-      readVersion(site.site, 'Observation', id, 2),
+      readResource(site.site, 'Observation', id, 1),
+      readResource(site.site, 'Observation', id, 2),
       currentVersion(site.site, 'Observation', id),
       // Versions that only the other site has, superseded and current.
-      readVersion(site.site, 'Observation', id, 41),
-      readVersion(site.site, 'Observation', id, 42),
+      readResource(site.site, 'Observation', id, 41),
+      readResource(site.site, 'Observation', id, 42),
     ] as const);
     expect(found.map((rows) => rows.map(({ version }) => version))).toEqual([[2], [1], [2], [2], [], []]);
     const history = await site.deps.database.run(
@@ -318,9 +319,9 @@ describe('what is asked', () => {
     const resource = { resourceType: 'Patient', identifier: [{ value: 'never' }] };
     const writes = [toWrite(resource, fresh, 'create')];
     const failed = site.deps.database.run(
-      writeTransaction(site.site, { writes, conditions: [] }, [
+      writeTransaction(site.site, { writes, conditions: [] }, NO_LOCKS, [
         { type: 'Observation', id: ids.observation, version: 9 },
-      ]),
+      ]).written,
     );
     await expect(failed).rejects.toMatchObject({ kind: 'not-found', rows: [1] });
     const [none, current] = await site.deps.database.batch([
@@ -339,9 +340,9 @@ describe('what is asked', () => {
 
   test('a current version that only the other site has fails it too', async () => {
     const failed = site.deps.database.run(
-      writeTransaction(site.site, { writes: [], conditions: [] }, [
+      writeTransaction(site.site, { writes: [], conditions: [] }, NO_LOCKS, [
         { type: 'Observation', id: ids.observation, version: 42 },
-      ]),
+      ]).written,
     );
     await expect(failed).rejects.toMatchObject({ kind: 'not-found', rows: [0] });
   });
@@ -400,7 +401,7 @@ describe('what is written', () => {
             local: [],
           },
         ],
-      }),
+      }).written,
     );
     expect(rows).toMatchObject([{ outcome: 'resolved' }, { outcome: 'matched', id: ids.other }]);
     await expectApart(rows);

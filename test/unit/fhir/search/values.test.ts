@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { SEARCH_PARAMETERS } from '../../../../edge/store/search/parameters.ts';
 import { criterionOf } from '../../../../edge/fhir/search/criterion-of.ts';
-import { instantInterval } from '../../../../edge/fhir/search/date.ts';
+import { instantInterval } from '../../../../edge/fhir/prefixed-date.ts';
 import { alternatives, tokens } from '../../../../edge/fhir/search/values.ts';
 import { inputs } from '../../../stack/tools/size.ts';
 

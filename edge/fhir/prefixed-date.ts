@@ -1,6 +1,6 @@
 /** Dates with a prefix: the instants that they select (FHIR R4 search, 3.1.1.4.5 prefixes, 3.1.1.4.8 date). */
-import { dateRange, isoOf } from '../../store/search/date-range.ts';
-import type { DateRange, Interval } from '../../store/search/kind.ts';
+import { dateRange, isoOf } from '../store/search/date-range.ts';
+import type { DateRange, Interval } from '../store/search/kind.ts';
 
 /** The + of a zone that was not escaped in a URL: it arrives as a space, and nothing else can be one there. */
 const PLUS_AS_SPACE = / (?=\d\d:\d\d$)/;

@@ -1,12 +1,12 @@
-/** Searches that are a look-up by key: their plan is known beforehand (`fhir_find` in migrations/functions). */
+/** Searches by key, whose plan is known beforehand (migrations/functions/fhir_find.sql). */
 import type { ResourceType } from '../../../shared/resource-type.ts';
+import type { Token } from './kind.ts';
 import type { Criterion } from './kinds.ts';
 import type { PageSelection } from './page-ids.ts';
 import { FIRST_GENERATION, indexedOf } from './parameters.ts';
-import type { Token } from './kind.ts';
 
-export interface Find {
-  readonly type: ResourceType;
+/** What such a search asks for. */
+export interface KeySearch {
   /** Null: `value` is that of an identifier. */
   readonly patient: string | null;
   /** The token's parameter; null: everything about the patient. */
@@ -14,21 +14,16 @@ export interface Find {
   readonly value: string | null;
   /** Null: any. */
   readonly system: string | null;
-  /** The id behind which the page begins. */
-  readonly after: string | null;
-  readonly limit: number;
 }
 
-/** The one token with a value that is asked for. */
+/** The only token, if it has a value. */
 function onlyToken(any: readonly Token[]): { readonly value: string; readonly system: string | null } | undefined {
   const [token] = any;
   if (any.length !== 1 || token === undefined || token.value === null) return undefined;
   return { value: token.value, system: token.system };
 }
 
-type Sought = Pick<Find, 'patient' | 'param' | 'value' | 'system'>;
-
-function soughtBy(type: ResourceType, criteria: readonly Criterion[]): Sought | undefined {
+function keyOf(type: ResourceType, criteria: readonly Criterion[]): KeySearch | undefined {
   const [first, second, ...others] = criteria.toSorted((a) => (a.kind === 'patient' ? -1 : 1));
   if (first === undefined || others.length > 0) return undefined;
   if (first.kind === 'identifier' && second === undefined) {
@@ -46,9 +41,8 @@ function soughtBy(type: ResourceType, criteria: readonly Criterion[]): Sought | 
   return token && { patient, param: second.param, ...token };
 }
 
-/** Undefined: the page is no look-up of these, or is in another order than that of the ids. */
-export function findOf({ type, criteria, sort, after, limit, withPatients }: PageSelection): Find | undefined {
+/** Undefined: the search needs the planner, or has another order than that of the ids. */
+export function keySearchOf({ type, criteria, sort, withPatients }: PageSelection): KeySearch | undefined {
   if (sort.by !== 'id' || sort.descending || (sort.ties ?? []).length > 0 || withPatients === true) return undefined;
-  const sought = soughtBy(type, criteria);
-  return sought && { type, ...sought, after: after?.id ?? null, limit };
+  return keyOf(type, criteria);
 }

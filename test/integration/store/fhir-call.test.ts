@@ -1,4 +1,4 @@
-/** A request that is one statement says, and leaves in the audit, what the statements of a batch do; nobody is let in by it. */
+/** An interaction that is one call of a function: alone and in a bundle it answers and is recorded alike, and it checks the caller. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -6,16 +6,16 @@ import type { Database, Query } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { assertCaller } from '../../../edge/store/api-key.ts';
 import { addAudit } from '../../../edge/store/audit.ts';
+import { type Access, type FhirCall, isFhirCall } from '../../../edge/store/fhir-call.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { type PageRow, toPage } from '../../../edge/store/page.ts';
 import { readResource } from '../../../edge/store/resource-by-id.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
-import { findOf } from '../../../edge/store/search/find.ts';
+import { keySearchOf } from '../../../edge/store/search/key-search.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import type { PageSelection } from '../../../edge/store/search/page-ids.ts';
 import { searchPage } from '../../../edge/store/search/search.ts';
 import { revokeToken } from '../../../edge/store/token.ts';
-import { type Access, findWhole, readWhole, writeWhole } from '../../../edge/store/whole.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
@@ -39,6 +39,7 @@ const accessOf = async (): Promise<Access> => {
     caller: callerOf(site, clientId, { audience: 'svc-fhir', scopes: new Set(SCOPES) }),
     address: '192.0.2.1',
     requestId: 'request-1',
+    searched: null,
   };
 };
 
@@ -80,32 +81,49 @@ const audits = async (): Promise<number> => {
   return rows[0]?.n ?? 0;
 };
 
-/** As a request in steps is asked. */
-async function inSteps<Row extends object>(query: Query<Row>, by: Access, searched: readonly string[] | null) {
-  const { caller, address, requestId } = by;
+/** As an entry of a bundle. */
+async function inBundle<Row extends object>(query: Query<Row>, by: Access) {
+  const { caller, address, requestId, searched } = by;
   const actor = { kind: 'key', name: null, clientId: caller.clientId, address, requestId } as const;
   const audit = addAudit(caller.site, actor, { action: null, searched });
   const [, rows] = await gateway.batch([assertCaller(caller), query, audit] as const);
   return rows;
 }
 
+/** As a request of its own. */
+async function alone<Row extends object>(call: FhirCall<Row>, by: Access = access) {
+  const rows = await gateway.run(call.asRequest(by));
+  expect(asked).toHaveLength(1);
+  return rows;
+}
+
+/** What the answers to a request of its own and to an entry of a bundle have in common. */
+const withoutClock = (rows: readonly object[]): readonly object[] => rows.map((row) => ({ ...row, began_at: null }));
+
 const pageOf = (rows: readonly PageRow[]): readonly object[] =>
   rows.map(({ type, id, version, last_updated, sort_key, meta, body }) => {
     return { type, id, version, last_updated, sort_key, meta, body };
   });
 
-/** Both ways; what they say and what they leave must be alike. @returns the page */
+/**
+ * A search by key, alone, in a bundle, and as the planner answers it, whose order says the same in other words: what they say
+ * and what they leave must be alike.
+ *
+ * @returns the page
+ */
 async function found(type: ResourceType, criteria: readonly Criterion[], more: Partial<PageSelection> = {}) {
   const sort = { by: 'id', descending: false } as const;
   const selection = { site: access.caller.site, type, criteria, sort, after: null, limit: 3, ...more };
-  const find = findOf(selection);
-  if (find === undefined) throw new Error('no look-up by key');
-  const searched = ['identifier', '_count'];
-  const steps = pageOf(await inSteps(searchPage(selection), access, searched));
+  const by = { ...access, searched: ['identifier', '_count'] };
+  const planned = searchPage({ ...selection, sort: { ...sort, ties: [{ by: 'last-updated', descending: false }] } });
+  const expected = pageOf(await inBundle(planned, by));
   const left = await newestAudit();
-  const rows = await gateway.run(findWhole(access, searched, find));
-  expect(asked).toHaveLength(1);
-  expect(pageOf(rows)).toEqual(steps);
+  const page = searchPage(selection);
+  if (!isFhirCall(page)) throw new Error('no search by key');
+  const rows: readonly PageRow[] = await inBundle(page, by);
+  expect(pageOf(rows)).toEqual(expected);
+  expect(await newestAudit()).toEqual(left);
+  expect(withoutClock(await alone(page, by))).toEqual(withoutClock(rows));
   expect(await newestAudit()).toEqual(left);
   return rows;
 }
@@ -212,7 +230,7 @@ describe('a page', () => {
     const sort = { by: 'id', descending: false } as const;
     const plain = { site: access.caller.site, type: 'Patient', criteria, sort, after: null, limit: 3 } as const;
     const of: Criterion = { kind: 'patient', ids: [newId()] };
-    expect(findOf(plain)).toBeDefined();
+    expect(keySearchOf(plain)).toBeDefined();
     for (const more of [
       { sort: { by: 'id', descending: true } as const },
       { sort: { by: 'birthdate', descending: false } as const },
@@ -236,71 +254,81 @@ describe('a page', () => {
       { type: 'Observation' as const, criteria: [{ kind: 'patient', ids: [newId(), newId()] } as Criterion] },
       { type: 'Observation' as const, criteria: [{ kind: 'patient', ids: [] } as Criterion] },
     ])
-      expect(findOf({ ...plain, ...more })).toBeUndefined();
+      expect(keySearchOf({ ...plain, ...more })).toBeUndefined();
   });
 });
 
 const always = { version: null, unmodifiedSince: null };
 
 test('a read is the same, and is noted only where it is shown', async () => {
+  const { site } = access.caller;
   const about = await store(patient());
   for (const [type, id] of [
     ['Patient', about],
     ['Observation', await store(observation(about, 'A'))],
   ] as const) {
-    for (const shownIf of [
-      always,
-      { ...always, version: 1 },
-      { ...always, version: 2 },
-      { ...always, unmodifiedSince: '2000-01-01T00:00:00Z' },
-    ]) {
-      const [steps] = await inSteps(readResource(access.caller.site, type, id, shownIf), access, null);
-      const [count, left] = [await audits(), await newestAudit()];
-      const [row] = await gateway.run(readWhole(access, type, id, shownIf));
-      expect(asked).toHaveLength(1);
-      expect(row).toMatchObject({ id, last_updated: steps?.last_updated, meta: steps?.meta, body: steps?.body });
-      const isShown = shownIf === always || shownIf.version === 1;
-      expect(await audits()).toBe(count + Number(isShown));
-      if (isShown) expect(await newestAudit()).toEqual(left);
-      if (isShown) expect(left).toMatchObject({ types: [type], patients: [about] });
+    for (const version of [null, 1]) {
+      for (const shownIf of [
+        always,
+        { ...always, version: 1 },
+        { ...always, version: 2 },
+        { ...always, unmodifiedSince: '2000-01-01T00:00:00Z' },
+      ]) {
+        const read = readResource(site, type, id, version, shownIf);
+        const steps = await inBundle(read, access);
+        const [count, left] = [await audits(), await newestAudit()];
+        const rows = await alone(read);
+        expect(rows).toMatchObject([{ id, body: expect.any(String) }]);
+        expect(withoutClock(rows)).toEqual(withoutClock(steps));
+        const isShown = shownIf === always || shownIf.version === 1;
+        expect(await audits()).toBe(count + Number(isShown));
+        if (isShown) expect(await newestAudit()).toEqual(left);
+        if (isShown) expect(left).toMatchObject({ types: [type], patients: [about] });
+      }
     }
   }
   const count = await audits();
-  expect(await gateway.run(readWhole(other, 'Patient', about, always))).toEqual([]);
-  expect(await gateway.run(readWhole(access, 'Patient', newId(), always))).toEqual([]);
+  expect(await alone(readResource(other.caller.site, 'Patient', about), other)).toEqual([]);
+  expect(await alone(readResource(site, 'Patient', newId()))).toEqual([]);
+  expect(await alone(readResource(site, 'Patient', about, 2))).toEqual([]);
   expect(await audits()).toBe(count);
 });
 
 test('a write is the same', async () => {
   const { site } = access.caller;
   const [id, later] = [newId(), newId()];
-  const keys = ['Patient|W1'];
-  const write = (as: string) => toWrite(patient(['urn:w', 'W1']), as, 'create');
-  const steps = await inSteps(writeResources(site, [write(id)]), access, null);
+  const locks = { keys: ['Patient|W1'], patients: [] };
+  const write = (as: string) => writeResources(site, [toWrite(patient(['urn:w', 'W1']), as, 'create')], locks, null);
+  const steps = await inBundle(write(id), access);
   const left = await newestAudit();
-  const rows = await gateway.run(writeWhole(access, { keys, patients: [] }, [write(later)]));
-  expect(asked).toHaveLength(1);
+  const rows = await alone(write(later));
   expect(rows).toEqual([{ ...steps[0], id: later, last_updated: expect.any(String), began_at: expect.any(Number) }]);
   expect(await newestAudit()).toEqual({ ...left, ids: [later], patients: [later] });
   const changed = toWrite(patient(['urn:w', 'W2']), later, 'update', 7);
-  const failing = gateway.run(writeWhole(access, { keys, patients: [later] }, [changed]));
+  const failing = alone(writeResources(site, [changed], { ...locks, patients: [later] }, null));
   await expect(failing).rejects.toMatchObject({ kind: 'precondition-failed' });
 });
 
 describe('nobody is let in', () => {
-  const each = (by: Access): Query[] => [
-    readWhole(by, 'Patient', newId(), always),
-    findWhole(by, [], {
+  const page = (site: string): Query =>
+    searchPage({
+      site,
       type: 'Patient',
-      patient: null,
-      param: null,
-      value: 'N1',
-      system: null,
+      criteria: [{ kind: 'identifier', any: [{ system: null, value: 'N1' }] }],
+      sort: { by: 'id', descending: false },
       after: null,
       limit: 1,
-    }),
-    writeWhole(by, { keys: [], patients: [] }, [toWrite(patient(), newId(), 'create')]),
-  ];
+    });
+  const each = (by: Access): Query[] => {
+    const { site } = by.caller;
+    const calls = [
+      readResource(site, 'Patient', newId()),
+      page(site),
+      writeResources(site, [toWrite(patient(), newId(), 'create')]),
+    ].filter(isFhirCall);
+    expect(calls).toHaveLength(3);
+    return calls.map((call) => call.asRequest(by));
+  };
   const refused = async (by: Access, fault: object = { kind: 'unauthenticated' }): Promise<void> => {
     const count = await audits();
     for (const query of each(by)) await expect(gateway.run(query)).rejects.toMatchObject(fault);
@@ -328,9 +356,8 @@ describe('nobody is let in', () => {
     );
     await refused(gone, { kind: 'forbidden', code: 'insufficient_scope', rows });
     const scopes = new Set(['system/Patient.read']);
-    expect(
-      await gateway.run(readWhole({ ...gone, caller: { ...gone.caller, scopes } }, 'Patient', newId(), always)),
-    ).toEqual([]);
+    const read = readResource(gone.caller.site, 'Patient', newId());
+    expect(await alone(read, { ...gone, caller: { ...gone.caller, scopes } })).toEqual([]);
   });
 
   test('whose token was revoked', async () => {
@@ -347,7 +374,9 @@ test('what waited beyond its time does not commit', async () => {
   await db.client.query('begin');
   await db.client.query('select lock_keys($1, $2)', [site, [key]]);
   const writing = gateway.run(
-    writeWhole(access, { keys: [key], patients: [] }, [toWrite(patient(['urn:w', 'LATE']), id, 'create')]),
+    writeResources(site, [toWrite(patient(['urn:w', 'LATE']), id, 'create')], { keys: [key], patients: [] }).asRequest(
+      access,
+    ),
     { answerMs: 8_000, workMs: 300, lockMs: 5_000 },
   );
   const refused = expect(writing).rejects.toMatchObject({ kind: 'unavailable' });
@@ -360,7 +389,7 @@ test('what waited beyond its time does not commit', async () => {
 });
 
 test('it is alone in its transaction', async () => {
-  const read = readWhole(access, 'Patient', newId(), always);
+  const read = readResource(access.caller.site, 'Patient', newId()).asRequest(access);
   await expect(gateway.batch([assertCaller(access.caller), read])).rejects.toThrow(TypeError);
 });
 
@@ -371,6 +400,6 @@ test.each([3_600_000, -3_600_000])('where our clock is %d ms off it is learnt, a
   );
   const id = await store(patient());
   for (let time = 0; time < 2; time += 1) {
-    expect(await edge.run(readWhole(access, 'Patient', id, always))).toHaveLength(1);
+    expect(await edge.run(readResource(access.caller.site, 'Patient', id).asRequest(access))).toHaveLength(1);
   }
 });

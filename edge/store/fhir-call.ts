@@ -1,0 +1,54 @@
+/**
+ * FHIR interactions that are one call of a function each (migrations/functions/fhir_*.sql). The call is sent as a statement of
+ * a bundle, or as a request of its own: then it has the caller too, whom the function checks, and the function writes the
+ * audit row.
+ */
+import type { Param, Query } from '../deps.ts';
+import { callerArguments, type CallerIdentity } from './api-key.ts';
+
+/** Who sends a request, and what the audit records of it beside the resources. */
+export interface Access {
+  readonly caller: CallerIdentity;
+  readonly address: string;
+  readonly requestId: string;
+  /** The names of a search's parameters; null: no search. */
+  readonly searched: readonly string[] | null;
+}
+
+/** A statement of a bundle that can also be a request of its own. */
+export interface FhirCall<Row extends object = object> extends Query<Row> {
+  readonly asRequest: (access: Access) => Query<Row>;
+}
+
+export const isFhirCall = (query: Query): query is FhirCall => 'asRequest' in query;
+
+/** The last arguments of each function, p_deadline to p_searched; edge/platform/database.ts adds the first three. */
+const REQUEST_ARGUMENTS = 11;
+
+const placeholders = (from: number, count: number): string[] => Array.from({ length: count }, (_, n) => `$${from + n}`);
+
+/**
+ * A function as calls of it.
+ *
+ * @param count of its arguments before p_deadline; they have no casts, because the function declares their types
+ */
+export function fhirFunction<Row extends object>(
+  name: string,
+  count: number,
+  kind: 'reads' | 'writes',
+): (...own: Param[]) => FhirCall<Row> {
+  const text = `select * from ${name}(${placeholders(1, count).join(', ')})`;
+  const own = placeholders(1 + REQUEST_ARGUMENTS, count);
+  const requestText = `select * from ${name}(${[...own, ...placeholders(1, REQUEST_ARGUMENTS)].join(', ')})`;
+  return (...params) => ({
+    text,
+    params,
+    ...(kind === 'reads' ? { reads: true } : {}),
+    asRequest: ({ caller, address, requestId, searched }) => {
+      const [site, ...identity] = callerArguments(caller);
+      const request = [...identity, address, requestId, searched];
+      const notes = kind === 'reads' ? ({ notes: true } as const) : {};
+      return { text: requestText, params: [...request, ...params], ...notes, standalone: true, site };
+    },
+  });
+}

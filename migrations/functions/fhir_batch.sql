@@ -1,0 +1,19 @@
+-- The entries of a batch, each for itself (FHIR R4 http, 3.1.0.11.1): p_entries is [{ rows, conditions }], the arguments of
+-- fhir_conditional_write, whose rows come back. A rejected entry leaves nothing; entry is its position.
+create or replace function fhir_batch(p_site uuid, p_entries json, p_matches json)
+returns table (entry integer, part text, ordinal integer, outcome text, id uuid, version integer, last_updated text)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  e record;
+begin
+  for e in
+    select (x.n - 1)::integer as n, x.rows, x.conditions
+      from rows from (json_to_recordset(p_entries) as (rows json, conditions json)) with ordinality
+           x(rows, conditions, n)
+     order by x.n
+  loop
+    return query select e.n, w.part, w.ordinal, w.outcome, w.id, w.version, w.last_updated
+      from fhir_conditional_write(p_site, e.rows, null, e.conditions, p_matches) w;
+  end loop;
+end $$;
