@@ -26,7 +26,7 @@ export interface SeenRow {
   readonly body: string | null;
 }
 
-/** Of a patient and one that was merged into it the survivor is meant, as where it is written (resource_transaction.sql). */
+/** Of a patient and one that was merged into it the survivor is meant, as where it is written (fhir_conditional_write.sql). */
 function foundSql(scope: SearchScope, criteria: readonly Criterion[]): string {
   const matches = matchesSql(scope, criteria);
   if (scope.type !== 'Patient') return matches;
