@@ -74,12 +74,18 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'edge/docs/libraries.md': ['rejected calls'],
 };
 
+function partOf(name: string): string {
+  const part = PARTS[name];
+  if (part === undefined) throw new RangeError(`no example ${name}`);
+  return part;
+}
+
 /** The pages with examples, by path. */
 export async function generatedExamples(): Promise<Record<string, string>> {
   const pages: Record<string, string> = {};
   for (const [path, names] of Object.entries(PAGES))
     pages[path] = names.reduce(
-      (page, name) => withPart(page, name, PARTS[name] ?? ''),
+      (page, name) => withPart(page, name, partOf(name)),
       await readFile(new URL(path, ROOT), 'utf8'),
     );
   return pages;

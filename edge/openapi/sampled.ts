@@ -12,20 +12,20 @@ const samplesOf = (request: ExampleRequest): readonly CodeSample[] => [
   { lang: 'JavaScript', label: 'JavaScript', source: javascript(request) },
 ];
 
-/** What a parameter of the path is in a sample. */
+/** The value of a path's parameter in a sample. */
 function pathValue({ name, schema }: Parameter): string {
   if (name === 'id') return SAMPLE_ID;
   return schema['type'] === 'integer' ? '1' : `{${name}}`;
 }
 
-/** What is sent as an example of a body; a form that has none is not sent. */
+/** The example of a body; a form without an example is not sent. */
 function bodyOf(mediaType: string, { example }: MediaType): ExampleRequest['body'] {
   if (typeof example === 'string') return example;
   if (typeof example !== 'object' || example === null) return undefined;
   return mediaType === FORM ? { form: { ...example } } : { json: example };
 }
 
-/** What FHIR is asked for: the type of the answer that the operation describes first. */
+/** The media type of the first successful answer that the operation describes. */
 function accepted({ responses }: OperationObject): string {
   const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
   const content = answer !== undefined && 'content' in answer ? answer.content : undefined;

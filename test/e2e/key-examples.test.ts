@@ -46,7 +46,7 @@ const run = (command: string, args: string[]): Promise<string> =>
     );
   });
 
-/** Whether the command ends well on this machine. */
+/** True if the command succeeds on this machine. */
 const isThere = (command: string, ...args: string[]): Promise<boolean> =>
   new Promise((resolve) => void execFile(command, args, (error) => resolve(error === null)));
 

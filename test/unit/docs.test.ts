@@ -33,7 +33,7 @@ test('every page of the folder is a chapter', async () => {
   expect(files.sort()).toEqual(CHAPTERS.map(({ page }) => `${page}.md`).sort());
 });
 
-test.each([generatedConfiguration, generatedExamples])('what %o makes is up to date', async (generate) => {
+test.each([generatedConfiguration, generatedExamples])('the pages of %o are up to date', async (generate) => {
   for (const [path, content] of Object.entries(await generate())) expect(text(path), path).toBe(content);
 });
 
@@ -78,7 +78,7 @@ test('every path of the repository that is named exists', () => {
   expect(paths.filter((path) => !examples.has(path) && !existsSync(`${ROOT}${path}`))).toEqual([]);
 });
 
-/** What a program says of how to call it, in one line. */
+/** The help of a program in one line. */
 const usage = async (program: string): Promise<string> => {
   const { stdout } = await promisify(execFile)(process.execPath, [`edge/platform/node/${program}`, '--help'], {
     cwd: ROOT,

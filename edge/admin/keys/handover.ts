@@ -1,6 +1,6 @@
 /**
- * What an integrator needs to connect with one API key: addresses, names and programs, in the order of use. It has no
- * secret, and not the name of the key, which is for the console alone.
+ * The page for the integrator of one API key: addresses, names and programs, in the order of use. It has no secret, and not
+ * the name of the key, which is for the console alone.
  */
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import type { Config } from '../../config.ts';
@@ -100,7 +100,7 @@ const ROTATION_INLINE = [
   'Make a new key pair. Give its JWK a new kid.',
   'Send us the new public key. From then on both keys are valid.',
   'Sign with the new private key, and name its kid in the header of the assertion.',
-  'When all your programs sign with it, tell us. Then we remove the old public key.',
+  'When all your programs sign with it, ask us to remove the old public key.',
 ];
 const ROTATION_URI = [
   'Make a new key pair. Give its JWK a new kid.',

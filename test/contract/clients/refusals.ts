@@ -16,7 +16,7 @@ export interface Refusal {
   readonly what: string;
   readonly status: number;
   readonly says: RegExp;
-  /** What to call instead. */
+  /** Another way to the same result. */
   readonly instead: string;
   readonly calls: Partial<Readonly<Record<ClientName, readonly string[]>>>;
 }
