@@ -124,16 +124,16 @@ grant select, insert, update, delete on hl7_result to gateway_app;
 
 -- Precedence: which statement of which time valued each field (edge/docs/behaviour.md, HL7 v2). Every resource that a message made or
 -- changed has a row, and every Patient that a FHIR client changed.
-create table hl7_order (
+create table hl7_precedence (
   site_id uuid not null,
   type text not null,
   id uuid not null,
   -- JSON { order: { register: what it gave to a list, or null } }: edge/hl7/precedence/registers.ts.
   fields text not null default '{}',
-  -- JSON { element: ms since the epoch }: when a FHIR client last changed that element (order_stamp).
+  -- JSON { element: ms since the epoch }: when a FHIR client last changed that element (precedence_stamp).
   stamps text not null default '{}',
   primary key (site_id, type, id),
   foreign key (site_id, type, id) references resource
 );
-select table_of_site('hl7_order');
-grant select, insert, update on hl7_order to gateway_app;
+select table_of_site('hl7_precedence');
+grant select, insert, update on hl7_precedence to gateway_app;

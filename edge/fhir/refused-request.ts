@@ -9,7 +9,7 @@ import { issuesOf } from './outcome.ts';
 import { isElementName } from './validate/definitions.ts';
 
 /** More make no reason clearer, and each combination is one of its own. */
-const MAX_TOLD = 3;
+const MAX_SENTENCES = 3;
 const UNKNOWN = '…';
 
 /** R4's search parameters of the seven types and of all, and what operations and controls take. */
@@ -60,7 +60,7 @@ const sentenceOf = ({ code, at }: Issue): string =>
 const OWN_SENTENCE: ReadonlySet<Fault['kind']> = new Set(['unauthenticated', 'forbidden', 'throttled', 'unavailable']);
 
 /** @param fault undefined for a bug of ours */
-export function toldOf(fault: Fault | undefined): { readonly code: string; readonly reason: string } {
+export function refusalReason(fault: Fault | undefined): { readonly code: string; readonly reason: string } {
   if (fault === undefined) return { code: 'exception', reason: labelFor('exception') };
   if (OWN_SENTENCE.has(fault.kind)) {
     return { code: fault.code ?? issuesOf(fault)[0]?.code ?? fault.kind, reason: fault.message };
@@ -69,6 +69,6 @@ export function toldOf(fault: Fault | undefined): { readonly code: string; reado
   // A condition that does not hold has the issue type of a conflict, and is more than that.
   if (isPlain) return { code: fault.code ?? fault.kind, reason: labelFor(fault.code ?? fault.kind) };
   const sentences = [...new Set(fault.issues.map(sentenceOf))];
-  const more = sentences.length > MAX_TOLD ? `; and ${sentences.length - MAX_TOLD} more` : '';
-  return { code: fault.issues[0]?.code ?? fault.kind, reason: sentences.slice(0, MAX_TOLD).join('; ') + more };
+  const more = sentences.length > MAX_SENTENCES ? `; and ${sentences.length - MAX_SENTENCES} more` : '';
+  return { code: fault.issues[0]?.code ?? fault.kind, reason: sentences.slice(0, MAX_SENTENCES).join('; ') + more };
 }

@@ -26,7 +26,7 @@ import { acceptedType, FHIR_JSON } from './media-type.ts';
 import { outcomeOf } from './outcome.ts';
 import { PREPARE } from './prepare.ts';
 import { pretty } from '../../shared/pretty-json.ts';
-import { toldOf } from './refused-request.ts';
+import { refusalReason } from './refused-request.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';
 import { ID_SEGMENT, unsupportedAddress, unsupportedMethod } from './unsupported-address.ts';
@@ -138,7 +138,7 @@ export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRe
   app.onError((error, c) => {
     const fault = faultOf(error, deps.log, 'fhir', c.get('requestId'));
     const response = errorResponse(fault);
-    noteAnswer(c, noteRefusal, deps.sourceAddress(c.req.raw), response.status, toldOf(fault));
+    noteAnswer(c, noteRefusal, deps.sourceAddress(c.req.raw), response.status, refusalReason(fault));
     return response;
   });
   return app;

@@ -57,7 +57,7 @@ function valueOf({ type, binding }: Element): Schema {
 }
 
 /** What a schema has no words for. */
-function toldOf({ name, choice, type, binding, targets }: Element): string {
+function refusalReason({ name, choice, type, binding, targets }: Element): string {
   const told = [
     choice ? `One of ${name}[x].` : '',
     binding !== undefined && type.primitive === undefined ? `Codes of ${binding.valueSet}.` : '',
@@ -68,7 +68,7 @@ function toldOf({ name, choice, type, binding, targets }: Element): string {
 
 function memberSchema(element: Element): Schema {
   const value = valueOf(element);
-  const description = toldOf(element);
+  const description = refusalReason(element);
   const schema = element.many ? { type: 'array', items: value } : value;
   return description === '' ? schema : { ...schema, description };
 }

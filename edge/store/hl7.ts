@@ -63,7 +63,7 @@ export interface MessageEffects {
   readonly merges: readonly { readonly from: string; readonly to: string }[];
   /** Of two resources that merges make one, the id of the one that goes and of the one that stays. */
   readonly met: readonly { readonly gone: string; readonly kept: string }[];
-  readonly orders: readonly { readonly type: string; readonly id: string; readonly fields: string }[];
+  readonly precedences: readonly { readonly type: string; readonly id: string; readonly fields: string }[];
   /** Numbers that a message only listed with a patient, and that another has now. */
   readonly moved: readonly { readonly patient: string; readonly domain: string; readonly value: string }[];
   readonly aliases: readonly NewAlias[];
@@ -114,8 +114,8 @@ export function commitMessage(
   { opening, site, message, raw, ack, lookup, states, effects }: NewCommit,
   isStandalone: boolean,
 ): Query<CommitRow> {
-  const { writes: resources, results, identities, merges, met, orders, moved, aliases, attention, unnamed } = effects;
-  const made = { resources, results, identities, merges, met, orders, moved, aliases, attention, unnamed };
+  const { writes: resources, results, identities, merges, met, precedences, moved, aliases, attention, unnamed } = effects;
+  const made = { resources, results, identities, merges, met, precedences, moved, aliases, attention, unnamed };
   const params = [
     opening,
     site,

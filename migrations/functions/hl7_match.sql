@@ -1,5 +1,5 @@
 -- A stored resource that a message finds, as hl7_matches returns it; none where it is not stored.
---   contributions: its row of hl7_order as JSON, { fields, stamps }
+--   contributions: its row of hl7_precedence as JSON, { fields, stamps }
 --   state: equal for the same row as the same transaction wrote it (xmin), with the same precedences, which a message can
 --     change without a new version. So the states of all rows show whether an earlier snapshot still holds, however old it is.
 -- In SQL, and without settings, so that PostgreSQL puts it into the statement that uses it. The limits make look-ups by key of
@@ -14,5 +14,5 @@ language sql stable as $$
       select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = p_type and x.id = p_id limit 1) r
     left join lateral (
       select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
-        from hl7_order x where x.site_id = p_site and x.type = p_type and x.id = p_id limit 1) f on true
+        from hl7_precedence x where x.site_id = p_site and x.type = p_type and x.id = p_id limit 1) f on true
 $$;

@@ -11,7 +11,7 @@
 --   p_values, p_types, p_keys: as hl7_matches
 --   p_states: of the rows that hl7_matches gave, in the order of their bytes
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
---     met: [{ gone, kept }], ids of two resources that a merge makes one, orders: [{ type, id, fields }], attention: [as attention_add],
+--     met: [{ gone, kept }], ids of two resources that a merge makes one, precedences: [{ type, id, fields }], attention: [as attention_add],
 --     unnamed: [{ kind, name }], names without a URI, in capitals, none twice,
 --     moved: [{ patient, domain, value }], identifiers that a message only listed, and that another patient now has,
 --     aliases: [as authority_alias_add] }
@@ -136,7 +136,7 @@ begin
 
   -- Most messages have few of these: a statement that finds nothing to do has to be begun all the same.
   select x.* into e from json_to_record(p_effects) as x(resources json, results json, identities json, merges json,
-    orders json, moved json, aliases json, attention json, unnamed json, met json);
+    precedences json, moved json, aliases json, attention json, unnamed json, met json);
   if json_array_length(e.moved) > 0 then
     delete from patient_identity i
      using json_to_recordset(e.moved) as x(patient uuid, domain text, value text)
@@ -190,11 +190,11 @@ begin
       end if;
     end loop;
   end if;
-  if json_array_length(e.orders) > 0 then
-    insert into hl7_order (site_id, type, id, fields)
-      select p_site, x.type, x.id, x.fields from json_to_recordset(e.orders) as x(type text, id uuid, fields text)
+  if json_array_length(e.precedences) > 0 then
+    insert into hl7_precedence (site_id, type, id, fields)
+      select p_site, x.type, x.id, x.fields from json_to_recordset(e.precedences) as x(type text, id uuid, fields text)
       on conflict (site_id, type, id) do update set fields = excluded.fields
-       where hl7_order.fields <> excluded.fields;
+       where hl7_precedence.fields <> excluded.fields;
   end if;
   if json_array_length(e.merges) > 0 then
     for g in select x."from", x."to" from json_to_recordset(e.merges) as x("from" uuid, "to" uuid) loop

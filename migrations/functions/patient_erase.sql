@@ -102,7 +102,7 @@ begin
      where s.site_id = p_site and s.id = any (patients)
        and x.site_id = p_site and x.part = n.part and x.name = left(n.name, 200) and x.id = s.id;
     foreach t in array array['resource_identifier', 'resource_token', 'resource_date', 'patient_search', 'patient_identity',
-      'patient_trait', 'hl7_identity', 'hl7_order', 'hl7_result', 'hl7_message_resource', 'resource_history'] loop
+      'patient_trait', 'hl7_identity', 'hl7_precedence', 'hl7_result', 'hl7_message_resource', 'resource_history'] loop
       execute format('delete from %I x using erased e where x.site_id = $1 and x.type = e.type and x.id = e.id', t) using p_site;
       get diagnostics n = row_count;
       names := names || t;

@@ -109,7 +109,7 @@ begin
              meta = r.meta, body = r.body, patient_id = r.patient
        where c.site_id = p_site and c.type = r.type and c.id = r.id;
       if r.writer = 'client' then
-        ignored := order_stamp(p_site, r.type, r.id, cur.body, r.body, resource_write.last_updated);
+        ignored := precedence_stamp(p_site, r.type, r.id, cur.body, r.body, resource_write.last_updated);
       end if;
     end if;
     ignored := search_index_write(p_site, r.type, r.id, outcome = 'created', r.patient, r.identifiers, r.tokens, r.dates,

@@ -78,7 +78,7 @@ export function createWorld(): World {
       }
       for (const key of effects.identities) keys.set(`${key.type} ${key.key}`, key);
       for (const row of effects.results) results.set(row.id, row);
-      for (const { type, id, fields } of effects.orders) orders.set(`${type}/${id}`, fields);
+      for (const { type, id, fields } of effects.precedences) orders.set(`${type}/${id}`, fields);
       attention.push(...effects.attention);
       return told;
     },

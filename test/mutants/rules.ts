@@ -95,17 +95,17 @@ const ROWS: readonly Row[] = [
   ['edge/hl7/patients/renumber.ts', ['renumbering'], ['integration/hl7/identity']],
   [
     'edge/hl7/patients/resolve-merged.ts',
-    ['resolveLosers', 'meantBy'],
+    ['resolveMerged', 'targetOf'],
     ['unit/hl7/ingest/merge-records', 'integration/hl7/identity'],
   ],
   [
     'edge/hl7/patients/resolve.ts',
-    ['holdersOf', 'resolve', 'byLeadingNumber', 'found', 'differenceFrom', 'sameValueElsewhere'],
+    ['holdersOf', 'resolve', 'byLeadingIdentifier', 'found', 'differenceFrom', 'sameValueElsewhere'],
     ['unit/hl7/patients/resolve'],
   ],
   [
     'edge/hl7/ingest/merge-records.ts',
-    ['chartsMeet', 'takesItsPlace'],
+    ['mergeRecords', 'replaceDocument'],
     ['unit/hl7/ingest/merge-records', 'contract/hl7'],
   ],
   [
@@ -138,7 +138,7 @@ const ROWS: readonly Row[] = [
   ['edge/hl7/results/collection-time.ts', ['mayBeSameTime'], ['unit/hl7/results/choose']],
   ['edge/hl7/results/order-number.ts', ['isSameAuthority'], ['unit/hl7/results/choose']],
   ['edge/hl7/results/result-key.ts', ['mayBeSame'], ['contract/hl7']],
-  ['edge/hl7/results/merge-results.ts', ['resultsMeet'], ['contract/hl7']],
+  ['edge/hl7/results/merge-results.ts', ['mergeResults'], ['contract/hl7']],
   [
     'edge/hl7/ingest/sender/select-key.ts',
     ['selectKey', 'matchedPrefix', 'bySpecificity', 'filterProblems', 'explain'],
@@ -328,7 +328,7 @@ const ROWS: readonly Row[] = [
   ['migrations/functions/mllp_candidates.sql', ['mllp_candidates'], ['integration/hl7/round-trips']],
   ['migrations/functions/mllp_covered.sql', ['mllp_covered'], ['integration/store/site-address']],
   ['migrations/functions/mllp_ranges.sql', ['mllp_ranges'], ['integration/store/mllp-senders']],
-  ['migrations/functions/order_stamp.sql', ['order_stamp'], ['integration/hl7/precedence']],
+  ['migrations/functions/precedence_stamp.sql', ['precedence_stamp'], ['integration/hl7/precedence']],
   ['migrations/functions/patient_erase.sql', ['patient_erase'], ['integration/store/patient-erasure']],
   [
     'migrations/functions/patient_rows_write.sql',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { isPem, readPem } from '../../edge/admin/keys/pem.ts';
 import { holdsPrivateKey, redactKeys } from '../../edge/members/redact.ts';
 import { uriTable } from '../../edge/admin/settings/uri-table.ts';
-import { toldOf } from '../../edge/fhir/refused-request.ts';
+import { refusalReason } from '../../edge/fhir/refused-request.ts';
 import { Fault } from '../../shared/fault.ts';
 import { plainAddress } from '../../shared/ip.ts';
 import { growthOf, LINEAR } from '../stack/tools/growth.ts';
@@ -30,7 +30,7 @@ test.each<[string, (size: number) => string, (text: string) => unknown]>([
   [
     'the name of an element',
     (size) => '.ofType('.repeat(size),
-    (at) => toldOf(new Fault('malformed', 'm', { issues: [{ code: 'structure', message: 'm', at }] })),
+    (at) => refusalReason(new Fault('malformed', 'm', { issues: [{ code: 'structure', message: 'm', at }] })),
   ],
   ['zones of an address', (size) => `${'%'.repeat(size)}\n`, plainAddress],
 ])('%s', (_, inputOf, work) => {

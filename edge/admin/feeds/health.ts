@@ -3,7 +3,7 @@ import { counted } from '../web/counted.ts';
 import type { Feeds, Sender } from './schema.ts';
 
 /** What more there is stands below, key by key. */
-const MAX_TOLD = 4;
+const MAX_SENTENCES = 4;
 
 /** `47 min`, `5 h`, `3 days`. */
 export function howLong(ms: number): string {
@@ -58,8 +58,8 @@ export function sentenceOf(
       sentence: isCut ? `${sentence}, among the first ${feeds.length} API keys by name` : sentence,
     };
   }
-  const told = wrong.slice(0, MAX_TOLD).join('; ');
-  const rest = wrong.length > MAX_TOLD ? `; and ${wrong.length - MAX_TOLD} more` : '';
+  const told = wrong.slice(0, MAX_SENTENCES).join('; ');
+  const rest = wrong.length > MAX_SENTENCES ? `; and ${wrong.length - MAX_SENTENCES} more` : '';
   const cut = isCut ? `; only the first ${feeds.length} API keys by name are looked at` : '';
   return { isUsual: false, sentence: told.charAt(0).toUpperCase() + told.slice(1) + rest + cut };
 }

@@ -16,7 +16,7 @@ import { ingest, type Ingested } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { isBatch, messagesOf } from './batch.ts';
 import { replyToBatch } from './batch-reply.ts';
-import { toldOf, toldOfFault } from '../ingest/refusal-reason.ts';
+import { refusalReason, refusalOfFault } from '../ingest/refusal-reason.ts';
 import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault, statusOf } from './reply.ts';
 
 const PATH = '/hl7/messages';
@@ -63,7 +63,7 @@ export function createHl7(
         throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
       messages.push(ingested);
       if (ingested.outcome !== 'AA') {
-        noteAnswer(c, noteRefusal, source.address, statusOf(ingested), toldOf(ingested.refusedFor));
+        noteAnswer(c, noteRefusal, source.address, statusOf(ingested), refusalReason(ingested.refusedFor));
       }
       deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: ingested.outcome });
       return ingested;
@@ -74,7 +74,7 @@ export function createHl7(
     const cut = messagesOf(body);
     if (cut instanceof Fault) {
       // Its own code: those of table 0357 are of messages, which are stored.
-      const told = { ...toldOfFault(cut), code: cut.code ?? cut.kind };
+      const told = { ...refusalOfFault(cut), code: cut.code ?? cut.kind };
       noteAnswer(c, noteRefusal, source.address, FAULT_STATUS[cut.kind], told);
       return replyToFault(cut, type, deps.now(), requestId, header);
     }
@@ -104,7 +104,7 @@ export function createHl7(
     const fault = faultOf(thrown, deps.log, 'hl7', requestId);
     const type = mediaTypeOf(c.req.raw) ?? 'text/plain';
     const status = fault === undefined ? 500 : FAULT_STATUS[fault.kind];
-    noteAnswer(c, noteRefusal, deps.sourceAddress(c.req.raw), status, toldOfFault(fault));
+    noteAnswer(c, noteRefusal, deps.sourceAddress(c.req.raw), status, refusalOfFault(fault));
     if (fault !== undefined) return replyToFault(fault, type, deps.now(), requestId, header);
     return new Response('internal error\n', { status: 500, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
   });

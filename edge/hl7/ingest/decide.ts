@@ -48,7 +48,7 @@ const NO_EFFECTS: Effects = {
   writes: [],
   identities: [],
   results: [],
-  orders: [],
+  precedences: [],
   merges: [],
   met: [],
   moved: [],

@@ -9,22 +9,22 @@ import type { NewAttention } from '../../store/attention.ts';
 import type { UnnamedName } from '../../store/unnamed-name.ts';
 import type { NewAlias } from '../../store/hl7.ts';
 import { authoritiesOf } from '../patients/authorities.ts';
-import { identityContext } from '../patients/patient-context.ts';
+import { patientContext } from '../patients/patient-context.ts';
 import { linkPatients, unlinkPatients } from '../patients/link.ts';
 import type { Merge } from '../patients/merge.ts';
 import { mapPatient, type MappedPatient } from '../patients/patient.ts';
-import type { MovedNumber } from '../patients/resolve.ts';
-import { chartOf, type Chart } from '../mapping/patient-record.ts';
+import type { MovedIdentifier } from '../patients/resolve.ts';
+import { patientRecord, type PatientRecord } from '../mapping/patient-record.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { createDrafts, type Draft, type DraftResult, type Found, type FoundPatient } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
 import { fileResults } from '../results/file-results.ts';
-import { knownResults } from '../results/filed-results.ts';
+import { filedResults } from '../results/filed-results.ts';
 import type { Authority } from '../results/order-number.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';
 import type { EventRule } from '../mapping/tables/events.ts';
 import type { MessageClock } from '../precedence/clock.ts';
-import { chartsMeet, type Met } from './merge-records.ts';
+import { mergeRecords, type Met } from './merge-records.ts';
 import { attendStaleCorrection, attendTie, noteStale } from '../mapping/stale.ts';
 import { identifierFields, type Outline } from '../message/outline.ts';
 import { visitOf } from '../mapping/segments/pv1.ts';
@@ -53,7 +53,7 @@ export interface Effects extends DraftResult {
   readonly results: readonly ResultRow[];
   readonly merges: readonly Merge[];
   readonly met: readonly Met[];
-  readonly moved: readonly MovedNumber[];
+  readonly moved: readonly MovedIdentifier[];
   readonly aliases: readonly NewAlias[];
   readonly attention: readonly NewAttention[];
   readonly unnamed: readonly UnnamedName[];
@@ -80,10 +80,10 @@ export function effectsOf(request: MapRequest): Effects {
   };
   const names = new Map([...authorities.taught, ...authorities.named]);
   const drafts = createDrafts(request.found, request.patients, names);
-  const results = knownResults(request.found, drafts);
+  const results = filedResults(request.found, drafts);
   const { zone, authorities: named } = context;
   const keyContext = { zone, named, own: request.ownNumbers };
-  const identity = identityContext({
+  const identity = patientContext({
     authorities,
     rules: settings,
     check: settings.identityCheck,
@@ -101,8 +101,8 @@ export function effectsOf(request: MapRequest): Effects {
       segments.more.find(({ id }) => id === 'PV1'),
       context,
     );
-    const chart = chartOf(found.patient, drafts, newId, filed);
-    applyStatements(statements, chart, visit, settings.allowedScopes, { context, clock });
+    const record = patientRecord(found.patient, drafts, newId, filed);
+    applyStatements(statements, record, visit, settings.allowedScopes, { context, clock });
     return [found];
   });
   const [first, ...others] = mapped.map(({ patient }) => patient);
@@ -112,7 +112,7 @@ export function effectsOf(request: MapRequest): Effects {
     if (rule.patient === 'unlink' && !unlinkPatients(first, other, drafts)) noteNotLinked(context);
   }
   const merges = mapped.flatMap((each) => each.merges);
-  const met = chartsMeet(merges, drafts, results, context.attend);
+  const met = mergeRecords(merges, drafts, results, context.attend);
   return {
     ...drafts.result(source),
     results: results.rows(),
@@ -127,7 +127,7 @@ export function effectsOf(request: MapRequest): Effects {
 
 function applyStatements(
   statements: readonly Statement[],
-  chart: Chart,
+  record: PatientRecord,
   visit: JsonObject | undefined,
   allowedScopes: ReadonlySet<string>,
   { context, clock }: { readonly context: MapContext; readonly clock: MessageClock },
@@ -140,19 +140,19 @@ function applyStatements(
       skipped.add(scope);
       continue;
     }
-    const known = statement.result === undefined ? chart.find(type, key) : chart.resultOf(statement.segment);
+    const known = statement.result === undefined ? record.find(type, key) : record.resultOf(statement.segment);
     if (known === undefined && unlessKnown !== undefined) context.report(unlessKnown);
-    const draft = known ?? chart.create(type, key);
-    const order = clock.orderOf(statement.timing);
-    const said = statement.contributions(chart, context, draft, order);
-    const whose = fixed(subject, { reference: `Patient/${chart.patient.id}` });
+    const draft = known ?? record.create(type, key);
+    const precedence = clock.precedenceOf(statement.timing);
+    const said = statement.contributions(record, context, draft, precedence);
+    const whose = fixed(subject, { reference: `Patient/${record.patient.id}` });
     const { isCorrection, isWithdrawal } = statement.timing.standing;
     const contributions = [whose, ...ofVisit(draft, visit), ...said];
-    const { isStale, isTied } = chart.apply(draft, contributions, order, isWithdrawal);
-    if (isTied) attendTie(draft, chart.patient.id, order, context.attend);
+    const { isStale, isTied } = record.apply(draft, contributions, precedence, isWithdrawal);
+    if (isTied) attendTie(draft, record.patient.id, precedence, context.attend);
     if (!isStale) continue;
     noteStale(segment, context);
-    if (isCorrection) attendStaleCorrection(statement, draft, chart.patient, order, context);
+    if (isCorrection) attendStaleCorrection(statement, draft, record.patient, precedence, context);
   }
 }
 

@@ -13,12 +13,12 @@ import { fixed, type Contribution } from '../precedence/contribution.ts';
 import { keyOf } from '../mapping/key.ts';
 import { byNumber, replacedKey, replacesNow } from '../message/documents.ts';
 import { writeElement } from '../precedence/element.ts';
-import type { Order } from '../precedence/precedence.ts';
+import type { Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
 import { attendTie } from '../mapping/stale.ts';
 import { WITHDRAWN } from '../precedence/stated-value.ts';
-import type { KnownResults } from '../results/filed-results.ts';
-import { resultsMeet } from '../results/merge-results.ts';
+import type { FiledResults } from '../results/filed-results.ts';
+import { mergeResults } from '../results/merge-results.ts';
 import { ALLERGY_IN_ERROR } from '../mapping/segments/al1-iam.ts';
 import { CONDITION_IN_ERROR } from '../mapping/segments/dg1.ts';
 
@@ -44,26 +44,26 @@ interface Pair {
 }
 
 /** @param merges in the order in which they are made */
-export function chartsMeet(
+export function mergeRecords(
   merges: readonly Merge[],
   drafts: Drafts,
-  results: KnownResults,
+  results: FiledResults,
   attend: MapContext['attend'],
 ): Met[] {
   const met: Met[] = [];
-  const charts = new Map<string, Set<string>>();
+  const records = new Map<string, Set<string>>();
   for (const { from, to } of merges) {
-    const chart = charts.get(to) ?? new Set([to]);
-    charts.set(to, chart);
-    const replacements = replacementsThatMeet(from, to, drafts);
+    const record = records.get(to) ?? new Set([to]);
+    records.set(to, record);
+    const replacements = newReplacements(from, to, drafts);
     // What a client has given to another patient is that one's.
     const moved = drafts.keysOf(from).filter(({ draft }) => isOfPatient(draft, new Set([from])));
     const filed = moved.flatMap(({ key, draft }): Pair[] => {
       const kept = replacedKey(key) === undefined ? drafts.byKey(draft.type, keyOf(key, to)) : undefined;
-      return kept !== undefined && kept !== draft && isOfPatient(kept, chart) ? [{ gone: draft, kept }] : [];
+      return kept !== undefined && kept !== draft && isOfPatient(kept, record) ? [{ gone: draft, kept }] : [];
     });
-    const found = resultsMeet(from, to, results).filter(
-      ({ gone, kept }) => isOfPatient(gone.draft, new Set([from])) && isOfPatient(kept.draft, chart),
+    const found = mergeResults(from, to, results).filter(
+      ({ gone, kept }) => isOfPatient(gone.draft, new Set([from])) && isOfPatient(kept.draft, record),
     );
     for (const { gone, kept } of found) results.refile(kept, gone.key);
     const pairs = [...filed, ...found.map(({ gone, kept }): Pair => ({ gone: gone.draft, kept: kept.draft }))];
@@ -72,19 +72,19 @@ export function chartsMeet(
       const heir = heirs.get(draft) ?? draft;
       if (drafts.byKey(draft.type, keyOf(key, to)) === undefined) drafts.expectKey(heir, keyOf(key, to));
     }
-    chart.add(from);
+    record.add(from);
     const stays = new Map([
       [`Patient/${from}`, `Patient/${to}`],
       ...pairs.map(({ gone, kept }) => [`${gone.type}/${gone.id}`, `${kept.type}/${kept.id}`] as const),
     ]);
     for (const { gone, kept } of pairs) {
       const { isTied } = drafts.absorb(kept, { ...gone, content: referringTo(gone.content, stays) });
-      if (isTied) attendTie(kept, to, kept.remembered.registers.get(WITHDRAWN)?.order ?? '', attend);
+      if (isTied) attendTie(kept, to, kept.remembered.registers.get(WITHDRAWN)?.precedence ?? '', attend);
       drafts.rewrite(gone, inError(gone));
     }
     results.move(from, to, new Set(pairs.map(({ gone }) => gone)));
     met.push(...pairs.map(({ gone, kept }) => ({ gone: gone.id, kept: kept.id })));
-    for (const { number, replaced } of replacements) takesItsPlace(number, replaced, to, drafts);
+    for (const { number, replaced } of replacements) replaceDocument(number, replaced, to, drafts);
   }
   return met;
 }
@@ -111,7 +111,7 @@ function inError({ type, content }: Draft): JsonObject {
 }
 
 /** Keys of a document that is known in one of the charts only, and whose place one has taken that is known in the other only. */
-function replacementsThatMeet(
+function newReplacements(
   from: string,
   to: string,
   drafts: Drafts,
@@ -128,7 +128,7 @@ function replacementsThatMeet(
 }
 
 /** What had taken the place of a document before that was known in its chart has it now. */
-function takesItsPlace(number: string, replaced: string, patient: string, drafts: Drafts): void {
+function replaceDocument(number: string, replaced: string, patient: string, drafts: Drafts): void {
   const replacement = drafts.byKey('DocumentReference', keyOf(number, patient));
   const document = drafts.byKey('DocumentReference', keyOf(replaced, patient));
   if (replacement === undefined || document === undefined || replacement === document) return;
@@ -137,5 +137,5 @@ function takesItsPlace(number: string, replaced: string, patient: string, drafts
   drafts.rewrite(replacement, replacesNow(replacement.content, document.id, target));
 }
 
-const saidLast = ({ remembered }: Draft): Order =>
-  [...remembered.registers.values()].reduce<Order>((last, { order }) => later(last, order), '');
+const saidLast = ({ remembered }: Draft): Precedence =>
+  [...remembered.registers.values()].reduce<Precedence>((last, { precedence }) => later(last, precedence), '');

@@ -5,7 +5,7 @@
 import type { Fault, Issue } from '../../../shared/fault.ts';
 
 /** More make no reason clearer, and each combination is one of its own. */
-const MAX_TOLD = 3;
+const MAX_SENTENCES = 3;
 
 /** `PID^1^3^1` as people write it: `PID-3`; undefined for what is no field. */
 function fieldOf(at: string | undefined): string | undefined {
@@ -20,15 +20,15 @@ function sentenceOf({ message, at }: Issue): string {
 }
 
 /** @param errors what it was refused for, the first one first */
-export function toldOf(errors: readonly Issue[]): { readonly code: string; readonly reason: string } {
+export function refusalReason(errors: readonly Issue[]): { readonly code: string; readonly reason: string } {
   const sentences = [...new Set(errors.map(sentenceOf))];
-  const more = sentences.length > MAX_TOLD ? `; and ${sentences.length - MAX_TOLD} more` : '';
-  return { code: errors[0]?.code ?? '207', reason: sentences.slice(0, MAX_TOLD).join('; ') + more };
+  const more = sentences.length > MAX_SENTENCES ? `; and ${sentences.length - MAX_SENTENCES} more` : '';
+  return { code: errors[0]?.code ?? '207', reason: sentences.slice(0, MAX_SENTENCES).join('; ') + more };
 }
 
 /** @param fault undefined for a bug of ours */
-export function toldOfFault(fault: Fault | undefined): { readonly code: string; readonly reason: string } {
+export function refusalOfFault(fault: Fault | undefined): { readonly code: string; readonly reason: string } {
   if (fault === undefined) return { code: 'exception', reason: 'a fault of the gateway' };
   const { kind, code = kind, issues, message } = fault;
-  return issues.length > 0 ? toldOf(issues) : { code, reason: message };
+  return issues.length > 0 ? refusalReason(issues) : { code, reason: message };
 }

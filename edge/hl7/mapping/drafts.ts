@@ -6,11 +6,11 @@ import { isJsonObject, sortedJson, type JsonObject } from '../../../shared/json.
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import type { NumberRow } from '../../store/patient-identity.ts';
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
-import { applyInOrder, supersede, type Said } from '../precedence/apply.ts';
+import { applyStatement, supersede, type Applied } from '../precedence/apply.ts';
 import { combined } from '../precedence/combine.ts';
 import type { Recorded } from '../precedence/stated-value.ts';
 import { editIdentifiers } from '../precedence/identifiers.ts';
-import type { Order } from '../precedence/precedence.ts';
+import type { Precedence } from '../precedence/precedence.ts';
 import { nothingRemembered, printRegisters, rememberedOf, type Remembered } from '../precedence/registers.ts';
 import type { Contribution } from '../precedence/contribution.ts';
 import { keyOf } from './key.ts';
@@ -22,7 +22,7 @@ export interface Found {
   /** Of an identity: the HL7 key, ending in `@` and the patient's id. Of a result: all that tells it from others, as JSON. */
   readonly key: string;
   readonly resource: StoredResource;
-  /** The row of hl7_order as JSON: `{ fields, stamps }`. */
+  /** The row of hl7_precedence as JSON: `{ fields, stamps }`. */
   readonly contributions: string | null;
 }
 
@@ -64,13 +64,13 @@ export interface Drafts {
   readonly apply: (
     draft: Draft,
     contributions: readonly Contribution[],
-    order: Order,
+    precedence: Precedence,
     isWithdrawal?: boolean,
-  ) => Pick<Said, 'isStale' | 'isTied'>;
+  ) => Pick<Applied, 'isStale' | 'isTied'>;
   /** Another record of the same thing: what it says later holds. */
-  readonly absorb: (draft: Draft, other: Recorded) => Pick<Said, 'isTied'>;
+  readonly absorb: (draft: Draft, other: Recorded) => Pick<Applied, 'isTied'>;
   /** Another document has taken its place. */
-  readonly supersede: (draft: Draft, order: Order) => void;
+  readonly supersede: (draft: Draft, precedence: Precedence) => void;
   /** Content in other words: it says what it said, so that nobody's order changes. */
   readonly rewrite: (draft: Draft, content: JsonObject) => void;
   /** Marks a resource as one that the message speaks of, also when nothing of it changes. */
@@ -88,7 +88,7 @@ export interface DraftResult {
   readonly resources: readonly JsonObject[];
   readonly writes: readonly ResourceWrite[];
   readonly identities: readonly { readonly type: ResourceType; readonly key: string; readonly id: string }[];
-  readonly orders: readonly { readonly type: ResourceType; readonly id: string; readonly fields: string }[];
+  readonly precedences: readonly { readonly type: ResourceType; readonly id: string; readonly fields: string }[];
 }
 
 /** @param names system URIs of assigning authorities, by their names in capitals */
@@ -164,13 +164,13 @@ export function createDrafts(
       change(draft, said);
       return said;
     },
-    apply: (draft, contributions, order, isWithdrawal = false) => {
+    apply: (draft, contributions, precedence, isWithdrawal = false) => {
       const whose = { isPatient: draft.type === 'Patient', names, isWithdrawal };
-      const said = applyInOrder(draft.content, draft.remembered, contributions, order, whose);
+      const said = applyStatement(draft.content, draft.remembered, contributions, precedence, whose);
       change(draft, said);
       return said;
     },
-    supersede: (draft, order) => change(draft, supersede(draft.content, draft.remembered, order)),
+    supersede: (draft, precedence) => change(draft, supersede(draft.content, draft.remembered, precedence)),
     rewrite: (draft, content) => change(draft, { ...draft, content }),
     touch: (draft) => void touched.add(draft),
     teach: (draft, numbers) => {
@@ -194,7 +194,7 @@ export function createDrafts(
       resources: [...touched].map((draft) => ({ ...asResource(draft, source) })),
       writes: [...touched].map((draft) => writeOf(draft, source)),
       identities: newKeys,
-      orders: [...touched].map(({ type, id, remembered }) => ({
+      precedences: [...touched].map(({ type, id, remembered }) => ({
         type,
         id,
         fields: printRegisters(remembered.registers),

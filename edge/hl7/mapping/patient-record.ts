@@ -4,7 +4,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Draft, Drafts } from './drafts.ts';
 import { keyOf } from './key.ts';
 
-export interface Chart {
+export interface PatientRecord {
   readonly patient: Draft;
   /** The result or report that begins with this segment of the message. */
   readonly resultOf: (segment: Segment) => Draft | undefined;
@@ -21,12 +21,12 @@ export interface Chart {
  * @param newId of a resource that is created
  * @param results which results and reports the segments stand for
  */
-export function chartOf(
+export function patientRecord(
   patient: Draft,
   drafts: Drafts,
   newId: () => string,
   results: ReadonlyMap<Segment, Draft>,
-): Chart {
+): PatientRecord {
   return {
     patient,
     resultOf: (segment) => results.get(segment),

@@ -3,7 +3,7 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { note, type MapContext } from './context.ts';
 import type { Draft } from './drafts.ts';
-import type { Order } from '../precedence/precedence.ts';
+import type { Precedence } from '../precedence/precedence.ts';
 
 export function noteStale(segment: Segment, context: MapContext): void {
   const message = `something newer is known than ${segment.id} says: it changed only what was not known yet`;
@@ -15,11 +15,11 @@ export function attendStaleCorrection(
   { segment }: { readonly segment: Segment },
   { type, id }: Draft,
   patient: Draft,
-  order: Order,
+  precedence: Precedence,
   context: MapContext,
 ): void {
   // The same correction sent again under another control id is listed once.
-  const when = order.split('|').slice(1, 3).join('|');
+  const when = precedence.split('|').slice(1, 3).join('|');
   context.attend({
     kind: 'stale-correction',
     patients: [patient.id],
@@ -29,7 +29,12 @@ export function attendStaleCorrection(
 }
 
 /** A withdrawal hides a statement of its own time: a person must see which of the two was made last. */
-export function attendTie({ type, id }: Draft, patientId: string, order: Order, attend: MapContext['attend']): void {
-  const about = `${type}/${id} ${order.split('|')[1]}`;
+export function attendTie(
+  { type, id }: Draft,
+  patientId: string,
+  precedence: Precedence,
+  attend: MapContext['attend'],
+): void {
+  const about = `${type}/${id} ${precedence.split('|')[1]}`;
   attend({ kind: 'tied-withdrawal', patients: [patientId], about, detail: { type, id } });
 }

@@ -3,12 +3,12 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import type { Part } from '../../../shared/hl7/value.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import type { Chart } from './patient-record.ts';
+import type { PatientRecord } from './patient-record.ts';
 import type { MapContext } from './context.ts';
 import type { Draft } from './drafts.ts';
 import type { Contribution } from '../precedence/contribution.ts';
 import type { Timing } from '../precedence/clock.ts';
-import type { Order } from '../precedence/precedence.ts';
+import type { Precedence } from '../precedence/precedence.ts';
 
 /** As the message says it, before anything is looked up. */
 export interface SentKey {
@@ -52,5 +52,10 @@ export interface Statement {
    * @param draft the resource as it is stored, or a new one without content
    * @param order of what is said here
    */
-  readonly contributions: (chart: Chart, context: MapContext, draft: Draft, order: Order) => readonly Contribution[];
+  readonly contributions: (
+    record: PatientRecord,
+    context: MapContext,
+    draft: Draft,
+    precedence: Precedence,
+  ) => readonly Contribution[];
 }

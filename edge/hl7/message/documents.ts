@@ -3,13 +3,13 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
-import type { Chart } from '../mapping/patient-record.ts';
+import type { PatientRecord } from '../mapping/patient-record.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
 import { fieldText, first, isValued } from '../mapping/datatypes/text.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { timed } from '../precedence/clock.ts';
-import type { Order } from '../precedence/precedence.ts';
+import type { Precedence } from '../precedence/precedence.ts';
 import { document, documentKey, type DocumentSource, type ParentDocument } from '../mapping/segments/txa.ts';
 import type { DocumentAction, EventRule } from '../mapping/tables/events.ts';
 import { groupsOf } from './segment-groups.ts';
@@ -102,14 +102,14 @@ function statementOf(
     subject: 'subject',
     refersTo: [replacementKey(key), ...(parentKey === undefined ? [] : [parentKey, replacementKey(parentKey)])],
     ...(isCancelled && { unlessKnown: unknownDocument(txa) }),
-    contributions: (chart, context, draft, order) => {
-      const replacement = chart.find('DocumentReference', replacementKey(key));
+    contributions: (record, context, draft, precedence) => {
+      const replacement = record.find('DocumentReference', replacementKey(key));
       if (replacement !== undefined && replacement !== draft && draft.stored === undefined) {
-        chart.supersede(draft, order);
-        chart.rewrite(replacement, replacesNow(replacement.content, draft.id, numbered(txa, 12, context)));
+        record.supersede(draft, precedence);
+        record.rewrite(replacement, replacesNow(replacement.content, draft.id, numbered(txa, 12, context)));
       }
       const parent =
-        parentKey === undefined ? undefined : parentOf(txa, parentKey, action, { chart, context, draft, order });
+        parentKey === undefined ? undefined : parentOf(txa, parentKey, action, { record, context, draft, precedence });
       return document(source, { isCancelled, parent }, context);
     },
   };
@@ -125,25 +125,25 @@ const unknownDocument = (txa: Segment): AckError => ({
 
 /** A document that is being stated. */
 interface Stating {
-  readonly chart: Chart;
+  readonly record: PatientRecord;
   readonly context: MapContext;
   readonly draft: Draft;
-  readonly order: Order;
+  readonly precedence: Precedence;
 }
 
 /** TXA-13: the document that this one is added to, or takes the place of and so makes superseded. */
 function parentOf(txa: Segment, key: string, action: DocumentAction, stating: Stating): ParentDocument {
-  const { chart, context, draft, order } = stating;
+  const { record, context, draft, precedence } = stating;
   const code = action === 'append' ? 'appends' : 'replaces';
-  const parent = chart.find('DocumentReference', key);
+  const parent = record.find('DocumentReference', key);
   if (parent === undefined) {
     note(context, 'W', '204', locate(txa, 13), 'the parent document of TXA-13 is not known', 'unknown-document');
     // It may come later: then it has been superseded already.
-    const isFirst = chart.find('DocumentReference', replacementKey(key)) === undefined;
-    if (code === 'replaces' && isFirst) chart.addKey(draft, replacementKey(key));
+    const isFirst = record.find('DocumentReference', replacementKey(key)) === undefined;
+    if (code === 'replaces' && isFirst) record.addKey(draft, replacementKey(key));
     return { code, target: numbered(txa, 13, context) };
   }
-  if (code === 'replaces') chart.supersede(parent, order);
+  if (code === 'replaces') record.supersede(parent, precedence);
   return { code, target: { reference: `DocumentReference/${parent.id}` } };
 }
 

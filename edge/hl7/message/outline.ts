@@ -7,7 +7,7 @@ import type { Message, Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
 import type { LookupKeys } from '../../store/hl7-snapshot.ts';
 import type { PatientSegments } from '../patients/patient.ts';
-import { valuesOfField, type ReadNumber } from '../patients/sent-identifiers.ts';
+import { valuesOfField, type ReadIdentifier } from '../patients/sent-identifiers.ts';
 import { isTooLong } from '../mapping/datatypes/hd.ts';
 import { fieldText, textOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
@@ -167,7 +167,7 @@ export function lookupOf(outline: Outline, rule: EventRule, offset: string | und
  *
  * @param numbers that identify
  */
-export function narrowed(lookup: LookupKeys, numbers: readonly ReadNumber[]): LookupKeys {
+export function narrowed(lookup: LookupKeys, numbers: readonly ReadIdentifier[]): LookupKeys {
   const domains = new Map<string, string[]>();
   for (const { value, domain } of numbers) domains.set(value, [...(domains.get(value) ?? []), ...domain.ids]);
   const own = [...domains].map(([value, ids]) => ({ type: 'Patient', key: JSON.stringify([value, ...ids]) }));

@@ -2,7 +2,7 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { isJsonObject } from '../../../shared/json.ts';
-import type { Chart } from '../mapping/patient-record.ts';
+import type { PatientRecord } from '../mapping/patient-record.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { hasConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
@@ -101,14 +101,14 @@ function reportOf(
     segment: source.obr,
     timing: timingOf(source, undefined, undefined),
     subject: 'subject',
-    contributions: (chart, context) => {
+    contributions: (record, context) => {
       const referenceTo = (segment: Segment) => {
-        const found = chart.resultOf(segment);
+        const found = record.resultOf(segment);
         return found && `Observation/${found.id}`;
       };
       const numbers = parentNumbers(obr, orc);
       const parent = parents.orderOf(numbers);
-      const id = parent === undefined || parent.obr === obr ? undefined : chart.resultOf(parent.obr)?.id;
+      const id = parent === undefined || parent.obr === obr ? undefined : record.resultOf(parent.obr)?.id;
       return [...diagnosticReport(source, referenceTo, context), ...partOf(numbers, id, context)];
     },
   };
@@ -154,11 +154,11 @@ const PART_OF = 'http://hl7.org/fhir/StructureDefinition/event-partOf';
  * The parent's result of OBR-26, such as the isolate of a susceptibility: by its id where it is of the same message, else
  * by what a person reads of it. What is stored by id stays where the message says the same of the parent.
  */
-function derivedFrom(child: Order, parents: Parents, { content }: Draft, chart: Chart): Contribution[] {
+function derivedFrom(child: Order, parents: Parents, { content }: Draft, record: PatientRecord): Contribution[] {
   const display = parentText(child.obr);
   if (display === undefined) return [];
   const parent = parents.obxOf(child);
-  const id = parent === undefined ? undefined : chart.resultOf(parent)?.id;
+  const id = parent === undefined ? undefined : record.resultOf(parent)?.id;
   const stored = [content['derivedFrom'] ?? []].flat();
   if (id === undefined && stored.some((item) => isJsonObject(item) && item['display'] === display)) return [];
   const reference = id === undefined ? {} : { reference: `Observation/${id}` };
@@ -228,10 +228,10 @@ function observationsOf(
     segment: source.obx[0],
     timing: timingOf(order, source.obx.at(-1), recorded),
     subject: 'subject',
-    contributions: (chart, context, draft) => [
+    contributions: (record, context, draft) => [
       ...observation({ ...source, obr }, context),
       ...(obr === undefined ? [] : basedOn(obr, orc, context)),
-      ...(order === undefined ? [] : derivedFrom(order, parents, draft, chart)),
+      ...(order === undefined ? [] : derivedFrom(order, parents, draft, record)),
     ],
   }));
 }

@@ -29,7 +29,7 @@ import { ackBytes } from '../ingest/answer.ts';
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
-import { toldOf } from '../ingest/refusal-reason.ts';
+import { refusalReason } from '../ingest/refusal-reason.ts';
 import type { NoKey } from '../ingest/sender/select-key.ts';
 import { noteNoKey } from './no-key.ts';
 import { callerOf, notThere, requireBody, useToken } from './sidecar-token.ts';
@@ -102,7 +102,7 @@ export function createMllpIngest(
     const { site, clientId, outcome } = ingested;
     c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused', messages: [ingested] });
     if (outcome !== 'AA') {
-      const told = toldOf(ingested.refusedFor);
+      const told = refusalReason(ingested.refusedFor);
       noteRefusal?.({ clientId, isKnown: true, answer: outcome, ...told, requestId, sourceAddress: address });
     }
     deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: outcome });

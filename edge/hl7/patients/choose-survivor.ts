@@ -3,60 +3,64 @@
  * number of MRG-1 in it: the patient of PID-3 that is not the one of MRG-1 stays.
  */
 import { fit } from './person.ts';
-import { isSamePerson, resolveLosers, type LoserRequest } from './resolve-merged.ts';
-import { agrees, holdersOf, survivorOf, type KnownNumber, type SentNumber } from './resolve.ts';
-import { isSame, type ReadNumber } from './sent-identifiers.ts';
+import { isSamePerson, resolveMerged, type MergedRequest } from './resolve-merged.ts';
+import { agrees, holdersOf, survivorOf, type StoredIdentifier, type SentIdentifier } from './resolve.ts';
+import { isSame, type ReadIdentifier } from './sent-identifiers.ts';
 
 export interface SurvivorChoice {
   /** All of PID, the one by which the survivor is looked up first. */
-  readonly numbers: readonly ReadNumber[];
+  readonly identifiers: readonly ReadIdentifier[];
   /** Those by which the survivor is looked up: without numbers that only the merged patients have. */
-  readonly asked: readonly ReadNumber[];
+  readonly asked: readonly ReadIdentifier[];
   /** What is known, without the patients that are merged into the survivor. */
-  readonly known: readonly KnownNumber[];
+  readonly stored: readonly StoredIdentifier[];
   /** Numbers that PID only repeats from MRG: the survivor gets them as old ones. */
-  readonly repeated: ReadonlySet<SentNumber>;
+  readonly repeated: ReadonlySet<SentIdentifier>;
 }
 
-export interface ChoiceRequest extends Omit<LoserRequest, 'survivor' | 'numbers'> {
+export interface ChoiceRequest extends Omit<MergedRequest, 'survivor' | 'numbers'> {
   /** Of PID. */
-  readonly numbers: readonly ReadNumber[];
+  readonly identifiers: readonly ReadIdentifier[];
   /** Of MRG. */
-  readonly mrgNumbers: readonly ReadNumber[];
+  readonly mrgIdentifiers: readonly ReadIdentifier[];
 }
 
 export function chooseSurvivor(request: ChoiceRequest): SurvivorChoice {
-  const { numbers, mrgNumbers, known } = request;
-  const isOfMrg = (number: ReadNumber): boolean => mrgNumbers.some((other) => isSame(other, number));
+  const { identifiers, mrgIdentifiers, stored } = request;
+  const isOfMrg = (identifier: ReadIdentifier): boolean => mrgIdentifiers.some((other) => isSame(other, identifier));
   const candidates = candidatesOf(request);
-  const ranks = new Map(numbers.map((number) => [number, rankOf(number, isOfMrg(number), candidates, request)]));
-  const sorted = numbers.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
+  const ranks = new Map(
+    identifiers.map((identifier) => [identifier, rankOf(identifier, isOfMrg(identifier), candidates, request)]),
+  );
+  const sorted = identifiers.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
 
   const [first] = sorted;
   const kept = first === undefined ? [] : survivorsOf(first, request);
-  const gone = losersFor(kept[0] ?? '', request);
-  const isRetired = (number: ReadNumber): boolean =>
-    number.identifies &&
-    !numbers.some((other) => other.isAlternate !== true && isSame(other, number)) &&
-    !holdersOf(number, request).some(({ patient }) => kept.includes(patient));
+  const gone = mergedInto(kept[0] ?? '', request);
+  const isRetired = (identifier: ReadIdentifier): boolean =>
+    identifier.identifies &&
+    !identifiers.some((other) => other.isAlternate !== true && isSame(other, identifier)) &&
+    !holdersOf(identifier, request).some(({ patient }) => kept.includes(patient));
   // Where MRG retires another number, one of both segments is the survivor's: an enterprise's number, say.
-  const isRepeated = first !== undefined && !isOfMrg(first) && !mrgNumbers.some(isRetired);
-  const repeated = new Set(numbers.filter((number) => isOfMrg(number) && (isRepeated || number.isAlternate === true)));
+  const isRepeated = first !== undefined && !isOfMrg(first) && !mrgIdentifiers.some(isRetired);
+  const repeated = new Set(
+    identifiers.filter((identifier) => isOfMrg(identifier) && (isRepeated || identifier.isAlternate === true)),
+  );
   return {
-    numbers: sorted,
-    asked: sorted.filter((number) => {
-      const owners = survivorsOf(number, request);
-      return !repeated.has(number) && (owners.length === 0 || owners.some((id) => !gone.includes(id)));
+    identifiers: sorted,
+    asked: sorted.filter((identifier) => {
+      const owners = survivorsOf(identifier, request);
+      return !repeated.has(identifier) && (owners.length === 0 || owners.some((id) => !gone.includes(id)));
     }),
-    known: known.filter(({ patient }) => !gone.includes(survivorOf(patient, request))),
+    stored: stored.filter(({ patient }) => !gone.includes(survivorOf(patient, request))),
     repeated,
   };
 }
 
 /** Patients that are merged into this one, `''` for a new one. */
-function losersFor(survivor: string, request: ChoiceRequest): readonly string[] {
-  const losers = resolveLosers({ ...request, numbers: request.mrgNumbers, survivor });
-  return losers.kind === 'told' ? losers.losers : [];
+function mergedInto(survivor: string, request: ChoiceRequest): readonly string[] {
+  const losers = resolveMerged({ ...request, identifiers: request.mrgIdentifiers, survivor });
+  return losers.kind === 'resolved' ? losers.losers : [];
 }
 
 interface Candidates {
@@ -70,18 +74,18 @@ interface Candidates {
 }
 
 function candidatesOf(request: ChoiceRequest): Candidates {
-  const { mrgNumbers, charts, person, placeholderDates } = request;
-  const meant = losersFor('', request);
-  const holders = mrgNumbers.flatMap((number) => holdersOf(number, request));
+  const { mrgIdentifiers, patients, person, placeholderDates } = request;
+  const meant = mergedInto('', request);
+  const holders = mrgIdentifiers.flatMap((identifier) => holdersOf(identifier, request));
   const merged = new Set(
     holders.map(({ patient }) => survivorOf(patient, request)).filter((id, at) => id !== holders[at]?.patient),
   );
-  const persons = [person, ...meant.flatMap((id) => charts.get(id)?.person ?? [])];
+  const persons = [person, ...meant.flatMap((id) => patients.get(id)?.person ?? [])];
   const judge = (id: string): boolean | undefined => {
-    const chart = charts.get(id)?.person;
-    if (chart === undefined) return undefined;
+    const stored = patients.get(id)?.person;
+    if (stored === undefined) return undefined;
     if (merged.has(id) || agrees(id, request) || meant.some((other) => isSamePerson(id, other, request))) return true;
-    return persons.some((each) => fit(each, chart, placeholderDates) === 'contradicts') ? false : undefined;
+    return persons.some((each) => fit(each, stored, placeholderDates) === 'contradicts') ? false : undefined;
   };
   const judged = new Map<string, boolean | undefined>();
   return {
@@ -98,13 +102,13 @@ function candidatesOf(request: ChoiceRequest): Candidates {
  * the order of PID-3 counts, but a patient known to be that person goes before it, and one who contradicts comes last.
  */
 function rankOf(
-  number: ReadNumber,
+  identifier: ReadIdentifier,
   isOfMrg: boolean,
   { meant, isThatPerson }: Candidates,
   request: ChoiceRequest,
 ): number {
-  if (!number.identifies || number.isAlternate === true) return 6;
-  const holders = holdersOf(number, request);
+  if (!identifier.identifies || identifier.isAlternate === true) return 6;
+  const holders = holdersOf(identifier, request);
   const isCurrent = holders.some(({ patient, led }) => led && survivorOf(patient, request) === patient);
   if (isOfMrg) return isCurrent ? 4 : 5;
   const others = holders.filter(({ patient }) => !meant.includes(survivorOf(patient, request)));
@@ -113,5 +117,5 @@ function rankOf(
   return led.includes(true) ? 0 : led.includes(false) ? 2 : 1;
 }
 
-const survivorsOf = (number: SentNumber, request: ChoiceRequest): string[] =>
-  holdersOf(number, request).map(({ patient }) => survivorOf(patient, request));
+const survivorsOf = (identifier: SentIdentifier, request: ChoiceRequest): string[] =>
+  holdersOf(identifier, request).map(({ patient }) => survivorOf(patient, request));

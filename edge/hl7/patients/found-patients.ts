@@ -3,23 +3,23 @@ import type { JsonObject } from '../../../shared/json.ts';
 import { namesOf, readTraits } from '../../store/patient-identity.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { isIdentifyingType, isPlaceholder } from './identifier-rules.ts';
-import type { ChartPerson } from './person.ts';
-import type { Chart, KnownNumber } from './resolve.ts';
-import type { NumberRules } from './sent-identifiers.ts';
+import type { StoredPerson } from './person.ts';
+import type { StoredPatient, StoredIdentifier } from './resolve.ts';
+import type { IdentifierRules } from './sent-identifiers.ts';
 import { survivorOf } from './survivor.ts';
 
-export function chartsOf(drafts: Drafts): ReadonlyMap<string, Chart> {
+export function storedPatients(drafts: Drafts): ReadonlyMap<string, StoredPatient> {
   return new Map(
     drafts
       .patients()
       .map((draft) => [
         draft.id,
-        { id: draft.id, survivor: survivorOf(draft, drafts).id, person: personOfChart(draft) },
+        { id: draft.id, survivor: survivorOf(draft, drafts).id, person: storedPersonOf(draft) },
       ]),
   );
 }
 
-function personOfChart({ content, traits }: Draft): ChartPerson {
+function storedPersonOf({ content, traits }: Draft): StoredPerson {
   const { names, birthDates } = readTraits(traits);
   return {
     names: namesOf(content),
@@ -36,7 +36,7 @@ const textOf = (content: JsonObject, member: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-export function knownNumbers(drafts: Drafts, rules: NumberRules): readonly KnownNumber[] {
+export function storedIdentifiers(drafts: Drafts, rules: IdentifierRules): readonly StoredIdentifier[] {
   return drafts.patients().flatMap(({ id, numbers }) =>
     numbers.map(([domain, value, type, led, isAssumed]) => ({
       patient: id,

@@ -12,12 +12,12 @@ import { contributionsOf } from '../mapping/field-map.ts';
 import { timed } from '../precedence/clock.ts';
 import { ADDED } from '../precedence/precedence.ts';
 import { MRG } from '../mapping/segments/mrg.ts';
-import type { IdentityContext } from './patient-context.ts';
+import type { PatientContext } from './patient-context.ts';
 import { itemsOf, link } from './survivor.ts';
-import { resolveLosers, type Losers } from './resolve-merged.ts';
+import { resolveMerged, type MergedPatients } from './resolve-merged.ts';
 import type { Person } from './person.ts';
 import { holdersOf } from './resolve.ts';
-import { isItemOf, isSame, namesOfField, numbersOfField, rowsOf, type ReadNumber } from './sent-identifiers.ts';
+import { isItemOf, isSame, namesOfField, identifiersOfField, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 
 /** Ids of a patient all of whose data go to another. */
 export interface Merge {
@@ -31,29 +31,29 @@ export interface Survivor {
   /** Of PID. */
   readonly person: Person;
   /** The numbers that PID gives it; none where PID names it by the number of a record that was merged into it. */
-  readonly current: readonly ReadNumber[];
+  readonly current: readonly ReadIdentifier[];
 }
 
 /** The numbers of MRG: MRG-1, and MRG-4 where the event is about that one. */
-export function numbersOfMrg(mrg: Segment, isExternal: boolean, identity: IdentityContext): ReadNumber[] {
+export function identifiersOfMrg(mrg: Segment, isExternal: boolean, identity: PatientContext): ReadIdentifier[] {
   const fields = isExternal ? [1, 4] : [1];
-  return fields.flatMap((field) => numbersOfField(mrg, field, identity.authorities, identity.rules));
+  return fields.flatMap((field) => identifiersOfField(mrg, field, identity.authorities, identity.rules));
 }
 
-export function losersOf(
+export function mergedPatientsOf(
   mrg: Segment,
-  numbers: readonly ReadNumber[],
+  identifiers: readonly ReadIdentifier[],
   survivor: string,
   person: Person,
-  identity: IdentityContext,
-): Losers {
-  return resolveLosers({
+  identity: PatientContext,
+): MergedPatients {
+  return resolveMerged({
     ...identity.found(),
-    numbers,
+    identifiers,
     names: namesOfField(mrg, 7),
     survivor,
     person,
-    at: numbers[0]?.at ?? locate(mrg, 1),
+    at: identifiers[0]?.at ?? locate(mrg, 1),
   });
 }
 
@@ -67,11 +67,11 @@ export function mergeAway(
   mrg: Segment,
   isExternal: boolean,
   { survivor, person, current }: Survivor,
-  identity: IdentityContext,
+  identity: PatientContext,
 ): readonly Merge[] | undefined {
   const { drafts, context } = identity;
-  const numbers = numbersOfMrg(mrg, isExternal, identity);
-  const losers = losersOf(mrg, numbers, survivor.id, person, identity);
+  const identifiers = identifiersOfMrg(mrg, isExternal, identity);
+  const losers = mergedPatientsOf(mrg, identifiers, survivor.id, person, identity);
   for (const finding of losers.findings) context.report(finding);
   if (losers.kind === 'refused') {
     for (const id of losers.candidates) {
@@ -84,18 +84,18 @@ export function mergeAway(
   }
   if (losers.losers.length === 0 && !losers.isUnknown) {
     const message = 'the patient of MRG-1 is, or has been merged into, the patient of PID-3: nothing was merged';
-    note(context, 'W', '205', numbers[0]?.at ?? locate(mrg, 1), message, 'already-merged');
-    retireOwn(survivor, numbers, current, identity);
+    note(context, 'W', '205', identifiers[0]?.at ?? locate(mrg, 1), message, 'already-merged');
+    retireOwn(survivor, identifiers, current, identity);
     return [];
   }
   const found = losers.losers.flatMap((id) => drafts.byId('Patient', id) ?? []);
-  const at = numbers[0]?.at ?? locate(mrg, 1);
+  const at = identifiers[0]?.at ?? locate(mrg, 1);
   const gone = found.length > 0 ? found : [stubOf(mrg, at, identity)];
   const [first = survivor] = gone;
   // A number that nobody had is one more of the patient who is gone.
   drafts.teach(
     first,
-    unheld(numbers, identity).flatMap((number) => rowsOf(number, true)),
+    unheld(identifiers, identity).flatMap((identifier) => rowsOf(identifier, true)),
   );
   for (const loser of gone) {
     drafts.apply(loser, [link('replaced-by', survivor)], ADDED);
@@ -110,30 +110,30 @@ export function mergeAway(
   return found.map((loser) => ({ from: loser.id, to: survivor.id }));
 }
 
-function stubOf(mrg: Segment, at: string, { drafts, context, clock, newId }: IdentityContext): Draft {
+function stubOf(mrg: Segment, at: string, { drafts, context, clock, newId }: PatientContext): Draft {
   const message = 'the patient of MRG-1 was not known: late messages with the number find the survivor';
   note(context, 'W', '204', at, message, 'unknown-patient');
   const stub = drafts.create('Patient', newId());
-  drafts.apply(stub, contributionsOf(mrg, MRG.fields, context), clock.lowOrderOf(timed()));
+  drafts.apply(stub, contributionsOf(mrg, MRG.fields, context), clock.lowPrecedenceOf(timed()));
   return stub;
 }
 
 /** Where all numbers are one patient's, those of MRG become old ones, unless PID names no other. */
 function retireOwn(
   survivor: Draft,
-  numbers: readonly ReadNumber[],
-  current: readonly ReadNumber[],
-  identity: IdentityContext,
+  identifiers: readonly ReadIdentifier[],
+  current: readonly ReadIdentifier[],
+  identity: PatientContext,
 ): void {
   const found = identity.found();
-  const isOwn = (number: ReadNumber): boolean =>
-    holdersOf(number, found).every(({ patient }) => patient === survivor.id);
-  const identifying = numbers.filter(({ identifies }) => identifies);
-  const unlisted = identifying.filter((number) => !current.some((other) => isSame(other, number)));
+  const isOwn = (identifier: ReadIdentifier): boolean =>
+    holdersOf(identifier, found).every(({ patient }) => patient === survivor.id);
+  const identifying = identifiers.filter(({ identifies }) => identifies);
+  const unlisted = identifying.filter((identifier) => !current.some((other) => isSame(other, identifier)));
   // A number of both segments stays in use where MRG has another.
   const old = unlisted.length > 0 ? unlisted : identifying;
   const rest = current.filter(
-    (number) => number.identifies && isOwn(number) && !old.some((other) => isSame(other, number)),
+    (identifier) => identifier.identifies && isOwn(identifier) && !old.some((other) => isSame(other, identifier)),
   );
   if (identifying.every(isOwn) && rest.length > 0) markOld(survivor, old, rest, identity);
 }
@@ -141,12 +141,12 @@ function retireOwn(
 /** The old numbers get the use `old`, the current ones lose it. */
 export function markOld(
   patient: Draft,
-  old: readonly ReadNumber[],
-  current: readonly ReadNumber[],
-  { drafts }: IdentityContext,
+  old: readonly ReadIdentifier[],
+  current: readonly ReadIdentifier[],
+  { drafts }: PatientContext,
 ): void {
-  const isOf = (item: JsonObject, numbers: readonly ReadNumber[]): boolean =>
-    numbers.some((number) => isItemOf(item, number));
+  const isOf = (item: JsonObject, identifiers: readonly ReadIdentifier[]): boolean =>
+    identifiers.some((identifier) => isItemOf(item, identifier));
   drafts.identifiers(patient, (items) =>
     items.map((item): JsonObject => {
       if (isOf(item, old)) return { ...item, use: 'old' };
@@ -156,10 +156,11 @@ export function markOld(
   );
 }
 
-function unheld(numbers: readonly ReadNumber[], identity: IdentityContext): ReadNumber[] {
-  const { known } = identity.found();
-  return numbers.filter(
-    ({ value, domain }) => !known.some((number) => number.value === value && domain.ids.includes(number.domain)),
+function unheld(identifiers: readonly ReadIdentifier[], identity: PatientContext): ReadIdentifier[] {
+  const { stored } = identity.found();
+  return identifiers.filter(
+    ({ value, domain }) =>
+      !stored.some((identifier) => identifier.value === value && domain.ids.includes(identifier.domain)),
   );
 }
 
@@ -173,7 +174,7 @@ export function keepAsOld(
   survivor: Draft,
   identifiers: readonly JsonObject[],
   before: readonly JsonObject[],
-  { drafts }: IdentityContext,
+  { drafts }: PatientContext,
 ): void {
   const isOf = (item: JsonObject, items: readonly JsonObject[]): boolean =>
     items.some((other) => other['value'] === item['value'] && domainOfIdentifier(other) === domainOfIdentifier(item));

@@ -3,14 +3,14 @@ import type { MapContext } from '../mapping/context.ts';
 import type { Drafts } from '../mapping/drafts.ts';
 import type { MessageClock } from '../precedence/clock.ts';
 import type { Authorities } from '../mapping/assigning-authority.ts';
-import { chartsOf, knownNumbers } from './found-patients.ts';
+import { storedPatients, storedIdentifiers } from './found-patients.ts';
 import type { IdentityCheck } from '../../store/sender-choice.ts';
 import type { ResolveRequest } from './resolve.ts';
-import type { NumberRules } from './sent-identifiers.ts';
+import type { IdentifierRules } from './sent-identifiers.ts';
 
-export interface IdentityContext {
+export interface PatientContext {
   readonly authorities: Authorities;
-  readonly rules: NumberRules;
+  readonly rules: IdentifierRules;
   readonly check: IdentityCheck;
   readonly drafts: Drafts;
   readonly context: MapContext;
@@ -19,17 +19,17 @@ export interface IdentityContext {
   /** Of a patient that is created. */
   readonly newId: () => string;
   /** The charts as they are now: a message that is about several patients finds what it made itself. */
-  readonly found: () => Pick<ResolveRequest, 'known' | 'charts' | 'namedUris' | 'rejected' | 'placeholderDates'>;
+  readonly found: () => Pick<ResolveRequest, 'stored' | 'patients' | 'namedUris' | 'rejected' | 'placeholderDates'>;
 }
 
-export function identityContext(parts: Omit<IdentityContext, 'found'>): IdentityContext {
+export function patientContext(parts: Omit<PatientContext, 'found'>): PatientContext {
   const { authorities, rules, drafts } = parts;
   const namedUris = new Set([...authorities.named.values(), ...authorities.taught.values()]);
   return {
     ...parts,
     found: () => ({
-      known: knownNumbers(drafts, rules),
-      charts: chartsOf(drafts),
+      stored: storedIdentifiers(drafts, rules),
+      patients: storedPatients(drafts),
       namedUris,
       rejected: authorities.rejected,
       placeholderDates: rules.placeholderBirthDates,

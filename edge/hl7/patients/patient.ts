@@ -13,11 +13,11 @@ import type { EventRule } from '../mapping/tables/events.ts';
 import type { Timing } from '../precedence/clock.ts';
 import { noteStale } from '../mapping/stale.ts';
 import { PATIENT_SEGMENTS } from '../mapping/segments/registry.ts';
-import type { IdentityContext } from './patient-context.ts';
+import type { PatientContext } from './patient-context.ts';
 import { chooseSurvivor, type SurvivorChoice } from './choose-survivor.ts';
-import { keepAsOld, losersOf, mergeAway, numbersOfMrg, type Merge } from './merge.ts';
+import { keepAsOld, mergedPatientsOf, mergeAway, identifiersOfMrg, type Merge } from './merge.ts';
 import { renumbering, retireNumbers } from './renumber.ts';
-import { resolve, type MovedNumber, type Resolution } from './resolve.ts';
+import { resolve, type MovedIdentifier, type Resolution } from './resolve.ts';
 import { itemsOf } from './survivor.ts';
 import type { Person } from './person.ts';
 import {
@@ -25,10 +25,10 @@ import {
   isSame,
   leadingOf,
   namesOfField,
-  numbersOfField,
+  identifiersOfField,
   personOf,
   rowsOf,
-  type ReadNumber,
+  type ReadIdentifier,
 } from './sent-identifiers.ts';
 
 /** The segments of a message that are about one patient as such. */
@@ -45,75 +45,75 @@ export interface MappedPatient {
   /** Whose record what the message says in clinical terms goes to. */
   readonly patient: Draft;
   readonly merges: readonly Merge[];
-  readonly moved: readonly MovedNumber[];
+  readonly moved: readonly MovedIdentifier[];
   readonly aliases: readonly NewAlias[];
 }
 
-interface Said {
-  readonly numbers: readonly ReadNumber[];
+interface SentPatient {
+  readonly identifiers: readonly ReadIdentifier[];
   readonly person: Person;
 }
 
-type Told = Exclude<Resolution, { readonly kind: 'refused' }>;
+type Resolved = Exclude<Resolution, { readonly kind: 'refused' }>;
 
 /** @returns undefined when the patient cannot be told: the reason has been reported */
 export function mapPatient(
   segments: PatientSegments,
   rule: EventRule,
-  identity: IdentityContext,
+  identity: PatientContext,
 ): MappedPatient | undefined {
   const { pid, mrg } = segments;
   const isExternal = rule.isExternal === true;
-  const numbers = numbersOfPid(pid, isExternal, identity);
-  if (!numbers.some(({ isAlternate }) => isAlternate !== true)) return noteUnusable(pid, identity);
-  const said: Said = { numbers, person: personOf(pid, identity.context) };
-  if (rule.patient !== 'renumber' || mrg === undefined) return byPid(segments, rule, said, identity);
+  const identifiers = identifiersOfPid(pid, isExternal, identity);
+  if (!identifiers.some(({ isAlternate }) => isAlternate !== true)) return noteUnusable(pid, identity);
+  const sent: SentPatient = { identifiers, person: personOf(pid, identity.context) };
+  if (rule.patient !== 'renumber' || mrg === undefined) return byPid(segments, rule, sent, identity);
 
-  const renumbered = renumbering(mrg, isExternal, numbers, said.person, identity);
+  const renumbered = renumbering(mrg, isExternal, identifiers, sent.person, identity);
   if (renumbered.kind === 'refused') return undefined;
-  if (renumbered.kind === 'merge') return byPid(segments, { ...rule, patient: 'merge' }, said, identity);
+  if (renumbered.kind === 'merge') return byPid(segments, { ...rule, patient: 'merge' }, sent, identity);
   // The patient of the old number is known by the new one: the rest is as for any other.
-  if (renumbered.kind === 'renumber') teachLeading(renumbered.patient, numbers, identity);
-  const mapped = byPid(segments, { ...rule, patient: 'upsert' }, said, identity);
-  if (mapped !== undefined) retireNumbers(mrg, isExternal, mapped.patient, numbers, identity);
+  if (renumbered.kind === 'renumber') teachLeading(renumbered.patient, identifiers, identity);
+  const mapped = byPid(segments, { ...rule, patient: 'upsert' }, sent, identity);
+  if (mapped !== undefined) retireNumbers(mrg, isExternal, mapped.patient, identifiers, identity);
   return mapped;
 }
 
 /** PID-3, and PID-2 beside it where the event is about that one; what else stands in PID-2 and PID-4 as alternates. */
-function numbersOfPid(pid: Segment, isExternal: boolean, { authorities, rules }: IdentityContext): ReadNumber[] {
-  const read = (field: number): ReadNumber[] => numbersOfField(pid, field, authorities, rules);
+function identifiersOfPid(pid: Segment, isExternal: boolean, { authorities, rules }: PatientContext): ReadIdentifier[] {
+  const read = (field: number): ReadIdentifier[] => identifiersOfField(pid, field, authorities, rules);
   const own = (isExternal ? [3, 2] : [3]).flatMap(read);
-  const alternates = [2, 4].flatMap(read).filter((number) => !own.some((other) => isSame(other, number)));
-  return [...own, ...alternates.map((number) => ({ ...number, isAlternate: true }))];
+  const alternates = [2, 4].flatMap(read).filter((identifier) => !own.some((other) => isSame(other, identifier)));
+  return [...own, ...alternates.map((identifier) => ({ ...identifier, isAlternate: true }))];
 }
 
-function noteUnusable(pid: Segment, { context }: IdentityContext): undefined {
+function noteUnusable(pid: Segment, { context }: PatientContext): undefined {
   const message = 'PID-3 has no number that stands for a patient: placeholders stand for many';
   note(context, 'E', '101', `${locate(pid, 3)}^1^1`, message, 'placeholder-identifier');
 }
 
-function teachLeading(patient: Draft, numbers: readonly ReadNumber[], { drafts }: IdentityContext): void {
-  const leading = leadingOf(numbers);
+function teachLeading(patient: Draft, identifiers: readonly ReadIdentifier[], { drafts }: PatientContext): void {
+  const leading = leadingOf(identifiers);
   if (leading !== undefined) drafts.teach(patient, rowsOf(leading, true));
 }
 
 function byPid(
   segments: PatientSegments,
   rule: EventRule,
-  said: Said,
-  identity: IdentityContext,
+  sent: SentPatient,
+  identity: PatientContext,
 ): MappedPatient | undefined {
   const { pid, mrg } = segments;
-  const { person } = said;
+  const { person } = sent;
   const { drafts, context, check, newId } = identity;
   const action = rule.patient;
   const isAdmission = action !== 'ensure';
   const isExternal = rule.isExternal === true;
   const merge = action === 'merge' ? mrg : undefined;
-  const choice = choiceOf(said, merge, isExternal, identity);
-  const { numbers, asked, repeated } = choice;
-  const found = { ...identity.found(), known: choice.known };
-  const resolution = resolve({ ...found, numbers: asked, person, isAdmission, check });
+  const choice = choiceOf(sent, merge, isExternal, identity);
+  const { identifiers, asked, repeated } = choice;
+  const found = { ...identity.found(), stored: choice.stored };
+  const resolution = resolve({ ...found, identifiers: asked, person, isAdmission, check });
   for (const finding of resolution.findings) context.report(finding);
   if (resolution.kind === 'refused') {
     attendDuplicates(resolution, undefined, identity);
@@ -129,16 +129,16 @@ function byPid(
   attendDuplicates(resolution, patient.id, identity);
   move(resolution.moved, identity);
 
-  const old = resolution.kind === 'known' ? resolution.oldChart : undefined;
+  const old = resolution.kind === 'known' ? resolution.oldRecord : undefined;
   const record = (old === undefined ? undefined : drafts.byId('Patient', old)) ?? patient;
   const state = known === undefined ? 'new' : old === undefined ? 'known' : 'merged';
   const before = itemsOf(record.content['identifier']);
   const foreign = new Set([...resolution.foreign, ...repeated]);
-  describe({ segments, action, record, state, numbers, foreign }, identity);
+  describe({ segments, action, record, state, identifiers, foreign }, identity);
   if (record !== patient) keepAsOld(patient, itemsOf(record.content['identifier']), before, identity);
   if (action === 'not-moved') noteNotMoved(segments, isExternal, patient, person, identity);
 
-  const survivor = { survivor: patient, person, current: record === patient ? numbers : [] };
+  const survivor = { survivor: patient, person, current: record === patient ? identifiers : [] };
   const merges = merge === undefined ? [] : mergeAway(merge, isExternal, survivor, identity);
   if (merges === undefined) return undefined;
   const aliases = resolution.proposed.map((alias) => ({ ...alias, isTaught: false }));
@@ -147,15 +147,22 @@ function byPid(
 
 /** Of any other message the order of PID-3 counts, and all that is known. */
 function choiceOf(
-  { numbers, person }: Said,
+  { identifiers, person }: SentPatient,
   merge: Segment | undefined,
   isExternal: boolean,
-  identity: IdentityContext,
+  identity: PatientContext,
 ): SurvivorChoice {
   const found = identity.found();
-  if (merge === undefined) return { numbers, asked: numbers, known: found.known, repeated: new Set() };
-  const mrgNumbers = numbersOfMrg(merge, isExternal, identity);
-  return chooseSurvivor({ ...found, numbers, mrgNumbers, person, names: namesOfField(merge, 7), at: locate(merge, 1) });
+  if (merge === undefined) return { identifiers, asked: identifiers, stored: found.stored, repeated: new Set() };
+  const mrgIdentifiers = identifiersOfMrg(merge, isExternal, identity);
+  return chooseSurvivor({
+    ...found,
+    identifiers,
+    mrgIdentifiers,
+    person,
+    names: namesOfField(merge, 7),
+    at: locate(merge, 1),
+  });
 }
 
 interface Description {
@@ -164,18 +171,21 @@ interface Description {
   readonly record: Draft;
   /** `merged`: the record is one that was merged away, and stays inactive. */
   readonly state: 'new' | 'known' | 'merged';
-  readonly numbers: readonly ReadNumber[];
-  readonly foreign: Told['foreign'];
+  readonly identifiers: readonly ReadIdentifier[];
+  readonly foreign: Resolved['foreign'];
 }
 
 /** What the message says of the person goes to the record of the number. */
-function describe({ segments, action, record, state, numbers, foreign }: Description, identity: IdentityContext): void {
+function describe(
+  { segments, action, record, state, identifiers, foreign }: Description,
+  identity: PatientContext,
+): void {
   const { drafts, context, clock } = identity;
   const { pid, timing } = segments;
   const isDescribed = action !== 'deactivate' && (state === 'new' || action !== 'ensure');
   const contributions = demographics(segments, foreign, identity);
   // What a result or a document says of its patient is the least that is known: it fills what nobody has said.
-  const order = action === 'ensure' ? clock.lowOrderOf(timing) : clock.orderOf(timing);
+  const precedence = action === 'ensure' ? clock.lowPrecedenceOf(timing) : clock.precedenceOf(timing);
   if (isDescribed && state === 'merged') {
     const message =
       'the number is that of a record that was merged into another: what is said of the person stays there';
@@ -183,15 +193,17 @@ function describe({ segments, action, record, state, numbers, foreign }: Descrip
   }
   const isActive = state === 'merged' || action === 'retain' ? [] : [fixed('active', action !== 'deactivate')];
   // Of a person that is deleted only the numbers, so that what comes late does not bring the person back.
-  const identifiers = contributions.filter(({ element }) => element === 'identifier');
-  const applied = [...isActive, ...(action === 'deactivate' ? identifiers : contributions)];
-  if (drafts.apply(record, applied, order).isStale && action !== 'ensure') noteStale(pid, context);
+  const onlyIdentifiers = contributions.filter(({ element }) => element === 'identifier');
+  const applied = [...isActive, ...(action === 'deactivate' ? onlyIdentifiers : contributions)];
+  if (drafts.apply(record, applied, precedence).isStale && action !== 'ensure') noteStale(pid, context);
 
-  const leading = leadingOf(numbers);
-  const own = numbers.filter((number) => !foreign.has(number) && (isDescribed || number.isAlternate !== true));
+  const leading = leadingOf(identifiers);
+  const own = identifiers.filter(
+    (identifier) => !foreign.has(identifier) && (isDescribed || identifier.isAlternate !== true),
+  );
   drafts.teach(
     record,
-    own.flatMap((number) => rowsOf(number, number === leading)),
+    own.flatMap((identifier) => rowsOf(identifier, identifier === leading)),
   );
 }
 
@@ -201,7 +213,7 @@ function noteNotMoved(
   isExternal: boolean,
   patient: Draft,
   person: Person,
-  identity: IdentityContext,
+  identity: PatientContext,
 ): void {
   const { context } = identity;
   const message = 'what was to be moved from the patient of MRG to that of PID stays where it is';
@@ -209,8 +221,8 @@ function noteNotMoved(
   const from =
     mrg === undefined
       ? undefined
-      : losersOf(mrg, numbersOfMrg(mrg, isExternal, identity), patient.id, person, identity);
-  const others = from?.kind === 'told' ? from.losers : [];
+      : mergedPatientsOf(mrg, identifiersOfMrg(mrg, isExternal, identity), patient.id, person, identity);
+  const others = from?.kind === 'resolved' ? from.losers : [];
   const about = context.messageId;
   if (others.length === 0)
     context.attend({ kind: 'not-moved', patients: [patient.id], about, detail: { to: patient.id } });
@@ -221,29 +233,29 @@ function noteNotMoved(
 
 function demographics(
   { pid, more }: PatientSegments,
-  foreign: Told['foreign'],
-  { context }: IdentityContext,
+  foreign: Resolved['foreign'],
+  { context }: PatientContext,
 ): Contribution[] {
-  const said = PATIENT_SEGMENTS.flatMap(({ name, contributions }) => {
+  const sent = PATIENT_SEGMENTS.flatMap(({ name, contributions }) => {
     const segments = [pid, ...more].filter(({ id }) => id === name);
     return segments.length === 0 ? [] : contributions(segments, context);
   });
-  return said.map((contribution) => {
+  return sent.map((contribution) => {
     if (contribution.element !== 'identifier' || !Array.isArray(contribution.value)) return contribution;
     const isForeign = (item: Json): boolean =>
-      isJsonObject(item) && [...foreign].some((number) => isItemOf(item, number));
+      isJsonObject(item) && [...foreign].some((identifier) => isItemOf(item, identifier));
     return { ...contribution, value: contribution.value.filter((item) => !isForeign(item)) };
   });
 }
 
 /** A number that was only listed is taken away from whom it was listed with. */
-function move(moved: readonly MovedNumber[], { drafts }: IdentityContext): void {
-  for (const number of moved) {
-    const from = drafts.byId('Patient', number.patient);
+function move(moved: readonly MovedIdentifier[], { drafts }: PatientContext): void {
+  for (const identifier of moved) {
+    const from = drafts.byId('Patient', identifier.patient);
     if (from === undefined) continue;
-    drafts.forget(from, number);
-    const domain = { id: number.domain, ids: [number.domain], isAssumed: true };
-    const gone = { value: number.value, domain, identifies: true, type: '', at: '' };
+    drafts.forget(from, identifier);
+    const domain = { id: identifier.domain, ids: [identifier.domain], isAssumed: true };
+    const gone = { value: identifier.value, domain, identifies: true, type: '', at: '' };
     drafts.identifiers(from, (items) => items.filter((item) => !isItemOf(item, gone)));
   }
 }
@@ -259,7 +271,7 @@ const WHY_DUPLICATES: ReadonlySet<string> = new Set([
 function attendDuplicates(
   { duplicates: ids, findings }: Pick<Resolution, 'duplicates' | 'findings'>,
   patient: string | undefined,
-  { context }: IdentityContext,
+  { context }: PatientContext,
 ): void {
   const [first, ...others] = ids;
   const of = patient ?? first;

@@ -18,7 +18,7 @@ export interface Person {
 }
 
 /** A chart: what it says now, and every family name and birth date that it has ever had. */
-export interface ChartPerson extends Person {
+export interface StoredPerson extends Person {
   readonly pastNames: readonly PersonName[];
   readonly pastBirthDates: readonly string[];
 }
@@ -71,18 +71,18 @@ export type GivenNames = 'full' | 'short';
 /** @param placeholders the site's own birth dates that mean nothing */
 export function agree(
   sent: Person,
-  chart: Person,
+  stored: Person,
   placeholders: ReadonlySet<string>,
   givenNames: GivenNames = 'full',
 ): boolean {
   const sentDate = knownDate(sent.birthDate, placeholders);
-  if (sentDate === undefined || sentDate !== knownDate(chart.birthDate, placeholders)) return false;
-  const [order, otherOrder] = [birthOrderOf(sent), birthOrderOf(chart)];
-  if (differ(sexOf(sent), sexOf(chart)) || differ(order, otherOrder)) return false;
+  if (sentDate === undefined || sentDate !== knownDate(stored.birthDate, placeholders)) return false;
+  const [order, otherOrder] = [birthOrderOf(sent), birthOrderOf(stored)];
+  if (differ(sexOf(sent), sexOf(stored)) || differ(order, otherOrder)) return false;
   // Twins have equal provisional names: only their order tells them apart.
   const mayBeTwin = order === undefined || otherOrder === undefined;
   const isUsable = (name: PersonName): boolean => !mayBeTwin || !comparable(name).isProvisional;
-  const names = chart.names.filter(isUsable);
+  const names = stored.names.filter(isUsable);
   return sent.names.filter(isUsable).some((a) => names.some((b) => isSameName(a, b, givenNames)));
 }
 
@@ -94,19 +94,19 @@ export function agree(
  */
 export function fit(
   sent: Person,
-  chart: ChartPerson,
+  stored: StoredPerson,
   placeholders: ReadonlySet<string>,
 ): 'fits' | 'doubtful' | 'contradicts' {
   const sentDate = knownDate(sent.birthDate, placeholders);
-  const dates = [chart.birthDate, ...chart.pastBirthDates].flatMap((date) => knownDate(date, placeholders) ?? []);
+  const dates = [stored.birthDate, ...stored.pastBirthDates].flatMap((date) => knownDate(date, placeholders) ?? []);
   const isOtherDate = sentDate !== undefined && dates.length > 0 && !dates.includes(sentDate);
   if (isOtherDate && dates.every((date) => yearsBetween(date, sentDate) > MAX_PLAUSIBLE_CORRECTION_YEARS))
     return 'contradicts';
-  const names = [...chart.names, ...chart.pastNames];
+  const names = [...stored.names, ...stored.pastNames];
   const isOtherFamily = isNoneOf(sent.names.filter(hasFamily), names.filter(hasFamily), isSameFamily);
   if (isOtherDate && isOtherFamily) return 'contradicts';
   const isOtherGiven = isNoneOf(sent.names, names, mayHaveSameGiven);
-  const differences = [isOtherDate, isOtherFamily, isOtherGiven, differ(bornAs(sent), bornAs(chart))].filter(Boolean);
+  const differences = [isOtherDate, isOtherFamily, isOtherGiven, differ(bornAs(sent), bornAs(stored))].filter(Boolean);
   return differences.length > 2 ? 'contradicts' : differences.length === 2 ? 'doubtful' : 'fits';
 }
 
@@ -133,8 +133,8 @@ const bornAs = ({ sex }: Person): string | undefined => (sex === 'male' || sex =
  * Whether a name is that of somebody else than the chart's person: another family name, or another first given name. What
  * either does not say, or says as a placeholder or provisional name, differs in nothing.
  */
-export function isOtherName(name: PersonName, chart: ChartPerson): boolean {
-  const names = [...chart.names, ...chart.pastNames].filter(hasFamily);
+export function isOtherName(name: PersonName, stored: StoredPerson): boolean {
+  const names = [...stored.names, ...stored.pastNames].filter(hasFamily);
   const mayBeSame = (other: PersonName): boolean =>
     isSameFamily(name, other) &&
     (comparable(name).isProvisional || comparable(other).isProvisional || hasSameGiven(name, other, 'short') !== false);

@@ -2,12 +2,12 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
-import type { IdentityContext } from './patient-context.ts';
-import { losersOf, markOld, numbersOfMrg } from './merge.ts';
+import type { PatientContext } from './patient-context.ts';
+import { mergedPatientsOf, markOld, identifiersOfMrg } from './merge.ts';
 import { isSamePerson } from './resolve-merged.ts';
 import { holdersOf } from './resolve.ts';
 import type { Person } from './person.ts';
-import { isSame, leadingOf, rowsOf, type ReadNumber } from './sent-identifiers.ts';
+import { isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 
 export type Renumbering =
   /** The patient of the old number, who gets the new one too. */
@@ -23,24 +23,24 @@ export type Renumbering =
 export function renumbering(
   mrg: Segment,
   isExternal: boolean,
-  numbers: readonly ReadNumber[],
+  identifiers: readonly ReadIdentifier[],
   person: Person,
-  identity: IdentityContext,
+  identity: PatientContext,
 ): Renumbering {
   const { drafts, context } = identity;
-  const old = losersOf(mrg, numbersOfMrg(mrg, isExternal, identity), '', person, identity);
+  const old = mergedPatientsOf(mrg, identifiersOfMrg(mrg, isExternal, identity), '', person, identity);
   if (old.kind === 'refused') {
     for (const finding of old.findings) context.report(finding);
     return { kind: 'refused' };
   }
   const [id] = old.losers;
   const patient = id === undefined ? undefined : drafts.byId('Patient', id);
-  const leading = leadingOf(numbers);
+  const leading = leadingOf(identifiers);
   if (patient === undefined || leading === undefined) return { kind: 'by-pid' };
 
   const found = identity.found();
   const holders = holdersOf(leading, found).map(
-    (holder) => found.charts.get(holder.patient)?.survivor ?? holder.patient,
+    (holder) => found.patients.get(holder.patient)?.survivor ?? holder.patient,
   );
   const others = [...new Set(holders)].filter((holder) => holder !== patient.id);
   const [other] = others;
@@ -59,15 +59,15 @@ export function retireNumbers(
   mrg: Segment,
   isExternal: boolean,
   patient: Draft,
-  current: readonly ReadNumber[],
-  identity: IdentityContext,
+  current: readonly ReadIdentifier[],
+  identity: PatientContext,
 ): void {
-  const old = numbersOfMrg(mrg, isExternal, identity).filter(
-    (number) => !current.some((other) => isSame(other, number)),
+  const old = identifiersOfMrg(mrg, isExternal, identity).filter(
+    (identifier) => !current.some((other) => isSame(other, identifier)),
   );
   identity.drafts.teach(
     patient,
-    old.flatMap((number) => rowsOf(number, true)),
+    old.flatMap((identifier) => rowsOf(identifier, true)),
   );
   markOld(patient, old, current, identity);
 }

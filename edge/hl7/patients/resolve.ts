@@ -8,10 +8,10 @@ import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { isBareName, nameOfDomain } from '../../store/patient-identity.ts';
 import type { IdentityCheck } from '../../store/sender-choice.ts';
 import { aliasKey, type Domain, type Taught } from '../mapping/assigning-authority.ts';
-import { agree, fit, type ChartPerson, type GivenNames, type Person } from './person.ts';
+import { agree, fit, type StoredPerson, type GivenNames, type Person } from './person.ts';
 
 /** A number of PID-3 or MRG-1. */
-export interface SentNumber {
+export interface SentIdentifier {
   readonly value: string;
   readonly domain: Domain;
   /** By its type; see `numbers.ts`. */
@@ -25,7 +25,7 @@ export interface SentNumber {
 }
 
 /** A number that a chart has. */
-export interface KnownNumber {
+export interface StoredIdentifier {
   readonly patient: string;
   readonly domain: string;
   readonly value: string;
@@ -35,19 +35,19 @@ export interface KnownNumber {
   readonly isAssumed: boolean;
 }
 
-export interface Chart {
+export interface StoredPatient {
   readonly id: string;
   /** The chart it was merged into, at the end of the chain; its own id when it was not. */
   readonly survivor: string;
-  readonly person: ChartPerson;
+  readonly person: StoredPerson;
 }
 
 export interface ResolveRequest {
   /** In the order of the field, placeholders left out. */
-  readonly numbers: readonly SentNumber[];
+  readonly identifiers: readonly SentIdentifier[];
   readonly person: Person;
-  readonly known: readonly KnownNumber[];
-  readonly charts: ReadonlyMap<string, Chart>;
+  readonly stored: readonly StoredIdentifier[];
+  readonly patients: ReadonlyMap<string, StoredPatient>;
   /** An admission describes a patient; a result or a document is about one. */
   readonly isAdmission: boolean;
   /** What is done with a message that contradicts the chart: `hl7IdentityCheck` of the key. */
@@ -61,7 +61,7 @@ export interface ResolveRequest {
 }
 
 /** A number that a message only listed before, and that is now the leading one of another patient. */
-export interface MovedNumber {
+export interface MovedIdentifier {
   readonly patient: string;
   readonly domain: string;
   readonly value: string;
@@ -72,8 +72,8 @@ interface Judged {
   /** Charts that may be of the same person. */
   readonly duplicates: readonly string[];
   /** Numbers that are another patient's: they are not copied. */
-  readonly foreign: ReadonlySet<SentNumber>;
-  readonly moved: readonly MovedNumber[];
+  readonly foreign: ReadonlySet<SentIdentifier>;
+  readonly moved: readonly MovedIdentifier[];
   /** Namespaces that may stand for a URI, for the administrator to decide. */
   readonly proposed: readonly Taught[];
 }
@@ -87,7 +87,7 @@ export type Resolution =
        * The number is that of a chart that was merged away: what is said of the person goes there. It is `patient` too
        * where the message cannot be about the survivor: somebody else has got the number.
        */
-      readonly oldChart: string | undefined;
+      readonly oldRecord: string | undefined;
     } & Judged)
   | ({ readonly kind: 'new' } & Judged)
   | {
@@ -107,48 +107,48 @@ const finding = (severity: 'E' | 'W', at: string, message: string, reason: Error
 
 /** The patient of a PID. A result creates its patient too: what it says of the person is all that is known. */
 export function resolve(request: ResolveRequest): Resolution {
-  const { numbers } = request;
-  const identifying = numbers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
+  const { identifiers } = request;
+  const identifying = identifiers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
   const [leading] = identifying;
-  if (leading === undefined) return byOtherNumbers(request);
+  if (leading === undefined) return byOtherIdentifiers(request);
 
   const holders = holdersOf(leading, request);
   const led = survivors(
     holders.filter(({ led }) => led),
     request,
   );
-  if (led.length > 0) return byLeadingNumber(leading, led, request);
+  if (led.length > 0) return byLeadingIdentifier(leading, led, request);
 
   const listed = survivors(holders, request);
   const agreeing = listed.filter((id) => agrees(id, request));
   if (agreeing.length > 1) return refusedAsAmbiguous(leading, agreeing);
   const moved = holders
-    .filter((number) => !agreeing.includes(survivorOf(number.patient, request)))
+    .filter((identifier) => !agreeing.includes(survivorOf(identifier.patient, request)))
     .map(({ patient, domain, value }) => ({ patient, domain, value }));
   const [byListed] = agreeing;
   if (byListed !== undefined) return found(byListed, leading, holders, request, { moved });
 
   // Found through a later repetition: only where the person agrees.
-  const others = numbers.filter((number) => number.identifies && number !== leading);
-  const through = others.flatMap((number) => holdersOf(number, request));
+  const others = identifiers.filter((identifier) => identifier.identifies && identifier !== leading);
+  const through = others.flatMap((identifier) => holdersOf(identifier, request));
   const [later] = survivors(through, request).filter((id) => agrees(id, request));
   if (later !== undefined) return found(later, leading, through, request, { moved });
 
-  const elsewhere = identifying.flatMap((number) => sameValueElsewhere(number, request));
+  const elsewhere = identifying.flatMap((identifier) => sameValueElsewhere(identifier, request));
   const likely = survivors(
-    elsewhere.map(({ known }) => known),
+    elsewhere.map(({ stored }) => stored),
     request,
   );
   const [only, ...more] = likely;
   const isByLeading = elsewhere.some(
-    ({ sent, known }) => sent === leading && survivorOf(known.patient, request) === only,
+    ({ sent, stored }) => sent === leading && survivorOf(stored.patient, request) === only,
   );
   const givenNames = isByLeading ? 'short' : 'full';
   if (moved.length === 0 && only !== undefined && more.length === 0 && agrees(only, request, givenNames)) {
     const message = 'the domain of the number is not certain: the patient was told by name and birth date';
     const told = finding('W', leading.at, message, 'domain-assumed');
-    const proposed = elsewhere.flatMap(({ sent, known }) =>
-      sent.domain.isAssumed || known.isAssumed ? [] : (aliasOf(sent.domain.id, known.domain) ?? []),
+    const proposed = elsewhere.flatMap(({ sent, stored }) =>
+      sent.domain.isAssumed || stored.isAssumed ? [] : (aliasOf(sent.domain.id, stored.domain) ?? []),
     );
     return found(only, leading, [], request, { findings: [told], proposed });
   }
@@ -156,15 +156,15 @@ export function resolve(request: ResolveRequest): Resolution {
 }
 
 /** None of the numbers identifies: a chart that has one of them and agrees, else a new one for an admission. */
-function byOtherNumbers(request: ResolveRequest): Resolution {
+function byOtherIdentifiers(request: ResolveRequest): Resolution {
   const { isAdmission } = request;
-  const numbers = request.numbers.filter(({ isAlternate }) => isAlternate !== true);
-  const [first] = numbers;
-  const holders = numbers.flatMap((number) => holdersOf(number, request));
+  const identifiers = request.identifiers.filter(({ isAlternate }) => isAlternate !== true);
+  const [first] = identifiers;
+  const holders = identifiers.flatMap((identifier) => holdersOf(identifier, request));
   const [only, ...more] = survivors(holders, request).filter((id) => agrees(id, request));
   if (first !== undefined && only !== undefined && more.length > 0) return refusedAsAmbiguous(first, [only, ...more]);
   if (only !== undefined)
-    return { kind: 'known', patient: only, oldChart: oldChartOf(only, holders, request), ...PLAIN };
+    return { kind: 'known', patient: only, oldRecord: oldRecordOf(only, holders, request), ...PLAIN };
   if (isAdmission) return { kind: 'new', ...PLAIN };
   const message = 'none of the numbers of PID-3 identifies a patient, and none agrees with one that is known';
   const refusal = finding('E', first?.at ?? 'PID^1^3', message, 'no-identifying-number');
@@ -174,12 +174,12 @@ function byOtherNumbers(request: ResolveRequest): Resolution {
 const PLAIN: Judged = { findings: [], duplicates: [], foreign: new Set(), moved: [], proposed: [] };
 
 /** Charts that the leading number leads to. FHIR clients may give one number to several. */
-function byLeadingNumber(leading: SentNumber, led: readonly string[], request: ResolveRequest): Resolution {
+function byLeadingIdentifier(leading: SentIdentifier, led: readonly string[], request: ResolveRequest): Resolution {
   const [only, ...more] = led;
   if (only !== undefined && more.length === 0) {
-    const isGuess = holdersOf(leading, request).some(({ isAssumed }) => isAssumed !== leading.domain.isAssumed);
+    const isAssumedOnce = holdersOf(leading, request).some(({ isAssumed }) => isAssumed !== leading.domain.isAssumed);
     // The same value, but one side only assumes whose: another person's, where the two contradict.
-    if (isGuess && contradicts(only, request)) return unknown(leading, [only], [], request);
+    if (isAssumedOnce && contradicts(only, request)) return unknown(leading, [only], [], request);
     return found(only, leading, holdersOf(leading, request), request, {});
   }
   const agreeing = led.filter((id) => agrees(id, request));
@@ -194,25 +194,29 @@ function byLeadingNumber(leading: SentNumber, led: readonly string[], request: R
 /** The chart is found: does the person fit, and whose are the other numbers? */
 function found(
   patient: string,
-  leading: SentNumber,
-  through: readonly KnownNumber[],
+  leading: SentIdentifier,
+  through: readonly StoredIdentifier[],
   request: ResolveRequest,
   extra: Partial<Judged>,
 ): Resolution {
   const { findings = [], duplicates = [], moved = [], proposed = [] } = extra;
-  const oldChart = oldChartOf(patient, through, request);
+  const oldRecord = oldRecordOf(patient, through, request);
   const differs = differenceFrom(patient, leading, request);
   if (differs?.severity === 'E') return { kind: 'refused', findings: [...findings, differs], duplicates: [] };
-  const foreign = foreignNumbers(patient, leading, request);
+  const foreign = foreignIdentifiers(patient, leading, request);
   const copied = [...foreign].filter(([{ isAlternate }]) => isAlternate !== true);
   const several = copied.map(([{ at }]) => identifiersOfSeveral(at));
   return {
     kind: 'known',
-    patient: oldChart !== undefined && contradicts(patient, request) ? oldChart : patient,
-    oldChart,
+    patient: oldRecord !== undefined && contradicts(patient, request) ? oldRecord : patient,
+    oldRecord,
     findings: [...findings, ...several, ...(differs === undefined ? [] : [differs])],
     duplicates: [
-      ...new Set([...duplicates, ...copied.flatMap(([, owners]) => owners), ...moved.map((number) => number.patient)]),
+      ...new Set([
+        ...duplicates,
+        ...copied.flatMap(([, owners]) => owners),
+        ...moved.map((identifier) => identifier.patient),
+      ]),
     ],
     foreign: new Set(foreign.keys()),
     moved,
@@ -221,16 +225,20 @@ function found(
 }
 
 /** The chart that was merged into the patient and has the number. */
-const oldChartOf = (patient: string, through: readonly KnownNumber[], request: ResolveRequest): string | undefined =>
-  through.map((number) => number.patient).find((id) => id !== patient && survivorOf(id, request) === patient);
+const oldRecordOf = (
+  patient: string,
+  through: readonly StoredIdentifier[],
+  request: ResolveRequest,
+): string | undefined =>
+  through.map((identifier) => identifier.patient).find((id) => id !== patient && survivorOf(id, request) === patient);
 
 function unknown(
-  leading: SentNumber,
+  leading: SentIdentifier,
   likely: readonly string[],
-  moved: readonly MovedNumber[],
+  moved: readonly MovedIdentifier[],
   request: ResolveRequest,
 ): Resolution {
-  const foreign = foreignNumbers(undefined, leading, request);
+  const foreign = foreignIdentifiers(undefined, leading, request);
   const copied = [...foreign].filter(([{ isAlternate }]) => isAlternate !== true);
   const several = copied.map(([{ at }]) => identifiersOfSeveral(at));
   return {
@@ -244,21 +252,21 @@ function unknown(
 }
 
 /** Identifying numbers of the message, but for the leading one, that only other patients have. */
-function foreignNumbers(
+function foreignIdentifiers(
   patient: string | undefined,
-  leading: SentNumber,
+  leading: SentIdentifier,
   request: ResolveRequest,
-): Map<SentNumber, readonly string[]> {
-  const found = request.numbers.flatMap((number): [SentNumber, readonly string[]][] => {
-    if (!number.identifies || number === leading) return [];
-    const owners = survivors(holdersOf(number, request), request);
-    return owners.length === 0 || (patient !== undefined && owners.includes(patient)) ? [] : [[number, owners]];
+): Map<SentIdentifier, readonly string[]> {
+  const found = request.identifiers.flatMap((identifier): [SentIdentifier, readonly string[]][] => {
+    if (!identifier.identifies || identifier === leading) return [];
+    const owners = survivors(holdersOf(identifier, request), request);
+    return owners.length === 0 || (patient !== undefined && owners.includes(patient)) ? [] : [[identifier, owners]];
   });
   return new Map(found);
 }
 
 /** The person must fit (a finding), or does (undefined). People are renamed: who only may be somebody else is never refused. */
-function differenceFrom(chart: string, leading: SentNumber, request: ResolveRequest): AckError | undefined {
+function differenceFrom(chart: string, leading: SentIdentifier, request: ResolveRequest): AckError | undefined {
   const { check, isAdmission } = request;
   const found = fitOf(chart, request);
   if (found === 'fits') return undefined;
@@ -271,34 +279,35 @@ function differenceFrom(chart: string, leading: SentNumber, request: ResolveRequ
 }
 
 export const holdersOf = (
-  { value, domain, identifies }: SentNumber,
-  { known }: Pick<ResolveRequest, 'known'>,
-): readonly KnownNumber[] =>
-  known.filter(
-    (number) => number.value === value && domain.ids.includes(number.domain) && number.identifies === identifies,
+  { value, domain, identifies }: SentIdentifier,
+  { stored }: Pick<ResolveRequest, 'stored'>,
+): readonly StoredIdentifier[] =>
+  stored.filter(
+    (identifier) =>
+      identifier.value === value && domain.ids.includes(identifier.domain) && identifier.identifies === identifies,
   );
 
 /** A number of the message and one of a chart: the same value in domains that may be the same, but are not known to be. */
 export interface SameValue {
-  readonly sent: SentNumber;
-  readonly known: KnownNumber;
+  readonly sent: SentIdentifier;
+  readonly stored: StoredIdentifier;
 }
 
 export function sameValueElsewhere(
-  sent: SentNumber,
-  { known, namedUris, rejected }: Pick<ResolveRequest, 'known' | 'namedUris' | 'rejected'>,
+  sent: SentIdentifier,
+  { stored, namedUris, rejected }: Pick<ResolveRequest, 'stored' | 'namedUris' | 'rejected'>,
 ): readonly SameValue[] {
   const { value, domain } = sent;
-  const mayBeSame = (number: KnownNumber): boolean => {
-    if (number.value !== value || !number.identifies || domain.ids.includes(number.domain)) return false;
-    const alias = aliasOf(domain.id, number.domain);
+  const mayBeSame = (identifier: StoredIdentifier): boolean => {
+    if (identifier.value !== value || !identifier.identifies || domain.ids.includes(identifier.domain)) return false;
+    const alias = aliasOf(domain.id, identifier.domain);
     if (alias !== undefined && rejected.has(aliasKey(alias))) return false;
-    if (domain.isAssumed || number.isAssumed) return true;
-    if (isBareName(domain.id) === isBareName(number.domain)) return false;
-    const uri = isBareName(domain.id) ? number.domain : domain.id;
+    if (domain.isAssumed || identifier.isAssumed) return true;
+    if (isBareName(domain.id) === isBareName(identifier.domain)) return false;
+    const uri = isBareName(domain.id) ? identifier.domain : domain.id;
     return !namedUris.has(uri);
   };
-  return known.filter(mayBeSame).map((number) => ({ sent, known: number }));
+  return stored.filter(mayBeSame).map((identifier) => ({ sent, stored: identifier }));
 }
 
 /** What it would mean if the two were one: the namespace of the one stands for the URI of the other. */
@@ -308,25 +317,25 @@ function aliasOf(one: string, other: string): Taught | undefined {
   return namespace === undefined || isBareName(uri) ? undefined : { namespace, uri };
 }
 
-export const survivorOf = (patient: string, { charts }: Pick<ResolveRequest, 'charts'>): string =>
-  charts.get(patient)?.survivor ?? patient;
+export const survivorOf = (patient: string, { patients }: Pick<ResolveRequest, 'patients'>): string =>
+  patients.get(patient)?.survivor ?? patient;
 
-const survivors = (numbers: readonly KnownNumber[], request: ResolveRequest): readonly string[] => [
-  ...new Set(numbers.map(({ patient }) => survivorOf(patient, request))),
+const survivors = (identifiers: readonly StoredIdentifier[], request: ResolveRequest): readonly string[] => [
+  ...new Set(identifiers.map(({ patient }) => survivorOf(patient, request))),
 ];
 
 /** Whether the person of the message agrees with a patient. */
 export function agrees(
   chart: string,
-  { charts, person, placeholderDates }: Pick<ResolveRequest, 'charts' | 'person' | 'placeholderDates'>,
+  { patients, person, placeholderDates }: Pick<ResolveRequest, 'patients' | 'person' | 'placeholderDates'>,
   givenNames: GivenNames = 'full',
 ): boolean {
-  const of = charts.get(chart);
+  const of = patients.get(chart);
   return of !== undefined && agree(person, of.person, placeholderDates, givenNames);
 }
 
-function fitOf(chart: string, { charts, person, placeholderDates }: ResolveRequest): ReturnType<typeof fit> {
-  const of = charts.get(chart);
+function fitOf(chart: string, { patients, person, placeholderDates }: ResolveRequest): ReturnType<typeof fit> {
+  const of = patients.get(chart);
   return of === undefined ? 'fits' : fit(person, of.person, placeholderDates);
 }
 
@@ -338,9 +347,9 @@ const identifiersOfSeveral = (at: string): AckError =>
 const possibleDuplicate = (at: string): AckError =>
   finding('W', at, 'another patient may be the same person: a new one was made', 'possible-duplicate');
 
-function refusedAsAmbiguous({ at, type }: SentNumber, duplicates: readonly string[]): Resolution {
+function refusedAsAmbiguous({ at, type }: SentIdentifier, duplicates: readonly string[]): Resolution {
   // The type is no patient data, and tells the sender which of several is meant.
-  const number = /^[A-Z]{1,5}$/.test(type) ? `the identifier of type ${type}` : 'the identifier';
-  const message = `${number} in PID-3 matches more than one patient, and not just one agrees`;
+  const identifier = /^[A-Z]{1,5}$/.test(type) ? `the identifier of type ${type}` : 'the identifier';
+  const message = `${identifier} in PID-3 matches more than one patient, and not just one agrees`;
   return { kind: 'refused', findings: [finding('E', at, message, 'ambiguous-patient')], duplicates };
 }

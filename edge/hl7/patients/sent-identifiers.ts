@@ -18,10 +18,10 @@ import { designator } from './authorities.ts';
 import { domainOf, uriOfUniversalId, type Authorities } from '../mapping/assigning-authority.ts';
 import { isIdentifyingType, isPlaceholder } from './identifier-rules.ts';
 import type { Person } from './person.ts';
-import type { SentNumber } from './resolve.ts';
+import type { SentIdentifier } from './resolve.ts';
 
 /** What the site says of numbers. */
-export interface NumberRules {
+export interface IdentifierRules {
   /** Types that identify beside those that always do; in capitals. */
   readonly identifyingTypes: ReadonlySet<string>;
   /** Numbers that stand for none; in capitals. */
@@ -31,7 +31,7 @@ export interface NumberRules {
 }
 
 /** A number of the message, and how it is remembered. */
-export interface ReadNumber extends SentNumber {
+export interface ReadIdentifier extends SentIdentifier {
   /** The domain; and the namespace by which it was sent, where the site has given that a URI: it may take it back. */
   readonly storedAs: readonly string[];
 }
@@ -50,21 +50,21 @@ export function valuesOfField(segment: Segment, field: number): string[] {
 const NONE: ReadonlySet<string> = new Set();
 
 /** The numbers of a field without placeholders, each once, in its order. */
-export function numbersOfField(
+export function identifiersOfField(
   segment: Segment,
   field: number,
   authorities: Authorities,
-  rules: NumberRules,
-): ReadNumber[] {
-  const numbers = repetitions(segment, field).flatMap((part) => numberOf(part, authorities, rules) ?? []);
+  rules: IdentifierRules,
+): ReadIdentifier[] {
+  const identifiers = repetitions(segment, field).flatMap((part) => numberOf(part, authorities, rules) ?? []);
   const seen = new Set<string>();
-  return numbers.filter(({ value, domain: { id }, identifies }) => {
+  return identifiers.filter(({ value, domain: { id }, identifies }) => {
     const key = JSON.stringify([value, id, identifies]);
     return !seen.has(key) && seen.add(key);
   });
 }
 
-function numberOf(part: Part, authorities: Authorities, rules: NumberRules): ReadNumber | undefined {
+function numberOf(part: Part, authorities: Authorities, rules: IdentifierRules): ReadIdentifier | undefined {
   const value = textOf(part, 1);
   if (value === undefined || value.length > MAX_VALUE_LENGTH || isPlaceholder(value, rules.placeholders))
     return undefined;
@@ -85,21 +85,21 @@ function numberOf(part: Part, authorities: Authorities, rules: NumberRules): Rea
 }
 
 /** The first identifying number of PID-3. */
-export const leadingOf = (numbers: readonly ReadNumber[]): ReadNumber | undefined =>
-  numbers.find(({ identifies, isAlternate }) => identifies && isAlternate !== true);
+export const leadingOf = (identifiers: readonly ReadIdentifier[]): ReadIdentifier | undefined =>
+  identifiers.find(({ identifies, isAlternate }) => identifies && isAlternate !== true);
 
 /** @param led whether the number is the leading one of PID-3 */
-export const rowsOf = ({ storedAs, value, type, domain }: ReadNumber, led: boolean): NumberRow[] =>
+export const rowsOf = ({ storedAs, value, type, domain }: ReadIdentifier, led: boolean): NumberRow[] =>
   storedAs.map((id) => [id, value, type, led, domain.isAssumed]);
 
 /** Whether an Identifier of a chart is this number. */
-export function isItemOf(item: JsonObject, { value, domain }: SentNumber): boolean {
+export function isItemOf(item: JsonObject, { value, domain }: SentIdentifier): boolean {
   if (item['value'] !== value) return false;
   const stored = domainOfIdentifier(item);
   return domain.ids.includes(stored) || (domain.isAssumed && stored === bareNameDomain(''));
 }
 
-export const isSame = (a: ReadNumber, b: ReadNumber): boolean =>
+export const isSame = (a: ReadIdentifier, b: ReadIdentifier): boolean =>
   a.value === b.value && a.domain.ids.includes(b.domain.id);
 
 /** The person that a PID describes; what cannot be read says nothing. */

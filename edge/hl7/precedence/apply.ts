@@ -8,7 +8,7 @@ import type { Contribution } from './contribution.ts';
 import { readElement, setOrDelete, writeElement } from './element.ts';
 import { changeIdentifiers } from './identifiers.ts';
 import { changeList, isList } from './list.ts';
-import { asDefault, isSameTime, type Order } from './precedence.ts';
+import { asDefault, isSameTime, type Precedence } from './precedence.ts';
 import { later, stampOf, type Register, type Remembered } from './registers.ts';
 import {
   elementsOf,
@@ -24,7 +24,7 @@ import {
   type Withdrawal,
 } from './stated-value.ts';
 
-export interface Said extends Recorded {
+export interface Applied extends Recorded {
   /** Something that would have changed the resource was left out, because something newer is known. */
   readonly isStale: boolean;
   /** A withdrawal hides a statement of its own time. */
@@ -42,26 +42,26 @@ export interface Whose {
 }
 
 /** @param content of the resource; not altered */
-export function applyInOrder(
+export function applyStatement(
   content: JsonObject,
   remembered: Remembered,
   contributions: readonly Contribution[],
-  order: Order,
+  precedence: Precedence,
   { isPatient, names, isWithdrawal = false }: Whose,
-): Said {
+): Applied {
   const next = { ...content };
   const registers = new Map(remembered.registers);
   const state: Remembered = { ...remembered, registers };
-  const before = registers.get(WITHDRAWN)?.order ?? '';
-  const isNewest = isWithdrawal && order >= before;
-  if (isNewest) registers.set(WITHDRAWN, { order, held: null });
+  const before = registers.get(WITHDRAWN)?.precedence ?? '';
+  const isNewest = isWithdrawal && precedence >= before;
+  if (isNewest) registers.set(WITHDRAWN, { precedence, held: null });
   const isStatus = ({ element, isDefault }: Contribution): boolean => element === 'status' && isDefault !== true;
   const isAnswer = !isWithdrawal && contributions.some(isStatus);
-  const withdrawal = isPatient ? undefined : withdrawalOf([registers], isAnswer ? order : '');
+  const withdrawal = isPatient ? undefined : withdrawalOf([registers], isAnswer ? precedence : '');
 
   const said = byElement(contributions);
   // A withdrawal hides all that is older, and the status after it hides what the withdrawal stated itself.
-  const isHiding = isNewest || (isAnswer && before !== '' && !isHidden(order, before));
+  const isHiding = isNewest || (isAnswer && before !== '' && !isHidden(precedence, before));
   const hiding = isHiding ? elementsOf({ content, remembered }) : [];
   let isStale = false;
   for (const element of new Set([...said.keys(), ...hiding])) {
@@ -69,12 +69,12 @@ export function applyInOrder(
     const list = Array.isArray(stored) ? stored : [];
     const stated = said.get(element) ?? [];
     if (isPatient && element === 'identifier' && stated.every(({ adds }) => adds !== true)) {
-      const change = changeIdentifiers(list, state, stated, order, names);
+      const change = changeIdentifiers(list, state, stated, precedence, names);
       registers.clear();
       for (const [name, register] of change.registers) registers.set(name, register);
       setOrDelete(next, element, change.items);
     } else if (isPatient && isList(element)) {
-      const change = changeList(list, state, element, stated, order);
+      const change = changeList(list, state, element, stated, precedence);
       for (const [name, register] of change.registers) registers.set(name, register);
       setOrDelete(next, element, change.items);
       isStale ||= change.isStale;
@@ -82,12 +82,13 @@ export function applyInOrder(
       for (const { adds, value } of stated) if (adds === true) setOrDelete(next, element, union(next[element], value));
       const values = lastOf(stated.filter(({ adds }) => adds !== true));
       isStale =
-        changeElement({ content: next, remembered: state }, registers, values, element, order, withdrawal) || isStale;
+        changeElement({ content: next, remembered: state }, registers, values, element, precedence, withdrawal) ||
+        isStale;
     }
   }
   const isTied = isNewest
-    ? hidesOwnTime([remembered.registers], order)
-    : !isWithdrawal && isHidden(order, before) && isSameTime(order, before);
+    ? hidesOwnTime([remembered.registers], precedence)
+    : !isWithdrawal && isHidden(precedence, before) && isSameTime(precedence, before);
   return { content: settled(next, state, isPatient), remembered: state, isStale, isTied };
 }
 
@@ -110,10 +111,13 @@ function changeElement(
   registers: Map<string, Register>,
   said: readonly Contribution[],
   element: string,
-  order: Order,
+  precedence: Precedence,
   withdrawal: Withdrawal | undefined,
 ): boolean {
-  const values = said.map(({ value, isDefault }) => ({ order: isDefault === true ? asDefault(order) : order, value }));
+  const values = said.map(({ value, isDefault }) => ({
+    precedence: isDefault === true ? asDefault(precedence) : precedence,
+    value,
+  }));
   const stored = statedIn(record, element);
   const resolved = resolve(element, [stored.counting, stored.waiting, ...values], withdrawal);
   settle(record.content, registers, element, stored.counting, resolved);
@@ -149,16 +153,16 @@ export function union(stored: Json | undefined, sent: Json): Json[] {
  *
  * @param order of the message that says so; a FHIR client may set it right after that
  */
-export function supersede(content: JsonObject, remembered: Remembered, order: Order): Said {
+export function supersede(content: JsonObject, remembered: Remembered, precedence: Precedence): Applied {
   const registers = new Map(remembered.registers);
-  registers.set(REPLACED, { order: later(order, registers.get(REPLACED)?.order ?? ''), held: null });
+  registers.set(REPLACED, { precedence: later(precedence, registers.get(REPLACED)?.precedence ?? ''), held: null });
   const state = { ...remembered, registers };
   return { content: settled({ ...content }, state, false), remembered: state, isStale: false, isTied: false };
 }
 
 /** What follows from other elements, whichever was said first. Alters and returns `content`. */
 export function settled(content: JsonObject, remembered: Remembered, isPatient: boolean): JsonObject {
-  const replaced = remembered.registers.get(REPLACED)?.order;
+  const replaced = remembered.registers.get(REPLACED)?.precedence;
   if (replaced !== undefined && replaced >= stampOf(remembered, 'status') && content['status'] !== 'entered-in-error') {
     content['status'] = 'superseded';
     delete content['_status'];

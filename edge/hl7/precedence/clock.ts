@@ -5,7 +5,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import { fhirDateTime, readTimestamp, type Timestamp, type ZoneFallback } from '../../../shared/hl7/time.ts';
 import { offsetsInZone } from '../../../shared/hl7/zone.ts';
-import { MAX_RANK, orderOf, timeOfId, type Order } from './precedence.ts';
+import { MAX_RANK, precedenceOf, timeOfId, type Precedence } from './precedence.ts';
 import { PLAIN_STANDING, type Standing } from './standing.ts';
 
 /** What of a statement its order rests on. */
@@ -20,9 +20,9 @@ export const timed = (...times: readonly (string | undefined)[]): Timing => ({ t
 
 export interface MessageClock {
   /** The order of a statement of this message. */
-  readonly orderOf: (timing: Timing) => Order;
+  readonly precedenceOf: (timing: Timing) => Precedence;
   /** The same, but below all that is not said so. */
-  readonly lowOrderOf: (timing: Timing) => Order;
+  readonly lowPrecedenceOf: (timing: Timing) => Precedence;
 }
 
 /** Whose clock is further ahead is wrong. */
@@ -35,20 +35,20 @@ const MAX_AHEAD_MS = 15 * 60_000;
 export function clockOf(messageId: string, sent: string | undefined, zone: ZoneFallback): MessageClock {
   const receivedMs = timeOfId(messageId);
   const sentMs = instantMs(sent, zone, receivedMs) ?? receivedMs;
-  const order = ({ times, standing }: Timing, precedence: 0 | 1): Order => {
+  const precedence = ({ times, standing }: Timing, tier: 0 | 1): Precedence => {
     const known = times.map((time) => instantMs(time, zone, receivedMs)).find((ms) => ms !== undefined);
-    return orderOf({ precedence, timeMs: known ?? sentMs, rank: standing.rank, sentMs, messageId });
+    return precedenceOf({ tier, timeMs: known ?? sentMs, rank: standing.rank, sentMs, messageId });
   };
   return {
-    orderOf: (timing) => order(timing, timing.standing.isFinal ? 1 : 0),
-    lowOrderOf: (timing) => order(timing, 0),
+    precedenceOf: (timing) => precedence(timing, timing.standing.isFinal ? 1 : 0),
+    lowPrecedenceOf: (timing) => precedence(timing, 0),
   };
 }
 
 /** Whatever the message says of its times: an administrator says that it holds now. What it says in passing stays the least. */
-export function clockOfNow(messageId: string, nowMs: number, { lowOrderOf }: MessageClock): MessageClock {
-  const now = orderOf({ precedence: 1, timeMs: nowMs, rank: MAX_RANK, sentMs: nowMs, messageId });
-  return { orderOf: () => now, lowOrderOf };
+export function clockOfNow(messageId: string, nowMs: number, { lowPrecedenceOf }: MessageClock): MessageClock {
+  const now = precedenceOf({ tier: 1, timeMs: nowMs, rank: MAX_RANK, sentMs: nowMs, messageId });
+  return { precedenceOf: () => now, lowPrecedenceOf };
 }
 
 /** @returns undefined for a time that does not count */

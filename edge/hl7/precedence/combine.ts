@@ -2,7 +2,7 @@
  * Two records of one thing become one: as if all that was said of either had been said of the one (edge/docs/behaviour.md, HL7 v2).
  * Not for patients, whose lists are put together from fields. Pure.
  */
-import { settled, union, type Said } from './apply.ts';
+import { settled, union, type Applied } from './apply.ts';
 import { setOrDelete } from './element.ts';
 import { later } from './registers.ts';
 import {
@@ -24,14 +24,17 @@ import {
  *
  * @param other its references already to what stays
  */
-export function combined(kept: Recorded, other: Recorded): Said {
+export function combined(kept: Recorded, other: Recorded): Applied {
   const content = { ...kept.content };
   const registers = new Map(kept.remembered.registers);
   const theirs = other.remembered.registers;
   for (const name of [REPLACED, WITHDRAWN]) {
     const register = theirs.get(name);
     if (register !== undefined)
-      registers.set(name, { ...register, order: later(register.order, registers.get(name)?.order ?? '') });
+      registers.set(name, {
+        ...register,
+        precedence: later(register.precedence, registers.get(name)?.precedence ?? ''),
+      });
   }
   const withdrawal = withdrawalOf([registers, theirs], '');
   for (const element of elementsOf(kept, other)) {
@@ -45,6 +48,6 @@ export function combined(kept: Recorded, other: Recorded): Said {
     settle(content, registers, element, ours.counting, resolve(element, stated, withdrawal));
   }
   const remembered = { ...kept.remembered, registers };
-  const isTied = hidesOwnTime([kept.remembered.registers, theirs], withdrawal.order);
+  const isTied = hidesOwnTime([kept.remembered.registers, theirs], withdrawal.precedence);
   return { content: settled(content, remembered, false), remembered, isStale: false, isTied };
 }

@@ -5,7 +5,7 @@
  */
 import { isJsonObject, parseJson, printJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Contribution } from './contribution.ts';
-import type { Order } from './precedence.ts';
+import type { Precedence } from './precedence.ts';
 import { placed } from './place.ts';
 import { stampOf, type Register, type Registers, type Remembered } from './registers.ts';
 
@@ -27,7 +27,7 @@ interface NumberOfDomain {
 
 /** What is remembered of a number that messages listed. */
 interface Listed extends NumberOfDomain {
-  readonly order: Order;
+  readonly precedence: Precedence;
   readonly place: number;
   readonly members: ReadonlyMap<string, Register>;
 }
@@ -55,21 +55,21 @@ export function changeIdentifiers(
   stored: readonly Json[],
   remembered: Remembered,
   contributions: readonly Contribution[],
-  order: Order,
+  precedence: Precedence,
   names: Names,
 ): IdentifierChange {
   const stamp = stampOf(remembered, ELEMENT);
-  const orderOfOthers = stamp === '' ? remembered.base : stamp;
-  const said = saidBy(contributions, order, names);
+  const precedenceOfOthers = stamp === '' ? remembered.base : stamp;
+  const said = saidBy(contributions, precedence, names);
   const known = named(remembered.registers, names);
-  const before: Registers = new Map([...takenOver(said, stored, known, orderOfOthers, names), ...known]);
-  const applied = said.filter(([name]) => order >= (before.get(name)?.order ?? ''));
+  const before: Registers = new Map([...takenOver(said, stored, known, precedenceOfOthers, names), ...known]);
+  const applied = said.filter(([name]) => precedence >= (before.get(name)?.precedence ?? ''));
   const registers = new Map([...before, ...applied]);
 
   const listed = listedIn(registers);
   const ofFields = new Set(itemsOfFields(before).map(sortedJson));
   const rest = stored.filter((item) => !ofFields.has(sortedJson(item)) && !listed.has(keyOf(numberOf(item, names))));
-  const deleted = order < orderOfOthers ? [] : contributions.filter(({ value }) => value === null);
+  const deleted = precedence < precedenceOfOthers ? [] : contributions.filter(({ value }) => value === null);
   const isDeleted = (item: Json): boolean => isJsonObject(item) && deleted.some(({ owns }) => owns?.(item) === true);
   const others = rest.filter((item) => !isDeleted(item));
   const ours = composed(stored, others, registers, listed, { stamp, names });
@@ -84,7 +84,7 @@ function takenOver(
   said: readonly (readonly [string, Register])[],
   stored: readonly Json[],
   known: Registers,
-  orderOfOthers: Order,
+  precedenceOfOthers: Precedence,
   names: Names,
 ): [string, Register][] {
   const listed = listedIn(new Map(said));
@@ -96,9 +96,9 @@ function takenOver(
     if (!isMeant || known.has(listingName(key))) return [];
     const members = Object.entries(item).map(([member, held]): [string, Register] => [
       memberName(key, nameOfMember(member, held)),
-      { order: orderOfOthers, held },
+      { precedence: precedenceOfOthers, held },
     ]);
-    return [[listingName(key), { order: '', held: 0 }], ...members];
+    return [[listingName(key), { precedence: '', held: 0 }], ...members];
   });
 }
 
@@ -114,7 +114,7 @@ function named(registers: Registers, names: Names): Registers {
         ? name
         : `${listingName(keyOf({ ...number, domain: system }))}${rest}`;
     const other = found.get(now);
-    if (other === undefined || other.order < register.order) found.set(now, register);
+    if (other === undefined || other.precedence < register.precedence) found.set(now, register);
   }
   return found;
 }
@@ -128,23 +128,23 @@ function numberIn(key: string): NumberOfDomain {
   return { domain: text(domain), value: text(value) };
 }
 
-function saidBy(contributions: readonly Contribution[], order: Order, names: Names): [string, Register][] {
+function saidBy(contributions: readonly Contribution[], precedence: Precedence, names: Names): [string, Register][] {
   const said = new Map<string, Register>();
   let place = 0;
   for (const { field, value, keeps } of contributions) {
     const items = Array.isArray(value) ? value : [];
     if (keeps !== true) {
-      said.set(fieldName(field), { order, held: items });
+      said.set(fieldName(field), { precedence, held: items });
       continue;
     }
     for (const item of items) {
       const key = keyOf(numberOf(item, names));
       // PID-2 often repeats PID-3, with less said of it.
       if (said.has(listingName(key)) || !isJsonObject(item)) continue;
-      said.set(listingName(key), { order, held: place });
+      said.set(listingName(key), { precedence, held: place });
       place += 1;
       for (const [member, held] of Object.entries(item))
-        said.set(memberName(key, nameOfMember(member, held)), { order, held });
+        said.set(memberName(key, nameOfMember(member, held)), { precedence, held });
     }
   }
   return [...said];
@@ -162,9 +162,9 @@ function listedIn(registers: Registers): ReadonlyMap<string, Listed> {
     else members.set(key, (members.get(key) ?? new Map<string, Register>()).set(member, register));
   }
   return new Map(
-    [...listings].map(([key, { order, held }]): [string, Listed] => {
+    [...listings].map(([key, { precedence, held }]): [string, Listed] => {
       const place = typeof held === 'number' ? held : 0;
-      return [key, { ...numberIn(key), order, place, members: members.get(key) ?? new Map() }];
+      return [key, { ...numberIn(key), precedence, place, members: members.get(key) ?? new Map() }];
     }),
   );
 }
@@ -175,7 +175,7 @@ function composed(
   others: readonly Json[],
   registers: Registers,
   listed: ReadonlyMap<string, Listed>,
-  { stamp, names }: { readonly stamp: Order; readonly names: Names },
+  { stamp, names }: { readonly stamp: Precedence; readonly names: Names },
 ): Json[] {
   const read = (item: Json): NumberOfDomain => numberOf(item, names);
   const standing = new Map(stored.map((item) => [keyOf(read(item)), item]));
@@ -187,7 +187,7 @@ function composed(
   const bareOf = (number: Listed): Listed | undefined =>
     withDomain(number).length === 1 ? listed.get(keyOf({ ...number, domain: '' })) : undefined;
   const entries = [...listed]
-    .filter(([key, number]) => !isKnownBetter(number) && (number.order >= stamp || standing.has(key)))
+    .filter(([key, number]) => !isKnownBetter(number) && (number.precedence >= stamp || standing.has(key)))
     .sort(([a, left], [b, right]) => byListing(left, right) || (a < b ? -1 : 1))
     .map(([key, number]) => itemOf(number, bareOf(number), standing.get(key), stamp));
   const taken = [...entries, ...others].map(read);
@@ -199,17 +199,22 @@ function composed(
 }
 
 const byListing = (a: Listed, b: Listed): number =>
-  a.order === b.order ? a.place - b.place : a.order > b.order ? -1 : 1;
+  a.precedence === b.precedence ? a.place - b.place : a.precedence > b.precedence ? -1 : 1;
 
 /** Members that the newest said; those that stand there where a FHIR client wrote them since, or nobody said any. */
-function itemOf({ members }: Listed, bare: Listed | undefined, standing: Json | undefined, stamp: Order): JsonObject {
+function itemOf(
+  { members }: Listed,
+  bare: Listed | undefined,
+  standing: Json | undefined,
+  stamp: Precedence,
+): JsonObject {
   const said = [...(bare?.members ?? []), ...members].filter(([member]) => !member.startsWith('type'));
   const item: JsonObject = Object.fromEntries(said.map(([member, { held }]) => [member, held]));
   const type = typeIn([...(bare?.members ?? []), ...members]);
   if (type !== undefined) item['type'] = type;
   for (const [member, value] of stamp !== '' && isJsonObject(standing) ? Object.entries(standing) : []) {
     const register = members.get(nameOfMember(member, value));
-    if (register === undefined || register.order < stamp) item[member] = value;
+    if (register === undefined || register.precedence < stamp) item[member] = value;
   }
   const names = Object.keys(item).sort((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1));
   return Object.fromEntries(names.map((name) => [name, item[name] ?? null]));
@@ -229,7 +234,7 @@ function typeIn(members: readonly (readonly [string, Register])[]): Json | undef
   const types = members
     .filter(([member]) => /^type(_|$)/.test(member))
     .sort(([a, left], [b, right]) =>
-      left.order === right.order ? (a < b ? -1 : 1) : left.order > right.order ? -1 : 1,
+      left.precedence === right.precedence ? (a < b ? -1 : 1) : left.precedence > right.precedence ? -1 : 1,
     )
     .map(([, { held }]) => held);
   const [newest] = types;
@@ -247,14 +252,14 @@ const MEMBERS: readonly string[] = ['id', 'extension', 'use', 'type', 'system', 
 const placeOf = (member: string): number => MEMBERS.indexOf(member.replace('_', ''));
 
 /** What PID-19 and PID-20 gave; with a stamp, without what a FHIR client has taken out since. */
-function itemsOfFields(registers: Registers, stamp: Order = '', stored: readonly Json[] = []): Json[] {
+function itemsOfFields(registers: Registers, stamp: Precedence = '', stored: readonly Json[] = []): Json[] {
   const standing = new Set(stored.map(sortedJson));
   return [...registers]
     .filter(([name]) => /^identifier [A-Z0-9]{3}-\d+$/.test(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([, { order, held }]) => {
+    .flatMap(([, { precedence, held }]) => {
       const items = Array.isArray(held) ? held : [];
-      return order >= stamp ? items : items.filter((item) => standing.has(sortedJson(item)));
+      return precedence >= stamp ? items : items.filter((item) => standing.has(sortedJson(item)));
     });
 }
 
@@ -281,8 +286,8 @@ export function editIdentifiers(
       if (isGone) edited.delete(name);
     }
     if (now === undefined || !registers.has(listingName(key)) || now['use'] === undefined) continue;
-    const order = registers.get(listingName(key))?.order ?? '';
-    edited.set(memberName(key, 'use'), { order, held: now['use'] });
+    const precedence = registers.get(listingName(key))?.precedence ?? '';
+    edited.set(memberName(key, 'use'), { precedence, held: now['use'] });
   }
   return edited;
 }

@@ -5,7 +5,7 @@
  */
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Contribution } from './contribution.ts';
-import type { Order } from './precedence.ts';
+import type { Precedence } from './precedence.ts';
 import { placed } from './place.ts';
 import { later, stampOf, type Register, type Remembered } from './registers.ts';
 
@@ -55,24 +55,26 @@ export function changeList(
   remembered: Remembered,
   element: string,
   contributions: readonly Contribution[],
-  order: Order,
+  precedence: Precedence,
 ): ListChange {
   const stamp = stampOf(remembered, element);
   const before = registersOf(remembered, element);
-  const orderOfOthers = stamp === '' ? remembered.base : stamp;
+  const precedenceOfOthers = stamp === '' ? remembered.base : stamp;
   const others = othersIn(stored, remembered.registers.get(element), before, stamp);
-  const gone = order < orderOfOthers ? [] : others.filter((item) => contributions.some(takesAway(element, item)));
+  const gone =
+    precedence < precedenceOfOthers ? [] : others.filter((item) => contributions.some(takesAway(element, item)));
   const staying = others.filter((item) => !gone.includes(item));
 
   const isNewer = ({ field }: Contribution): boolean =>
-    order >= later(before.get(nameOf(element, field))?.order ?? '', stamp);
+    precedence >= later(before.get(nameOf(element, field))?.precedence ?? '', stamp);
   const said = contributions.filter(isNewer).map(({ field, value }): [string, Register] => {
-    return [nameOf(element, field), { order, held: Array.isArray(value) ? value : [] }];
+    return [nameOf(element, field), { precedence, held: Array.isArray(value) ? value : [] }];
   });
   const after = new Map([...before, ...said]);
-  const ours = composed(stored, staying, after, { element, stamp, orderOfOthers });
+  const ours = composed(stored, staying, after, { element, stamp, precedenceOfOthers });
   const items = placed(stored, staying, ours, stamp !== '');
-  const left: [string, Register][] = others.length === 0 ? [] : [[element, { order: orderOfOthers, held: staying }]];
+  const left: [string, Register][] =
+    others.length === 0 ? [] : [[element, { precedence: precedenceOfOthers, held: staying }]];
   const registers = [...said, ...left];
   return { items, registers, isStale: contributions.some((said) => !isNewer(said) && isMissing(said, items)) };
 }
@@ -85,19 +87,19 @@ function othersIn(
   stored: readonly Json[],
   known: Register | undefined,
   registers: ReadonlyMap<string, Register>,
-  stamp: Order,
+  stamp: Precedence,
 ): Json[] {
   const remembered = new Set(known === undefined ? [] : itemsOf(known).map(sortedJson));
   const isRemembered = (item: Json): boolean => remembered.has(sortedJson(item));
-  if (known !== undefined && known.order >= stamp) return stored.filter(isRemembered);
+  if (known !== undefined && known.precedence >= stamp) return stored.filter(isRemembered);
   const ofFields = new Set([...registers.values()].flatMap(itemsOf).map(sortedJson));
   return stored.filter((item) => isRemembered(item) || !ofFields.has(sortedJson(item)));
 }
 
 interface Known {
   readonly element: string;
-  readonly stamp: Order;
-  readonly orderOfOthers: Order;
+  readonly stamp: Precedence;
+  readonly precedenceOfOthers: Precedence;
 }
 
 /** What the fields gave, in the order of the fields; not what a FHIR client took out, or knows better. */
@@ -105,7 +107,7 @@ function composed(
   stored: readonly Json[],
   others: readonly Json[],
   registers: ReadonlyMap<string, Register>,
-  { element, stamp, orderOfOthers }: Known,
+  { element, stamp, precedenceOfOthers }: Known,
 ): Json[] {
   const standing = new Set(stored.map(sortedJson));
   const taken = new Set(others.map(sortedJson));
@@ -113,8 +115,9 @@ function composed(
   for (const [, register] of [...registers].sort(([a], [b]) => byField(a, b))) {
     for (const item of itemsOf(register)) {
       const printed = sortedJson(item);
-      const isTakenOut = register.order < stamp && !standing.has(printed);
-      const isKnownBetter = register.order < orderOfOthers && others.some((other) => isSame(element, other, item));
+      const isTakenOut = register.precedence < stamp && !standing.has(printed);
+      const isKnownBetter =
+        register.precedence < precedenceOfOthers && others.some((other) => isSame(element, other, item));
       if (taken.has(printed) || isTakenOut || isKnownBetter) continue;
       taken.add(printed);
       ours.push(item);

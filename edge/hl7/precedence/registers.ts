@@ -4,10 +4,10 @@
  */
 import { isJsonObject, parseJson, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isOfElement, readElement } from './element.ts';
-import { orderOfCreation, orderOfWrite, type Order } from './precedence.ts';
+import { precedenceOfCreation, precedenceOfWrite, type Precedence } from './precedence.ts';
 
 export interface Register {
-  readonly order: Order;
+  readonly precedence: Precedence;
   /** What it gave to a list, or its place in one; null for an element of its own. */
   readonly held: Json;
 }
@@ -18,49 +18,50 @@ export type Registers = ReadonlyMap<string, Register>;
 export interface Remembered {
   readonly registers: Registers;
   /** When FHIR clients changed elements, by the name of the member, or `extension <url>`. */
-  readonly stamps: ReadonlyMap<string, Order>;
+  readonly stamps: ReadonlyMap<string, Precedence>;
   /** Of what stands there and nobody is remembered for. */
-  readonly base: Order;
+  readonly base: Precedence;
 }
 
-/** @param stored JSON `{ fields, stamps }` of the table hl7_order; null when it has no row */
+/** @param stored JSON `{ fields, stamps }` of the table hl7_precedence; null when it has no row */
 export function rememberedOf(id: string, stored: string | null): Remembered {
   const row = stored === null ? {} : parseJson(stored);
   const { fields, stamps } = isJsonObject(row) ? row : {};
   return {
     registers: new Map(isJsonObject(fields) ? Object.entries(fields).flatMap(registersOf) : []),
     stamps: new Map(
-      isJsonObject(stamps) ? Object.entries(stamps).map(([name, ms]) => [name, orderOfWrite(Number(ms))]) : [],
+      isJsonObject(stamps) ? Object.entries(stamps).map(([name, ms]) => [name, precedenceOfWrite(Number(ms))]) : [],
     ),
-    base: orderOfCreation(id),
+    base: precedenceOfCreation(id),
   };
 }
 
 export const nothingRemembered: Remembered = { registers: new Map(), stamps: new Map(), base: '' };
 
-function registersOf([order, held]: [string, Json]): [string, Register][] {
-  return isJsonObject(held) ? Object.entries(held).map(([name, value]) => [name, { order, held: value }]) : [];
+function registersOf([precedence, held]: [string, Json]): [string, Register][] {
+  return isJsonObject(held) ? Object.entries(held).map(([name, value]) => [name, { precedence, held: value }]) : [];
 }
 
 /** The column `fields`: registers by their order, which most of them share. */
 export function printRegisters(registers: Registers): string {
-  const byOrder: Record<Order, JsonObject> = {};
-  for (const [name, { order, held }] of registers) (byOrder[order] ??= {})[name] = held;
-  return printJson(byOrder);
+  const byPrecedence: Record<Precedence, JsonObject> = {};
+  for (const [name, { precedence, held }] of registers) (byPrecedence[precedence] ??= {})[name] = held;
+  return printJson(byPrecedence);
 }
 
 /** When a FHIR client last changed an element; `''` for never. */
-export function stampOf({ stamps }: Remembered, element: string): Order {
-  let latest: Order = '';
-  for (const [member, order] of stamps) if (order > latest && isOfElement(element, member)) latest = order;
+export function stampOf({ stamps }: Remembered, element: string): Precedence {
+  let latest: Precedence = '';
+  for (const [member, precedence] of stamps)
+    if (precedence > latest && isOfElement(element, member)) latest = precedence;
   return latest;
 }
 
 /** What nobody has valued has none, and is filled by any. */
-export function orderOfElement(content: JsonObject, remembered: Remembered, element: string): Order {
-  const said = later(remembered.registers.get(element)?.order ?? '', stampOf(remembered, element));
+export function precedenceOfElement(content: JsonObject, remembered: Remembered, element: string): Precedence {
+  const said = later(remembered.registers.get(element)?.precedence ?? '', stampOf(remembered, element));
   if (said !== '' || readElement(content, element) === undefined) return said;
   return remembered.base;
 }
 
-export const later = (a: Order, b: Order): Order => (a > b ? a : b);
+export const later = (a: Precedence, b: Precedence): Precedence => (a > b ? a : b);

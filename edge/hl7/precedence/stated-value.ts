@@ -4,11 +4,11 @@
  */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isOfElement, readElement, writeElement } from './element.ts';
-import { isDefault, isLater, isSameTime, type Order } from './precedence.ts';
-import { later, orderOfElement, type Register, type Registers, type Remembered } from './registers.ts';
+import { isDefault, isLater, isSameTime, type Precedence } from './precedence.ts';
+import { later, precedenceOfElement, type Register, type Registers, type Remembered } from './registers.ts';
 
 export interface StatedValue {
-  readonly order: Order;
+  readonly precedence: Precedence;
   /** null: the element was deleted. */
   readonly value: Json;
 }
@@ -22,7 +22,7 @@ export interface Recorded {
 /** The newest withdrawal of a result or report. */
 export interface Withdrawal {
   /** `''` for none. */
-  readonly order: Order;
+  readonly precedence: Precedence;
   /** A newer message gives a status: what the withdrawal itself stated is hidden too. */
   readonly isAnswered: boolean;
 }
@@ -48,34 +48,35 @@ export const SUBJECTS: ReadonlySet<string> = new Set(['subject', 'patient']);
 const CHOICES = ['onset[x]', 'abatement[x]', 'performed[x]', 'effective[x]', 'value[x]'];
 
 /** @param said the order of a status that is stated now; `''` for none */
-export function withdrawalOf(records: readonly Registers[], said: Order): Withdrawal {
-  const orders = (name: string): Order[] => records.map((registers) => registers.get(name)?.order ?? '');
-  const order = orders(WITHDRAWN).reduce(later, '');
-  const statuses = [said, ...orders('status'), ...orders(waitingName('status'))];
-  return { order, isAnswered: statuses.some((each) => !isHidden(each, order)) };
+export function withdrawalOf(records: readonly Registers[], said: Precedence): Withdrawal {
+  const precedences = (name: string): Precedence[] => records.map((registers) => registers.get(name)?.precedence ?? '');
+  const precedence = precedences(WITHDRAWN).reduce(later, '');
+  const statuses = [said, ...precedences('status'), ...precedences(waitingName('status'))];
+  return { precedence, isAnswered: statuses.some((each) => !isHidden(each, precedence)) };
 }
 
 /** Whether a withdrawal hides a value. What the withdrawal itself stated gives way like everything before it. */
-export const isHidden = (order: Order, withdrawal: Order): boolean =>
-  withdrawal !== '' && (isDefault(order) || !isLater(order, withdrawal));
+export const isHidden = (precedence: Precedence, withdrawal: Precedence): boolean =>
+  withdrawal !== '' && (isDefault(precedence) || !isLater(precedence, withdrawal));
 
 /** Whether a withdrawal hides another statement of its time; another withdrawal is none. */
-export function hidesOwnTime(records: readonly Registers[], withdrawal: Order): boolean {
-  const withdrawals = new Set(records.map((registers) => registers.get(WITHDRAWN)?.order));
-  const orders = records.flatMap((registers) => [...registers.values()]).map(({ order }) => order);
-  return orders.some(
-    (order) => !withdrawals.has(order) && isSameTime(order, withdrawal) && isHidden(order, withdrawal),
+export function hidesOwnTime(records: readonly Registers[], withdrawal: Precedence): boolean {
+  const withdrawals = new Set(records.map((registers) => registers.get(WITHDRAWN)?.precedence));
+  const precedences = records.flatMap((registers) => [...registers.values()]).map(({ precedence }) => precedence);
+  return precedences.some(
+    (precedence) =>
+      !withdrawals.has(precedence) && isSameTime(precedence, withdrawal) && isHidden(precedence, withdrawal),
   );
 }
 
 /** What the record has, and what waits. */
 export function statedIn({ content, remembered }: Recorded, element: string): Resolved {
-  const order = orderOfElement(content, remembered, element);
+  const precedence = precedenceOfElement(content, remembered, element);
   const value = readElement(content, element);
   const waiting = remembered.registers.get(waitingName(element));
   return {
-    counting: order === '' && value === undefined ? undefined : { order, value: value ?? null },
-    waiting: waiting && { order: waiting.order, value: waiting.held },
+    counting: precedence === '' && value === undefined ? undefined : { precedence, value: value ?? null },
+    waiting: waiting && { precedence: waiting.precedence, value: waiting.held },
   };
 }
 
@@ -91,18 +92,19 @@ export function resolve(
   const all = stated.filter((each) => each !== undefined);
   if (withdrawal === undefined || GAINING.has(element) || SUBJECTS.has(element))
     return { counting: newest(all), waiting: undefined };
-  const open = all.filter(({ order }) => !isHidden(order, withdrawal.order));
-  const own = all.findLast(({ order }) => order === withdrawal.order);
+  const open = all.filter(({ precedence }) => !isHidden(precedence, withdrawal.precedence));
+  const own = all.findLast(({ precedence }) => precedence === withdrawal.precedence);
   const counting = newest(open) ?? (withdrawal.isAnswered ? undefined : own);
   if (counting === undefined) return { counting, waiting: undefined };
   // Only a value below final can be later than the one that counts.
-  const isWaiting = ({ order }: StatedValue): boolean => isLater(order, counting.order) && !isDefault(order);
+  const isWaiting = ({ precedence }: StatedValue): boolean =>
+    isLater(precedence, counting.precedence) && !isDefault(precedence);
   return { counting, waiting: newest(open.filter(isWaiting)) };
 }
 
 function newest(stated: readonly StatedValue[]): StatedValue | undefined {
   let last: StatedValue | undefined;
-  for (const each of stated) if (last === undefined || each.order >= last.order) last = each;
+  for (const each of stated) if (last === undefined || each.precedence >= last.precedence) last = each;
   return last;
 }
 
@@ -115,10 +117,11 @@ export function settle(
   { counting, waiting }: Resolved,
 ): void {
   if (counting === undefined) registers.delete(element);
-  else if (counting !== stored && counting.order !== '') registers.set(element, { order: counting.order, held: null });
+  else if (counting !== stored && counting.precedence !== '')
+    registers.set(element, { precedence: counting.precedence, held: null });
   if (counting !== stored) writeElement(content, element, counting?.value ?? null);
   if (waiting === undefined) registers.delete(waitingName(element));
-  else registers.set(waitingName(element), { order: waiting.order, held: asRead(element, waiting.value) });
+  else registers.set(waitingName(element), { precedence: waiting.precedence, held: asRead(element, waiting.value) });
 }
 
 /** The value as `readElement` gives it back, whether it waits at once or counted before. */

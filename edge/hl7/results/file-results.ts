@@ -8,7 +8,7 @@ import { note, quietly, type MapContext } from '../mapping/context.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import type { ResultStatement, Statement } from '../mapping/statement.ts';
 import { choose, type Choice } from './choose.ts';
-import type { FiledResult, KnownResults } from './filed-results.ts';
+import type { FiledResult, FiledResults } from './filed-results.ts';
 import { isUnidentified, mayBeSame, resultKeyOf, type KeyContext, type ResultKey } from './result-key.ts';
 
 /** `hl7_matches` finds no more than one beyond. */
@@ -16,7 +16,7 @@ const MAX_EQUAL_RESULTS = 5000;
 
 interface Request {
   readonly drafts: Drafts;
-  readonly results: KnownResults;
+  readonly results: FiledResults;
   readonly context: MapContext;
   readonly keyContext: KeyContext;
   readonly newId: () => string;
@@ -53,7 +53,7 @@ export function fileResults(
   return filed;
 }
 
-function candidatesFor([first]: readonly Keyed[], patient: Draft, results: KnownResults): readonly FiledResult[] {
+function candidatesFor([first]: readonly Keyed[], patient: Draft, results: FiledResults): readonly FiledResult[] {
   if (first === undefined) return [];
   return results.of(first.statement.type, patient.id, first.key).filter((known) => mayBeSame(known.key, first.key));
 }

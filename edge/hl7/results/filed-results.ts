@@ -17,7 +17,7 @@ export interface FiledResult {
   readonly place: number;
 }
 
-export interface KnownResults {
+export interface FiledResults {
   readonly ofPatient: (type: ResourceType, patientId: string) => readonly FiledResult[];
   /** Those of the patient that share what was observed and a number of the order, or have none. */
   readonly of: (type: ResourceType, patientId: string, key: ResultKey) => readonly FiledResult[];
@@ -42,7 +42,7 @@ const storedKey = z.tuple([
   z.object({ filler: number, placer: number, own: authority }),
 ]);
 
-export function knownResults(found: readonly Found[], drafts: Drafts): KnownResults {
+export function filedResults(found: readonly Found[], drafts: Drafts): FiledResults {
   const known = new Map<Draft, FiledResult>();
   for (const { role, key, resource } of found) {
     const draft = role === 'result' ? resultIn(drafts, resource.type, resource.id) : undefined;
@@ -53,7 +53,7 @@ export function knownResults(found: readonly Found[], drafts: Drafts): KnownResu
   /** Made when it is first asked for after a change: the results of a patient are looked up before any of them is filed. */
   let byName: ReadonlyMap<string, readonly FiledResult[]> | undefined;
   const changed = new Map<Draft, ResultRow>();
-  const file: KnownResults['file'] = (draft, patientId, key, place) => {
+  const file: FiledResults['file'] = (draft, patientId, key, place) => {
     const { what, at, filler, placer, own } = key;
     byName = undefined;
     // What the message states of it is applied later.

@@ -3,7 +3,7 @@
  * are which of the other. Pure.
  */
 import { choose } from './choose.ts';
-import type { FiledResult, KnownResults } from './filed-results.ts';
+import type { FiledResult, FiledResults } from './filed-results.ts';
 import { isUnidentified, mayBeSame } from './result-key.ts';
 
 export interface MetResults {
@@ -12,7 +12,7 @@ export interface MetResults {
 }
 
 /** The results of `from` meet those of `to` as if a message stated them. */
-export function resultsMeet(from: string, to: string, results: KnownResults): MetResults[] {
+export function mergeResults(from: string, to: string, results: FiledResults): MetResults[] {
   return (['Observation', 'DiagnosticReport'] as const).flatMap((type) => {
     const moved = results.ofPatient(type, from);
     const equals = Map.groupBy(moved, ({ key }) => JSON.stringify(key));

@@ -147,7 +147,7 @@ describe('results', () => {
     await site.send(oru('A8', F));
     await site.send(oru('A8', C));
     const { rows } = await site.db.client.query(
-      'select distinct stamps from hl7_order where site_id = $1 and id = $2',
+      'select distinct stamps from hl7_precedence where site_id = $1 and id = $2',
       [site.site, (await one('Observation', 'A8')).id],
     );
     expect(rows).toEqual([{ stamps: '{}' }]);

@@ -41,7 +41,7 @@ const TABLES = [
   'patient_trait',
   'hl7_identity',
   'hl7_result',
-  'hl7_order',
+  'hl7_precedence',
 ];
 const TWIN = 'TWIN';
 

@@ -1,11 +1,11 @@
 /** What the log of requests says of a refused FHIR request: codes and places by R4's names, never what was sent. */
 import { describe, expect, test } from 'vitest';
 
-import { toldOf } from '../../../edge/fhir/refused-request.ts';
+import { refusalReason } from '../../../edge/fhir/refused-request.ts';
 import { Fault, type FaultKind, type Issue } from '../../../shared/fault.ts';
 
 const told = (kind: FaultKind, issues: readonly Issue[] = [], code?: string) =>
-  toldOf(new Fault(kind, 'Nora Nosy, 4711, was born on 1980-01-01', { issues, code }));
+  refusalReason(new Fault(kind, 'Nora Nosy, 4711, was born on 1980-01-01', { issues, code }));
 const issue = (code: string, at?: string): Issue => ({
   code,
   message: 'Nora Nosy, 4711, was born on 1980-01-01',
@@ -73,12 +73,12 @@ test.each<[FaultKind, string, string]>([
 describe('of a token', () => {
   test('the reason is told in full', () => {
     const message = 'the access token lacks a scope: system/Observation.write is needed';
-    expect(toldOf(new Fault('forbidden', message, { code: 'insufficient_scope' }))).toEqual({
+    expect(refusalReason(new Fault('forbidden', message, { code: 'insufficient_scope' }))).toEqual({
       code: 'insufficient_scope',
       reason: message,
     });
   });
   test('and of a bug of ours none', () => {
-    expect(toldOf(undefined)).toEqual({ code: 'exception', reason: 'a fault of the gateway' });
+    expect(refusalReason(undefined)).toEqual({ code: 'exception', reason: 'a fault of the gateway' });
   });
 });

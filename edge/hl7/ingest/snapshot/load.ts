@@ -12,7 +12,7 @@ import {
 } from '../../../store/hl7-snapshot.ts';
 import { identifierFields, narrowed } from '../../message/outline.ts';
 import { authoritiesOf } from '../../patients/authorities.ts';
-import { numbersOfField } from '../../patients/sent-identifiers.ts';
+import { identifiersOfField } from '../../patients/sent-identifiers.ts';
 import { identityOf, readBytes, type Reading } from '../reading.ts';
 import type { NoKey } from '../sender/select-key.ts';
 import { isOpenTo, keyOpening, openingOf, type Opening, type Sender } from '../sender/sender.ts';
@@ -188,7 +188,7 @@ async function outsideCrowd(deps: LoadDeps, received: Received, found: LookUp & 
   const fields = identifierFields(outline, rule);
   const { authorities } = authoritiesOf(settings, header.segment, fields);
   const numbers = fields
-    .flatMap(({ segment, field }) => numbersOfField(segment, field, authorities, settings))
+    .flatMap(({ segment, field }) => identifiersOfField(segment, field, authorities, settings))
     .filter(({ identifies }) => identifies);
   if (numbers.length === 0) return loaded;
   const narrow = await ask(deps, received, reading, narrowed(reading.lookup, numbers));

@@ -1,9 +1,9 @@
 /** What of two charts is one thing, where one patient is merged into the other. */
 import { expect, test } from 'vitest';
 
-import { chartsMeet } from '../../../../edge/hl7/ingest/merge-records.ts';
+import { mergeRecords } from '../../../../edge/hl7/ingest/merge-records.ts';
 import { createDrafts, type Found } from '../../../../edge/hl7/mapping/drafts.ts';
-import { knownResults } from '../../../../edge/hl7/results/filed-results.ts';
+import { filedResults } from '../../../../edge/hl7/results/filed-results.ts';
 import { keyOf } from '../../../../edge/hl7/mapping/key.ts';
 import { msh } from '../../../stack/tools/hl7-text.ts';
 import { createWorld } from '../../../inputs/hl7-world.ts';
@@ -27,7 +27,7 @@ const allergy = (n: number, keyOwner: string, patient: string, key = '["PEN"]'):
 /** Ids of what is changed. */
 const changed = (found: readonly Found[], merges = [{ from: FROM, to: TO }]): string[] => {
   const drafts = createDrafts(found);
-  chartsMeet(merges, drafts, knownResults(found, drafts), () => undefined);
+  mergeRecords(merges, drafts, filedResults(found, drafts), () => undefined);
   return drafts
     .result('urn:x')
     .resources.flatMap((each) => (typeof each['id'] === 'string' ? [each['id']] : []))

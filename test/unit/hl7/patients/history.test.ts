@@ -6,7 +6,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import type { Person } from '../../../../edge/hl7/patients/person.ts';
-import { resolve, type Chart, type KnownNumber, type SentNumber } from '../../../../edge/hl7/patients/resolve.ts';
+import {
+  resolve,
+  type StoredPatient,
+  type StoredIdentifier,
+  type SentIdentifier,
+} from '../../../../edge/hl7/patients/resolve.ts';
 import { inputs } from '../../../stack/tools/size.ts';
 
 const ANN: Person = {
@@ -16,7 +21,7 @@ const ANN: Person = {
 };
 const NUMBERS = ['M', 'E', 'L'];
 
-const sent = (value: string, at: number): SentNumber => ({
+const sent = (value: string, at: number): SentIdentifier => ({
   value,
   domain: { id: `name:${value}`, ids: [`name:${value}`], isAssumed: false },
   identifies: true,
@@ -26,15 +31,15 @@ const sent = (value: string, at: number): SentNumber => ({
 
 /** The charts that a history ends in, each as its numbers. */
 function chartsAfter(history: readonly (readonly string[])[]): string[] {
-  const known: KnownNumber[] = [];
-  const charts = new Map<string, Chart>();
+  const stored: StoredIdentifier[] = [];
+  const patients = new Map<string, StoredPatient>();
   for (const values of history) {
-    const numbers = values.map((value, at) => sent(value, at + 1));
+    const identifiers = values.map((value, at) => sent(value, at + 1));
     const resolution = resolve({
-      numbers,
+      identifiers,
       person: ANN,
-      known,
-      charts,
+      stored,
+      patients,
       isAdmission: true,
       check: 'refuse-results',
       placeholderDates: new Set(),
@@ -42,18 +47,18 @@ function chartsAfter(history: readonly (readonly string[])[]): string[] {
       rejected: new Set(),
     });
     if (resolution.kind === 'refused') throw new Error(resolution.findings[0]?.reason);
-    const id = resolution.kind === 'known' ? resolution.patient : `chart-${charts.size + 1}`;
+    const id = resolution.kind === 'known' ? resolution.patient : `chart-${patients.size + 1}`;
     if (resolution.kind === 'new')
-      charts.set(id, { id, survivor: id, person: { ...ANN, pastNames: [], pastBirthDates: [] } });
-    for (const [at, number] of numbers.entries()) {
+      patients.set(id, { id, survivor: id, person: { ...ANN, pastNames: [], pastBirthDates: [] } });
+    for (const [at, number] of identifiers.entries()) {
       if (resolution.foreign.has(number)) continue;
       const row = { patient: id, domain: number.domain.id, value: number.value, identifies: true, isAssumed: false };
-      known.push({ ...row, led: at === 0 });
+      stored.push({ ...row, led: at === 0 });
     }
   }
-  return [...charts.keys()]
+  return [...patients.keys()]
     .map((id) =>
-      [...new Set(known.filter(({ patient }) => patient === id).map(({ value }) => value))].toSorted().join(' '),
+      [...new Set(stored.filter(({ patient }) => patient === id).map(({ value }) => value))].toSorted().join(' '),
     )
     .toSorted();
 }

@@ -24,14 +24,14 @@ const merge = (world: World, list: string, mrg: string, person = ANN, event = 'A
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-interface Chart {
+interface StoredPatient {
   readonly id: string;
   readonly isActive: boolean;
   /** `b old` */
   readonly numbers: readonly string[];
   readonly into: string | undefined;
 }
-const charts = (world: World): readonly Chart[] =>
+const patients = (world: World): readonly StoredPatient[] =>
   world
     .resources()
     .filter(({ type }) => type === 'Patient')
@@ -52,7 +52,7 @@ const charts = (world: World): readonly Chart[] =>
     });
 /** Numbers of the active charts. */
 const active = (world: World): string[] =>
-  charts(world)
+  patients(world)
     .filter(({ isActive }) => isActive)
     .map((chart) => chart.numbers.join(' '))
     .toSorted();
@@ -127,9 +127,9 @@ describe.each(['A18', 'A30', 'A34', 'A36', 'A39', 'A40'])('%s', (event) => {
     expect(told.filter((each) => each.includes('already-merged'))).toEqual([]);
     expect(active(world)).toEqual(after);
     // Again under another control id: nothing moves.
-    const state = charts(world);
+    const state = patients(world);
     merge(world, pid, mrg, person, event);
-    expect(charts(world)).toEqual(state);
+    expect(patients(world)).toEqual(state);
   });
 });
 
@@ -159,7 +159,7 @@ test('two MRG of one PID, whose numbers PID repeats: all end in the patient that
   const world = createWorld();
   for (const list of ['a', 'b', 'c']) admit(world, list);
   world.send(`${msh('ADT^A40')}\nPID|1||${numbers('c~b~a')}||${ANN}\nMRG|${numbers('b')}\nMRG|${numbers('c')}`);
-  const all = charts(world);
+  const all = patients(world);
   const [kept, ...others] = all.filter(({ isActive }) => isActive);
   expect([kept?.numbers.includes('a'), others]).toEqual([true, []]);
   expect(all.filter(({ into }) => into !== undefined)).toHaveLength(2);
@@ -171,9 +171,9 @@ test('a merge the other way round changes no chart, however PID-3 repeats the nu
     admit(world, 'a');
     admit(world, 'b');
     merge(world, 'a', 'b');
-    const before = charts(world);
+    const before = patients(world);
     expect(merge(world, list, 'a')).toContain('W 205 MRG^1^1^1^1 already-merged');
-    expect([list, charts(world)]).toEqual([list, before]);
+    expect([list, patients(world)]).toEqual([list, before]);
   }
 });
 

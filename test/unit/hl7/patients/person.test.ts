@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { agree, fit, isOtherName, type ChartPerson, type Person } from '../../../../edge/hl7/patients/person.ts';
+import { agree, fit, isOtherName, type StoredPerson, type Person } from '../../../../edge/hl7/patients/person.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 const name = (family?: string, given?: string, text?: string) => ({ family, given, text });
@@ -9,7 +9,7 @@ const person = (family: string | undefined, given: string | undefined, birthDate
   birthDate,
   sex,
 });
-const chart = (of: Person, past: Partial<ChartPerson> = {}): ChartPerson => ({
+const storedOf = (of: Person, past: Partial<StoredPerson> = {}): StoredPerson => ({
   ...of,
   pastNames: [],
   pastBirthDates: [],
@@ -193,22 +193,22 @@ describe('fit', () => {
       CONTRADICTS,
     ],
   ])('%s', (_what, sent, stored, expected) => {
-    expect(fit(sent, chart(stored), NONE)).toBe(expected);
+    expect(fit(sent, storedOf(stored), NONE)).toBe(expected);
   });
 
   test('what the chart once said counts: a late result of before the wedding, or of before the correction', () => {
-    const renamed = chart(person('Jones', 'Ann', '1990-01-02'), {
+    const renamed = storedOf(person('Jones', 'Ann', '1990-01-02'), {
       pastNames: [name('Smith', 'Ann')],
       pastBirthDates: ['1980-02-03'],
     });
     expect(fit(ANN, renamed, NONE)).toBe('fits');
-    const formerly = chart(person('Jones', 'Bob', '1980-02-03', 'female'), { pastNames: [name('Smith', 'Ann')] });
+    const formerly = storedOf(person('Jones', 'Bob', '1980-02-03', 'female'), { pastNames: [name('Smith', 'Ann')] });
     expect(fit(ANN, formerly, NONE)).toBe('fits');
   });
 });
 
 test('the name of MRG is somebody else’s only where both say a given name', () => {
-  const of = (family: string, given?: string) => isOtherName(name(family, given), chart(ANN));
+  const of = (family: string, given?: string) => isOtherName(name(family, given), storedOf(ANN));
   expect(of('Smith', 'Amy')).toBe(true);
   expect(of('Jones', 'Ann')).toBe(true);
   for (const given of ['Ann', 'A', 'BABYGIRL', 'UNKNOWN', undefined])

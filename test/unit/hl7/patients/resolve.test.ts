@@ -5,10 +5,10 @@ import { isBareName } from '../../../../edge/store/patient-identity.ts';
 import type { Person } from '../../../../edge/hl7/patients/person.ts';
 import {
   resolve,
-  type Chart,
-  type KnownNumber,
+  type StoredPatient,
+  type StoredIdentifier,
   type ResolveRequest,
-  type SentNumber,
+  type SentIdentifier,
 } from '../../../../edge/hl7/patients/resolve.ts';
 
 const ANN: Person = {
@@ -29,15 +29,20 @@ let place = 0;
 const number = (
   value: string,
   domain = HOSP,
-  more: Partial<SentNumber> & { isAssumed?: boolean } = {},
-): SentNumber => ({
+  more: Partial<SentIdentifier> & { isAssumed?: boolean } = {},
+): SentIdentifier => ({
   value,
   domain: { id: domain, ids: [domain], isAssumed: more.isAssumed ?? false },
   identifies: more.identifies ?? true,
   type: 'MR',
   at: `PID^1^3^${(place += 1)}`,
 });
-const known = (patient: string, value: string, domain = HOSP, more: Partial<KnownNumber> = {}): KnownNumber => ({
+const storedOf = (
+  patient: string,
+  value: string,
+  domain = HOSP,
+  more: Partial<StoredIdentifier> = {},
+): StoredIdentifier => ({
   patient,
   value,
   domain,
@@ -46,10 +51,10 @@ const known = (patient: string, value: string, domain = HOSP, more: Partial<Know
   isAssumed: false,
   ...more,
 });
-const charts = (
+const patients = (
   of: Readonly<Record<string, Person>>,
   merged: Readonly<Record<string, string>> = {},
-): ReadonlyMap<string, Chart> =>
+): ReadonlyMap<string, StoredPatient> =>
   new Map(
     Object.entries(of).map(([id, person]) => [
       id,
@@ -57,10 +62,10 @@ const charts = (
     ]),
   );
 const request = (more: Partial<ResolveRequest>): ResolveRequest => ({
-  numbers: [number('1')],
+  identifiers: [number('1')],
   person: ANN,
-  known: [],
-  charts: new Map(),
+  stored: [],
+  patients: new Map(),
   isAdmission: true,
   check: 'refuse-results',
   placeholderDates: new Set(),
@@ -73,7 +78,7 @@ const reasons = (resolution: ReturnType<typeof resolve>) =>
 
 describe('the leading number', () => {
   test('is known: its patient', () => {
-    expect(resolve(request({ known: [known('a', '1')], charts: charts({ a: ANN }) }))).toMatchObject({
+    expect(resolve(request({ stored: [storedOf('a', '1')], patients: patients({ a: ANN }) }))).toMatchObject({
       kind: 'known',
       patient: 'a',
       findings: [],
@@ -81,12 +86,17 @@ describe('the leading number', () => {
   });
 
   test('is not the account number of the same digits', () => {
-    const account = [known('a', '1', HOSP, { identifies: false })];
-    expect(resolve(request({ known: account, charts: charts({ a: ANN }) }))).toMatchObject({ kind: 'new', moved: [] });
+    const account = [storedOf('a', '1', HOSP, { identifies: false })];
+    expect(resolve(request({ stored: account, patients: patients({ a: ANN }) }))).toMatchObject({
+      kind: 'new',
+      moved: [],
+    });
   });
 
   test('of another domain is another patient', () => {
-    expect(resolve(request({ known: [known('a', '1', 'name:OTHER')], charts: charts({ a: ANN }) }))).toMatchObject({
+    expect(
+      resolve(request({ stored: [storedOf('a', '1', 'name:OTHER')], patients: patients({ a: ANN }) })),
+    ).toMatchObject({
       kind: 'new',
       duplicates: [],
     });
@@ -94,42 +104,44 @@ describe('the leading number', () => {
 
   test('is stored under a name that stands for the URI now', () => {
     const sent = { ...number('1', OID), domain: { id: OID, ids: [OID, HOSP], isAssumed: false } };
-    expect(resolve(request({ numbers: [sent], known: [known('a', '1')], charts: charts({ a: ANN }) }))).toMatchObject({
+    expect(
+      resolve(request({ identifiers: [sent], stored: [storedOf('a', '1')], patients: patients({ a: ANN }) })),
+    ).toMatchObject({
       patient: 'a',
     });
   });
 
   test('of a chart that was merged away leads to the survivor, and names the old chart', () => {
     expect(
-      resolve(request({ known: [known('old', '1')], charts: charts({ old: ANN, new: ANN }, { old: 'new' }) })),
+      resolve(request({ stored: [storedOf('old', '1')], patients: patients({ old: ANN, new: ANN }, { old: 'new' }) })),
     ).toMatchObject({
       kind: 'known',
       patient: 'new',
-      oldChart: 'old',
+      oldRecord: 'old',
     });
   });
 
   test('was only listed with a patient: that patient where the person agrees', () => {
-    const listed = [known('a', '1', HOSP, { led: false })];
-    expect(resolve(request({ known: listed, charts: charts({ a: ANN }) }))).toMatchObject({
+    const listed = [storedOf('a', '1', HOSP, { led: false })];
+    expect(resolve(request({ stored: listed, patients: patients({ a: ANN }) }))).toMatchObject({
       kind: 'known',
       patient: 'a',
       moved: [],
     });
-    const other = resolve(request({ known: listed, charts: charts({ a: BOB }) }));
+    const other = resolve(request({ stored: listed, patients: patients({ a: BOB }) }));
     expect(other).toMatchObject({ kind: 'new', duplicates: ['a'], moved: [{ patient: 'a', value: '1' }] });
     expect(reasons(other)).toEqual(['W possible-duplicate']);
   });
 
   test('is that of several FHIR patients: the one that agrees, if it is one', () => {
-    const both = [known('a', '1'), known('b', '1')];
-    const one = resolve(request({ known: both, charts: charts({ a: ANN, b: BOB }) }));
+    const both = [storedOf('a', '1'), storedOf('b', '1')];
+    const one = resolve(request({ stored: both, patients: patients({ a: ANN, b: BOB }) }));
     expect(one).toMatchObject({ kind: 'known', patient: 'a', duplicates: ['b'] });
     expect(reasons(one)).toEqual(['W number-of-several']);
-    expect(reasons(resolve(request({ known: both, charts: charts({ a: ANN, b: ANN }) })))).toEqual([
+    expect(reasons(resolve(request({ stored: both, patients: patients({ a: ANN, b: ANN }) })))).toEqual([
       'E ambiguous-patient',
     ]);
-    expect(reasons(resolve(request({ known: both, charts: charts({ a: BOB, b: BOB }) })))).toEqual([
+    expect(reasons(resolve(request({ stored: both, patients: patients({ a: BOB, b: BOB }) })))).toEqual([
       'E ambiguous-patient',
     ]);
   });
@@ -137,57 +149,63 @@ describe('the leading number', () => {
 
 describe('later numbers', () => {
   test('lead to a patient that agrees: the laboratory was first', () => {
-    const numbers = [number('M'), number('E', 'name:EPI')];
-    const stored = [known('a', 'E', 'name:EPI')];
-    expect(resolve(request({ numbers, known: stored, charts: charts({ a: ANN }) }))).toMatchObject({
+    const identifiers = [number('M'), number('E', 'name:EPI')];
+    const stored = [storedOf('a', 'E', 'name:EPI')];
+    expect(resolve(request({ identifiers, stored: stored, patients: patients({ a: ANN }) }))).toMatchObject({
       kind: 'known',
       patient: 'a',
     });
-    const other = resolve(request({ numbers, known: stored, charts: charts({ a: BOB }) }));
+    const other = resolve(request({ identifiers, stored: stored, patients: patients({ a: BOB }) }));
     expect(other).toMatchObject({ kind: 'new', duplicates: ['a'] });
-    expect(other.kind === 'new' && [...other.foreign]).toEqual([numbers[1]]);
+    expect(other.kind === 'new' && [...other.foreign]).toEqual([identifiers[1]]);
     // The leading number moves from where it was only listed: it is nobody else's.
-    const listed = [...stored, known('b', 'M', HOSP, { led: false })];
-    const moved = resolve(request({ numbers, known: listed, charts: charts({ a: ANN, b: BOB }) }));
+    const listed = [...stored, storedOf('b', 'M', HOSP, { led: false })];
+    const moved = resolve(request({ identifiers, stored: listed, patients: patients({ a: ANN, b: BOB }) }));
     expect(moved).toMatchObject({ patient: 'a', moved: [{ patient: 'b' }], duplicates: ['b'] });
     expect(moved.kind === 'known' && [...moved.foreign]).toEqual([]);
     expect(reasons(other)).toEqual(['W identifiers-of-several']);
   });
 
   test('of another patient are not copied', () => {
-    const numbers = [number('1'), number('2')];
+    const identifiers = [number('1'), number('2')];
     const both = resolve(
-      request({ numbers, known: [known('a', '1'), known('b', '2')], charts: charts({ a: ANN, b: BOB }) }),
+      request({
+        identifiers,
+        stored: [storedOf('a', '1'), storedOf('b', '2')],
+        patients: patients({ a: ANN, b: BOB }),
+      }),
     );
     expect(both).toMatchObject({ kind: 'known', patient: 'a', duplicates: ['b'] });
-    expect(both.kind === 'known' && [...both.foreign]).toEqual([numbers[1]]);
+    expect(both.kind === 'known' && [...both.foreign]).toEqual([identifiers[1]]);
     expect(reasons(both)).toEqual(['W identifiers-of-several']);
   });
 });
 
 describe('a domain that is not certain', () => {
   test.each([
-    ['the message assumes it', number('1', 'name:A', { isAssumed: true }), known('a', '1', 'name:B')],
-    ['the chart assumed it', number('1', 'name:A'), known('a', '1', 'name:B', { isAssumed: true })],
-    ['a bare name against a URI that nobody has a name for', number('1', HOSP), known('a', '1', OID)],
-    ['a URI against a bare name', number('1', OID), known('a', '1', HOSP)],
-    ['a FHIR identifier without a system', number('1', HOSP), known('a', '1', 'name:', { isAssumed: true })],
+    ['the message assumes it', number('1', 'name:A', { isAssumed: true }), storedOf('a', '1', 'name:B')],
+    ['the chart assumed it', number('1', 'name:A'), storedOf('a', '1', 'name:B', { isAssumed: true })],
+    ['a bare name against a URI that nobody has a name for', number('1', HOSP), storedOf('a', '1', OID)],
+    ['a URI against a bare name', number('1', OID), storedOf('a', '1', HOSP)],
+    ['a FHIR identifier without a system', number('1', HOSP), storedOf('a', '1', 'name:', { isAssumed: true })],
   ])('%s: the patient, where the person agrees', (_what, sent, stored) => {
-    const same = resolve(request({ numbers: [sent], known: [stored], charts: charts({ a: ANN }) }));
+    const same = resolve(request({ identifiers: [sent], stored: [stored], patients: patients({ a: ANN }) }));
     expect(same).toMatchObject({ kind: 'known', patient: 'a' });
     expect(reasons(same)).toEqual(['W domain-assumed']);
-    const other = resolve(request({ numbers: [sent], known: [stored], charts: charts({ a: BOB }) }));
+    const other = resolve(request({ identifiers: [sent], stored: [stored], patients: patients({ a: BOB }) }));
     expect(other).toMatchObject({ kind: 'new', duplicates: ['a'] });
     expect(reasons(other)).toEqual(['W possible-duplicate']);
-    const bare = resolve(request({ numbers: [sent], known: [stored], charts: charts({ a: ANN }), person: BARE }));
+    const bare = resolve(
+      request({ identifiers: [sent], stored: [stored], patients: patients({ a: ANN }), person: BARE }),
+    );
     expect(bare).toMatchObject({ kind: 'new', duplicates: ['a'] });
   });
 
   test('a bare name against a URI that has a name of its own is another patient', () => {
     const sent = request({
-      numbers: [number('1')],
-      known: [known('a', '1', OID)],
-      charts: charts({ a: ANN }),
+      identifiers: [number('1')],
+      stored: [storedOf('a', '1', OID)],
+      patients: patients({ a: ANN }),
       namedUris: new Set([OID]),
     });
     expect(resolve(sent)).toMatchObject({ kind: 'new', duplicates: [] });
@@ -196,33 +214,38 @@ describe('a domain that is not certain', () => {
 
   test('a bare name against a URI that an administrator said it does not stand for is another patient', () => {
     const rejected = new Set([aliasKey({ namespace: 'HOSP', uri: OID })]);
-    const stored = { known: [known('a', '1', OID)], charts: charts({ a: ANN }) };
+    const stored = { stored: [storedOf('a', '1', OID)], patients: patients({ a: ANN }) };
     expect(resolve(request({ ...stored, rejected }))).toMatchObject({ kind: 'new', duplicates: [], proposed: [] });
-    const turned = { numbers: [number('1', OID)], known: [known('a', '1')], charts: charts({ a: ANN }) };
+    const turned = { identifiers: [number('1', OID)], stored: [storedOf('a', '1')], patients: patients({ a: ANN }) };
     expect(resolve(request({ ...turned, rejected }))).toMatchObject({ kind: 'new', duplicates: [] });
     expect(resolve(request(turned))).toMatchObject({ kind: 'known', patient: 'a' });
   });
 
   test('an initial is enough for the leading number, and for no other', () => {
     const initial = { ...ANN, names: [{ family: 'Smith', given: 'A', text: undefined }] };
-    const elsewhere = { person: initial, known: [known('a', '1', OID)], charts: charts({ a: ANN }) };
-    expect(resolve(request({ ...elsewhere, numbers: [number('1')] }))).toMatchObject({ kind: 'known', patient: 'a' });
-    expect(resolve(request({ ...elsewhere, numbers: [number('2'), number('1')] }))).toMatchObject({ kind: 'new' });
-    const listed = { ...elsewhere, known: [known('a', '1', HOSP, { led: false })] };
-    for (const numbers of [[number('1')], [number('2'), number('1')]])
-      expect(resolve(request({ ...listed, numbers }))).toMatchObject({ kind: 'new', duplicates: ['a'] });
+    const elsewhere = { person: initial, stored: [storedOf('a', '1', OID)], patients: patients({ a: ANN }) };
+    expect(resolve(request({ ...elsewhere, identifiers: [number('1')] }))).toMatchObject({
+      kind: 'known',
+      patient: 'a',
+    });
+    expect(resolve(request({ ...elsewhere, identifiers: [number('2'), number('1')] }))).toMatchObject({ kind: 'new' });
+    const listed = { ...elsewhere, stored: [storedOf('a', '1', HOSP, { led: false })] };
+    for (const identifiers of [[number('1')], [number('2'), number('1')]])
+      expect(resolve(request({ ...listed, identifiers }))).toMatchObject({ kind: 'new', duplicates: ['a'] });
   });
 
   test('of a later repetition counts as well', () => {
-    const numbers = [number('L', 'name:LAB'), number('1', HOSP)];
-    const told = resolve(request({ numbers, known: [known('a', '1', OID)], charts: charts({ a: ANN }) }));
+    const identifiers = [number('L', 'name:LAB'), number('1', HOSP)];
+    const told = resolve(request({ identifiers, stored: [storedOf('a', '1', OID)], patients: patients({ a: ANN }) }));
     expect(told).toMatchObject({ kind: 'known', patient: 'a', proposed: [{ namespace: 'HOSP', uri: OID }] });
   });
 
   test('two that agree are one too many', () => {
-    const stored = [known('a', '1', 'name:A'), known('b', '1', 'name:B')];
+    const stored = [storedOf('a', '1', 'name:A'), storedOf('b', '1', 'name:B')];
     const sent = number('1', 'name:C', { isAssumed: true });
-    expect(resolve(request({ numbers: [sent], known: stored, charts: charts({ a: ANN, b: ANN }) }))).toMatchObject({
+    expect(
+      resolve(request({ identifiers: [sent], stored: stored, patients: patients({ a: ANN, b: ANN }) })),
+    ).toMatchObject({
       kind: 'new',
       duplicates: ['a', 'b'],
     });
@@ -230,50 +253,52 @@ describe('a domain that is not certain', () => {
 
   test('the same name, assumed on one side, is another person where the two contradict', () => {
     const sent = number('1', HOSP, { isAssumed: true });
-    const stored = [known('a', '1')];
-    expect(resolve(request({ numbers: [sent], known: stored, charts: charts({ a: BOB }) }))).toMatchObject({
+    const stored = [storedOf('a', '1')];
+    expect(resolve(request({ identifiers: [sent], stored: stored, patients: patients({ a: BOB }) }))).toMatchObject({
       kind: 'new',
       duplicates: ['a'],
     });
     expect(
-      resolve(request({ numbers: [sent], known: stored, charts: charts({ a: BOB }), person: BARE })),
+      resolve(request({ identifiers: [sent], stored: stored, patients: patients({ a: BOB }), person: BARE })),
     ).toMatchObject({ patient: 'a' });
   });
 });
 
 describe('numbers that do not identify', () => {
   const ssn = number('123-45-6788', 'name:SSA', { identifies: false });
-  const stored = [known('a', '123-45-6788', 'name:SSA', { identifies: false })];
+  const stored = [storedOf('a', '123-45-6788', 'name:SSA', { identifies: false })];
 
   test('find a patient that agrees', () => {
-    expect(resolve(request({ numbers: [ssn], known: stored, charts: charts({ a: ANN }) }))).toMatchObject({
+    expect(resolve(request({ identifiers: [ssn], stored: stored, patients: patients({ a: ANN }) }))).toMatchObject({
       kind: 'known',
       patient: 'a',
     });
   });
 
   test('otherwise an admission makes a patient, and a result is refused', () => {
-    const admission = request({ numbers: [ssn], known: stored, charts: charts({ a: BOB }) });
+    const admission = request({ identifiers: [ssn], stored: stored, patients: patients({ a: BOB }) });
     expect(resolve(admission)).toMatchObject({ kind: 'new', duplicates: [] });
     expect(reasons(resolve({ ...admission, isAdmission: false }))).toEqual(['E no-identifying-number']);
   });
 
   test('that several patients have who agree are refused, rather than a third made with each message', () => {
-    const both = [...stored, known('b', '123-45-6788', 'name:SSA', { identifies: false })];
-    expect(reasons(resolve(request({ numbers: [ssn], known: both, charts: charts({ a: ANN, b: ANN }) })))).toEqual([
-      'E ambiguous-patient',
-    ]);
+    const both = [...stored, storedOf('b', '123-45-6788', 'name:SSA', { identifies: false })];
+    expect(
+      reasons(resolve(request({ identifiers: [ssn], stored: both, patients: patients({ a: ANN, b: ANN }) }))),
+    ).toEqual(['E ambiguous-patient']);
   });
 
   test('do not lead to a patient beside one that does', () => {
-    expect(resolve(request({ numbers: [ssn, number('1')], known: stored, charts: charts({ a: ANN }) }))).toMatchObject({
+    expect(
+      resolve(request({ identifiers: [ssn, number('1')], stored: stored, patients: patients({ a: ANN }) })),
+    ).toMatchObject({
       kind: 'new',
     });
   });
 });
 
 describe('the person must fit', () => {
-  const differs = request({ person: BOB, known: [known('a', '1')], charts: charts({ a: ANN }) });
+  const differs = request({ person: BOB, stored: [storedOf('a', '1')], patients: patients({ a: ANN }) });
 
   test.each([
     [true, 'refuse-results', 'known', 'W patient-differs'],
@@ -293,24 +318,24 @@ describe('the person must fit', () => {
       expect(judged).toMatchObject({ kind: 'known', patient: 'a' });
       expect(reasons(judged)).toEqual(['W patient-differs']);
     }
-    const merged = charts({ old: ANN, new: ANN }, { old: 'new' });
-    const late = resolve({ ...differs, person: renamed, known: [known('old', '1')], charts: merged });
-    expect(late).toMatchObject({ patient: 'new', oldChart: 'old' });
+    const merged = patients({ old: ANN, new: ANN }, { old: 'new' });
+    const late = resolve({ ...differs, person: renamed, stored: [storedOf('old', '1')], patients: merged });
+    expect(late).toMatchObject({ patient: 'new', oldRecord: 'old' });
   });
 
   test('of an old number, with the survivor, which has what the chart that was merged away said', () => {
-    const old: Partial<ResolveRequest> = { known: [known('old', '1')], isAdmission: false };
+    const old: Partial<ResolveRequest> = { stored: [storedOf('old', '1')], isAdmission: false };
     const survivor = { ...ANN, pastNames: BOB.names, pastBirthDates: ['1960-05-06'] };
-    const merged = charts({ old: BOB, new: ANN }, { old: 'new' });
+    const merged = patients({ old: BOB, new: ANN }, { old: 'new' });
     const remembered = new Map([...merged, ['new', { id: 'new', survivor: 'new', person: survivor }]]);
-    expect(resolve({ ...differs, ...old, charts: remembered })).toMatchObject({ patient: 'new', findings: [] });
-    expect(reasons(resolve({ ...differs, ...old, charts: merged }))).toEqual(['E patient-differs']);
+    expect(resolve({ ...differs, ...old, patients: remembered })).toMatchObject({ patient: 'new', findings: [] });
+    expect(reasons(resolve({ ...differs, ...old, patients: merged }))).toEqual(['E patient-differs']);
   });
 
   test('of an old number that somebody else has got: all of it stays with the chart that was merged away', () => {
-    const merged = charts({ old: ANN, new: ANN }, { old: 'new' });
-    const reused = resolve({ ...differs, known: [known('old', '1')], charts: merged });
-    expect(reused).toMatchObject({ kind: 'known', patient: 'old', oldChart: 'old' });
+    const merged = patients({ old: ANN, new: ANN }, { old: 'new' });
+    const reused = resolve({ ...differs, stored: [storedOf('old', '1')], patients: merged });
+    expect(reused).toMatchObject({ kind: 'known', patient: 'old', oldRecord: 'old' });
     expect(reasons(reused)).toEqual(['W patient-differs']);
   });
 });

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { byDefault, fixed, type Contribution } from '../../../../edge/hl7/precedence/contribution.ts';
-import { applyInOrder, supersede, type Said } from '../../../../edge/hl7/precedence/apply.ts';
-import { orderOf, orderOfWrite, type Order } from '../../../../edge/hl7/precedence/precedence.ts';
+import { applyStatement, supersede, type Applied } from '../../../../edge/hl7/precedence/apply.ts';
+import { precedenceOf, precedenceOfWrite, type Precedence } from '../../../../edge/hl7/precedence/precedence.ts';
 import {
   nothingRemembered,
   printRegisters,
@@ -25,10 +25,10 @@ const by = (
 const NAMES = new Map([['HOSP', 'urn:example:hosp']]);
 
 /** Of a minute of one hour. */
-const at = (minute: number): Order =>
-  orderOf({ precedence: 1, timeMs: minute * 60_000, rank: 50, sentMs: 0, messageId: '' });
+const at = (minute: number): Precedence =>
+  precedenceOf({ tier: 1, timeMs: minute * 60_000, rank: 50, sentMs: 0, messageId: '' });
 
-const start = (content: JsonObject, remembered: Partial<Remembered> = {}): Said => ({
+const start = (content: JsonObject, remembered: Partial<Remembered> = {}): Applied => ({
   content,
   remembered: { ...nothingRemembered, ...remembered },
   isStale: false,
@@ -36,8 +36,8 @@ const start = (content: JsonObject, remembered: Partial<Remembered> = {}): Said 
 });
 const say =
   (isPatient: boolean) =>
-  ({ content, remembered }: Said, contributions: readonly Contribution[], order: Order): Said =>
-    applyInOrder(content, remembered, contributions, order, { isPatient, names: NAMES });
+  ({ content, remembered }: Applied, contributions: readonly Contribution[], precedence: Precedence): Applied =>
+    applyStatement(content, remembered, contributions, precedence, { isPatient, names: NAMES });
 const merge = (stored: JsonObject, contributions: readonly Contribution[]): JsonObject =>
   say(false)(start(stored), contributions, at(1)).content;
 const ofPatient = say(true);
@@ -114,8 +114,8 @@ describe('elements', () => {
       { valueInteger: 6, extension: [{ url: 'b', valueString: 'x' }] },
       {
         stamps: new Map([
-          ['valueInteger', orderOfWrite(5 * 60_000)],
-          ['note', orderOfWrite(5 * 60_000)],
+          ['valueInteger', precedenceOfWrite(5 * 60_000)],
+          ['note', precedenceOfWrite(5 * 60_000)],
         ]),
       },
     );
@@ -132,7 +132,7 @@ describe('elements', () => {
   });
 
   test('what has stood there since the resource was made is as old as the resource', () => {
-    const made = start({ gender: 'male' }, { base: orderOfWrite(5 * 60_000) });
+    const made = start({ gender: 'male' }, { base: precedenceOfWrite(5 * 60_000) });
     expect(ofPatient(made, [fixed('gender', 'female'), fixed('birthDate', '1980')], at(1)).content).toEqual({
       gender: 'male',
       birthDate: '1980',
@@ -149,16 +149,16 @@ describe('elements', () => {
     const stored = `{"fields":${printRegisters(remembered.registers)},"stamps":{"gender":60000}}`;
     const read = rememberedOf('00000000-0000-4000-8000-000000000001', stored);
     expect(read.registers).toEqual(remembered.registers);
-    expect(read.stamps).toEqual(new Map([['gender', orderOfWrite(60_000)]]));
+    expect(read.stamps).toEqual(new Map([['gender', precedenceOfWrite(60_000)]]));
     expect(read.base).toBe('');
   });
 });
 
 describe('a withdrawal', () => {
-  const below = (minute: number): Order =>
-    orderOf({ precedence: 0, timeMs: minute * 60_000, rank: 50, sentMs: 0, messageId: '' });
-  const withdrawn = ({ content, remembered }: Said, minute: number, ...more: readonly Contribution[]): Said =>
-    applyInOrder(content, remembered, [fixed('status', 'withdrawn'), ...more], at(minute), {
+  const below = (minute: number): Precedence =>
+    precedenceOf({ tier: 0, timeMs: minute * 60_000, rank: 50, sentMs: 0, messageId: '' });
+  const withdrawn = ({ content, remembered }: Applied, minute: number, ...more: readonly Contribution[]): Applied =>
+    applyStatement(content, remembered, [fixed('status', 'withdrawn'), ...more], at(minute), {
       isPatient: false,
       names: NAMES,
       isWithdrawal: true,
@@ -182,10 +182,10 @@ describe('a withdrawal', () => {
 
   test('hides what a client wrote before it', () => {
     const stamps = new Map([
-      ['valueInteger', orderOfWrite(2 * 60_000)],
-      ['text', orderOfWrite(3 * 60_000)],
+      ['valueInteger', precedenceOfWrite(2 * 60_000)],
+      ['text', precedenceOfWrite(3 * 60_000)],
     ]);
-    const written: Said = {
+    const written: Applied = {
       ...final,
       content: { status: 'final', valueInteger: 6, text: 't' },
       remembered: { ...final.remembered, stamps },
@@ -199,7 +199,7 @@ describe('a withdrawal', () => {
     ['after it', 1],
     ['between', 2],
   ])('a preliminary value of a later time counts: it comes %s', (_, place) => {
-    const preliminary = (said: Said): Said => ofResult(said, states('preliminary', 2), below(3));
+    const preliminary = (said: Applied): Applied => ofResult(said, states('preliminary', 2), below(3));
     let said = start({});
     for (let step = 0; step < 3; step += 1) {
       if (step === place) said = preliminary(said);
@@ -233,7 +233,7 @@ describe('a withdrawal', () => {
   });
 
   test('ties with what has its time, whichever came first, and with no other withdrawal', () => {
-    const of = (rank: number): Order => orderOf({ precedence: 1, timeMs: 60_000, rank, sentMs: 0, messageId: '' });
+    const of = (rank: number): Precedence => precedenceOf({ tier: 1, timeMs: 60_000, rank, sentMs: 0, messageId: '' });
     expect(withdrawn(ofResult(start({}), states('final', 5), of(40)), 1).isTied).toBe(true);
     expect(ofResult(withdrawn(start({}), 1), states('final', 5), of(40)).isTied).toBe(true);
     expect(ofResult(withdrawn(start({}), 1), states('final', 5), at(0)).isTied).toBe(false);
@@ -242,7 +242,8 @@ describe('a withdrawal', () => {
   });
 
   test('a preliminary value waits only while it is newer than the final one', () => {
-    const waiting = (said: Said) => [...said.remembered.registers.keys()].filter((name) => name.startsWith('waiting'));
+    const waiting = (said: Applied) =>
+      [...said.remembered.registers.keys()].filter((name) => name.startsWith('waiting'));
     expect(waiting(ofResult(final, states('preliminary', 2), below(0)))).toEqual([]);
     const said = ofResult(final, states('preliminary', 2), below(3));
     expect(said).toMatchObject({ isStale: true, content: { status: 'final', valueInteger: 5 } });
@@ -256,7 +257,7 @@ describe('a withdrawal', () => {
 });
 
 describe('a document that was replaced', () => {
-  const replaced = ({ content, remembered }: Said): Said => supersede(content, remembered, at(5));
+  const replaced = ({ content, remembered }: Applied): Applied => supersede(content, remembered, at(5));
   const status = (value: string) => [fixed('status', value), fixed('_status', null)];
 
   test.each([1, 9])('stays superseded, whatever comes at %i', (minute) => {
@@ -268,7 +269,7 @@ describe('a document that was replaced', () => {
   test('unless it was entered in error, or a FHIR client sets it right', () => {
     const document = ofResult(start({}), status('entered-in-error'), at(2));
     expect(replaced(document).content).toEqual({ status: 'entered-in-error' });
-    const stamped = start({ status: 'current' }, { stamps: new Map([['status', orderOfWrite(10 * 60_000)]]) });
+    const stamped = start({ status: 'current' }, { stamps: new Map([['status', precedenceOfWrite(10 * 60_000)]]) });
     expect(replaced(stamped).content).toEqual({ status: 'current' });
   });
 });
@@ -319,7 +320,7 @@ describe('lists of a patient', () => {
     const corrected = {
       ...given,
       content: { telecom: [sent('9'), work] },
-      remembered: { ...given.remembered, stamps: new Map([['telecom', orderOfWrite(5 * 60_000)]]) },
+      remembered: { ...given.remembered, stamps: new Map([['telecom', precedenceOfWrite(5 * 60_000)]]) },
     };
     const late = ofPatient(corrected, [by('PID-13', 'telecom', [sent('0')])], at(4));
     expect(late).toMatchObject({ isStale: true, content: { telecom: [sent('9'), work] } });
@@ -333,7 +334,7 @@ describe('lists of a patient', () => {
   });
 
   test('what a FHIR client created is not taken away by an older message', () => {
-    const created = start({ telecom: [home] }, { base: orderOfWrite(5 * 60_000) });
+    const created = start({ telecom: [home] }, { base: precedenceOfWrite(5 * 60_000) });
     expect(ofPatient(created, [by('PID-13', 'telecom', [sent('3')])], at(1)).content).toEqual({ telecom: [home] });
     expect(ofPatient(created, [by('PID-13', 'telecom', [sent('3')])], at(9)).content).toEqual({ telecom: [sent('3')] });
   });
@@ -414,7 +415,7 @@ describe('identifiers of a patient', () => {
   test('what a FHIR client says of a number is kept, its system and what is newer', () => {
     const theirs = { use: 'usual', system: 's', value: '1', _value: { id: 'x' } };
     const sent = [listed([{ system: 's', value: '1', use: 'official', type: { text: 'MR' } }])];
-    const client = (minute: number) => start({ identifier: [theirs] }, { base: orderOfWrite(minute * 60_000) });
+    const client = (minute: number) => start({ identifier: [theirs] }, { base: precedenceOfWrite(minute * 60_000) });
     expect(ofPatient(client(5), sent, at(1)).content).toEqual({
       identifier: [{ ...theirs, type: { text: 'MR' } }],
     });
@@ -430,7 +431,7 @@ describe('identifiers of a patient', () => {
     const removed = {
       ...known,
       content: {},
-      remembered: { ...known.remembered, stamps: new Map([['identifier', orderOfWrite(5 * 60_000)]]) },
+      remembered: { ...known.remembered, stamps: new Map([['identifier', precedenceOfWrite(5 * 60_000)]]) },
     };
     expect(ofPatient(removed, [listed([{ system: 's', value: '2' }])], at(6)).content).toEqual({
       identifier: [{ system: 's', value: '2' }],

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { clockOf, instantMs, timed } from '../../../../edge/hl7/precedence/clock.ts';
 import {
   asDefault,
-  orderOf,
-  orderOfCreation,
-  orderOfWrite,
+  precedenceOf,
+  precedenceOfCreation,
+  precedenceOfWrite,
   timeOfId,
 } from '../../../../edge/hl7/precedence/precedence.ts';
 import { standingOfReport, standingOfResult } from '../../../../edge/hl7/precedence/standing.ts';
@@ -61,14 +61,14 @@ describe('the order', () => {
 
   test('the first time that counts, else MSH-7, else the receipt', () => {
     const timeOf = (order: string): string => new Date(Number(order.split('|')[1])).toISOString();
-    expect(timeOf(clock.orderOf(timed('202601021100', '202601021200')))).toBe('2026-01-02T10:00:00.000Z');
-    expect(timeOf(clock.orderOf(timed('20260102', '202601021200')))).toBe('2026-01-02T11:00:00.000Z');
-    expect(timeOf(clock.orderOf(timed(undefined)))).toBe('2026-01-02T11:50:00.000Z');
-    expect(timeOf(clockOf(id, '2027', VIENNA).orderOf(timed(undefined)))).toBe('2026-01-02T12:00:00.000Z');
+    expect(timeOf(clock.precedenceOf(timed('202601021100', '202601021200')))).toBe('2026-01-02T10:00:00.000Z');
+    expect(timeOf(clock.precedenceOf(timed('20260102', '202601021200')))).toBe('2026-01-02T11:00:00.000Z');
+    expect(timeOf(clock.precedenceOf(timed(undefined)))).toBe('2026-01-02T11:50:00.000Z');
+    expect(timeOf(clockOf(id, '2027', VIENNA).precedenceOf(timed(undefined)))).toBe('2026-01-02T12:00:00.000Z');
   });
 
   const status = (result: string, time: string): string =>
-    clock.orderOf({ times: [time], standing: standingOf({ result }) });
+    clock.precedenceOf({ times: [time], standing: standingOf({ result }) });
 
   test.each([
     ['final before preliminary, whatever the time', status('F', '202601010000'), status('P', '202601021200')],
@@ -77,24 +77,32 @@ describe('the order', () => {
     ['of one time the correction', status('C', '202601021200'), status('F', '202601021200')],
     ['of one time what was withdrawn', status('W', '202601021200'), status('C', '202601021200')],
     ['of one time preliminary before registered', status('P', '202601021200'), status('I', '202601021200')],
-    ['an ADT before what a result says of its patient', clock.orderOf(timed('2019010100')), clock.lowOrderOf(timed())],
-    ['a FHIR client of the same time', orderOfWrite(Date.parse(RECEIVED)), clock.orderOf(timed('202601021300'))],
-    ['all before a default', clock.lowOrderOf(timed('197001010000')), asDefault(clock.orderOf(timed()))],
-    ['anything before nothing', asDefault(clock.orderOf(timed())), ''],
+    [
+      'an ADT before what a result says of its patient',
+      clock.precedenceOf(timed('2019010100')),
+      clock.lowPrecedenceOf(timed()),
+    ],
+    [
+      'a FHIR client of the same time',
+      precedenceOfWrite(Date.parse(RECEIVED)),
+      clock.precedenceOf(timed('202601021300')),
+    ],
+    ['all before a default', clock.lowPrecedenceOf(timed('197001010000')), asDefault(clock.precedenceOf(timed()))],
+    ['anything before nothing', asDefault(clock.precedenceOf(timed())), ''],
   ])('%s', (_, later, earlier) => expect(later > earlier).toBe(true));
 
   test('then MSH-7, then arrival', () => {
-    const parts = { precedence: 1, timeMs: 5, rank: 50, sentMs: 5, messageId: 'b' } as const;
-    expect(orderOf({ ...parts, sentMs: 6, messageId: 'a' }) > orderOf(parts)).toBe(true);
-    expect(orderOf({ ...parts, messageId: 'c' }) > orderOf(parts)).toBe(true);
+    const parts = { tier: 1, timeMs: 5, rank: 50, sentMs: 5, messageId: 'b' } as const;
+    expect(precedenceOf({ ...parts, sentMs: 6, messageId: 'a' }) > precedenceOf(parts)).toBe(true);
+    expect(precedenceOf({ ...parts, messageId: 'c' }) > precedenceOf(parts)).toBe(true);
     // Before 1970, and numbers of other lengths.
-    expect(orderOf({ ...parts, timeMs: -5 }) < orderOf(parts)).toBe(true);
-    expect(orderOf({ ...parts, timeMs: 10 }) > orderOf(parts)).toBe(true);
+    expect(precedenceOf({ ...parts, timeMs: -5 }) < precedenceOf(parts)).toBe(true);
+    expect(precedenceOf({ ...parts, timeMs: 10 }) > precedenceOf(parts)).toBe(true);
   });
 
   test('what stands in a resource is as old as its id; of another id nothing is known', () => {
-    expect(orderOfCreation(id)).toBe(orderOfWrite(Date.parse(RECEIVED)));
-    expect(orderOfCreation('00000000-0000-4000-8000-000000000000')).toBe('');
+    expect(precedenceOfCreation(id)).toBe(precedenceOfWrite(Date.parse(RECEIVED)));
+    expect(precedenceOfCreation('00000000-0000-4000-8000-000000000000')).toBe('');
   });
 });
 

@@ -4,18 +4,22 @@ import { expect, test } from 'vitest';
 
 import { sortedJson, type Json } from '../../../../shared/json.ts';
 import { fixed, type Contribution } from '../../../../edge/hl7/precedence/contribution.ts';
-import { applyInOrder, supersede } from '../../../../edge/hl7/precedence/apply.ts';
+import { applyStatement, supersede } from '../../../../edge/hl7/precedence/apply.ts';
 import { combined } from '../../../../edge/hl7/precedence/combine.ts';
-import { orderOf, orderOfWrite, type Order } from '../../../../edge/hl7/precedence/precedence.ts';
+import { precedenceOf, precedenceOfWrite, type Precedence } from '../../../../edge/hl7/precedence/precedence.ts';
 import { nothingRemembered } from '../../../../edge/hl7/precedence/registers.ts';
 import type { Recorded } from '../../../../edge/hl7/precedence/stated-value.ts';
 
 const WHOSE = { isPatient: false, names: new Map<string, string>() };
-const at = (minute: number, precedence: 0 | 1 = 1): Order =>
-  orderOf({ precedence, timeMs: minute * 60_000, rank: 50, sentMs: minute * 60_000, messageId: '' });
+const at = (minute: number, tier: 0 | 1 = 1): Precedence =>
+  precedenceOf({ tier, timeMs: minute * 60_000, rank: 50, sentMs: minute * 60_000, messageId: '' });
 const EMPTY: Recorded = { content: {}, remembered: nothingRemembered };
-const said = (record: Recorded, contributions: readonly Contribution[], order: Order, isWithdrawal = false): Recorded =>
-  applyInOrder(record.content, record.remembered, contributions, order, { ...WHOSE, isWithdrawal });
+const said = (
+  record: Recorded,
+  contributions: readonly Contribution[],
+  precedence: Precedence,
+  isWithdrawal = false,
+): Recorded => applyStatement(record.content, record.remembered, contributions, precedence, { ...WHOSE, isWithdrawal });
 
 const contribution: fc.Arbitrary<Contribution> = fc
   .oneof(
@@ -77,14 +81,14 @@ test('what a client changed counts at its time, what it added counts from when i
   const kept = said(EMPTY, [fixed('status', 'completed'), fixed('onset[x]', { onsetDateTime: '2020' })], at(10));
   const changed: Recorded = {
     content: { status: 'stopped', onsetAge: { value: 3 }, note: [{ text: 'seen' }] },
-    remembered: { ...nothingRemembered, base: at(5), stamps: new Map([['status', orderOfWrite(20 * 60_000)]]) },
+    remembered: { ...nothingRemembered, base: at(5), stamps: new Map([['status', precedenceOfWrite(20 * 60_000)]]) },
   };
   expect(combined(kept, changed).content).toEqual({
     status: 'stopped',
     onsetDateTime: '2020',
     note: [{ text: 'seen' }],
   });
-  const earlier = { ...changed.remembered, stamps: new Map([['status', orderOfWrite(60_000)]]) };
+  const earlier = { ...changed.remembered, stamps: new Map([['status', precedenceOfWrite(60_000)]]) };
   expect(combined(kept, { ...changed, remembered: earlier }).content['status']).toBe('completed');
 });
 

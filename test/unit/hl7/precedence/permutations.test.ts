@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { fixed, type Contribution } from '../../../../edge/hl7/precedence/contribution.ts';
-import { applyInOrder } from '../../../../edge/hl7/precedence/apply.ts';
-import { orderOf, orderOfWrite } from '../../../../edge/hl7/precedence/precedence.ts';
+import { applyStatement } from '../../../../edge/hl7/precedence/apply.ts';
+import { precedenceOf, precedenceOfWrite } from '../../../../edge/hl7/precedence/precedence.ts';
 import { nothingRemembered } from '../../../../edge/hl7/precedence/registers.ts';
 import type { Recorded } from '../../../../edge/hl7/precedence/stated-value.ts';
 import { sortedJson, type Json, type JsonObject } from '../../../../shared/json.ts';
@@ -43,15 +43,19 @@ const inTwoOrders = (said: fc.Arbitrary<readonly Contribution[]>) =>
     }),
   );
 
-const BASE = orderOfWrite(10 * 60_000);
+const BASE = precedenceOfWrite(10 * 60_000);
 
 function after(statements: readonly Statement[], content: JsonObject, isPatient: boolean) {
   let state: Recorded = { content, remembered: { ...nothingRemembered, base: BASE } };
   for (const { minute, kind, said } of statements) {
-    const precedence = kind === 'below' ? 0 : 1;
-    const order = orderOf({ precedence, timeMs: minute * 60_000, rank: 50, sentMs: 0, messageId: `m${minute}` });
+    const tier = kind === 'below' ? 0 : 1;
+    const precedence = precedenceOf({ tier, timeMs: minute * 60_000, rank: 50, sentMs: 0, messageId: `m${minute}` });
     const isWithdrawal = kind === 'withdrawal' && !isPatient;
-    state = applyInOrder(state.content, state.remembered, said, order, { isPatient, isWithdrawal, names: new Map() });
+    state = applyStatement(state.content, state.remembered, said, precedence, {
+      isPatient,
+      isWithdrawal,
+      names: new Map(),
+    });
   }
   return {
     content: settledLists(state.content),

@@ -1,5 +1,5 @@
--- The elements of a resource as order_stamp tells them apart: its members, and its extensions by their URL.
-create or replace function order_elements(p_content jsonb) returns table (element text, value jsonb)
+-- The elements of a resource as precedence_stamp tells them apart: its members, and its extensions by their URL.
+create or replace function precedence_elements(p_content jsonb) returns table (element text, value jsonb)
 language sql immutable as $$
   select m.key, m.value from jsonb_each(p_content) m where m.key <> 'extension'
   union all
