@@ -114,7 +114,18 @@ export function commitMessage(
   { opening, site, message, raw, ack, lookup, states, effects }: NewCommit,
   isStandalone: boolean,
 ): Query<CommitRow> {
-  const { writes: resources, results, identities, merges, met, precedences, moved, aliases, attention, unnamed } = effects;
+  const {
+    writes: resources,
+    results,
+    identities,
+    merges,
+    met,
+    precedences,
+    moved,
+    aliases,
+    attention,
+    unnamed,
+  } = effects;
   const made = { resources, results, identities, merges, met, precedences, moved, aliases, attention, unnamed };
   const params = [
     opening,
