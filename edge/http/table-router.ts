@@ -1,7 +1,10 @@
 /**
- * Hono's router of a surface: its routes one by one, each a regular expression, in the order in which they were added. For some
- * twenty routes that takes a tenth of what Hono's tree of segments takes, which it falls back to where a segment may be a
- * name as well as an id. What the paths of routes mean is as Hono says (https://hono.dev/docs/api/routing), without `?`.
+ * The router of a surface: its routes in the order in which they were added, each a regular expression. Patterns mean what Hono says
+ * (https://hono.dev/docs/api/routing), without `?`.
+ *
+ * Hono's default router cannot combine `/fhir/:type` with `/fhir/metadata` in one expression and uses its tree. Measured on 2026-11-23 in
+ * turns with this table, as the fastest of 40 rounds of rejected requests: the tree takes 148 µs a request in Node and 57 µs in Deno, the
+ * table 114 and 40.
  */
 import type { Params, Result, Router } from 'hono/router';
 

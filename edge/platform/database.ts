@@ -11,7 +11,6 @@ import { createOutage } from '../http/outage.ts';
 import { sql } from '../store/sql.ts';
 import { faultOfState } from '../store/sqlstate.ts';
 import { REQUEST_LIMITS } from '../store/time-limits.ts';
-import { type After, exactTimer } from './coarse-timer.ts';
 import { createDatabaseClock } from './database-clock.ts';
 
 export interface TransactOptions {
@@ -47,8 +46,6 @@ export interface DatabaseOptions {
   readonly requested?: (ms: number) => void;
   /** Told when the database is away, and when it is back. */
   readonly log?: Log;
-  /** Ends the waiting; default a timer for each request. */
-  readonly after?: After;
 }
 
 /** PostgreSQL lets nobody in at this moment (57P03, 53300), or no way was found to it (08001, 08004). */
@@ -147,7 +144,7 @@ function createWatch(log: Log, now: () => number) {
 
 export function createDatabase(
   { transact, failureOf }: Driver,
-  { now = Date.now, requested = () => undefined, log = () => undefined, after = exactTimer }: DatabaseOptions,
+  { now = Date.now, requested = () => undefined, log = () => undefined }: DatabaseOptions,
 ): Database {
   const clock = createDatabaseClock();
   const watch = createWatch(log, now);
@@ -194,26 +191,23 @@ export function createDatabase(
   };
 
   const ask = async (queries: readonly Query[], limits: TimeLimits): Promise<object[][]> => {
-    const abort = new AbortController();
-    const cancel = after(limits.answerMs, () => abort.abort());
+    const signal = AbortSignal.timeout(limits.answerMs);
     const deadline = now() + limits.workMs;
     try {
       for (const pauseMs of PAUSES_MS) {
         try {
-          return await answerOf(queries, limits, deadline, abort.signal);
+          return await answerOf(queries, limits, deadline, signal);
         } catch (error) {
           if (!mayRepeat(failureOf(error), repeats(queries)) || now() + pauseMs >= deadline) throw error;
         }
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
-      return await answerOf(queries, limits, deadline, abort.signal);
+      return await answerOf(queries, limits, deadline, signal);
     } catch (error) {
       const failure = failureOf(error);
       const fault = toFault(error, failure, readsOnly(queries));
       watch.failed(fault, failure?.state);
       throw fault;
-    } finally {
-      cancel();
     }
   };
 

@@ -10,7 +10,6 @@ import { logLine, type Log } from '../../shared/log.ts';
 import { createApp } from '../app.ts';
 import { type Config, readConfig, VARIABLES } from '../config.ts';
 import type { Database } from '../deps.ts';
-import { createCoarseTimer } from './coarse-timer.ts';
 import { createDatabaseMeter } from './database-meter.ts';
 import { createSourceAddress } from './forwarded-for.ts';
 import { fetchAt } from './node/fetch-at.ts';
@@ -40,7 +39,7 @@ const ofNoTrace = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work);
 
 /** Neon's over HTTP, any other over TCP. */
 function connect(from: Config): { readonly database: Database; readonly close: () => Promise<void> } {
-  const options = { requested: meter.note, log, after: createCoarseTimer() };
+  const options = { requested: meter.note, log };
   if (isNeon(from)) return { database: neonDatabase(from, options), close: async () => undefined };
   const connection = readConnectionString(from.DATABASE_URL);
   if (!('host' in connection)) throw new ConfigError(connection.map((problem) => `DATABASE_URL ${problem}`));
