@@ -148,9 +148,12 @@ describe('dry run', () => {
     const other = await newSite();
     const bytes = bytesOf(`${msh('ADT^A01')}\nPID|1`);
     expect(await dryRun(site.deps, site, bytes, 'request-3')).toMatchObject({ outcome: 'AE', resources: [] });
-    await expect(dryRun(site.deps, { site: other.site, clientId: site.clientId }, bytes, 'r')).rejects.toMatchObject({
-      kind: 'not-found',
-    });
+    for (const key of [
+      { site: other.site, clientId: site.clientId },
+      { site: site.site, clientId: 'svc-00000000-0000-4000-8000-000000000000' },
+    ]) {
+      await expect(dryRun(site.deps, key, bytes, 'r')).rejects.toMatchObject({ kind: 'not-found' });
+    }
   });
 });
 

@@ -26,24 +26,7 @@ import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
-
-/** In the order in which rows can be put in. */
-const TABLES = [
-  'resource',
-  'resource_history',
-  'resource_identifier',
-  'resource_token',
-  'resource_date',
-  'patient_search',
-  'study',
-  'report',
-  'patient_identity',
-  'patient_trait',
-  'hl7_identity',
-  'hl7_result',
-  'hl7_precedence',
-];
-const TWIN = 'TWIN';
+import { copySite, RECORD_TABLES, TWIN } from '../../stack/tools/twin-site.ts';
 
 let site: Hl7Site;
 let twin: string;
@@ -53,34 +36,9 @@ const ids = { patient: '', other: '', observation: '', report: '' };
 /** MSH-7 of a minute from now: clocks may differ. */
 const soon = (): string => `${new Date(Date.now() + 60_000).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}+0000`;
 
-/** Every row of a site, with the same ids, and with versions and texts of its own. */
-async function copySite(client: Client, from: string, to: string): Promise<void> {
-  for (const table of TABLES) {
-    const { rows } = await client.query<{ column: string }>(
-      `select quote_ident(column_name) as column from information_schema.columns
-        where table_name = $1 and table_schema = 'public' and is_generated = 'NEVER'`,
-      [table],
-    );
-    const columns = rows.map(({ column }) => column);
-    const values = columns.map((column) => {
-      if (column === 'site_id') return '$2::uuid';
-      if (column === 'version') return 'version + 40';
-      if (column === 'body') return `body || ',"language":"${TWIN}"'`;
-      if (column === 'fields') return `'{}'`;
-      if (column === 'trait') return `trait || '${TWIN}'`;
-      return column;
-    });
-    await client.query(
-      `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from ${table} where site_id = $1
-        ${table === 'resource' ? `order by type <> 'Patient'` : ''}`,
-      [from, to],
-    );
-  }
-}
-
 async function dump(client: Client, of: string): Promise<string> {
   const parts: string[] = [];
-  for (const table of TABLES) {
+  for (const table of RECORD_TABLES) {
     const { rows } = await client.query<{ rows: string }>(
       `select coalesce(json_agg(t order by t::text)::text, '') as rows from ${table} t where t.site_id = $1`,
       [of],
@@ -436,6 +394,32 @@ describe('what is written', () => {
     expect([again.outcome, again.errors]).toEqual(['AA', []]);
     expect(await site.resources('Observation')).toHaveLength(1);
     await expectApart(observation, allergies);
+  });
+
+  test('a merge of two records that have the same allergy, results and order', async () => {
+    const { db } = site;
+    const authorities = { assigningAuthorities: { HOSP: 'urn:example:hosp' } };
+    const here = await createHl7Site({ ...authorities, asOwner: true, database: db });
+    const there = await createSite(db.client, authorities);
+    const dated = (id: string, result: string): string =>
+      oru(id, result).replace('|||||F', '|||||F|||20260101080000+0100');
+    for (const message of ['M1', 'M2'].flatMap((id) => [
+      adt('A04', id, ALLERGY),
+      dated(id, '5.0'),
+      oru(id, '6.0').replace('F1', 'F2'),
+    ]))
+      expect((await here.send(message)).outcome).toBe('AA');
+    expect((await here.send(dated('M1', '7.0').replace('F1', 'F3'))).outcome).toBe('AA');
+    await copySite(db.client, here.site, there);
+    const untouched = await dump(db.client, there);
+    const merged = await here.send(`${msh('ADT^A40^ADT_A39')}\nPID|1||M2^^^HOSP^MR||Doe^Jane\nMRG|M1^^^HOSP^MR`);
+    expect([merged.outcome, merged.errors]).toEqual(['AA', []]);
+    expect(await dump(db.client, here.site)).not.toContain(TWIN);
+    expect(await dump(db.client, there)).toBe(untouched);
+    const { rows } = await db.client.query<{ place: number }>('select place from hl7_result where site_id = $1', [
+      here.site,
+    ]);
+    expect(Math.max(...rows.map(({ place }) => place))).toBeLessThan(40);
   });
 
   test('a message with the control id of the other site’s', async () => {

@@ -22,6 +22,7 @@ import { until } from '../../stack/services/until.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
+import { copySite, RECORD_TABLES } from '../../stack/tools/twin-site.ts';
 
 /** Of exports that were opened: whoever is reading one goes on with it. */
 const files = new Map<string, FileRow>();
@@ -84,6 +85,35 @@ async function everything(at: Hl7Site = site): Promise<Record<string, string[]>>
   return found;
 }
 const hex = (text: string) => Buffer.from(text).toString('hex');
+
+test('another site that has the same ids keeps every row', async () => {
+  await site.send(admit('S-1', 'A1', 'Secret^Jane'));
+  await site.send(result('S-2', 'A1'));
+  await site.send(`${msh('ADT^A04', 'S-3').replace('|P|2.5.1', '|T|2.5.1')}\n${pid('A1', 'Secret^Jane')}`);
+  await site.send(admit('S-4', 'B2'));
+  const [id, other] = [await idOf('A1'), await idOf('B2')];
+  const link = `,"link":[{"type":"seealso","other":{"reference":"Patient/${id}"}}]`;
+  await db.client.query('update resource set body = body || $3 where site_id = $1 and id = $2', [
+    site.site,
+    other,
+    link,
+  ]);
+  await db.client.query(
+    `insert into attention (site_id, attention_id, message_id, kind, patient_a)
+     select site_id, gen_random_uuid(), message_id, 'possible-duplicate', $2 from hl7_message where site_id = $1 limit 1`,
+    [site.site, id],
+  );
+  const twin = await createHl7Site({ database: db });
+  const messages = ['hl7_message_resource', 'hl7_message_key', 'patient_name', 'attention'];
+  await copySite(db.client, site.site, twin.site, ['hl7_message', ...RECORD_TABLES, ...messages]);
+  const before = await everything(twin);
+  for (const table of ['hl7_message', 'resource', 'study', 'report', ...messages])
+    expect(before[table], table).not.toEqual([]);
+
+  expect(await eraseNow(id)).toContain('1 patients');
+  expect(JSON.stringify(await everything())).not.toContain('Secret');
+  expect(await everything(twin)).toEqual(before);
+});
 
 test('nothing of a patient is left, and nothing of the others of the site and of its neighbour is missing', async () => {
   const neighbour = await createHl7Site({ database: db });

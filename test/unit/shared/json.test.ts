@@ -27,6 +27,17 @@ describe('JSON without loss', () => {
     );
   });
 
+  test('reads the escape of a character in either case', () => {
+    expect(parseJson('"\\u00e4\\u00E4"')).toBe('ää');
+  });
+
+  test.each(['"\\u"', '"\\u12"', '"\\u12g4"', '"\\u 123"', '"\\u+123"', '"\\u0x1f"', '"\\u123'])(
+    'refuses %s, whose escape is not four hexadecimal digits',
+    (text) => {
+      expect(() => parseJson(text)).toThrow(/a bad \\u escape at line 1, column 2/);
+    },
+  );
+
   test('refuses exactly what JSON.parse refuses, with a position', () => {
     const pieces = fc.constantFrom(
       '{',
