@@ -15,14 +15,8 @@ export interface ServedDeno {
 const FAR_ABOVE = 1_000_000_000;
 const listening = z.object({ event: z.literal('listening'), pid: z.number() });
 
-/**
- * @param env for the address that the gateway will have, which its base URLs need
- * @param inspectorPort where it lets itself be looked at; default nowhere
- */
-export async function serveDeno(
-  env: (url: string) => Record<string, string>,
-  inspectorPort?: number,
-): Promise<ServedDeno> {
+/** @param env for the address that the gateway will have, which its base URLs need */
+export async function serveDeno(env: (url: string) => Record<string, string>): Promise<ServedDeno> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const limits = {
@@ -38,8 +32,7 @@ export async function serveDeno(
     logged.answers += 1;
     logged.databaseRequests += Number(requests);
   };
-  const permissions = inspectorPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectorPort}`];
-  const edge = await startDenoEdge({ port, env: env(url), rateLimits: limits, log, permissions });
+  const edge = await startDenoEdge({ port, env: env(url), rateLimits: limits, log });
   const line = edge.logs().find((text) => text.includes('"listening"'));
   const { pid } = listening.parse(JSON.parse(line ?? '{}'));
   return { url, pid, logged: () => ({ ...logged }), stop: () => edge.stop() };

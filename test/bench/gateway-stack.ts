@@ -83,15 +83,9 @@ export interface GatewayStackOptions {
   readonly runtime: 'workerd' | 'Deno';
   /** Between the gateway and the database's door, there and back; default none. */
   readonly delayMs?: number;
-  /** Where the gateway lets itself be looked at; default nowhere. */
-  readonly inspectorPort?: number | undefined;
 }
 
-export async function startGatewayStack({
-  runtime,
-  delayMs = 0,
-  inspectorPort,
-}: GatewayStackOptions): Promise<GatewayStack> {
+export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOptions): Promise<GatewayStack> {
   const database = await startBenchDatabase();
   const { postgres, endpoint, client, site, secrets } = database;
   const door = runtime === 'Deno' ? postgres.port : endpoint.port;
@@ -99,7 +93,7 @@ export async function startGatewayStack({
   const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
   await createApiKey(client, { site, protocols: ['hl7-mllp'], allowedIps: [ADDRESS] });
   const patient = await fillPatients(client, site, PATIENTS);
-  const served = await serve(runtime, database, line?.port ?? door, inspectorPort);
+  const served = await serve(runtime, database, line?.port ?? door);
   const { gateway } = served;
   const { keys } = JSON.parse(secrets.env.TOKEN_SIGNING_KEYS) as { readonly keys: readonly object[] };
   const stop = async (): Promise<void> => {
@@ -227,23 +221,17 @@ export async function startGatewayStack({
 
 /** A gateway that is asked, and its requests to the database counted. */
 interface Served {
-  /** `script` of workerd alone. */
-  readonly gateway: Pick<ServedWorker, 'url' | 'pid'> & Partial<Pick<ServedWorker, 'script'>>;
+  readonly gateway: Pick<ServedWorker, 'url' | 'pid'>;
   readonly count: Required<Watched>['count'];
   readonly stop: () => Promise<void>;
 }
 
 /** @param port where the way to the database begins */
-async function serve(
-  runtime: GatewayStackOptions['runtime'],
-  database: BenchDatabase,
-  port: number,
-  inspectorPort: number | undefined,
-): Promise<Served> {
+async function serve(runtime: GatewayStackOptions['runtime'], database: BenchDatabase, port: number): Promise<Served> {
   const address = new URL(database.applicationUrl);
   if (runtime === 'Deno') {
     address.port = String(port);
-    const gateway = await serveDeno((url) => database.env(url, { DATABASE_URL: address.href }), inspectorPort);
+    const gateway = await serveDeno((url) => database.env(url, { DATABASE_URL: address.href }));
     const count: Served['count'] = async () => {
       const before = gateway.logged();
       return async () => {
@@ -254,7 +242,7 @@ async function serve(
     return { gateway, count, stop: () => gateway.stop() };
   }
   const door = { DATABASE_URL: address.href, DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${port}/sql` };
-  const gateway = await serveWorker((url) => database.env(url, door), [], inspectorPort);
+  const gateway = await serveWorker((url) => database.env(url, door));
   const count: Served['count'] = async () => {
     const before = await database.endpoint.requests();
     return async (answers) => ((await database.endpoint.requests()) - before) / answers;

@@ -142,8 +142,6 @@ export interface PostgresStack {
   /** The owner's connection, to whom no policy applies; it sends statements without waiting for answers. */
   readonly owner: Client;
   readonly ownerPid: () => Promise<number>;
-  /** As PostgreSQL's superuser. */
-  readonly superuserUrl: string;
   readonly stop: () => Promise<void>;
 }
 
@@ -157,8 +155,8 @@ async function ask(
   return response;
 }
 
-export async function startPostgresStack(settings: Readonly<Record<string, string>> = {}): Promise<PostgresStack> {
-  const pg = await startPostgres({ settings: { ...UNSAFE_BUT_FAST, ...settings } });
+export async function startPostgresStack(): Promise<PostgresStack> {
+  const pg = await startPostgres({ settings: UNSAFE_BUT_FAST });
   const endpoint = await startNeonEndpoint({ databaseUrl: pg.url, connections: 1 });
   const url = await prepareDatabase(pg.url);
   const owner = new Client({ connectionString: pg.url, pipeline: true });
@@ -227,7 +225,6 @@ export async function startPostgresStack(settings: Readonly<Record<string, strin
     tcp: await wayOf(overTcp, connection.applicationName),
     owner,
     ownerPid: () => Promise.resolve(rows[0]?.pid ?? 0),
-    superuserUrl: pg.url.replace('//gateway:', '//postgres:'),
     async stop() {
       await owner.end();
       await overTcp.close();

@@ -20,16 +20,11 @@ const NO_LIMIT = `export default () => ({ limit: async () => ({ success: true })
 /** Text as Cap'n Proto's configuration has it. */
 export const quote = (text: string): string => JSON.stringify(text);
 
-const configuration = (
-  settings: WorkerSettings,
-  env: Readonly<Record<string, string>>,
-  port: number,
-  v8Flags: readonly string[],
-): string => `
+const configuration = (settings: WorkerSettings, env: Readonly<Record<string, string>>, port: number): string => `
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   extensions = [(modules = [(name = "bench:no-limit", internal = true, esModule = embed "no-limit.js")])],
-  v8Flags = [${['--max-semi-space-size=4', ...v8Flags].map(quote).join(', ')}],
+  v8Flags = ["--max-semi-space-size=4"],
   services = [
     (name = "gateway", worker = .gateway),
     (name = "net", network = (allow = ["private", "public"])),
@@ -58,21 +53,11 @@ const gateway :Workerd.Worker = (
 export interface ServedWorker {
   readonly url: string;
   readonly pid: number;
-  /** Its bundle, with the source map beside it. */
-  readonly script: string;
   stop(): Promise<void>;
 }
 
-/**
- * @param env for the address the Worker will have, which its base URLs need
- * @param v8Flags beside the usual
- * @param inspectorPort where it lets itself be looked at; default nowhere
- */
-export async function serveWorker(
-  env: (url: string) => Record<string, string>,
-  v8Flags: readonly string[] = [],
-  inspectorPort?: number,
-): Promise<ServedWorker> {
+/** @param env for the address the Worker will have, which its base URLs need */
+export async function serveWorker(env: (url: string) => Record<string, string>): Promise<ServedWorker> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -80,13 +65,12 @@ export async function serveWorker(
   await copyFile(script, join(folder, 'cloudflare.js'));
   await mkdir(join(folder, 'storage'));
   await writeFile(join(folder, 'no-limit.js'), NO_LIMIT);
-  await writeFile(join(folder, 'config.capnp'), configuration(settings, env(url), port, v8Flags));
+  await writeFile(join(folder, 'config.capnp'), configuration(settings, env(url), port));
 
-  const workerd = await startWorkerd(folder, `${url}/healthz`, inspectorPort);
+  const workerd = await startWorkerd(folder, `${url}/healthz`);
   return {
     url,
     pid: workerd.pid,
-    script,
     async stop() {
       await workerd.stop();
       await rm(folder, { recursive: true, force: true });
@@ -94,14 +78,12 @@ export async function serveWorker(
   };
 }
 
-/** `workerd serve` of the folder's `config.capnp`. @param readyUrl answers when it is ready @param inspectorPort default none */
+/** `workerd serve` of the folder's `config.capnp`. @param readyUrl answers when it is ready */
 export async function startWorkerd(
   folder: string,
   readyUrl: string,
-  inspectorPort?: number,
 ): Promise<{ readonly pid: number; readonly stop: () => Promise<void> }> {
-  const inspected = inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`];
-  const args = ['serve', '--experimental', ...inspected, 'config.capnp'];
+  const args = ['serve', '--experimental', 'config.capnp'];
   const workerd = spawn(`${ROOT}node_modules/workerd/bin/workerd`, args, {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,4 +1,4 @@
-/** What administrators should look at, over the JSON API and in the console, on both runtimes. */
+/** What administrators should look at, over the JSON API and in the console. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { getToken } from '../stack/services/client.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface Item {
   readonly id: string;
@@ -23,7 +23,7 @@ interface List {
 const READ = ['site.messages.read'];
 const BOTH = ['site.messages.read', 'site.settings.update'];
 
-describe.each(RUNTIMES)('what to look at on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('what to look at on %s', (runtime) => {
   let db: TestDatabase;
   let site: string;
   let otherSite: string;

@@ -1,11 +1,11 @@
-/** Where a hint sends a person, the thing is there: in Messages and in Attention, on both runtimes, after the messages that lead there. */
+/** Where a hint sends a person, the thing is there: in Messages and in Attention, after the messages that lead there. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { getToken } from '../stack/services/client.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface List {
   readonly items: readonly {
@@ -37,7 +37,7 @@ const result = (control: string, ids: string, who?: string, code = '718-7^Hemogl
 const merge = (control: string, to: string, from: string, who: string, event = 'A40^ADT_A39'): string =>
   `${msh(`ADT^${event}`, control)}EVN||20261101080000+0100\r${pid(to, who)}MRG|${from}\r`;
 
-describe.each(RUNTIMES)('a hint, on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('a hint, on %s', (runtime) => {
   let db: TestDatabase;
   let stack: TestConsole;
   let token: string;

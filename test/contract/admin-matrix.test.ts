@@ -11,7 +11,7 @@ import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { consoleRoutes } from '../stack/tools/console-routes.ts';
 import { signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 import type { HttpBrowser } from '../stack/tools/http-browser.ts';
 
@@ -103,7 +103,7 @@ function pathsOf(path: string, ids: Ids): string[] {
   return [one.replace(parameter, ids[kind])];
 }
 
-describe.each(RUNTIMES)('on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('on %s', (runtime) => {
   let db: TestDatabase;
   let stack: TestConsole;
   let theirSite: string;

@@ -1,11 +1,11 @@
-/** What the console says that a message changed, on both runtimes: the versions that this message wrote, and no others. */
+/** What the console says that a message changed: the versions that this message wrote, and no others. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { getToken } from '../stack/services/client.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface Change {
   readonly reference: string;
@@ -30,7 +30,7 @@ const result = (control: string, minute: number, mrn: string, order: string): st
   `${msh('ORU^R01^ORU_R01', control, minute)}${pid(mrn)}OBR|1||${order}|718-7^Hemoglobin^LN|||20261101080000+0100\r` +
   'OBX|1|NM|718-7^Hemoglobin^LN||13.1|g/dL|||||F\r';
 
-describe.each(RUNTIMES)('what a message changed, on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('what a message changed, on %s', (runtime) => {
   let db: TestDatabase;
   let stack: TestConsole;
   let token: string;

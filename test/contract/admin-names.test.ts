@@ -1,4 +1,4 @@
-/** Names that messages use and nobody has given a URI: listed, named in the console, and their messages found, on both runtimes. */
+/** Names that messages use and nobody has given a URI: listed, named in the console, and their messages found. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface Name {
   readonly kind: string;
@@ -20,7 +20,7 @@ interface Name {
 
 const READ = ['site.messages.read'];
 
-describe.each(RUNTIMES)('names without a URI on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('names without a URI on %s', (runtime) => {
   let db: TestDatabase;
   let site: string;
   let otherSite: string;

@@ -1,4 +1,4 @@
-/** A request id finds the reason in the console, on both runtimes: each id of equal requests, and the ids of messages. */
+/** A request id finds the reason in the console: each id of equal requests, and the ids of messages. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { clientAssertion, getToken, requestToken } from '../stack/services/clien
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 import { sidecarToken } from '../stack/tools/sidecar-token.ts';
 
 interface Found {
@@ -23,7 +23,7 @@ const adt = (control: string, mrn = 'R-1', processing = 'P'): string =>
   `MSH|^~\\&|ADT|EAST|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|${processing}|2.5.1\r` +
   `EVN|A04|20261101083000+0100\rPID|1||${mrn}^^^EAST^MR||Lovelace^Ada||19701231|F\r`;
 
-describe.each(RUNTIMES)('a request id, on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
   let db: TestDatabase;
   let stack: TestConsole;
   let token: string;

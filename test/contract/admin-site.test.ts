@@ -1,4 +1,4 @@
-/** The settings of a site and of a key, set over the JSON API, on both runtimes: and that the next message is read by them. */
+/** The settings of a site and of a key, set over the JSON API: and that the next message is read by them. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface Problem {
   readonly errors?: readonly { readonly field: string; readonly pointer: string; readonly detail: string }[];
@@ -25,7 +25,7 @@ interface Patient {
   readonly name: readonly { readonly family: string }[];
 }
 
-describe.each(RUNTIMES)('settings on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
   let db: TestDatabase;
   let site: string;
   let otherSite: string;

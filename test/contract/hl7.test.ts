@@ -1,4 +1,4 @@
-/** HL7 over HTTP and from the sidecar, the same cases on workerd and on Deno. */
+/** HL7 over HTTP and from the sidecar. */
 import { describe } from 'vitest';
 
 import { onRuntimes } from './on-runtimes.ts';
@@ -14,14 +14,19 @@ import { orderCases } from './hl7/order-cases.ts';
 import { resultCases } from './hl7/result-cases.ts';
 import { startSubject } from './hl7/subject.ts';
 
-onRuntimes(startSubject, (subject) => {
-  describe('over HTTP', () => httpCases(subject));
-  describe('the answer', () => answerCases(subject));
-  describe('a batch', () => batchCases(subject));
-  describe('the same message again', () => againCases(subject));
-  describe('which result is meant', () => resultCases(subject));
-  describe('results that meet', () => mergeCases(subject));
-  describe('whatever comes first', () => orderCases(() => orderOf(subject())));
-  describe('from the sidecar', () => mllpCases(subject));
-  describe('which chart', () => identityCases(() => chartsOf(subject())));
-});
+onRuntimes(
+  startSubject,
+  (subject) => {
+    describe('over HTTP', () => httpCases(subject));
+    describe('the answer', () => answerCases(subject));
+    describe('a batch', () => batchCases(subject));
+    describe('the same message again', () => againCases(subject));
+    describe('from the sidecar', () => mllpCases(subject));
+  },
+  (subject) => {
+    describe('which result is meant', () => resultCases(subject));
+    describe('results that meet', () => mergeCases(subject));
+    describe('whatever comes first', () => orderCases(() => orderOf(subject())));
+    describe('which chart', () => identityCases(() => chartsOf(subject())));
+  },
+);

@@ -1,15 +1,26 @@
-/** The same cases on workerd and on Deno: each runtime is started once, and the cases ask for it when they run. */
+/**
+ * The same cases on workerd and on Deno. Each runtime is started once, and the cases ask for it when they run.
+ *
+ * Some cases are about code of the edge that neither a runtime nor a database driver changes: which conditions need which scope, who a
+ * message is about. `npm test` runs them on one runtime, `npm run test:full` on each.
+ */
 import { afterAll, beforeAll, describe } from 'vitest';
 
 import { type Runtime, RUNTIMES } from '../stack/tools/gateway.ts';
+import { sized } from '../stack/tools/size.ts';
+
+/** Where cases run that no runtime changes. */
+export const ONE_RUNTIME: readonly Runtime[] = sized<readonly Runtime[]>(['deno'], RUNTIMES);
 
 /**
  * @param start what the cases are about, started anew for each runtime
  * @param cases declares the tests; `subject` may be called from within a test only
+ * @param ofOne declares the tests of ONE_RUNTIME
  */
 export function onRuntimes<Subject extends { stop(): Promise<void> }>(
   start: (runtime: Runtime) => Promise<Subject>,
   cases: (subject: () => Subject) => void,
+  ofOne: (subject: () => Subject) => void = () => undefined,
 ): void {
   describe.each(RUNTIMES)('on %s', (runtime) => {
     let started: Subject | undefined;
@@ -18,9 +29,11 @@ export function onRuntimes<Subject extends { stop(): Promise<void> }>(
     });
     afterAll(() => started?.stop());
 
-    cases(() => {
+    const subject = (): Subject => {
       if (started === undefined) throw new Error('the gateway has not started');
       return started;
-    });
+    };
+    cases(subject);
+    if (ONE_RUNTIME.includes(runtime)) ofOne(subject);
   });
 }

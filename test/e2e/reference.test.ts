@@ -77,8 +77,6 @@ describe('the API reference in a browser', () => {
     page.on('request', (request) => void note(request));
     page.on('pageerror', (error) => problems.push(String(error)));
     page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
-    await page.goto(`${at('docs')}/docs`);
-    await page.waitForSelector('.swagger-ui .opblock-tag');
     return () => context.close();
   });
 
@@ -91,6 +89,12 @@ describe('the API reference in a browser', () => {
     const pem = await exportPKCS8(privateKey);
     const [, first = '', second = ''] = pem.split('\n');
     return { clientId, jwk, pem, secrets: [jwk.d ?? '', second === '' ? first : second] };
+  };
+
+  /** The page of the API reference, which takes Swagger UI some seconds. */
+  const openReference = async (): Promise<void> => {
+    await page.goto(`${at('docs')}/docs`);
+    await page.waitForSelector('.swagger-ui .opblock-tag');
   };
 
   const getToken = async (clientId: string, key: string): Promise<string> => {
@@ -112,6 +116,7 @@ describe('the API reference in a browser', () => {
   };
 
   test('a token is made from a PEM and from a JWK of each kind of key, and patients are searched across three hosts', async () => {
+    await openReference();
     const secrets: string[] = [];
     await page.click('text=kid and algorithm');
     for (const alg of ['PS256', 'ES256', 'ES384', 'EdDSA', 'RS384']) {
@@ -146,6 +151,7 @@ describe('the API reference in a browser', () => {
   });
 
   test('what cannot sign is told in words, and nothing is sent', async () => {
+    await openReference();
     const { clientId, jwk } = await makeKey('ES256');
     const { d: _, ...publicJwk } = jwk;
     const sec1 = '-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----';
@@ -171,6 +177,7 @@ describe('the API reference in a browser', () => {
     });
 
   test('a refusal is shown with its request id; whoever leaves takes key and token along', async () => {
+    await openReference();
     const { clientId, jwk } = await makeKey('ES256');
     const other = await makeKey('ES256');
     const said = await getToken(clientId, JSON.stringify(other.jwk));
@@ -190,6 +197,7 @@ describe('the API reference in a browser', () => {
   });
 
   test('the filter finds an operation by its method and its words, and opens where it is', async () => {
+    await openReference();
     await page.fill('.operation-filter-input', 'observation search');
     await page.waitForSelector('[id$="searchObservation"]');
     await page.waitForSelector('[id$="searchPatient"]', { state: 'detached' });

@@ -20,9 +20,6 @@ import { consoleRoutes } from '../../stack/tools/console-routes.ts';
 import { fillPages, NO_PAGES, PAGES } from './page-table.ts';
 
 const MAX_PAGE_BYTES = 200 * 1024;
-/** What depends on the colour scheme; the rest is the same in both. */
-const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
-
 const open = consoleInBrowser();
 
 /** In an order that needs one navigation only. */
@@ -90,7 +87,7 @@ describe('in both colour schemes and widths', () => {
       await page.setViewportSize({ width, height: 900 });
       const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(scrollWidth, `wide at ${width}`).toBeLessThanOrEqual(width);
-      await lookAt(page, colorScheme === 'dark' ? COLOUR_RULES : undefined);
+      await lookAt(page, colorScheme === 'dark' ? 'colours' : 'everything');
       if (PICTURES === undefined) continue;
       await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}-${width}.png`, fullPage: true });
     }

@@ -409,8 +409,23 @@ describe('what is written', () => {
       oru(id, '6.0').replace('F1', 'F2'),
     ]))
       expect((await here.send(message)).outcome).toBe('AA');
-    expect((await here.send(dated('M1', '7.0').replace('F1', 'F3'))).outcome).toBe('AA');
+    const milk = 'AL1|1||N2^Milk^L';
+    for (const message of [dated('M1', '7.0').replace('F1', 'F3'), adt('A08', 'M1', milk)])
+      expect((await here.send(message)).outcome).toBe('AA');
     await copySite(db.client, here.site, there);
+    // What the second patient has at the other site alone.
+    const [from, to] = (await here.resources('Patient')).map(({ id }) => id);
+    await db.client.query(
+      `insert into hl7_identity (site_id, type, key, id)
+       select site_id, type, left(key, -36) || $3, id from hl7_identity where site_id = $1 and key like '%@' || $2
+       on conflict do nothing`,
+      [there, from, to],
+    );
+    await db.client.query(
+      `insert into study (site_id, study_id, patient_id, accession)
+       select site_id, gen_random_uuid(), $3, accession from study where site_id = $1 and patient_id = $2 on conflict do nothing`,
+      [there, from, to],
+    );
     const untouched = await dump(db.client, there);
     const merged = await here.send(`${msh('ADT^A40^ADT_A39')}\nPID|1||M2^^^HOSP^MR||Doe^Jane\nMRG|M1^^^HOSP^MR`);
     expect([merged.outcome, merged.errors]).toEqual(['AA', []]);
@@ -420,6 +435,9 @@ describe('what is written', () => {
       here.site,
     ]);
     expect(Math.max(...rows.map(({ place }) => place))).toBeLessThan(40);
+    expect((await here.send(adt('A08', 'M2', milk))).errors).toEqual([]);
+    expect(await here.resources('AllergyIntolerance')).toHaveLength(3);
+    expect(await dump(db.client, there)).toBe(untouched);
   });
 
   test('a message with the control id of the other site’s', async () => {
