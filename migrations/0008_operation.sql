@@ -228,8 +228,7 @@ grant select, insert, update on sidecar_refused to gateway_app;
 create table alert (
   site_id uuid not null references site,
   alert_id uuid not null,
-  kind text not null check (kind in
-    ('feed-silent', 'error-rate', 'sidecar-silent', 'provider-away', 'signing-key-old', 'jwks-uri-failing', 'replay-needed')),
+  kind listed_code not null,
   -- A Client ID, a surface, a sidecar or a kid; '' for the site.
   subject text not null,
   -- When its cause was first seen, the last time that it came.
@@ -241,9 +240,9 @@ create table alert (
   times integer not null default 1,
   acknowledged_at timestamptz,
   acknowledged_by text,
-  -- What was posted last; '' for nothing.
-  told text not null default '' check (told in ('', 'open', 'resolved')),
-  told_at timestamptz,
+  -- The state of the last notice; '' before the first.
+  notified text not null default '' check (notified in ('', 'open', 'resolved')),
+  notified_at timestamptz,
   primary key (site_id, alert_id),
   check ((acknowledged_at is null) = (acknowledged_by is null))
 );
@@ -255,7 +254,7 @@ grant select, update (acknowledged_at, acknowledged_by) on alert to gateway_app;
 -- Alerts that are silenced: they are not posted.
 create table alert_mute (
   site_id uuid not null references site,
-  kind text not null,
+  kind listed_code not null,
   subject text not null,
   -- Null: until an administrator ends it.
   until timestamptz,
@@ -272,7 +271,7 @@ create table alert_notice (
   -- The receiver recognizes a repeated notice by it.
   notice_id uuid not null,
   alert_id uuid not null,
-  told text not null check (told in ('open', 'resolved')),
+  state text not null check (state in ('open', 'resolved')),
   at timestamptz not null,
   attempts integer not null default 0,
   next_at timestamptz not null,

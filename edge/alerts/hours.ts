@@ -1,4 +1,4 @@
-/** The hours in which a feed is watched, by the clock of the site: from when to when, on which days. Pure. */
+/** The hours and days in which a feed is watched, by the clock of the site. Pure. */
 import { offsetInZone } from '../../shared/hl7/zone.ts';
 
 /** As `Date.getUTCDay` counts. */
@@ -16,7 +16,7 @@ export interface Hours {
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 const DAY_MS = DAY_MINUTES * MINUTE_MS;
-/** Looked for once a minute: hours that are as long as what is waited for must still be found out. */
+/** Checks are a minute apart: a silence as long as the watched hours must be noticed before they end. */
 const SLACK_MINUTES = 3;
 
 const minutesOf = (time = ''): number => {
@@ -24,7 +24,7 @@ const minutesOf = (time = ''): number => {
   return hour * 60 + minute;
 };
 
-/** Minutes from midnight to the beginning and to the end, the latter later than the former. */
+/** Minutes from midnight to the beginning and to the end; the end may be on the next day. */
 function span(hours: string | null): readonly [from: number, to: number] {
   if (hours === null) return [0, DAY_MINUTES];
   const [begins, ends] = hours.split('-').map(minutesOf);
@@ -32,7 +32,7 @@ function span(hours: string | null): readonly [from: number, to: number] {
   return to > from ? [from, to] : [from, to + DAY_MINUTES];
 }
 
-/** The instant of a wall clock's time, so many minutes after midnight of a day. @param day milliseconds, as if it were UTC */
+/** The instant at which the wall clock of the zone shows a time. @param day midnight in milliseconds, as if in UTC */
 function instantOf(day: number, minutes: number, zone: string | null): number {
   const wall = new Date(day + minutes * MINUTE_MS);
   if (zone === null) return wall.getTime();
@@ -48,14 +48,14 @@ function instantOf(day: number, minutes: number, zone: string | null): number {
   return wall.getTime() - (sign === '-' ? -1 : 1) * (Number(hour) * 60 + Number(minute)) * MINUTE_MS;
 }
 
-/** How long nothing must have come, in milliseconds: never longer than the hours of a day, where there are hours or days. */
+/** How long a feed must be silent, in milliseconds; with hours or days never longer than the hours of one day. */
 export function patienceMs(afterMinutes: number, { hours, days }: Hours): number {
   const [from, to] = span(hours);
   const isBounded = hours !== null || days.length > 0;
   return (isBounded ? Math.min(afterMinutes, to - from - SLACK_MINUTES) : afterMinutes) * MINUTE_MS;
 }
 
-/** Whether all of a stretch of time is watched. Days that touch are one stretch. */
+/** Whether every minute between two instants is watched. */
 export function isWatched(fromMs: number, toMs: number, { hours, days, zone }: Hours): boolean {
   const [begins, ends] = span(hours);
   let reached = fromMs;

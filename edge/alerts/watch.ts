@@ -1,28 +1,28 @@
 /**
- * The work that looks for alerts once a minute: one round trip reads of all sites, the staff's OpenID provider is asked
- * for its discovery document, and what was decided is written.
+ * The job that checks the alerts of all sites once a minute: one round trip reads the facts, one request checks the staff's
+ * OpenID provider, and the job's write stores the changes.
  */
 import * as z from 'zod';
 
 import type { Config } from '../config.ts';
 import { jobKind, type JobKind } from '../jobs/kind.ts';
 import { ALERTS_KIND, readAlertFacts, writeAlerts } from '../store/alert.ts';
-import { factsOf, firing } from './facts.ts';
-import { decide } from './transition.ts';
+import { alertFactsOf, firingAlerts } from './facts.ts';
+import { changeAlerts } from './transition.ts';
 
-/** Less than the minute between two looks, so that none is left out. */
+/** Less than the minute between two ticks, so that each tick checks. */
 const PAUSE_SECONDS = 50;
-/** After a longer break, in which senders could not reach us either, all are waited for anew. */
+/** After a longer break, in which senders could not reach the gateway either, the silence of each feed counts from its end. */
 const BREAK_MS = 5 * 60_000;
 
-/** Milliseconds since the epoch, by the database's clock: the last look, and the first one without a break. */
+/** Milliseconds since the epoch, by the database's clock. `since`: the first check after the last break. */
 const cursor = z.object({
-  lookedAt: z.number().default(0),
+  checkedAt: z.number().default(0),
   since: z.number().default(0),
   providerFailures: z.number().default(0),
 });
 
-/** @param isProviderAway asks the staff's OpenID provider; false where none is configured */
+/** @param isProviderAway requests the provider's discovery document; false if no provider is configured */
 export const watchAlerts = (
   config: Pick<Config, 'TOKEN_SIGNING_KEYS'>,
   isProviderAway: () => Promise<boolean>,
@@ -31,23 +31,23 @@ export const watchAlerts = (
     kind: ALERTS_KIND,
     cursor,
     step: async ({ database, log }, job) => {
-      // Only the first signs; the others wait for their turn, or for their tokens to end.
+      // Only the first key signs.
       const signing = config.TOKEN_SIGNING_KEYS.keys.slice(0, 1).map(({ kid }) => kid);
       const [[row], isAway] = await Promise.all([database.run(readAlertFacts(signing)), isProviderAway()]);
-      if (row === undefined) throw new TypeError('alert_facts answers with a row');
-      const facts = factsOf(row);
-      const { lookedAt } = job.cursor;
+      if (row === undefined) throw new TypeError('alert_facts returns a row');
+      const facts = alertFactsOf(row.facts);
+      const { checkedAt } = job.cursor;
       const [since, failedBefore] =
-        facts.now - lookedAt > BREAK_MS ? [facts.now, 0] : [job.cursor.since, job.cursor.providerFailures];
+        facts.now - checkedAt > BREAK_MS ? [facts.now, 0] : [job.cursor.since, job.cursor.providerFailures];
       const providerFailures = isAway ? failedBefore + 1 : 0;
-      const wrong = firing(facts, { since, providerFailures });
-      const { alerts, notices } = decide(facts, wrong, () => crypto.randomUUID());
+      const firing = firingAlerts(facts, { checkedSince: since, providerFailures });
+      const { alerts, notices } = changeAlerts(facts, firing, () => crypto.randomUUID());
       for (const { site, kind, subject, openedAt, resolvedAt } of alerts) {
         if (openedAt === facts.now) log({ level: 'warn', event: 'alert.opened', site, reason: kind, subject });
         else if (resolvedAt === facts.now) log({ level: 'info', event: 'alert.resolved', site, reason: kind, subject });
       }
       return {
-        cursor: { lookedAt: facts.now, since, providerFailures },
+        cursor: { checkedAt: facts.now, since, providerFailures },
         progress: { done: job.progress.done + 1, total: null },
         isDone: false,
         pauseSeconds: PAUSE_SECONDS,

@@ -1,6 +1,6 @@
-/** Alerts as staff see them, and what they do about them. */
+/** The alerts of a site: listed, acknowledged and silenced by staff. */
+import type { AlertKind } from '../alert-kinds.ts';
 import type { Query } from '../deps.ts';
-import type { AlertKind } from './alert.ts';
 import { instantOf, instantsOf, raw, read, sql } from './sql.ts';
 
 export const ALERT_STATES = ['open', 'resolved'] as const;
@@ -10,10 +10,10 @@ export interface AlertRow {
   readonly alert_id: string;
   readonly kind: AlertKind;
   readonly subject: string;
-  /** What people call an API key that it is about. */
+  /** The name of the API key that is its subject. */
   readonly key_name: string | null;
   readonly opened_at: string;
-  /** To the microsecond: where the next page begins. */
+  /** `opened_at` with microseconds, for the cursor. */
   readonly place: string;
   readonly clear_since: string | null;
   readonly resolved_at: string | null;
@@ -23,7 +23,7 @@ export interface AlertRow {
   readonly is_muted: boolean;
   readonly muted_until: string | null;
   readonly muted_by: string | null;
-  /** Of the newest notice: an HTTP status, or a word of ours; null where none was tried. */
+  /** Of the newest notice: an HTTP status or a code of the gateway; null before the first attempt. */
   readonly last_answer: string | null;
   readonly attempts: number | null;
   readonly delivered_at: string | null;
@@ -32,7 +32,7 @@ export interface AlertRow {
 
 const MUTED = '(m.until is null or m.until > now())';
 
-/** The newest first. @param after `place` and id of the last one before */
+/** The newest first. @param after `place` and id of the last alert of the page before */
 export function listAlerts(
   site: string,
   state: AlertState,
@@ -58,16 +58,16 @@ export interface Done {
   readonly alert_id: string;
 }
 
-/** Somebody is at it; whoever said so first stays. No row: the site has no such alert that is open. */
+/** The first acknowledgement stays. No row: the site has no such open alert. */
 export function acknowledgeAlert(site: string, id: string, by: string): Query<Done> {
   return sql<Done>`with done as (
       update alert set acknowledged_at = coalesce(acknowledged_at, now()), acknowledged_by = coalesce(acknowledged_by, ${by})
        where site_id = ${site}::uuid and alert_id = ${id}::uuid and resolved_at is null returning alert_id)
     select d.alert_id from done d cross join lateral (
-      select audit_note(array['alert-acknowledged Alert ' || d.alert_id]) as noted) n where n.noted`;
+      select audit_note(array[row('alert-acknowledged', 'Alert', d.alert_id, null)::audit_item]) as noted) n where n.noted`;
 }
 
-/** What the alert is about is told to nobody. @param minutes null: until somebody ends it */
+/** Silences the kind and subject of an alert. @param minutes null for no end */
 export function muteAlert(site: string, id: string, minutes: number | null, by: string): Query<Done> {
   return sql<Done>`with of as (
       select a.alert_id, a.kind, a.subject from alert a where a.site_id = ${site}::uuid and a.alert_id = ${id}::uuid
@@ -78,31 +78,31 @@ export function muteAlert(site: string, id: string, minutes: number | null, by: 
           set until = excluded.until, muted_at = now(), muted_by = excluded.muted_by
         returning kind)
     select o.alert_id from of o cross join done cross join lateral (
-      select audit_note(array['alert-muted Alert ' || o.alert_id]) as noted) n where n.noted`;
+      select audit_note(array[row('alert-muted', 'Alert', o.alert_id, null)::audit_item]) as noted) n where n.noted`;
 }
 
-/** It is told again. No row: the site has no such alert, or it was not muted. */
+/** No row: the site has no such alert, or it is not silenced. */
 export function unmuteAlert(site: string, id: string): Query<Done> {
   return sql<Done>`with done as (
       delete from alert_mute m using alert a
        where a.site_id = ${site}::uuid and a.alert_id = ${id}::uuid and m.site_id = a.site_id and m.kind = a.kind
          and m.subject = a.subject returning a.alert_id)
     select d.alert_id from done d cross join lateral (
-      select audit_note(array['alert-unmuted Alert ' || d.alert_id]) as noted) n where n.noted`;
+      select audit_note(array[row('alert-unmuted', 'Alert', d.alert_id, null)::audit_item]) as noted) n where n.noted`;
 }
 
-/** An alert that nobody is at yet. */
+/** An open alert that is neither acknowledged nor silenced. */
 export interface OpenAlertRow {
   readonly kind: AlertKind;
   readonly subject: string;
-  /** What people call an API key that it is about. */
+  /** The name of the API key that is its subject. */
   readonly key_name: string | null;
   readonly opened_at: string;
-  /** How many there are, also those that are not among the rows. */
+  /** The number of such alerts, also of those beyond the limit. */
   readonly total: number;
 }
 
-/** What is open that nobody has acknowledged or muted, the newest first: for a banner, some of them and how many there are. */
+/** The newest first. */
 export function openAlerts(site: string, limit = 5): Query<OpenAlertRow> {
   return read<OpenAlertRow>`select a.kind, a.subject, k.name as key_name, ${raw(instantOf('a.opened_at'))} as opened_at,
       count(*) over ()::int as total

@@ -1,4 +1,4 @@
--- Sees to it that alerts are looked for and posted: one open job of each, which never ends by itself.
+-- Adds the jobs that check alerts and post their notices, where they are not open. Neither ends by itself.
 create or replace function alert_ask() returns void language plpgsql as $$
 begin
   perform job_add(gen_random_uuid(), k, null, 'gateway', '{}', null, 'gateway')

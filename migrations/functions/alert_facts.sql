@@ -1,62 +1,63 @@
--- What alerts are decided by (edge/alerts/facts.ts), of all sites, hence the owner's rights: counts, times and ids of ours.
--- Notes when each signing key was first seen. Times are milliseconds since the epoch, by the database's clock.
-create or replace function alert_facts(p_kids text[]) returns table (clock bigint, watches json, errors json, sidecars json,
-  signing_keys json, jwks json, failed json, alerts json, mutes json, sites json)
+-- What alerts are decided from (edge/alerts/facts.ts), for all sites, hence the owner's rights: counts, times and ids of the
+-- gateway. kinds has a member for each kind of alert whose facts are in the database (edge/alert-kinds.ts). It notes when
+-- each signing key was first seen. Times are milliseconds since the epoch, by the database's clock.
+create or replace function alert_facts(p_kids text[]) returns json
 language plpgsql
 security definer
 set search_path = public, pg_temp
 as $$
 begin
   insert into signing_key_seen (kid) select k from unnest(p_kids) k on conflict do nothing;
-  return query select
-    floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
-    (select coalesce(json_agg(x), '[]') from (
-      select k.site_id as site, k.client_id as subject, k.silent_after_minutes as "afterMinutes", k.silent_hours as hours,
-             k.silent_days as days, s.time_zone as zone,
-             floor(extract(epoch from greatest(k.updated_at,
-               (select max(f.last_at) from feed f where f.site_id = k.site_id and f.client_id = k.client_id))) * 1000) as since,
-             (select floor(extract(epoch from max(f.last_at)) * 1000) from feed f
-               where f.site_id = k.site_id and f.client_id = k.client_id) as "lastAt"
-        from api_key k join site s on s.site_id = k.site_id
-       where k.status = 'active' and k.silent_after_minutes is not null) x),
-    (select coalesce(json_agg(x), '[]') from (
-      select u.site_id as site, u.surface as subject, s.alert_error_percent as percent, sum(u.requests) as requests,
-             coalesce(sum(u.requests) filter (where u.outcome <> 'ok'), 0) as errors
-        from site s join usage u on u.site_id = s.site_id and u.bucket > clock_timestamp() - interval '30 minutes'
-       where s.alert_error_percent is not null group by u.site_id, u.surface, s.alert_error_percent) x),
-    (select coalesce(json_agg(x), '[]') from (
-      select k.site_id as site, c.issuer as subject, floor(extract(epoch from c.last_seen) * 1000) as "lastAt"
-        from sidecar_seen c
-       cross join (select distinct a.site_id from api_key a where a.status = 'active' and 'hl7-mllp' = any (a.protocols)) k
-       where c.last_seen > clock_timestamp() - interval '7 days') x),
-    (select coalesce(json_agg(x), '[]') from (
-      select k.kid as subject, floor(extract(epoch from k.first_seen) * 1000) as "firstSeen"
-        from signing_key_seen k where k.kid = any (p_kids)) x),
-    (select coalesce(json_agg(x), '[]') from (
-      select r.site_id as site, r.client_id as subject, sum(r.requests) as refusals
-        from api_key k join refusal r on r.site_id = k.site_id and r.client_id = k.client_id
-         and r.surface = 'token' and r.code = 'jwks' and r.reason like 'the JWKS URI cannot be used%'
-         and r.since >= greatest(k.updated_at, clock_timestamp() - interval '45 minutes')
-         and r.last_at > clock_timestamp() - interval '30 minutes'
-       where k.status = 'active' and k.jwks_uri is not null group by r.site_id, r.client_id
-      -- A signature soon after may have been checked with keys that another process had kept; one this late was not.
-      having not exists (
-        select from key_kid i where i.site_id = r.site_id and i.client_id = r.client_id
-           and i.last_at > max(r.last_at) + interval '5 minutes')) x),
-    (select coalesce(json_agg(x), '[]') from (
-      select m.site_id as site, count(*) as messages from hl7_message m
-       where m.has_failed and m.received_at < clock_timestamp() - interval '15 minutes' group by m.site_id) x),
-    (select coalesce(json_agg(x), '[]') from (
-      select a.site_id as site, a.alert_id as id, a.kind, a.subject, a.times, a.told,
+  return json_build_object(
+    'now', floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
+    'kinds', json_build_object(
+      'feed-silent', (select coalesce(json_agg(x), '[]') from (
+        select k.site_id as site, k.client_id as subject, k.silent_after_minutes as "afterMinutes", k.silent_hours as hours,
+               k.silent_days as days, s.time_zone as zone,
+               floor(extract(epoch from greatest(k.updated_at,
+                 (select max(f.last_at) from feed f where f.site_id = k.site_id and f.client_id = k.client_id))) * 1000) as since,
+               (select floor(extract(epoch from max(f.last_at)) * 1000) from feed f
+                 where f.site_id = k.site_id and f.client_id = k.client_id) as "lastAt"
+          from api_key k join site s on s.site_id = k.site_id
+         where k.status = 'active' and k.silent_after_minutes is not null) x),
+      'error-rate', (select coalesce(json_agg(x), '[]') from (
+        select u.site_id as site, u.surface as subject, s.alert_error_percent as percent, sum(u.requests) as requests,
+               coalesce(sum(u.requests) filter (where u.outcome <> 'ok'), 0) as errors
+          from site s join usage u on u.site_id = s.site_id and u.bucket > clock_timestamp() - interval '30 minutes'
+         where s.alert_error_percent is not null group by u.site_id, u.surface, s.alert_error_percent) x),
+      'sidecar-silent', (select coalesce(json_agg(x), '[]') from (
+        select k.site_id as site, c.issuer as subject, floor(extract(epoch from c.last_seen) * 1000) as "lastAt"
+          from sidecar_seen c
+         cross join (select distinct a.site_id from api_key a where a.status = 'active' and 'hl7-mllp' = any (a.protocols)) k
+         where c.last_seen > clock_timestamp() - interval '7 days') x),
+      'signing-key-old', (select coalesce(json_agg(x), '[]') from (
+        select k.kid as subject, floor(extract(epoch from k.first_seen) * 1000) as "firstSeen"
+          from signing_key_seen k where k.kid = any (p_kids)) x),
+      'jwks-uri-failing', (select coalesce(json_agg(x), '[]') from (
+        select r.site_id as site, r.client_id as subject, sum(r.requests) as failures
+          from api_key k join refusal r on r.site_id = k.site_id and r.client_id = k.client_id
+           and r.surface = 'token' and r.code = 'jwks' and r.reason like 'the JWKS URI cannot be used%'
+           and r.since >= greatest(k.updated_at, clock_timestamp() - interval '45 minutes')
+           and r.last_at > clock_timestamp() - interval '30 minutes'
+         where k.status = 'active' and k.jwks_uri is not null group by r.site_id, r.client_id
+        -- A signature soon after may have been checked with keys that another process had kept; one this late was not.
+        having not exists (
+          select from key_kid i where i.site_id = r.site_id and i.client_id = r.client_id
+             and i.last_at > max(r.last_at) + interval '5 minutes')) x),
+      'replay-needed', (select coalesce(json_agg(x), '[]') from (
+        select distinct m.site_id as site, '' as subject from hl7_message m
+         where m.has_failed and m.received_at < clock_timestamp() - interval '15 minutes') x)),
+    'alerts', (select coalesce(json_agg(x), '[]') from (
+      select a.site_id as site, a.alert_id as id, a.kind, a.subject, a.times, a.notified,
              floor(extract(epoch from a.opened_at) * 1000) as "openedAt",
              floor(extract(epoch from a.clear_since) * 1000) as "clearSince",
              floor(extract(epoch from a.resolved_at) * 1000) as "resolvedAt",
-             floor(extract(epoch from a.told_at) * 1000) as "toldAt",
+             floor(extract(epoch from a.notified_at) * 1000) as "notifiedAt",
              a.acknowledged_at is not null as "isAcknowledged"
         from alert a where a.resolved_at is null or a.resolved_at > clock_timestamp() - interval '1 hour') x),
-    (select coalesce(json_agg(x), '[]') from (
+    'mutes', (select coalesce(json_agg(x), '[]') from (
       select m.site_id as site, m.kind, m.subject from alert_mute m
        where m.until is null or m.until > clock_timestamp()) x),
-    (select coalesce(json_agg(x), '[]') from (
-      select s.site_id as site, s.alert_webhook is not null as "hasWebhook" from site s) x);
+    'sites', (select coalesce(json_agg(x), '[]') from (
+      select s.site_id as site, s.alert_webhook is not null as "hasWebhook" from site s) x));
 end $$;

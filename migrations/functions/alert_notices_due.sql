@@ -1,13 +1,13 @@
--- What is to be posted now, of all sites, hence the owner's rights: of each site the oldest p_of_site, p_limit in all, so that
--- a receiver that hangs holds up no other site's. webhook is null where the site has none any more.
+-- The notices to post now, of all sites, hence the owner's rights: the oldest p_of_site of each site, p_limit in all, so that a
+-- receiver that hangs delays no other site. webhook is null if the site no longer has one.
 create or replace function alert_notices_due(p_limit integer, p_of_site integer)
-returns table (site_id uuid, notice_id uuid, webhook text, told text, at timestamptz, attempts integer, alert_id uuid,
+returns table (site_id uuid, notice_id uuid, webhook text, state text, at timestamptz, attempts integer, alert_id uuid,
   kind text, subject text, opened_at timestamptz, resolved_at timestamptz, times integer)
 language sql stable
 security definer
 set search_path = public, pg_temp
 as $$
-  select d.site_id, d.notice_id, s.alert_webhook, d.told, d.at, d.attempts, a.alert_id, a.kind, a.subject, a.opened_at,
+  select d.site_id, d.notice_id, s.alert_webhook, d.state, d.at, d.attempts, a.alert_id, a.kind, a.subject, a.opened_at,
          a.resolved_at, a.times
     from (select n.*, row_number() over (partition by n.site_id order by n.next_at, n.notice_id) as place
             from alert_notice n

@@ -1,6 +1,6 @@
--- What became of notices that were posted: p_tried [{ site, id, answer, isDelivered }], of all sites, hence the owner's rights.
--- One that was not delivered is tried again after 1, 2, 4 … minutes, 60 at most, and given up three days after it was made;
--- without a webhook at once.
+-- Stores the results of posting notices, p_tried [{ site, id, answer, isDelivered }], of all sites, hence the owner's rights. A
+-- notice that was not delivered is retried after 1, 2, 4 … minutes, 60 at most, and given up after three days, or at once if the
+-- site has no webhook.
 create or replace function alert_notices_tried(p_tried json) returns void language sql
 security definer
 set search_path = public, pg_temp

@@ -1,4 +1,4 @@
-/** An alert from its cause to a receiver with a certificate, and what staff do about it. The same on workerd and on Deno. */
+/** An alert from its cause to a receiver with a certificate, and what staff can do about it, on workerd and on Deno. */
 import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -37,7 +37,7 @@ onRuntimes(
     return { host, db, site, stack, stop };
   },
   (subject) => {
-    test('what is wrong is posted and signed, acknowledged, muted, and on record', async () => {
+    test('a notice is posted and signed; the alert can be acknowledged and silenced, which the audit shows', async () => {
       const { host, db, site, stack } = subject();
       const authorization = `Bearer ${await stack.oidc.signToken({ sub: 'alex-4711' })}`;
       const api = async (method: string, path: string, body?: object) => {
@@ -117,7 +117,7 @@ onRuntimes(
         headers: { origin },
         body: new URLSearchParams({ minutes: '' }),
       });
-      expect(await muted.text()).toContain('until somebody ends it');
+      expect(await muted.text()).toContain('without an end');
       const shown = await (await browser.go(`${stack.baseUrl}/admin/alerts/webhook`)).text();
       expect(shown).toContain(String(webhook['secret']));
     });

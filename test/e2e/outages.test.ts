@@ -119,7 +119,7 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
   const pass = async (minutes: number): Promise<void> => {
     for (const [table, column] of [
       ['alert', 'clear_since'],
-      ['alert', 'told_at'],
+      ['alert', 'notified_at'],
       ['refusal', 'since'],
       ['refusal', 'last_at'],
     ]) {

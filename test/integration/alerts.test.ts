@@ -96,7 +96,7 @@ const ago = (table: string, columns: readonly string[], time: string) =>
   );
 
 const openAlerts = async () =>
-  (await db.client.query('select kind, subject, told from alert where resolved_at is null order by kind')).rows;
+  (await db.client.query('select kind, subject, notified from alert where resolved_at is null order by kind')).rows;
 
 const failing = () =>
   db.client.query(
@@ -106,7 +106,7 @@ const failing = () =>
     [site, key.clientId],
   );
 
-test('each cause opens its alert, of its site alone', async () => {
+test('each cause opens an alert of its own site only', async () => {
   const other = await createSite(db.client);
   await createApiKey(db.client, { site: other, protocols: ['fhir'] });
   await failing();
@@ -127,16 +127,16 @@ test('each cause opens its alert, of its site alone', async () => {
   await db.client.query(`insert into sidecar_seen (issuer, last_seen) values ('ward', now() - interval '10 minutes')`);
   // What has been looked at without a break for an hour.
   await db.client.query(
-    `update job set cursor = json_build_object('lookedAt', extract(epoch from now() - interval '1 minute') * 1000, 'since', 0)
+    `update job set cursor = json_build_object('checkedAt', extract(epoch from now() - interval '1 minute') * 1000, 'since', 0)
       where kind = 'alerts'`,
   );
   await turn('watch');
   expect(await openAlerts()).toEqual([
-    { kind: 'error-rate', subject: 'fhir', told: 'open' },
-    { kind: 'feed-silent', subject: key.clientId, told: 'open' },
-    { kind: 'jwks-uri-failing', subject: mllp.clientId, told: 'open' },
-    { kind: 'replay-needed', subject: '', told: 'open' },
-    { kind: 'sidecar-silent', subject: 'ward', told: 'open' },
+    { kind: 'error-rate', subject: 'fhir', notified: 'open' },
+    { kind: 'feed-silent', subject: key.clientId, notified: 'open' },
+    { kind: 'jwks-uri-failing', subject: mllp.clientId, notified: 'open' },
+    { kind: 'replay-needed', subject: '', notified: 'open' },
+    { kind: 'sidecar-silent', subject: 'ward', notified: 'open' },
   ]);
   expect((await db.client.query('select from alert where site_id = $1', [other])).rowCount).toBe(0);
   expect(logged.map(({ event }) => event)).toEqual(Array(5).fill('alert.opened'));
@@ -171,7 +171,7 @@ test.each([
   },
 );
 
-test('after a break of its own nothing is silent yet', async () => {
+test('no feed is silent right after a break of the gateway', async () => {
   await db.client.query('update api_key set silent_after_minutes = 30');
   await createApiKey(db.client, { site, protocols: ['hl7-mllp'], allowedIps: ['192.0.2.1'] });
   await ago('api_key', ['updated_at'], '9 hours');
@@ -180,7 +180,7 @@ test('after a break of its own nothing is silent yet', async () => {
   expect(await openAlerts()).toEqual([]);
 });
 
-test('what is posted is signed by each secret, says where to look, and names nobody', async () => {
+test('a notice is signed by each secret, links to the console and names no person', async () => {
   await failing();
   await turn('watch');
   await turn('post');
@@ -210,16 +210,16 @@ test('what is posted is signed by each secret, says where to look, and names nob
   expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
 });
 
-test('a receiver that is down for a night gets each notice in the morning, by the same id, and no other is held up', async () => {
+test('a receiver that was down for a night gets each notice with its id in the morning, and delays no other site', async () => {
   const other = await createSite(db.client);
   await createApiKey(db.client, { site: other });
   await db.client.query(`update site set alert_webhook = 'https://nowhere.invalid/x' where site_id = $1`, [other]);
   await db.client.query(
-    `insert into alert (site_id, alert_id, kind, subject, opened_at, told, told_at) values ($1, $2, 'error-rate', 'fhir', now(), 'open', now())`,
+    `insert into alert (site_id, alert_id, kind, subject, opened_at, notified, notified_at) values ($1, $2, 'error-rate', 'fhir', now(), 'open', now())`,
     [other, randomUUID()],
   );
   await db.client.query(
-    `insert into alert_notice (site_id, notice_id, alert_id, told, at, next_at)
+    `insert into alert_notice (site_id, notice_id, alert_id, state, at, next_at)
        select $1, gen_random_uuid(), a.alert_id, 'open', now(), now() from alert a, generate_series(1, 30)`,
     [other],
   );
@@ -257,7 +257,7 @@ test('a receiver that is down for a night gets each notice in the morning, by th
   expect(logged.filter(({ event }) => event === 'alert.not-delivered').length).toBeGreaterThan(10);
 });
 
-test('a notice is given up after three days, and at once where there is no webhook any more', async () => {
+test('a notice is given up after three days, and at once when the site has no webhook', async () => {
   await failing();
   await turn('watch');
   answers = [500];
@@ -271,7 +271,7 @@ test('a notice is given up after three days, and at once where there is no webho
   expect([await given(), received.length]).toEqual([1, 1]);
 });
 
-test('a webhook inside is refused whatever was saved, and redirects are not followed', async () => {
+test('rejects a webhook at a private address when posting, and follows no redirects', async () => {
   await failing();
   for (const [url, answer] of [
     ['http://127.0.0.1/x', 'refused'],
@@ -293,7 +293,7 @@ test('a webhook inside is refused whatever was saved, and redirects are not foll
   expect((await db.client.query('select last_answer from alert_notice')).rows).toEqual([{ last_answer: '302' }]);
 });
 
-test('a cause that is gone resolves its alert after a while; what was acknowledged is so until it comes back', async () => {
+test('an alert resolves ten minutes after its cause, and stays acknowledged until it fires again', async () => {
   await failing();
   await turn('watch');
   await db.client.query(`update alert set acknowledged_at = now(), acknowledged_by = 'Alex'`);
@@ -302,20 +302,20 @@ test('a cause that is gone resolves its alert after a while; what was acknowledg
   expect((await db.client.query('select clear_since, acknowledged_by from alert')).rows).toEqual([
     { clear_since: expect.any(Date), acknowledged_by: 'Alex' },
   ]);
-  await ago('alert', ['clear_since', 'told_at', 'opened_at'], '20 minutes');
+  await ago('alert', ['clear_since', 'notified_at', 'opened_at'], '20 minutes');
   await turn('watch');
   expect(
-    (await db.client.query(`select from alert where resolved_at is not null and told = 'resolved'`)).rowCount,
+    (await db.client.query(`select from alert where resolved_at is not null and notified = 'resolved'`)).rowCount,
   ).toBe(1);
-  await ago('alert', ['resolved_at', 'told_at'], '20 minutes');
+  await ago('alert', ['resolved_at', 'notified_at'], '20 minutes');
   await db.client.query('update hl7_message set has_failed = true');
   await turn('watch');
-  const { rows } = await db.client.query('select times, acknowledged_by, told from alert');
-  expect(rows).toEqual([{ times: 2, acknowledged_by: null, told: 'open' }]);
+  const { rows } = await db.client.query('select times, acknowledged_by, notified from alert');
+  expect(rows).toEqual([{ times: 2, acknowledged_by: null, notified: 'open' }]);
   expect(logged.map(({ event }) => event)).toEqual(['alert.opened', 'alert.resolved', 'alert.opened']);
 });
 
-test('the work is there once, and again when it was given up', async () => {
+test('adds each job once, and again after the job has failed', async () => {
   await database.run(askForAlerts());
   const jobs = async () => (await db.client.query('select kind, state from job order by kind, state')).rows;
   const open = ['alert-notices', 'alerts'].map((kind) => ({ kind, state: 'open' }));
@@ -325,19 +325,19 @@ test('the work is there once, and again when it was given up', async () => {
   expect(await jobs()).toEqual([open[0], { kind: 'alerts', state: 'failed' }, open[1]]);
 });
 
-test('a provider that is away for two looks in a row is an alert; looks before a break of our own do not count', async () => {
+test('two failed checks of the provider in a row raise an alert; checks before a break do not count', async () => {
   isProviderAway = true;
   await turn('watch');
   expect(await openAlerts()).toEqual([]);
   // As if the gateway itself had been away for an hour.
   await db.client.query(
-    `update job set cursor = jsonb_set(cursor::jsonb, '{lookedAt}', to_jsonb((cursor::jsonb ->> 'lookedAt')::bigint - 3600000))::json
+    `update job set cursor = jsonb_set(cursor::jsonb, '{checkedAt}', to_jsonb((cursor::jsonb ->> 'checkedAt')::bigint - 3600000))::json
       where kind = 'alerts'`,
   );
   await turn('watch');
   expect(await openAlerts()).toEqual([]);
   await turn('watch');
-  expect(await openAlerts()).toEqual([{ kind: 'provider-away', subject: '', told: 'open' }]);
+  expect(await openAlerts()).toEqual([{ kind: 'provider-away', subject: '', notified: 'open' }]);
   isProviderAway = false;
   await turn('watch');
   await ago('alert', ['clear_since'], '10 minutes');

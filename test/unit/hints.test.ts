@@ -4,18 +4,18 @@ import { expect, test } from 'vitest';
 import { ERROR_REASONS } from '../../shared/hl7/error-reason.ts';
 import { KIND_WORDS } from '../../edge/admin/attention/kinds.ts';
 import { PLACES } from '../../edge/admin/web/places.ts';
-import { ALERT_WORDS } from '../../edge/alert-words.ts';
+import { ALERT_KINDS } from '../../edge/alert-kinds.ts';
 import { HINTS } from '../../edge/refusals.ts';
 
 const TITLES: ReadonlySet<string> = new Set(Object.values(PLACES).map(({ title }) => title));
 const texts = [
   ...HINTS,
-  ...Object.values(ALERT_WORDS).map(({ todo }) => todo),
+  ...Object.values(ALERT_KINDS).map(({ todo }) => todo),
   ...Object.values(KIND_WORDS).map(({ todo }) => todo),
   ...Object.values(ERROR_REASONS),
 ];
-/** "… is in Messages", "Look at Requests", "Health says …"; no header such as Retry-After. */
-const PLACE = /\b(?:in|at|under|see) ([A-Z][a-z]+(?: keys)?)\b(?!-)|(?<!-)\b([A-Z][a-z]+) (?:lists|shows|says)\b/g;
+/** "… is in Messages", "See Requests", "Health says …"; no header such as Retry-After. */
+const PLACE = /\b(?:in|at|under|[Ss]ee) ([A-Z][a-z]+(?: keys)?)\b(?!-)|(?<!-)\b([A-Z][a-z]+) (?:lists|shows|says)\b/g;
 const named = texts.flatMap((text) => [...text.matchAll(PLACE)].map(([, after, before]) => after ?? before ?? ''));
 
 test('each is one of the console', () => {

@@ -1,12 +1,12 @@
-/** What needs people, above everything else of a page: nothing where somebody is at all of it. */
-import { ALERT_WORDS } from '../../alert-words.ts';
+/** A notice at the top of every page about alerts that are neither acknowledged nor silenced. */
+import { ALERT_KINDS } from '../../alert-kinds.ts';
 import type { OpenAlertRow } from '../../store/admin-alert.ts';
 import { Notice, When } from '../web/ui.tsx';
 
 interface AlertBannerProps {
-  /** What `openAlerts` (edge/store/admin-alert.ts) found, the newest first. */
+  /** The newest first (`openAlerts`). */
   readonly alerts: readonly OpenAlertRow[];
-  /** Of the list of alerts, as a link has it. */
+  /** Link to the list of alerts. */
   readonly path: string;
 }
 
@@ -17,13 +17,13 @@ export const AlertBanner = ({ alerts, path }: AlertBannerProps) => {
   return (
     <Notice tone="bad">
       <p>
-        <strong>{first.total === 1 ? 'One alert is open' : `${first.total} alerts are open`}</strong>, and nobody has
-        said that they are at it. <a href={path}>What to do</a>
+        <strong>{first.total === 1 ? 'One alert is firing' : `${first.total} alerts are firing`}</strong> and not
+        acknowledged. <a href={path}>What to do</a>
       </p>
       <ul>
         {alerts.map(({ kind, subject, key_name: name, opened_at: at }) => (
           <li>
-            {ALERT_WORDS[kind].title}
+            {ALERT_KINDS[kind].title}
             {subject === '' ? null : (
               <>
                 {': '}

@@ -1,20 +1,21 @@
-/** What needs people: what is wrong since when, who is at it, who was told, and what there is to do. */
+/** The list of alerts: the cause, what to do, who acknowledged it, and whether the webhook got it. */
 import type { AlertState } from '../../store/admin-alert.ts';
 import { ALERT_STATES } from '../../store/admin-alert.ts';
 import type { List } from '../api/cursor.ts';
 import { Badge, Empty, Filter, Pager, Select, When } from '../web/ui.tsx';
 import type { AlertView } from './listing.ts';
 
-/** How long a form mutes, in minutes; '' is until it is unmuted. */
+/** The choices of the form, in minutes; '' has no end. */
 const MUTES = [
   { value: '60', label: 'for an hour' },
   { value: '480', label: 'for 8 hours' },
   { value: '1440', label: 'for a day' },
   { value: '10080', label: 'for a week' },
-  { value: '', label: 'until it is unmuted' },
+  { value: '', label: 'until you end it' },
 ];
 
-const WEBHOOK_WORDS = { waiting: 'not delivered yet', delivered: 'delivered', 'given-up': 'given up' } as const;
+const STATES = { open: 'firing', resolved: 'resolved' } as const;
+const WEBHOOK_STATES = { waiting: 'not delivered yet', delivered: 'delivered', 'given-up': 'given up' } as const;
 
 interface ItemProps {
   readonly alert: AlertView;
@@ -35,9 +36,9 @@ const Item = ({ alert, path, keysPath, mayAct }: ItemProps) => (
       <strong>{alert.summary}</strong>
       {alert.subject === '' ? null : ': '}
       <Subject {...{ alert, keysPath }} />{' '}
-      {alert.resolvedAt === null ? <Badge tone="bad">open</Badge> : <Badge tone="good">resolved</Badge>}{' '}
+      {alert.resolvedAt === null ? <Badge tone="bad">firing</Badge> : <Badge tone="good">resolved</Badge>}{' '}
       {alert.acknowledged === null ? null : <Badge tone="plain">acknowledged</Badge>}{' '}
-      {alert.muted === null ? null : <Badge tone="plain">muted</Badge>}
+      {alert.muted === null ? null : <Badge tone="plain">silenced</Badge>}
     </p>
     <p>{alert.todo}</p>
     <p class="quiet">
@@ -55,13 +56,19 @@ const Item = ({ alert, path, keysPath, mayAct }: ItemProps) => (
       )}
       {alert.muted === null ? null : (
         <>
-          . Muted by {alert.muted.by}, until{' '}
-          {alert.muted.until === null ? 'somebody ends it' : <When at={alert.muted.until} />}
+          . Silenced by {alert.muted.by}{' '}
+          {alert.muted.until === null ? (
+            'without an end'
+          ) : (
+            <>
+              until <When at={alert.muted.until} />
+            </>
+          )}
         </>
       )}
       {alert.webhook === null
         ? null
-        : `. Webhook: ${WEBHOOK_WORDS[alert.webhook.state]} (tries: ${alert.webhook.attempts}, last answer: ${alert.webhook.answer ?? 'none'})`}
+        : `. Webhook: ${WEBHOOK_STATES[alert.webhook.state]} (attempts: ${alert.webhook.attempts}, last answer: ${alert.webhook.answer ?? 'none'})`}
     </p>
     {mayAct ? (
       <div class="actions">
@@ -72,12 +79,12 @@ const Item = ({ alert, path, keysPath, mayAct }: ItemProps) => (
         ) : null}
         {alert.muted === null ? (
           <form class="filter" method="post" action={`${path}/${alert.alertId}/mute`}>
-            <Select name="minutes" label="Tell nobody" value="480" options={MUTES} />
-            <button class="secondary">Mute</button>
+            <Select name="minutes" label="Post no notices" value="480" options={MUTES} />
+            <button class="secondary">Silence</button>
           </form>
         ) : (
           <form method="post" action={`${path}/${alert.alertId}/unmute`}>
-            <button class="secondary">Unmute</button>
+            <button class="secondary">End the silence</button>
           </form>
         )}
       </div>
@@ -93,16 +100,16 @@ interface AlertListProps extends Omit<ItemProps, 'alert'> {
 
 export const AlertList = ({ list, state, query, ...at }: AlertListProps) => (
   <>
-    <Filter label="Which alerts">
+    <Filter label="Alerts">
       <Select
         name="state"
         label="State"
         value={state}
-        options={ALERT_STATES.map((value) => ({ value, label: value }))}
+        options={ALERT_STATES.map((value) => ({ value, label: STATES[value] }))}
       />
     </Filter>
     {list.items.length === 0 ? (
-      <Empty>{state === 'open' ? 'Nothing is wrong that the gateway knows of.' : 'None was resolved.'}</Empty>
+      <Empty>{state === 'open' ? 'No alert is firing.' : 'No alert was resolved.'}</Empty>
     ) : null}
     {list.items.map((alert) => (
       <Item {...{ alert }} {...at} />

@@ -1,7 +1,7 @@
-/** The alerts of a site, and what staff do about one: the same for the console and its JSON API. */
+/** Lists, acknowledges and silences the alerts of a site, for the console and the JSON API. */
 import * as z from 'zod';
 
-import { ALERT_WORDS } from '../../alert-words.ts';
+import { ALERT_KIND_NAMES, ALERT_KINDS } from '../../alert-kinds.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Config } from '../../config.ts';
@@ -17,7 +17,6 @@ import {
   unmuteAlert,
   webhookOf,
 } from '../../store/admin-alert.ts';
-import { ALERT_KINDS } from '../../store/alert.ts';
 import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
@@ -29,14 +28,14 @@ const instant = z.iso.datetime();
 
 export const alertItem = z.object({
   alertId: z.uuid(),
-  kind: z.enum(ALERT_KINDS),
-  subject: z.string().meta({ description: 'A Client ID, a surface, a sidecar, a kid; empty for the site.' }),
+  kind: z.enum(ALERT_KIND_NAMES),
+  subject: z.string().meta({ description: 'A Client ID, a surface, a sidecar or a kid; empty for the site.' }),
   keyName: z.string().nullable(),
   summary: z.string(),
   todo: z.string(),
   openedAt: instant,
   resolvedAt: instant.nullable(),
-  clearSince: instant.nullable().meta({ description: 'Its cause is gone since; after ten minutes it is resolved.' }),
+  clearSince: instant.nullable().meta({ description: 'When the cause ended. The alert resolves ten minutes later.' }),
   times: z.number().int(),
   acknowledged: z.object({ at: instant, by: z.string() }).nullable(),
   muted: z.object({ until: instant.nullable(), by: z.string() }).nullable(),
@@ -47,7 +46,7 @@ export const alertItem = z.object({
       answer: z.string().nullable(),
     })
     .nullable()
-    .meta({ description: 'What became of its newest notice.' }),
+    .meta({ description: 'The newest notice.' }),
 });
 export type AlertView = z.infer<typeof alertItem>;
 
@@ -62,8 +61,8 @@ export const viewAlert = (row: AlertRow): AlertView => ({
   kind: row.kind,
   subject: row.subject,
   keyName: row.key_name,
-  summary: ALERT_WORDS[row.kind].title,
-  todo: ALERT_WORDS[row.kind].todo,
+  summary: ALERT_KINDS[row.kind].title,
+  todo: ALERT_KINDS[row.kind].todo,
   openedAt: row.opened_at,
   resolvedAt: row.resolved_at,
   clearSince: row.clear_since,
@@ -76,7 +75,7 @@ export const viewAlert = (row: AlertRow): AlertView => ({
   webhook: webhookState(row),
 });
 
-/** The newest first. @throws Fault `malformed` for a cursor that is not ours */
+/** The newest first. @throws Fault `malformed` for an invalid cursor */
 export async function findAlerts(
   database: Database,
   site: string,
@@ -87,9 +86,9 @@ export async function findAlerts(
   return toList(rows, limit, (row) => [row.place, row.alert_id]);
 }
 
-/** How long an alert can be muted: a year, or until somebody ends it. */
+/** A year. */
 export const MAX_MUTE_MINUTES = 527_040;
-const HOW_LONG = `must be a whole number of minutes from 1 to ${MAX_MUTE_MINUTES}, or null: until somebody ends it`;
+const HOW_LONG = `must be a whole number of minutes from 1 to ${MAX_MUTE_MINUTES}, or null for no end`;
 export const muteBody = z.strictObject({
   minutes: z.number({ error: HOW_LONG }).int(HOW_LONG).min(1, HOW_LONG).max(MAX_MUTE_MINUTES, HOW_LONG).nullable(),
 });
@@ -102,15 +101,15 @@ async function act(
 ): Promise<{ alertId: string }> {
   requirePermission(actor, 'site.alerts.update');
   const [done] = isUuid(id) ? await inSite(database, actor.site).run(query()) : [];
-  if (done === undefined) throw new Fault('not-found', 'there is no such alert, or nothing to do about it');
+  if (done === undefined) throw new Fault('not-found', 'The site has no such alert, or its state does not allow this.');
   return { alertId: done.alert_id };
 }
 
-/** @throws Fault `not-found` for one that is not open, `forbidden` without the permission */
+/** @throws Fault `not-found` for an alert that does not fire, `forbidden` without the permission */
 export const acknowledge = (database: Database, actor: Actor, id: string) =>
   act(database, actor, id, () => acknowledgeAlert(actor.site, id, authorOf(actor)));
 
-/** @param minutes null: until somebody ends it @throws Fault as `acknowledge` */
+/** @param minutes null for no end @throws Fault as `acknowledge` */
 export const mute = (database: Database, actor: Actor, id: string, minutes: number | null) =>
   act(database, actor, id, () => muteAlert(actor.site, id, minutes, authorOf(actor)));
 
@@ -118,7 +117,7 @@ export const mute = (database: Database, actor: Actor, id: string, minutes: numb
 export const unmute = (database: Database, actor: Actor, id: string) =>
   act(database, actor, id, () => unmuteAlert(actor.site, id));
 
-/** Where alerts are posted, and the secret that they are signed with. */
+/** The address of the webhook, and the secret that signs notices. */
 export async function webhook(config: Pick<Config, 'GATEWAY_SECRET'>, database: Database, site: string) {
   const [row] = await inSite(database, site).run(webhookOf(site));
   return { site, url: row?.url ?? null, secret: await webhookSecret(config.GATEWAY_SECRET, site) };

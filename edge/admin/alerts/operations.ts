@@ -1,4 +1,4 @@
-/** Alerts over JSON: what is wrong, and what staff do about it. */
+/** The JSON API of alerts. */
 import * as z from 'zod';
 
 import { viewList } from '../api/cursor.ts';
@@ -24,7 +24,7 @@ export function alertOperations({ config }: AdminDeps): Operation[] {
       method: 'get',
       path: '/alerts',
       permission: 'site.endpoints.read',
-      summary: 'What needs people, or did, the newest first',
+      summary: 'List the alerts of the site, the newest first',
       query: alertQuery,
       answer: listOf(alertItem),
       handle: async ({ actor, database, query }) => ({
@@ -35,8 +35,8 @@ export function alertOperations({ config }: AdminDeps): Operation[] {
       method: 'get',
       path: '/alerts/webhook',
       permission: 'site.settings.update',
-      summary: 'Where alerts are posted, and the secret that they are signed with (Standard Webhooks 1.0)',
-      description: 'The address is set with the settings of the site; the secret changes with GATEWAY_SECRET.',
+      summary: 'Read the webhook of alerts and its secret (Standard Webhooks 1.0)',
+      description: 'The address is a setting of the site. The secret changes with GATEWAY_SECRET.',
       answer: z.object({ site: z.uuid(), url: z.string().nullable(), secret: z.string() }),
       handle: async ({ actor, database }) => ({ body: await webhook(config, database, actor.site) }),
     }),
@@ -44,7 +44,7 @@ export function alertOperations({ config }: AdminDeps): Operation[] {
       method: 'post',
       path: '/alerts/{id}/acknowledge',
       permission: 'site.alerts.update',
-      summary: 'Say that somebody is at it: it is not told again while it is open',
+      summary: 'Acknowledge an alert: no further notice is posted while it fires',
       answer: done,
       handle: async ({ actor, database, param }) => ({ body: await acknowledge(database, actor, param('id')) }),
     }),
@@ -52,8 +52,7 @@ export function alertOperations({ config }: AdminDeps): Operation[] {
       method: 'post',
       path: '/alerts/{id}/mute',
       permission: 'site.alerts.update',
-      summary:
-        'Tell nobody of what the alert is about, also when it comes again, for some minutes or until it is unmuted',
+      summary: 'Silence the cause of an alert: no notices are posted, also when it fires again',
       body: muteBody,
       answer: done,
       handle: async ({ actor, database, param, body: { minutes } }) => ({
@@ -64,7 +63,7 @@ export function alertOperations({ config }: AdminDeps): Operation[] {
       method: 'post',
       path: '/alerts/{id}/unmute',
       permission: 'site.alerts.update',
-      summary: 'Tell of it again; where it is open, at once',
+      summary: 'End the silence: if the alert fires, its notice is posted',
       answer: done,
       handle: async ({ actor, database, param }) => ({ body: await unmute(database, actor, param('id')) }),
     }),

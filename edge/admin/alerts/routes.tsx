@@ -1,4 +1,4 @@
-/** `/admin/alerts`: what needs people, who is at it, and the secret that webhooks are signed with. */
+/** `/admin/alerts`: the alerts, and the webhook with its secret. */
 import type { Surface } from '../../http/surface.ts';
 import { viewList } from '../api/cursor.ts';
 import { parse } from '../api/parse.ts';
@@ -23,8 +23,10 @@ export function addAlertPages(app: Surface, { deps: { config }, access }: Consol
     const list = viewList(await findAlerts(session.database, site, query), viewAlert);
     const page = (
       <Page title="Alerts" config={config} session={session} place={PLACE}>
-        {done === undefined ? null : <Notice tone="good">It is done.</Notice>}
-        <p class="lead">Looked for once a minute. Who else is told is set under Settings, silence with each API key.</p>
+        {done === undefined ? null : <Notice tone="good">Saved.</Notice>}
+        <p class="lead">
+          Checked once a minute. Set the webhook under Settings, and when a silent feed is an alert with its API key.
+        </p>
         <AlertList
           {...{ list, path }}
           state={query.state}
@@ -34,7 +36,7 @@ export function addAlertPages(app: Surface, { deps: { config }, access }: Consol
         />
         {permissions.has('site.settings.update') ? (
           <p>
-            <a href={`${path}/webhook`}>How a receiver checks what is posted</a>
+            <a href={`${path}/webhook`}>How a receiver checks the signature</a>
           </p>
         ) : null}
       </Page>
@@ -48,8 +50,8 @@ export function addAlertPages(app: Surface, { deps: { config }, access }: Consol
     const page = (
       <Page title="Webhook of alerts" config={config} session={session} place={PLACE} trail={[PLACES.alerts]}>
         <p class="lead">
-          What is posted has the headers webhook-id, webhook-timestamp and webhook-signature of Standard Webhooks. The
-          same webhook-id may come twice; it is one notice.
+          Each notice has the headers webhook-id, webhook-timestamp and webhook-signature of Standard Webhooks. A notice
+          may arrive twice, with the same webhook-id.
         </p>
         <dl class="facts">
           <Fact name="Address">{url === null ? 'none: set it under Settings' : <code>{url}</code>}</Fact>

@@ -8,7 +8,7 @@ import { sha256Of } from '../../http/crypto.ts';
 import { openAlerts } from '../../store/admin-alert.ts';
 import { inSite } from '../../store/in-site.ts';
 import { signingKeysSeen } from '../../store/signing-key.ts';
-import { ALERT_WORDS } from '../../alert-words.ts';
+import { ALERT_KINDS } from '../../alert-kinds.ts';
 import { endpointsOf } from '../endpoints/endpoints.ts';
 import { createProvider } from '../staff/provider.ts';
 import type { AdminDeps } from '../web/console.ts';
@@ -77,7 +77,7 @@ async function alerts(database: Database, site: string): Promise<Finding[]> {
   const open = await inSite(database, site).run(openAlerts(site));
   const [first] = open;
   if (first === undefined) return [good('alerts', 'none is open that nobody is at')];
-  const titles = [...new Set(open.map(({ kind }) => ALERT_WORDS[kind].title))];
+  const titles = [...new Set(open.map(({ kind }) => ALERT_KINDS[kind].title))];
   return [
     bad('alerts', `${first.total} open: ${titles.join('; ')}`, 'the console lists them under Alerts, with what to do'),
   ];

@@ -1,0 +1,145 @@
+/**
+ * The kinds of alerts, one a row (edge/docs/behaviour.md, Alerts). A row has the texts of the console and the webhook. `facts` is the
+ * shape of the facts that `alert_facts` (migrations/functions) returns for the kind; `firing` returns the subjects that have an
+ * alert.
+ */
+import * as z from 'zod';
+
+import { madeAt, rotationDue } from '../shared/oauth/signing-kid.ts';
+import { isWatched, patienceMs } from './alerts/hours.ts';
+import { SIDECAR_SILENT_MS } from './store/sidecar.ts';
+
+/** A Client ID, a surface, a sidecar, a kid, or '' for the site. */
+export interface AlertSubject {
+  readonly site: string;
+  readonly subject: string;
+}
+
+/** The input of `firing` besides the facts of a kind. Times are milliseconds since the epoch, by the database's clock. */
+export interface AlertContext {
+  readonly now: number;
+  /** Since when the alerts have been checked without a break: a sender that could not reach the gateway is not silent. */
+  readonly checkedSince: number;
+  /** Checks in a row that did not reach the staff's OpenID provider. */
+  readonly providerFailures: number;
+  readonly sites: readonly string[];
+  /** The alert of this kind and subject that is open. */
+  readonly openAlert: (
+    subject: AlertSubject,
+  ) => { readonly openedAt: number; readonly clearSince: number | null } | undefined;
+}
+
+interface Row<Facts extends z.ZodType> {
+  /** One sentence without the name of a key, a person or a patient. */
+  readonly title: string;
+  readonly todo: string;
+  readonly facts: Facts;
+  readonly firing: (facts: z.output<Facts>, context: AlertContext) => readonly AlertSubject[];
+}
+
+const alertKind = <Facts extends z.ZodType>({ title, todo, facts, firing }: Row<Facts>) => ({
+  title,
+  todo,
+  /** @param given the JSON of `alert_facts` under the name of this kind */
+  firing: (given: unknown, context: AlertContext) => firing(facts.parse(given), context),
+});
+
+const ms = z.number();
+const of = { site: z.string(), subject: z.string() };
+
+/** A rate of fewer requests says nothing. */
+const MIN_REQUESTS = 20;
+/** One failure may be the client's first attempt after it moved its host. */
+const MIN_JWKS_FAILURES = 3;
+/** One failure may be a restart of the provider. */
+const MIN_PROVIDER_FAILURES = 2;
+
+/** An alert about the deployment is an alert of each site. */
+const atEverySite = ({ sites }: AlertContext, subjects: readonly string[]): AlertSubject[] =>
+  sites.flatMap((site) => subjects.map((subject) => ({ site, subject })));
+
+export const ALERT_KINDS = {
+  'feed-silent': alertKind({
+    title: 'A feed is silent',
+    todo: 'Ask the sender. The alert resolves with the next message. The hours in which a key is watched are a setting of the key.',
+    facts: z.array(
+      z.object({
+        ...of,
+        afterMinutes: z.number(),
+        hours: z.string().nullable(),
+        days: z.array(z.string()).readonly(),
+        zone: z.string().nullable(),
+        /** The last message, or the last change of the key. */
+        since: ms,
+        lastAt: ms.nullable(),
+      }),
+    ),
+    firing: (feeds, { now, checkedSince, openAlert }) =>
+      feeds.filter((feed) => {
+        const alert = openAlert(feed);
+        // The end of the watched hours does not end an alert, only a message does.
+        if (alert !== undefined && alert.clearSince === null)
+          return feed.lastAt === null || feed.lastAt <= alert.openedAt;
+        const patience = patienceMs(feed.afterMinutes, feed);
+        return now - Math.max(feed.since, checkedSince) >= patience && isWatched(now - patience, now, feed);
+      }),
+  }),
+  'error-rate': alertKind({
+    title: 'Too many requests are rejected or fail',
+    todo: 'See Requests for the reasons, the keys and the times.',
+    /** Requests of the last 15 to 30 minutes, by surface. */
+    facts: z.array(z.object({ ...of, percent: z.number(), requests: z.number(), errors: z.number() })),
+    firing: (surfaces, { openAlert }) =>
+      surfaces.filter((surface) => {
+        const share = (100 * surface.errors) / surface.requests;
+        // A rate that varies around the limit is one alert.
+        if (openAlert(surface) !== undefined) return share > surface.percent / 2;
+        return surface.requests >= MIN_REQUESTS && share > surface.percent;
+      }),
+  }),
+  'sidecar-silent': alertKind({
+    title: 'An MLLP sidecar does not call',
+    todo: 'The operator checks /readyz and the log of the sidecar. Messages wait at their senders; none is lost.',
+    facts: z.array(z.object({ ...of, lastAt: ms })),
+    firing: (sidecars, { now, checkedSince }) =>
+      sidecars.filter(({ lastAt }) => now - Math.max(lastAt, checkedSince) > SIDECAR_SILENT_MS),
+  }),
+  'provider-away': alertKind({
+    title: 'The staff’s OpenID provider does not answer',
+    todo:
+      'Staff cannot sign in to the console, and sessions end within the hour. Messages and clients are not affected. ' +
+      'Contact the operator of the provider; Health shows what it answers.',
+    facts: z.undefined(),
+    firing: (_, context) => atEverySite(context, context.providerFailures >= MIN_PROVIDER_FAILURES ? [''] : []),
+  }),
+  'signing-key-old': alertKind({
+    title: 'The key that signs access tokens is older than a year',
+    todo: 'The operator rotates the key. No request fails during the rotation.',
+    facts: z.array(z.object({ subject: z.string(), firstSeen: ms })),
+    firing: (keys, context) =>
+      atEverySite(
+        context,
+        keys
+          .filter(({ subject, firstSeen }) => context.now > rotationDue(madeAt(subject, firstSeen) ?? firstSeen))
+          .map(({ subject }) => subject),
+      ),
+  }),
+  'jwks-uri-failing': alertKind({
+    title: 'The JWKS URI of an API key cannot be used',
+    todo: 'The client gets no token. The page of the key shows what is wrong with the address.',
+    /** Token requests of the last half hour that failed for this reason. */
+    facts: z.array(z.object({ ...of, failures: z.number() })),
+    firing: (keys) => keys.filter(({ failures }) => failures >= MIN_JWKS_FAILURES),
+  }),
+  'replay-needed': alertKind({
+    title: 'The gateway failed to process messages',
+    todo: 'The gateway retries for nine hours. Contact the operator. Replay the remaining messages after the fault is fixed.',
+    /** Sites with messages that failed more than 15 minutes ago. */
+    facts: z.array(z.object(of)),
+    firing: (sites) => sites,
+  }),
+} as const;
+
+export type AlertKind = keyof typeof ALERT_KINDS;
+// Object.keys loses the names' type.
+export const ALERT_KIND_NAMES = Object.keys(ALERT_KINDS) as AlertKind[];
