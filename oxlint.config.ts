@@ -2,7 +2,7 @@
 
 /** The folders of edge/, each with those that it may import. platform may import all of them. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  store: [],
+  store: ['members'],
   // Programs and requests that integrators see.
   examples: [],
   members: [],
@@ -13,7 +13,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   oauth: ['http', 'store'],
   // oauth/bearer.ts only: ONLY_BEARER.
   fhir: ['oauth', 'jobs', 'http', 'store'],
-  hl7: ['oauth', 'jobs', 'http', 'store'],
+  hl7: ['members', 'oauth', 'jobs', 'http', 'store'],
   // edge/workbench.ts passes functions of the other slices in.
   admin: ['members', 'examples', 'http', 'store'],
   // The API reference is made from tables of the slices.

@@ -1,6 +1,6 @@
 /**
  * API keys as their administrators see them: listed, read, written with their history. Which columns the record has is
- * told by its table of members (edge/admin/keys/record.ts), which these statements are made with.
+ * told by its table of members (edge/members/api-key.ts), which these statements are made with.
  */
 import type { Query } from '../deps.ts';
 import type { ChangeRow } from './change.ts';

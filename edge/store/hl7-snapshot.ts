@@ -3,9 +3,9 @@
  * migrations/functions).
  */
 import type { Query } from '../deps.ts';
+import type { Hl7KeyRecord } from '../members/api-key.ts';
 import type { AuditAction } from './audit.ts';
 import type { StoredResource } from './resource.ts';
-import type { IdentityCheck, UnsupportedTypes } from './sender-choice.ts';
 
 /** What tells a message from others of its sender; with the hash, a retransmission from a reused control id. */
 export interface MessageIdentity {
@@ -23,38 +23,42 @@ export interface LookupKeys {
   readonly keys: readonly { readonly type: string; readonly key: string }[];
 }
 
-/** A key, the settings that hold for its messages, and whether this one was seen. */
-export interface SenderRow {
-  readonly site_id: string;
-  readonly client_id: string;
-  readonly allowed_scopes: readonly string[];
+/** The columns of a site that say how its messages are read. */
+interface SiteSettings {
   /** IANA name. */
   readonly time_zone: string | null;
-  /** JSON object: namespace to system URI. */
-  readonly assigning_authorities: string;
-  /** JSON object: namespace to the URI that messages of this key taught. */
-  readonly taught_authorities: string;
-  /** JSON list of `[namespace, URI]`: what an administrator said the namespace does not stand for. */
-  readonly rejected_authorities: string;
-  /** Of all that settles how messages of the key are read (`hl7_settings_state`). */
-  readonly settings_state: string;
-  /** Of the candidates in the same row; null, or `''`, where none were asked for. */
-  readonly senders_state: string | null;
   readonly default_charset: string | null;
   readonly processing_ids: readonly string[];
-  readonly hl7_default_authority: string | null;
-  readonly hl7_identity_check: IdentityCheck;
-  readonly hl7_strict: boolean;
-  readonly hl7_unsupported_types: UnsupportedTypes;
-  readonly hl7_accept_ack: boolean;
-  readonly hl7_information: boolean;
-  /** JSON object: name of a coding system to its URI. */
-  readonly code_systems: string;
+  readonly assigning_authorities: UrisByName;
+  readonly code_systems: UrisByName;
   readonly identifying_types: readonly string[];
   readonly placeholders: readonly string[];
   /** YYYY-MM-DD */
   readonly placeholder_birth_dates: readonly string[];
   readonly us_core: boolean;
+}
+
+export type UrisByName = Readonly<Record<string, string>>;
+
+/** What namespaces stand for in the messages of a key (migrations/functions/hl7_authorities.sql). */
+interface StoredAuthorities {
+  readonly taught: UrisByName;
+  /** `[namespace, URI]`: an administrator rejected that the namespace stands for the URI. */
+  readonly rejected: readonly (readonly [namespace: string, uri: string])[];
+}
+
+/** A key, the settings that hold for its messages, and whether this one was seen. */
+export interface SenderRow {
+  readonly site_id: string;
+  readonly client_id: string;
+  readonly allowed_scopes: readonly string[];
+  readonly key: Hl7KeyRecord;
+  readonly site: SiteSettings;
+  readonly authorities: StoredAuthorities;
+  /** Of all that settles how messages of the key are read (`hl7_settings_state`). */
+  readonly settings_state: string;
+  /** Of the candidates in the same row; null, or `''`, where none were asked for. */
+  readonly senders_state: string | null;
   /** Of the same bytes, when they are stored. */
   readonly seen_id: string | null;
   /** An attempt at them was AA. */

@@ -1,5 +1,6 @@
--- The API keys of a site with the settings that hold for their messages, and what is known of one message, as JSON of
--- SenderRow (edge/store/hl7-snapshot.ts). p_client null: the keys that mllp_candidates found; senders_state is what it found.
+-- The API keys of a site with their settings for messages, and what is stored of one message, as JSON of SenderRow
+-- (edge/store/hl7-snapshot.ts). key: the columns of api_key that begin with hl7_. site: the row of the site. p_client null: the keys
+-- that mllp_candidates found; senders_state is what it found.
 -- A function, because its plan is kept.
 -- Settings: migrations/README.md, "Plans".
 create or replace function hl7_sender(p_site uuid, p_client text, p_application text, p_facility text, p_control_id text,
@@ -15,15 +16,10 @@ declare
 begin
   return query
   select row_to_json(r) from (
-    select k.site_id, k.client_id, k.allowed_scopes, coalesce(k.hl7_time_zone, s.time_zone) as time_zone,
-           s.assigning_authorities::text as assigning_authorities, a.text::json ->> 'taught' as taught_authorities,
-           a.text::json ->> 'rejected' as rejected_authorities, hl7_settings_state(p_site, k.client_id) as settings_state,
+    select k.site_id, k.client_id, k.allowed_scopes,
+           (select json_object_agg(m.key, m.value) from json_each(to_json(k)) m where starts_with(m.key, 'hl7_')) as key,
+           to_json(s) as site, a.text::json as authorities, hl7_settings_state(p_site, k.client_id) as settings_state,
            current_setting('gateway.senders', true) as senders_state,
-           coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
-           coalesce(k.hl7_processing_ids, s.processing_ids) as processing_ids,
-           k.hl7_default_authority, k.hl7_identity_check, k.hl7_strict, k.hl7_unsupported_types, k.hl7_accept_ack,
-           k.hl7_information, s.code_systems::text as code_systems, s.identifying_types, s.placeholders,
-           s.placeholder_birth_dates, s.us_core,
            seen.message_id as seen_id, accepted.number is not null as is_seen_accepted,
            encode(accepted.ack, 'hex') as accepted_ack,
            p_control_id <> '' and exists (

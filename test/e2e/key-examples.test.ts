@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { examplesFor } from '../../edge/admin/keys/examples.ts';
 import { readConfig } from '../../edge/config.ts';
 import { newKey } from '../../edge/admin/keys/keys.ts';
-import { KEY_MEMBERS } from '../../edge/admin/keys/record.ts';
+import { KEY_MEMBERS } from '../../edge/members/api-key.ts';
 import { toRecord } from '../../edge/members/member.ts';
 import type { KeyRow } from '../../edge/admin/keys/statements.ts';
 import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';

@@ -11,6 +11,14 @@ import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { parseJson, printJson, type JsonObject } from '../../shared/json.ts';
 
 export const SETTINGS: SenderSettings = {
+  hl7_sender_application: null,
+  hl7_sender_facility: null,
+  hl7_default_authority: null,
+  hl7_identity_check: 'refuse-results',
+  hl7_strict: false,
+  hl7_unsupported_types: 'refuse',
+  hl7_accept_ack: false,
+  hl7_information: true,
   site: '00000000-0000-4000-8000-000000000001',
   clientId: 'svc-00000000-0000-4000-8000-000000000002',
   allowedScopes: new Set(RESOURCE_TYPES.map((type) => `system/${type}.write`)),
@@ -21,12 +29,6 @@ export const SETTINGS: SenderSettings = {
   settingsState: '',
   charset: 'utf-8',
   processingIds: new Set(['P', 'T', 'D']),
-  defaultAuthority: undefined,
-  identityCheck: 'refuse-results',
-  strict: false,
-  unsupportedTypes: 'refuse',
-  acceptAck: false,
-  information: true,
   codeSystems: new Map(),
   identifyingTypes: new Set(),
   placeholders: new Set(),

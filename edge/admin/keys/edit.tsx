@@ -16,7 +16,7 @@ import { changeKey, createKey, requireKey } from './keys.ts';
 import { CheckUri, MakeKey } from './make-key.tsx';
 import { Presets } from './preset-choice.tsx';
 import { presetNamed, textsOfPreset } from './presets.ts';
-import { KEY_MEMBERS, KEY_SECTIONS } from './record.ts';
+import { KEY_MEMBERS, KEY_SECTIONS } from '../../members/api-key.ts';
 import { redactTexts } from '../../members/redact.ts';
 import { viewKey } from './view.ts';
 

@@ -12,7 +12,7 @@ import { parseMembers } from '../api/parse.ts';
 import { newRecord, recordChange, toColumns } from '../../members/member.ts';
 import { noSuchSite } from '../settings/site.ts';
 import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
-import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from './record.ts';
+import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from '../../members/api-key.ts';
 import { readPublicKeys } from './public-keys.ts';
 import {
   checkTogether,

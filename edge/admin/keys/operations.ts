@@ -15,7 +15,7 @@ import { requestItem, viewRequest } from '../requests/view.ts';
 import { changeKey, createKey, keyChange, newKey, requireKey, type SavedKey } from './keys.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { findKeys, keyQuery } from './listing.ts';
-import { KEY_MEMBERS } from './record.ts';
+import { KEY_MEMBERS } from '../../members/api-key.ts';
 import { inspectUri } from './rules.ts';
 import { apiKey, jwksFindings, viewFindings, viewKey } from './view.ts';
 

@@ -11,7 +11,7 @@ import { Activity } from './activity.tsx';
 import type { Example } from './examples.ts';
 import { kidUses, type KidUse } from './rotation.ts';
 import type { JwksFindings } from './rules.ts';
-import { KEY_MEMBERS, KEY_SECTIONS } from './record.ts';
+import { KEY_MEMBERS, KEY_SECTIONS } from '../../members/api-key.ts';
 import type { KeyRow } from './statements.ts';
 import { viewKey } from './view.ts';
 import { Refusals } from '../requests/list.tsx';

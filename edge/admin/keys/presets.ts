@@ -2,7 +2,7 @@
 import { SCOPES } from '../../../shared/oauth/scope.ts';
 import { textsOf } from '../../members/input.ts';
 import type { FieldTexts } from '../../members/texts.ts';
-import { KEY_MEMBERS } from './record.ts';
+import { KEY_MEMBERS } from '../../members/api-key.ts';
 
 type MemberName = keyof typeof KEY_MEMBERS;
 

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import { recordAnswer, toMembers } from '../../members/member.ts';
-import { KEY_MEMBERS } from './record.ts';
+import { KEY_MEMBERS } from '../../members/api-key.ts';
 import type { JwksFindings } from './rules.ts';
 import type { KeyRow } from './statements.ts';
 

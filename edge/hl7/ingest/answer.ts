@@ -4,6 +4,7 @@ import { buildAck, type AckError } from '../../../shared/hl7/ack.ts';
 import { applicationCodeFor, type ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
+import type { KeyRecord } from '../../members/api-key.ts';
 
 export interface Answer {
   /** AA, AE or AR: what was decided, also where no ACK is sent. */
@@ -15,7 +16,7 @@ export interface Answer {
 /** What an answer depends on beside the findings. */
 export interface AnswerInput {
   readonly reading: { readonly header: Header };
-  readonly settings: { readonly information: boolean };
+  readonly settings: Pick<KeyRecord, 'hl7_information'>;
   readonly source: 'http' | 'mllp';
   readonly requestId: string;
   readonly nowMs: number;
@@ -31,7 +32,7 @@ export function answerTo(input: AnswerInput, findings: readonly AckError[]): Ans
   const outcome = errors.length > 0 && header.controlId === undefined ? 'AR' : judged;
   const { send } = ackDecision(header, outcome);
   const code = send ?? (source === 'http' && outcome !== 'AA' ? outcome : undefined);
-  const told = settings.information ? findings : findings.filter(({ severity }) => severity !== 'I');
+  const told = settings.hl7_information ? findings : findings.filter(({ severity }) => severity !== 'I');
   return { outcome, ack: code === undefined ? null : ackBytes(header, code, told, requestId, nowMs) };
 }
 
@@ -43,13 +44,13 @@ export function answerTo(input: AnswerInput, findings: readonly AckError[]): Ans
  */
 export function acceptAckOf(
   header: Header,
-  { acceptAck }: { readonly acceptAck: boolean },
+  { hl7_accept_ack: isWanted }: Pick<KeyRecord, 'hl7_accept_ack'>,
   outcome: ApplicationCode,
   requestId: string,
   nowMs: number,
 ): Uint8Array | undefined {
   const { accept, application } = ackDecision(header, outcome);
-  if (!acceptAck || accept === undefined || application === undefined) return undefined;
+  if (!isWanted || accept === undefined || application === undefined) return undefined;
   return ackBytes(header, accept, [], requestId, nowMs);
 }
 

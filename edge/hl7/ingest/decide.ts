@@ -63,7 +63,7 @@ export function decide(input: DecisionInput): Decision {
   if (input.isCrowded && reading.outline !== undefined) said.push(CROWDED);
   const mapped = reading.outline === undefined || isRefused(said) ? undefined : mapReading(input, said);
   if (mapped !== undefined) said.push(...tooLongEntries(mapped.writes));
-  const findings = eachOnce(settings.strict ? said.map(refusedWhenStrict) : said);
+  const findings = eachOnce(settings.hl7_strict ? said.map(refusedWhenStrict) : said);
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
   const effects = isRefused(findings) ? effectsOfRefused(mapped, input.found) : (mapped ?? NO_EFFECTS);
   return { ...answerTo(input, findings), findings, effects };
@@ -143,7 +143,7 @@ function mapReading(input: DecisionInput, findings: AckError[]): Effects | undef
       report: (finding) => void findings.push(finding),
     },
     ownNumbers: ownAuthority(
-      settings.defaultAuthority,
+      settings.hl7_default_authority ?? undefined,
       header.sendingApplication,
       header.sendingFacility ?? (header.sendingApplication === undefined ? settings.clientId : undefined),
       settings.authorities,

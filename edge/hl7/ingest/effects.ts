@@ -86,7 +86,7 @@ export function effectsOf(request: MapRequest): Effects {
   const identity = patientContext({
     authorities,
     rules: settings,
-    check: settings.identityCheck,
+    check: settings.hl7_identity_check,
     drafts,
     context,
     clock,

@@ -4,6 +4,7 @@ import { isErrorCode, type ErrorCode } from '../../../shared/hl7/error-code.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { missingHeaderFields, type Header } from '../../../shared/hl7/header.ts';
 import type { Message } from '../../../shared/hl7/message.ts';
+import type { KeyRecord } from '../../members/api-key.ts';
 import { envelopeFault } from './envelope.ts';
 import { isMappedType, ruleOf, VERSIONS } from '../mapping/tables/events.ts';
 
@@ -50,7 +51,7 @@ function unsupported({ messageType, triggerEvent, versionId }: Header): AckError
 export interface HeaderSettings {
   /** MSH-11 that are taken; the first is that of a message without one. */
   readonly processingIds: ReadonlySet<string>;
-  readonly unsupportedTypes: 'refuse' | 'keep';
+  readonly hl7_unsupported_types: KeyRecord['hl7_unsupported_types'];
 }
 
 export const NO_PROCESSING_ID = 'no-processing-id';
@@ -60,10 +61,10 @@ export function settingFindings(header: Header, settings: HeaderSettings): AckEr
   return [...typeFindings(header, settings), ...processingFindings(header, settings)];
 }
 
-function typeFindings({ messageType }: Header, { unsupportedTypes }: HeaderSettings): AckError[] {
+function typeFindings({ messageType }: Header, { hl7_unsupported_types: unsupported }: HeaderSettings): AckError[] {
   if (messageType === undefined || isMappedType(messageType)) return [];
   const at = 'MSH^1^9^1^1';
-  if (unsupportedTypes === 'keep') {
+  if (unsupported === 'keep') {
     const message = 'messages of this type are kept as they are and not mapped';
     return [{ code: '200', severity: 'I', at, message, reason: 'type-not-mapped' }];
   }

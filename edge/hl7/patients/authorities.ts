@@ -1,6 +1,7 @@
 /** What the namespaces of one message stand for: by the site, by what its key was taught before, and by what it teaches. */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { componentOf, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import type { KeyRecord } from '../../members/api-key.ts';
 import type { NewAlias } from '../../store/hl7.ts';
 import { first, textOf } from '../mapping/datatypes/text.ts';
 import {
@@ -19,11 +20,10 @@ export function designator(part: Part | undefined, component: number): Hierarchi
 }
 
 /** What the settings of a site and an API key say of namespaces. */
-export interface NamespaceSettings extends Pick<Authorities, 'taught' | 'rejected'> {
+export interface NamespaceSettings
+  extends Pick<Authorities, 'taught' | 'rejected'>, Pick<KeyRecord, 'hl7_default_authority'> {
   /** Namespace, in capitals, to URI, as the site's administrators named it. */
   readonly authorities: ReadonlyMap<string, string>;
-  /** The namespace or URI of identifiers that name no authority; undefined: MSH-4. */
-  readonly defaultAuthority: string | undefined;
   readonly clientId: string;
 }
 
@@ -64,8 +64,11 @@ export function authoritiesOf(
 }
 
 /** The key's default authority, else the sending facility, else the key itself. */
-function assumedBy({ defaultAuthority, clientId }: NamespaceSettings, msh: Segment | undefined): HierarchicDesignator {
-  if (defaultAuthority !== undefined) return { namespace: defaultAuthority, universalId: uriOfName(defaultAuthority) };
+function assumedBy(
+  { hl7_default_authority: namespace, clientId }: NamespaceSettings,
+  msh: Segment | undefined,
+): HierarchicDesignator {
+  if (namespace !== null) return { namespace, universalId: uriOfName(namespace) };
   const facility = msh === undefined ? undefined : first(msh, 4);
   const sent = { namespace: textOf(facility, 1), universalId: textOf(facility, 2) };
   return sent.namespace === undefined && sent.universalId === undefined

@@ -4,14 +4,14 @@ import type { Drafts } from '../mapping/drafts.ts';
 import type { MessageClock } from '../precedence/clock.ts';
 import type { Authorities } from '../mapping/assigning-authority.ts';
 import { storedPatients, storedIdentifiers } from './found-patients.ts';
-import type { IdentityCheck } from '../../store/sender-choice.ts';
+import type { KeyRecord } from '../../members/api-key.ts';
 import type { ResolveRequest } from './resolve.ts';
 import type { IdentifierRules } from './sent-identifiers.ts';
 
 export interface PatientContext {
   readonly authorities: Authorities;
   readonly rules: IdentifierRules;
-  readonly check: IdentityCheck;
+  readonly check: KeyRecord['hl7_identity_check'];
   readonly drafts: Drafts;
   readonly context: MapContext;
   /** Of the message. */

@@ -6,7 +6,7 @@
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { isBareName, nameOfDomain } from '../../store/patient-identity.ts';
-import type { IdentityCheck } from '../../store/sender-choice.ts';
+import type { KeyRecord } from '../../members/api-key.ts';
 import { aliasKey, type Domain, type Taught } from '../mapping/assigning-authority.ts';
 import { agree, fit, type StoredPerson, type GivenNames, type Person } from './person.ts';
 
@@ -51,7 +51,7 @@ export interface ResolveRequest {
   /** An admission describes a patient; a result or a document is about one. */
   readonly isAdmission: boolean;
   /** What is done with a message that contradicts the chart: `hl7IdentityCheck` of the key. */
-  readonly check: IdentityCheck;
+  readonly check: KeyRecord['hl7_identity_check'];
   /** The site's birth dates that mean nothing. */
   readonly placeholderDates: ReadonlySet<string>;
   /** URIs that a namespace stands for, by the site or by this key. */

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { Fault } from '../../../shared/fault.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { changeKey, createKey } from '../../admin/keys/keys.ts';
-import { KEY_MEMBERS } from '../../admin/keys/record.ts';
+import { KEY_MEMBERS } from '../../members/api-key.ts';
 import { listKeys } from '../../admin/keys/statements.ts';
 import { viewFindings, viewKey } from '../../admin/keys/view.ts';
 import { findMessages, messageQuery } from '../../admin/messages/listing.ts';

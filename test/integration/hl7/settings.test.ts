@@ -34,12 +34,12 @@ describe('settings', () => {
       return settingsOf(JSON.parse(row.sender));
     };
     expect(await settings()).toMatchObject({
-      defaultAuthority: undefined,
-      identityCheck: 'refuse-results',
-      strict: false,
-      unsupportedTypes: 'refuse',
-      acceptAck: false,
-      information: true,
+      hl7_default_authority: null,
+      hl7_identity_check: 'refuse-results',
+      hl7_strict: false,
+      hl7_unsupported_types: 'refuse',
+      hl7_accept_ack: false,
+      hl7_information: true,
       codeSystems: new Map(),
       identifyingTypes: new Set(),
       placeholders: new Set(),
@@ -57,12 +57,12 @@ describe('settings', () => {
       [site.site],
     );
     expect(await settings()).toMatchObject({
-      defaultAuthority: 'HOSP',
-      identityCheck: 'warn',
-      strict: true,
-      unsupportedTypes: 'keep',
-      acceptAck: true,
-      information: false,
+      hl7_default_authority: 'HOSP',
+      hl7_identity_check: 'warn',
+      hl7_strict: true,
+      hl7_unsupported_types: 'keep',
+      hl7_accept_ack: true,
+      hl7_information: false,
       codeSystems: new Map([['99LAB', 'urn:x:lab']]),
       identifyingTypes: new Set(['NH']),
       placeholders: new Set(['NOMRN', 'A B']),

@@ -5,7 +5,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jo
 import type { Client } from 'pg';
 
 import { newKey } from '../../../edge/admin/keys/keys.ts';
-import { KEY_MEMBERS, type KeyRecord } from '../../../edge/admin/keys/record.ts';
+import { KEY_MEMBERS, type KeyRecord } from '../../../edge/members/api-key.ts';
 import { writeKey } from '../../../edge/admin/keys/statements.ts';
 import { toRecord } from '../../../edge/members/member.ts';
 import { SITE_MEMBERS } from '../../../edge/admin/settings/record.ts';

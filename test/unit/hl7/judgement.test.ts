@@ -140,7 +140,7 @@ describe('a field that cannot be read', () => {
   });
 
   test.each(UNREADABLE)('$what: refused by a strict key', ({ type, lines, findings }) => {
-    const refused = mapped(type, lines, { settings: { strict: true } });
+    const refused = mapped(type, lines, { settings: { hl7_strict: true } });
     expect(refused).toMatchObject({ outcome: 'AE', findings: findings.map((found) => found.replace('W', 'E')) });
   });
 
@@ -197,7 +197,7 @@ describe('MSH-11', () => {
   });
 
   test.each([
-    ['of a strict key', '', { ...settings, strict: true }, 'AE', 'E 101 MSH^1^11'],
+    ['of a strict key', '', { ...settings, hl7_strict: true }, 'AE', 'E 101 MSH^1^11'],
     ['that is another', 'D', settings, 'AR', 'E 202 MSH^1^11'],
   ])('%s: refused', (_, id, more, outcome, error) => {
     const judged = mapped('ADT^A08', [pid()], { settings: more, header: { 11: id } });
@@ -274,12 +274,12 @@ describe('types that are not mapped', () => {
   });
 
   test('are kept where the key says so, and change nothing', () => {
-    const kept = mapped('SIU^S12', siu, { settings: { unsupportedTypes: 'keep' } });
+    const kept = mapped('SIU^S12', siu, { settings: { hl7_unsupported_types: 'keep' } });
     expect(kept).toMatchObject({ outcome: 'AA', findings: ['I 200 MSH^1^9^1^1'], resources: [] });
   });
 
   test('a broken envelope is refused even so', () => {
-    const broken = mapped('SIU^S12', siu, { settings: { unsupportedTypes: 'keep' }, header: { 10: '' } });
+    const broken = mapped('SIU^S12', siu, { settings: { hl7_unsupported_types: 'keep' }, header: { 10: '' } });
     expect(broken.outcome).toBe('AR');
   });
 });
@@ -320,13 +320,13 @@ test.each([
   ['AL', 'AL', false, undefined],
 ])('MSH-15 %j, MSH-16 %j, accept ACK wanted %s: before the other goes %s', (accept, application, acceptAck, code) => {
   const header = readHeader(readMessage(`MSH|^~\\&|A|B|C|D|2026||ADT^A08|1|P|2.5.1|||${accept}|${application}`));
-  const ack = acceptAckOf(header, { acceptAck }, 'AA', 'request-1', 0);
+  const ack = acceptAckOf(header, { hl7_accept_ack: acceptAck }, 'AA', 'request-1', 0);
   expect(ack && /\rMSA\|(..)/.exec(new TextDecoder().decode(ack))?.[1]).toBe(code);
 });
 
 test('information is told, unless the key says otherwise', () => {
   const lines = [pid({ 8: 'Q' }), 'ZPD|1|Roe', 'ZPI|1'];
-  const silent = mapped('ADT^A08', lines, { settings: { information: false } });
+  const silent = mapped('ADT^A08', lines, { settings: { hl7_information: false } });
   expect(silent.ack.match(/\rERR/g)).toHaveLength(1);
   expect(mapped('ADT^A08', lines).ack.match(/\rERR/g)).toHaveLength(3);
   // It is kept with the message.

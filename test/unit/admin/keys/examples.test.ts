@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { examplesFor } from '../../../../edge/admin/keys/examples.ts';
 import { newKey } from '../../../../edge/admin/keys/keys.ts';
-import { KEY_MEMBERS } from '../../../../edge/admin/keys/record.ts';
+import { KEY_MEMBERS } from '../../../../edge/members/api-key.ts';
 import type { KeyRow } from '../../../../edge/admin/keys/statements.ts';
 import { toRecord } from '../../../../edge/members/member.ts';
 import { configOf } from '../../../stack/tools/test-deps.ts';

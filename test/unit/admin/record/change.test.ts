@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { KEY_MEMBERS } from '../../../../edge/admin/keys/record.ts';
+import { KEY_MEMBERS } from '../../../../edge/members/api-key.ts';
 import { viewChange } from '../../../../edge/admin/record/change.ts';
 
 test('a change names the members that differ', () => {

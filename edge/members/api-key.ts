@@ -1,16 +1,16 @@
 /**
- * The members of an API key, one a row: column, schema, texts, form field and command option. rules.ts has the rules that
- * involve several members, the JWKS or the database.
+ * The members of an API key, one a row: column, schema, texts, form field and command option. HL7 ingest reads
+ * the members whose columns begin with `hl7_` (`SenderSettings`). edge/admin/keys/rules.ts has the rules that involve several
+ * members, the JWKS or the database.
  */
 import * as z from 'zod';
 
-import { CHARSETS } from '../../../shared/hl7/charset.ts';
-import { type Json, printJson } from '../../../shared/json.ts';
-import { AUDIENCES, PROTOCOLS } from '../../../shared/oauth/audience.ts';
-import { USABLE_KEYS } from '../../../shared/oauth/jwks.ts';
-import { SCOPES } from '../../../shared/oauth/scope.ts';
-import { IDENTITY_CHECKS, UNSUPPORTED_TYPES } from '../../store/sender-choice.ts';
-import { columnsOf, member, type Members, type RecordOf } from '../../members/member.ts';
+import { CHARSETS } from '../../shared/hl7/charset.ts';
+import { type Json, printJson } from '../../shared/json.ts';
+import { AUDIENCES, PROTOCOLS } from '../../shared/oauth/audience.ts';
+import { USABLE_KEYS } from '../../shared/oauth/jwks.ts';
+import { SCOPES } from '../../shared/oauth/scope.ts';
+import { columnsOf, member, type Members, type RecordOf } from './member.ts';
 import {
   charset,
   choices,
@@ -24,10 +24,10 @@ import {
   processingIds,
   timeZone,
   yesOrNo,
-} from '../../members/schemas.ts';
-import { holdsPrivateKey } from '../../members/redact.ts';
-import { checkIpRange } from '../../members/ip-range.ts';
-import { tlsSubject } from '../../members/tls-subject.ts';
+} from './schemas.ts';
+import { holdsPrivateKey } from './redact.ts';
+import { checkIpRange } from './ip-range.ts';
+import { tlsSubject } from './tls-subject.ts';
 
 const MIN_TTL_SECONDS = 60;
 const MAX_TTL_SECONDS = 3600;
@@ -51,6 +51,11 @@ const hours = optionalText(20)
   .refine((given) => given === null || (HOURS.test(given) && given.slice(0, 5) !== given.slice(6)), {
     error: 'must be two times with a dash between them, such as 07:00-18:30, or empty for all day',
   });
+
+/** What happens to a message whose person contradicts the patient record of its identifier. */
+const IDENTITY_CHECKS = ['warn', 'refuse-results', 'refuse'] as const;
+/** What happens to a message of a type that the gateway does not map. */
+const UNSUPPORTED_TYPES = ['refuse', 'keep'] as const;
 
 const text = z.string();
 const texts = z.array(text);
@@ -463,3 +468,6 @@ export const KEY_MEMBERS = {
 
 export type KeyRecord = RecordOf<typeof KEY_MEMBERS>;
 export const KEY_COLUMNS = columnsOf(KEY_MEMBERS);
+
+/** The members that say how messages of the key are read, as `hl7_sender` returns them. */
+export type Hl7KeyRecord = Pick<KeyRecord, Extract<keyof KeyRecord, `hl7_${string}`>>;
