@@ -16,12 +16,16 @@ create function patient_replaced_by(p_body text) returns uuid language sql immut
    limit 1
 $$;
 
+create domain resource_type as text check (value in ('Patient', 'Condition', 'AllergyIntolerance', 'Observation', 'Procedure',
+  'DiagnosticReport', 'DocumentReference'));
+create domain name_part as text check (value in ('family', 'given'));
+create domain report_state as text check (value in ('draft', 'completed'));
+
 -- body is the validated text of the resource's members without resourceType, id and meta; meta is the text of the client's
 -- members of meta. Both are kept as text and never serialized again, so that 1.50 comes back as 1.50.
 create table resource (
   site_id uuid not null references site,
-  type text not null check (type in ('Patient', 'Condition', 'AllergyIntolerance', 'Observation', 'Procedure',
-    'DiagnosticReport', 'DocumentReference')),
+  type resource_type not null,
   id uuid not null,
   version integer not null,
   last_updated timestamptz(3) not null,
@@ -162,7 +166,7 @@ grant select on patient_search_here to gateway_app;
 -- writes the rows together with those of patient_search, and patient_erase deletes both.
 create table patient_name (
   site_id uuid not null,
-  part text not null check (part in ('family', 'given')),
+  part name_part not null,
   name text collate "C" not null,
   -- The patient.
   id uuid not null,
@@ -192,7 +196,7 @@ create table report (
   report_id uuid not null,
   type text generated always as ('DiagnosticReport') stored,
   study_id uuid not null,
-  state text not null check (state in ('draft', 'completed')),
+  state report_state not null,
   foreign key (site_id, type, report_id) references resource (site_id, type, id),
   foreign key (site_id, study_id) references study
 );

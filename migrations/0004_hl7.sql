@@ -1,11 +1,16 @@
 -- HL7 v2 messages: the bytes that came, what was answered, and what messages are found by.
 
+create domain hl7_outcome as text check (value in ('AA', 'AE', 'AR'));
+create domain hl7_source as text check (value in ('http', 'mllp'));
+create domain hl7_attempt_reason as text check (value in ('received', 'resent', 'replayed', 'forced', 'retried'));
+create domain unnamed_kind as text check (value in ('authority', 'code-system'));
+
 create table hl7_message (
   site_id uuid not null,
   message_id uuid not null,
   client_id text not null,
   received_at timestamptz not null default now(),
-  source text not null check (source in ('http', 'mllp')),
+  source hl7_source not null,
   source_address text not null,
   request_id text not null,
   sending_application text not null,
@@ -16,7 +21,7 @@ create table hl7_message (
   -- Null: deleted by age. The row of an accepted message stays, so that the same bytes are recognized when they come again.
   raw bytea,
   -- What was decided, also where the sender asked for no ACK.
-  outcome text not null check (outcome in ('AA', 'AE', 'AR')),
+  outcome hl7_outcome not null,
   ack bytea,
   errors json not null default '[]',
   -- The last attempt failed by a fault of the gateway.
@@ -57,11 +62,11 @@ create table hl7_attempt (
   message_id uuid not null,
   number integer not null,
   at timestamptz not null default clock_timestamp(),
-  why text not null check (why in ('received', 'resent', 'replayed', 'forced', 'retried')),
+  why hl7_attempt_reason not null,
   -- The person who asked for a replay.
   actor text,
   request_id text not null,
-  outcome text not null check (outcome in ('AA', 'AE', 'AR')),
+  outcome hl7_outcome not null,
   -- Null where the sender asked for none.
   ack bytea,
   errors json not null default '[]',
@@ -132,7 +137,7 @@ grant select, insert, delete on hl7_message_key to gateway_app;
 -- message that is processed again loses its rows or gets others.
 create table unnamed_name (
   site_id uuid not null,
-  kind text not null check (kind in ('authority', 'code-system')),
+  kind unnamed_kind not null,
   -- In capitals: names compare without case.
   name text not null check (name <> ''),
   message_id uuid not null,
@@ -148,8 +153,7 @@ grant select, insert, delete on unnamed_name to gateway_app;
 create table attention (
   site_id uuid not null references site,
   attention_id uuid not null default gen_random_uuid(),
-  kind text not null check (kind in ('possible-duplicate', 'stale-correction', 'tied-withdrawal', 'correction-unmatched',
-    'not-moved', 'merge-unresolved')),
+  kind listed_code not null,
   -- Of two patients patient_a has the smaller id.
   patient_a uuid,
   patient_b uuid,
