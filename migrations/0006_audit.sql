@@ -4,9 +4,11 @@
 -- partitions: an access would fail while its partition does not exist. Rows are appended in the order of the primary key, and a
 -- site's oldest, which are deleted first (functions/audit_forget.sql), lie together.
 
--- Domains: PostgreSQL parses a table's CHECK for each insert, and a domain's once a connection.
 create domain audit_actor_kind as text check (value in ('key', 'person', 'sidecar', 'operator', 'gateway'));
-create domain audit_action as text check (value ~ '^[a-z-]{1,40}$');
+
+-- What an access reached: a resource, a message, an API key and the like, and the patient that it is about; null for a Patient
+-- and for what is about no patient.
+create type audit_item as (action text, type text, id uuid, patient uuid);
 
 create table audit (
   site_id uuid not null,
@@ -20,7 +22,7 @@ create table audit (
   client_id text,
   address text,
   request_id text not null,
-  action audit_action not null,
+  action listed_code not null,
   -- Of a batch or transaction: the actions of its entries.
   parts text[] not null,
   -- What was read or written: types[n] with ids[n], each once.

@@ -64,7 +64,7 @@ export function listAttention(
   // Whom a page shows is noted for the audit; the last row only tells that there is a next page.
   const text = `with page as materialized (${page.text}), shown as (
       select p.patient_a, p.patient_b from page p order by p.created_at desc, p.attention_id desc limit ${limit - 1}), noted as materialized (
-      select audit_note(array(select 'attention-viewed Patient ' || s.id
+      select audit_note(array(select row('attention-viewed', 'Patient', s.id, null)::audit_item
         from (select patient_a as id from shown union select patient_b from shown) s where s.id is not null)) as done)
     select page.* from page cross join noted where noted.done
      order by page.created_at desc, page.attention_id desc`;

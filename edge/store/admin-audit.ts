@@ -1,6 +1,7 @@
 /** The audit as it is searched by people of the site and exported; it is written by audit_add (migrations/functions). */
+import { AUDIT_ACTIONS, type AuditAction } from '../audit-actions.ts';
 import type { Query } from '../deps.ts';
-import type { AuditAction, AuditActor } from './audit.ts';
+import type { AuditActor } from './audit.ts';
 import { type Bind, binder, instantOf, read } from './sql.ts';
 
 export interface AuditFilter {
@@ -31,7 +32,7 @@ export interface AuditRow {
   readonly address: string | null;
   readonly request_id: string;
   readonly action: AuditAction;
-  readonly parts: readonly string[];
+  readonly parts: readonly AuditAction[];
   /** `Patient/…` */
   readonly resources: readonly string[];
   readonly patients: readonly string[];
@@ -46,9 +47,6 @@ const COLUMNS = `a.audit_id, ${instantOf('a.at', 'microsecond')} as at, a.actor_
   a.patients::text[] as patients, a.parameters,
   case a.actor_kind when 'person' then (select p.name from console_person p where p.site_id = a.site_id and p.subject = a.actor)
     when 'key' then (select k.name from api_key k where k.site_id = a.site_id and k.client_id = a.client_id) end as called`;
-
-/** What a bundle can have done: found in the parts of bundles too. */
-const IN_BUNDLES: readonly string[] = ['read', 'search', 'history', 'create', 'update', 'patch'];
 
 /** SQL: the ids of patients that are known by a number (patient_identity); its `where` follows. */
 const NUMBERED = 'select distinct n.id from patient_identity n';
@@ -114,7 +112,7 @@ select ${COLUMNS} from ((${ofOne}) union all (${of('together')}) union all (${of
     return { text, params };
   }
   if (actions.length === 0) return { text: `select ${COLUMNS} from (${page('audit', '')}) a ${last}`, params };
-  const parts = actions.filter((action) => IN_BUNDLES.includes(action));
+  const parts = actions.filter((action) => AUDIT_ACTIONS[action].isInBundles);
   const done = actions.map((action) => `(${page('audit', `a.action = ${bind(action)}`)})`);
   if (parts.length === 0) return { text: `select ${COLUMNS} from (${done.join(' union all ')}) a ${last}`, params };
   const inBundles = `(select b.* from did d cross join lateral (${page('audit_here', `${BUNDLES} and a.parts = d.parts`)}) b
@@ -147,7 +145,7 @@ export function patientsNumbered(site: string, number: string): Query<NumberedRo
   return {
     ...read<NumberedRow>`select x.id from (select distinct n.id from patient_identity n
        where n.site_id = ${site}::uuid and n.value = ${number} order by n.id limit 100) x
-     where audit_note(array['audit-viewed Patient ' || x.id])`,
+     where audit_note(array[row('audit-viewed', 'Patient', x.id, null)::audit_item])`,
     notes: true,
   };
 }

@@ -1,6 +1,6 @@
 /** One HL7 message as administrators see it, with what became of it; the log is in `message-search.ts`. */
 import type { Query } from '../deps.ts';
-import { auditLine } from './audit.ts';
+import { auditItem } from './audit.ts';
 import type { AttemptReason } from './hl7.ts';
 import { instantOf, raw, read } from './sql.ts';
 import { MESSAGE_COLUMNS, type MessageRow } from './message-search.ts';
@@ -94,14 +94,14 @@ export function resourcesOfMessage(site: string, messageId: string): Query<Messa
 /** Notes for the audit that a message is shown, with what it made and whom that concerns; nothing where there is none. */
 export const noteMessageViewed = (site: string, messageId: string): Query =>
   read`select audit_note(array(
-    select 'message-viewed Hl7Message ' || m.message_id from hl7_message m
+    select row('message-viewed', 'Hl7Message', m.message_id, null)::audit_item from hl7_message m
      where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid
     union all
-    select ${raw(auditLine('message-viewed', 'r'))}
+    select ${raw(auditItem('message-viewed', 'r'))}
       from hl7_message_resource m join resource r on r.site_id = m.site_id and r.type = m.type and r.id = m.id
      where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid
     union all
-    select ${raw(auditLine('message-viewed', 'h'))}
+    select ${raw(auditItem('message-viewed', 'h'))}
       from hl7_message_resource m join resource_history h on h.site_id = m.site_id and h.type = m.type and h.id = m.id
        and h.version between m.version - 1 and m.version
      where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid))`;

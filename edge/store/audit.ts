@@ -2,37 +2,9 @@
  * The audit (edge/docs/behaviour.md, Audit): one row for each access, in its transaction. The statements of a request note what
  * they read or write (`audit_note`), and its last one writes the row (`audit_add`); both in migrations/functions.
  */
+import type { AuditAction } from '../audit-actions.ts';
 import type { Database, Query, Results } from '../deps.ts';
 import { sql } from './sql.ts';
-
-/** What was done. `batch` and `transaction` are requests of several; of a FHIR request the rest is what was noted. */
-export const AUDIT_ACTIONS = [
-  'read',
-  'search',
-  'history',
-  'create',
-  'update',
-  'patch',
-  'batch',
-  'transaction',
-  'export',
-  'message',
-  'message-viewed',
-  'message-replayed',
-  'attention-viewed',
-  'workbench',
-  'signed-in',
-  'signed-out',
-  'key-created',
-  'key-changed',
-  'settings-changed',
-  'alert-acknowledged',
-  'alert-muted',
-  'alert-unmuted',
-  'audit-viewed',
-  'patient-erased',
-] as const;
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Who had access. */
 export interface AuditActor {
@@ -90,7 +62,7 @@ export const audited = (database: Database, site: string, actor: AuditActor): Da
 
 /** Notes what is no resource: a message, an API key, a site. */
 export const noteAudit = (action: AuditAction, type: AuditedThing, id: string): Query => ({
-  ...sql`select audit_note(array[${`${action} ${type} ${id}`}])`,
+  ...sql`select audit_note(array[row(${action}, ${type}, ${id}::uuid, null)::audit_item])`,
   notes: true,
 });
 
@@ -100,6 +72,6 @@ export type AuditedThing = 'Hl7Message' | 'Patient' | 'Site';
 /** What a statement that reads notes of each row; writes are noted where they are done (`resource_write`). */
 export type ReadAction = Extract<AuditAction, 'read' | 'search' | 'history'>;
 
-/** SQL: the line for `audit_note` of a row with type, id and patient_id. @param alias of the row, or '' */
-export const auditLine = (action: AuditAction, alias = ''): string =>
-  `concat_ws(' ', '${action}', ${['type', 'id', 'patient_id'].map((column) => (alias === '' ? column : `${alias}.${column}`)).join(', ')})`;
+/** SQL: the item for `audit_note` of a row with type, id and patient_id. */
+export const auditItem = (action: AuditAction, alias: string): string =>
+  `row('${action}', ${alias}.type, ${alias}.id, ${alias}.patient_id)::audit_item`;

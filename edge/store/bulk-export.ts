@@ -138,7 +138,7 @@ export function openFile(
   const text = `select e.types, e.outcomes, f.after_id, f.upto_id, f.ids is not null as has_ids, e.of_patients,
        ${instantOf('e.taken_at')} as taken_at, ${instantOf('e.since')} as since,
        case when f.number is not null and e.types <@ ${bind(readable)}::text[]
-            then audit_note(array[concat('export ', f.type, 'File ', e.export_id)]) end as noted
+            then audit_note(array[row('export', f.type || 'File', e.export_id, null)::audit_item]) end as noted
   from bulk_export e
   left join bulk_export_file f
     on f.site_id = e.site_id and f.export_id = e.export_id and f.type = ${wanted} and f.number = ${bind(number)}::integer

@@ -100,7 +100,7 @@ export function moveSession(
 }
 
 /** SQL: notes the end of a session for the audit. */
-const NOTED = `audit_note(array['signed-out ConsoleSession ' || session_id]) as noted`;
+const NOTED = `audit_note(array[row('signed-out', 'ConsoleSession', session_id, null)::audit_item]) as noted`;
 
 /** Ends a session. No row: there was none. */
 export function endSession({ site, session }: SessionIdentity): Query<{ session_id: string; id_token: string | null }> {

@@ -4,7 +4,7 @@
  */
 import type { Query } from '../deps.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { auditLine } from './audit.ts';
+import { auditItem } from './audit.ts';
 import { type PageRow, withinBudget } from './page.ts';
 import { binder } from './sql.ts';
 
@@ -14,7 +14,7 @@ const LOWEST = '00000000-0000-0000-0000-000000000000';
 /** The patient who is asked for, noted for the audit: no row when the site has none. `survivor` is whom it was merged into, or itself. */
 export function everythingSubject(site: string, patient: string): Query<{ survivor: string }> {
   return {
-    text: `select patient_survivor(site_id, id) as survivor, audit_note(array[${auditLine('search')}]) as noted
+    text: `select patient_survivor(site_id, id) as survivor, audit_note(array[${auditItem('search', 'resource')}]) as noted
       from resource where site_id = $1::uuid and type = 'Patient' and id = $2::uuid`,
     params: [site, patient],
     reads: true,

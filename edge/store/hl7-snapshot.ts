@@ -2,9 +2,9 @@
  * The snapshot that a message is decided by, as the database returns it (`hl7_load`, `hl7_matches` and `hl7_sender` in
  * migrations/functions).
  */
+import type { AuditAction } from '../audit-actions.ts';
 import type { Query } from '../deps.ts';
 import type { Hl7KeyRecord } from '../members/api-key.ts';
-import type { AuditAction } from './audit.ts';
 import type { StoredResource } from './resource.ts';
 
 /** What tells a message from others of its sender; with the hash, a retransmission from a reused control id. */

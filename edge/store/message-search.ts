@@ -144,7 +144,7 @@ ${isNoted ? ' where noted.done\n' : ''} order by s.received_at desc, s.message_i
 /** SQL: notes whom the messages of the page concern. */
 const noteShown = (site: string, limit: string, direction: string): string => `
   select audit_note(array(
-    select concat_ws(' ', 'search', 'Hl7Message', s.message_id, p.patient)
+    select row('search', 'Hl7Message', s.message_id, p.patient)::audit_item
       from (select * from shown order by ${direction} limit ${limit}) s
       left join lateral (
         select distinct r.patient

@@ -4,7 +4,7 @@
  */
 import { Fault } from '../../shared/fault.ts';
 import type { StoredResource } from './resource.ts';
-import { auditLine, type ReadAction } from './audit.ts';
+import { auditItem, type ReadAction } from './audit.ts';
 import { instantOf } from './sql.ts';
 
 /** What a page's contents may add up to; the first resource always comes. A Worker has 128 MB, Neon answers 64 MB. */
@@ -24,13 +24,13 @@ export const bytesOf = (alias: string): string => `octet_length(${alias}.body) +
 /**
  * SQL: how many rows still fit the answer, which notes them for the audit.
  *
- * @param lines of the rows, an array in their order @param bytes of the rows, another
+ * @param items of the rows, an array in their order @param bytes of the rows, another
  */
-const answered = (lines: string, bytes: string): string => `answer_note(${lines}, ${bytes}, ${ANSWER_BYTES})`;
+const answered = (items: string, bytes: string): string => `answer_note(${items}, ${bytes}, ${ANSWER_BYTES})`;
 
 /** SQL: whether one row still fits the answer. The audit has it from elsewhere. */
 export const isAnswered = (alias: string): string =>
-  `${answered('array[null]', `array[${bytesOf(alias)} + ${ROW_BYTES}]`)} = 1`;
+  `${answered('array[null]::audit_item[]', `array[${bytesOf(alias)} + ${ROW_BYTES}]`)} = 1`;
 
 /** A resource as it is read: without content where that does not fit the answer. */
 export interface ReadRow extends Omit<StoredResource, 'meta' | 'body'> {
@@ -86,7 +86,7 @@ export function withinBudgetWith(
 ${shownOf('f', reader)},
 q as materialized (select f.*, f.place <= shown.places as is_shown from f cross join shown),
 i as materialized (${included}),
-noted as materialized (select audit_note(array_agg(${auditLine(reader.action, 'i')})) as done from i)
+noted as materialized (select audit_note(array_agg(${auditItem(reader.action, 'i')})) as done from i)
 select ${SHOWN}, ${CONTENT},
        false as is_included, q.place
   from q cross join shown cross join noted where noted.done and q.place <= shown.places + 1
@@ -98,7 +98,7 @@ select i.type, i.id, i.version, ${instantOf('i.last_updated')}, null, i.meta, i.
 
 /** SQL: how many of a page are shown, from its first. @param page of `placed` */
 const shownOf = (page: string, { action, limit }: Reader & object): string => `shown as materialized (
-  select ${answered(`array_agg(${auditLine(action, 's')} order by s.place)`, `array_agg(s.bytes + ${ROW_BYTES} order by s.place)`)} as places
+  select ${answered(`array_agg(${auditItem(action, 's')} order by s.place)`, `array_agg(s.bytes + ${ROW_BYTES} order by s.place)`)} as places
     from ${page} s where s.fits and s.place <= ${limit})`;
 
 const CONTENT = `case when q.place <= shown.places then q.meta end as meta,

@@ -52,7 +52,7 @@ export function seeResources(siteId: string, sought: readonly Sought[]): Query<S
 window w as (order by k.n, r.id)`;
   return {
     text: `with q as materialized (${rows}), noted as materialized (
-  select audit_note(array_agg(concat_ws(' ', s.how, s.type, s.id, s.patient_id))) as done from q s)
+  select audit_note(array_agg(row(s.how, s.type, s.id, s.patient_id)::audit_item)) as done from q s)
 select q.n, q.id, q.version, ${instantOf('q.last_updated')} as last_updated,
        case when q.fits then q.meta end as meta, case when q.fits then q.body end as body
   from q cross join noted where noted.done order by q.n, q.id`,

@@ -1,8 +1,8 @@
 -- How many of these resources, from the first, fit the answer of the request, beside those of the statements before: p_bytes
--- of each, p_most of all; the first of a request always fits. Notes the lines of those that fit for the audit (audit_note).
+-- of each, p_most of all; the first of a request always fits. Notes the items of those that fit for the audit (audit_note).
 -- Where none fits, none of a later statement does either (assert_answered).
 -- The setting gateway.answer_room is the bytes that are left: '' before the first resource, '-1' where one did not fit.
-create or replace function answer_note(p_lines text[], p_bytes bigint[], p_most bigint) returns integer
+create or replace function answer_note(p_items audit_item[], p_bytes bigint[], p_most bigint) returns integer
 language plpgsql as $$
 declare
   room bigint := nullif(current_setting('gateway.answer_room', true), '');
@@ -18,7 +18,7 @@ begin
   end loop;
   ignored := set_config('gateway.answer_room', case fitting when 0 then '-1' else room::text end, true);
   if fitting > 0 then
-    ignored := audit_note(p_lines[:fitting]);
+    ignored := audit_note(p_items[:fitting]);
   end if;
   return fitting;
 end $$;

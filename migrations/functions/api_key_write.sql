@@ -67,7 +67,7 @@ begin
 
   insert into api_key_change (site_id, client_id, version, by, before, after)
     values (p_site, p_client, new_key.version, p_by, case when p_expected is null then null else to_json(cur) end, to_json(new_key));
-  perform audit_note(array[concat_ws(' ', case when p_expected is null then 'key-created' else 'key-changed' end,
-    'ApiKey', substr(p_client, 5))]);
+  perform audit_note(array[row(case when p_expected is null then 'key-created' else 'key-changed' end,
+    'ApiKey', substr(p_client, 5), null)::audit_item]);
   return query select case when p_expected is null then 'created' else 'updated' end, new_key.version;
 end $$;

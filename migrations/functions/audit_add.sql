@@ -2,12 +2,11 @@
 --   p_entry { actorKind, actor, clientId, address, requestId, action, searched: as the arguments of audit_write }
 create or replace function audit_add(p_site uuid, p_entry json) returns void language plpgsql as $$
 declare
-  noted text := nullif(current_setting('gateway.audit', true), '');
   ignored text;
 begin
   ignored := audit_write(p_site, p_entry ->> 'actorKind', p_entry ->> 'actor', p_entry ->> 'clientId', p_entry ->> 'address',
     p_entry ->> 'requestId', p_entry ->> 'action',
     case when json_typeof(p_entry -> 'searched') = 'array'
-         then array(select json_array_elements_text(p_entry -> 'searched')) end, noted);
+         then array(select json_array_elements_text(p_entry -> 'searched')) end, audit_noted());
   ignored := set_config('gateway.audit', '', true);
 end $$;

@@ -1,8 +1,7 @@
--- Notes what a statement has read or written, for the row that audit_add writes at the end of the transaction. A line for
--- each resource: '<action> <type> <id> <patient it is about, where it is about one>'. Always true.
-create or replace function audit_note(p_lines text[]) returns boolean language plpgsql as $$
+-- Notes what a statement has read or written, for the row that audit_add writes at the end of the transaction; a null among
+-- p_items is nothing. Always true. The setting is the inside of an array literal (audit_noted).
+create or replace function audit_note(p_items audit_item[]) returns boolean language plpgsql as $$
 begin
-  return set_config('gateway.audit',
-    concat_ws(E'\n', nullif(current_setting('gateway.audit', true), ''), nullif(array_to_string(p_lines, E'\n'), '')), true)
-    is not null;
+  return set_config('gateway.audit', concat_ws(',', nullif(current_setting('gateway.audit', true), ''),
+    nullif(btrim(array_remove(p_items, null)::text, '{}'), '')), true) is not null;
 end $$;

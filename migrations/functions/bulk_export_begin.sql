@@ -26,5 +26,5 @@ begin
       expires_at)
     values (p_site, p_export, p_client, p_request, p_types, p_of_patients, p_since, p_outcomes, moment,
       pg_current_xact_id()::text::bigint, moment + make_interval(secs => p_expires_seconds));
-  perform audit_note(array['export BulkExport ' || p_export]);
+  perform audit_note(array[row('export', 'BulkExport', p_export, null)::audit_item]);
 end $$;

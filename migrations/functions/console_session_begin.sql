@@ -15,7 +15,7 @@ begin
         p_refresh_token, p_id_token
       from site s where s.site_id = p_site;
   if found then
-    perform audit_note(array['signed-in ConsoleSession ' || p_session]);
+    perform audit_note(array[row('signed-in', 'ConsoleSession', p_session, null)::audit_item]);
     perform console_person_note(p_site, p_session);
   end if;
   return query select s.name, coalesce(s.time_zone, 'UTC') from site s where s.site_id = p_site;

@@ -27,7 +27,7 @@ declare
   kept uuid[] := '{}';
   found uuid[];
   target uuid;
-  noted text[] := '{}';
+  noted audit_item[] := '{}';
   failed boolean := false;
   positions text;
   ignored text;
@@ -53,7 +53,7 @@ begin
     end if;
     -- The lateral with a limit is a look-up for each. Resources that this request makes are not there yet.
     noted := noted || array(
-      select concat_ws(' ', 'search', r.type, r.id, r.patient_id)
+      select row('search', r.type, r.id, r.patient_id)::audit_item
         from unnest(found) f(id)
        cross join lateral (
          select x.* from resource x where x.site_id = p_site and x.type = c.type and x.id = f.id limit 1) r);

@@ -36,7 +36,7 @@ declare
   is_beyond boolean := false;
   shown uuid[] := '{}';
   patients uuid[];
-  lines text[];
+  items audit_item[];
   ignored text;
 begin
   if is_alone then
@@ -128,7 +128,7 @@ begin
     if is_alone then
       patients := patients || patient;
     else
-      lines := lines || concat_ws(' ', 'search', p_type, id, patient);
+      items := items || row('search', p_type, id, patient)::audit_item;
     end if;
     return next;
   end loop;
@@ -138,7 +138,7 @@ begin
     ignored := assert_in_time(p_deadline);
   elsif is_beyond or shown <> '{}' then
     -- Noted as one, because all that are shown fit; where none is, the first does not.
-    ignored := answer_note(array[array_to_string(lines, E'\n')],
+    ignored := answer_note(array[array_to_string(items, E'\n')],
       array[total + p_row_bytes * greatest(cardinality(shown), 1)], p_answer_bytes);
   end if;
 end $$;

@@ -47,7 +47,7 @@ begin
       ignored := audit_shown(p_site, p_client, p_address, p_request, 'read', type, array[id], array[patient], null);
     end if;
     ignored := assert_in_time(p_deadline);
-  elsif answer_note(array[case when is_shown then concat_ws(' ', 'read', type, id, patient) end],
+  elsif answer_note(array[case when is_shown then row('read', type, id, patient)::audit_item end],
       array[octet_length(body) + octet_length(meta) + p_row_bytes], p_answer_bytes) = 0 then
     meta := null;
     body := null;

@@ -53,8 +53,7 @@ begin
     end loop;
   end if;
   if p_deadline is not null then
-    ignored := audit_write(p_site, 'key', null, p_client, p_address, p_request, null, p_searched,
-      nullif(current_setting('gateway.audit', true), ''));
+    ignored := audit_write(p_site, 'key', null, p_client, p_address, p_request, null, p_searched, audit_noted());
     ignored := assert_in_time(p_deadline);
   end if;
 end $$;

@@ -3,7 +3,7 @@
 --   p_opening: as hl7_open
 --   p_message: { application, facility, controlId, sha256 }
 --   p_values, p_types, p_keys: as hl7_matches
---   p_shown: the action of the audit (edge/store/audit.ts) where a person is shown what is found, else null
+--   p_shown: the action of the audit (edge/audit-actions.ts) where a person is shown what is found, else null
 -- One row, each column a JSON list or null: candidates as hl7_open returns them, senders of hl7_sender, matches of hl7_matches
 -- with last_updated as a FHIR instant.
 create or replace function hl7_load(p_opening text[], p_message json, p_values text[], p_types text[], p_keys text[],
@@ -25,7 +25,7 @@ begin
   matches := hl7_matches_json(site, p_values, p_types, p_keys, true);
   if p_shown is not null then
     ignored := audit_note(array(
-      select concat_ws(' ', p_shown, r.type, r.id, r.patient_id)
+      select row(p_shown, r.type, r.id, r.patient_id)::audit_item
         from json_to_recordset(matches::json) as m(type text, id uuid)
        cross join lateral (
          select x.* from resource x where x.site_id = site and x.type = m.type and x.id = m.id limit 1) r));

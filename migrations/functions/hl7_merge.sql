@@ -19,10 +19,10 @@ begin
 
   -- For the audit: it is of both patients.
   perform audit_note(array(
-    select concat_ws(' ', 'update', r.type, r.id, p.id)
+    select row('update', r.type, r.id, p.id)::audit_item
       from resource r cross join (values (p_from), (p_to)) p (id)
      where r.site_id = p_site and r.patient_id = p_from
-    union all select concat_ws(' ', 'update', 'Patient', p.id) from (values (p_from), (p_to)) p (id)));
+    union all select row('update', 'Patient', p.id, null)::audit_item from (values (p_from), (p_to)) p (id)));
   insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
     select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
       from resource r where r.site_id = p_site and r.patient_id = p_from;

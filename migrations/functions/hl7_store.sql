@@ -213,7 +213,7 @@ begin
     perform authority_alias_add(p_site, m."clientId", m."messageId", e.aliases);
   end if;
 
-  ignored := audit_note(array[concat_ws(' ', 'message', 'Hl7Message', m."messageId")]);
+  ignored := audit_note(array[row('message', 'Hl7Message', m."messageId", null)::audit_item]);
   ignored := audit_add(p_site, m.audit);
 
   outcome := 'stored';

@@ -49,7 +49,7 @@ begin
     create temporary table erased on commit drop as
       select r.type, r.id, r.patient_id from resource r
        where r.site_id = p_site and (r.type = 'Patient' and r.id = any (patients) or r.patient_id = any (patients));
-    perform audit_note(array(select concat_ws(' ', 'patient-erased', e.type, e.id, e.patient_id) from erased e));
+    perform audit_note(array(select row('patient-erased', e.type, e.id, e.patient_id)::audit_item from erased e));
 
     messages := array(
       select x.message_id from hl7_message_resource x join erased e on x.type = e.type and x.id = e.id
@@ -68,7 +68,7 @@ begin
                                         and k.key like '#%' and k.value = i.value)
                           or encode(m.raw, 'escape') ~ ('(PID\|[^|\r\n]*\|[^|\r\n]*|MRG)\|([^|\r\n]*~)?'
                           || regexp_replace(i.value, '([^[:alnum:]])', '\\\1', 'g') || '([\^~|\r\n]|$)'))));
-    perform audit_note(array(select concat_ws(' ', 'patient-erased', 'Hl7Message', m) from unnest(messages) m));
+    perform audit_note(array(select row('patient-erased', 'Hl7Message', m, null)::audit_item from unnest(messages) m));
     names := names || array['messages', 'messages that also made resources of others'];
     counts := counts || cardinality(messages)::bigint || (
       select count(distinct x.message_id) from hl7_message_resource x
@@ -123,7 +123,7 @@ begin
      where r.site_id = p_site and r.type = 'Patient' and r.id = any (others);
     update resource_history h set body = patient_links_without(h.body, patients)
      where h.site_id = p_site and h.type = 'Patient' and h.body ~ pattern;
-    perform audit_note(array(select concat_ws(' ', 'patient-erased', 'Patient', p_patient, o) from unnest(others) o));
+    perform audit_note(array(select row('patient-erased', 'Patient', p_patient, o)::audit_item from unnest(others) o));
 
     delete from resource r where r.site_id = p_site and r.patient_id = any (patients);
     get diagnostics n = row_count;

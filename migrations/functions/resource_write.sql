@@ -27,7 +27,7 @@ declare
   missing json;
   at timestamptz := write_time();
   -- For the audit: every row, and the patient whom it was about before.
-  noted text[] := '{}';
+  noted audit_item[] := '{}';
   ignored text;
 begin
   -- The offset keeps it a look-up for each row: as a join it could read every patient of the site. Whether a patient that
@@ -79,7 +79,8 @@ begin
       outcome := case r.mode when 'keep' then 'matched' else 'unchanged' end;
       version := cur.version;
       last_updated := cur.last_updated;
-      noted := noted || concat_ws(' ', case r.mode when 'keep' then 'read' else coalesce(r.noted, 'update') end, r.type, r.id, cur.patient_id);
+      noted := noted || row(case r.mode when 'keep' then 'read' else coalesce(r.noted, 'update') end, r.type, r.id,
+        cur.patient_id)::audit_item;
       -- A message may teach by which numbers a patient is known whose record it does not change.
       if r.mode <> 'keep' and r.writer = 'message' and r.known is not null then
         ignored := patient_rows_write(p_site, r.id, false, r.writer, r.known);
@@ -94,16 +95,16 @@ begin
       last_updated := at;
       insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id)
         values (p_site, r.type, r.id, version, last_updated, r.meta, r.body, r.patient);
-      noted := noted || concat_ws(' ', 'create', r.type, r.id, r.patient);
+      noted := noted || row('create', r.type, r.id, r.patient)::audit_item;
     else
       outcome := 'updated';
       version := cur.version + 1;
       last_updated := greatest(at, cur.last_updated);
       insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
         values (p_site, r.type, r.id, cur.version, cur.last_updated, cur.meta, cur.body, cur.patient_id);
-      noted := noted || concat_ws(' ', coalesce(r.noted, 'update'), r.type, r.id, r.patient);
+      noted := noted || row(coalesce(r.noted, 'update'), r.type, r.id, r.patient)::audit_item;
       if cur.patient_id is distinct from r.patient then
-        noted := noted || concat_ws(' ', coalesce(r.noted, 'update'), r.type, r.id, cur.patient_id);
+        noted := noted || row(coalesce(r.noted, 'update'), r.type, r.id, cur.patient_id)::audit_item;
       end if;
       update resource c set version = resource_write.version, last_updated = resource_write.last_updated,
              meta = r.meta, body = r.body, patient_id = r.patient

@@ -45,6 +45,6 @@ begin
   insert into site_change (site_id, version, by, before, after)
     values (p_site, new_site.version, p_by, case when p_expected is null then null else to_json(cur) end,
       to_json(new_site));
-  perform audit_note(array[concat_ws(' ', 'settings-changed', 'Site', p_site)]);
+  perform audit_note(array[row('settings-changed', 'Site', p_site, null)::audit_item]);
   return query select case when p_expected is null then 'created' else 'updated' end, new_site.version;
 end $$;

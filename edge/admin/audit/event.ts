@@ -3,68 +3,9 @@
  * restful-interaction, and IHE's entity for the request id (BALP, BasicAuditEntityType).
  */
 import { isResourceType } from '../../../shared/resource-type.ts';
-import type { AuditAction } from '../../store/audit.ts';
+import { AUDIT_ACTIONS, subtypeOf } from '../../audit-actions.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import { actorOf } from './view.ts';
-
-interface Coding {
-  readonly system?: string;
-  readonly code: string;
-  readonly display?: string;
-}
-
-const dicom = (code: string, display: string): Coding => ({
-  system: 'http://dicom.nema.org/resources/ontology/DCM',
-  code,
-  display,
-});
-const rest = (code: string): Coding => ({ system: 'http://hl7.org/fhir/restful-interaction', code });
-const own = (code: AuditAction): Coding => ({ code });
-
-const REST: Coding = {
-  system: 'http://terminology.hl7.org/CodeSystem/audit-event-type',
-  code: 'rest',
-  display: 'RESTful Operation',
-};
-const IMPORT = dicom('110107', 'Import');
-const EXPORT = dicom('110106', 'Export');
-const PATIENT_RECORD = dicom('110110', 'Patient Record');
-const AUTHENTICATION = dicom('110114', 'User Authentication');
-const SECURITY_ALERT = dicom('110113', 'Security Alert');
-const SECURITY_CONFIGURATION = dicom('110129', 'Security Configuration');
-const AUDIT_LOG_USED = dicom('110101', 'Audit Log Used');
-
-/** AuditEvent.action: create, read, update, delete, execute. */
-type ActionCode = 'C' | 'R' | 'U' | 'D' | 'E';
-
-const EVENTS: Readonly<Record<AuditAction, readonly [type: Coding, subtype: Coding, action: ActionCode]>> = {
-  read: [REST, rest('read'), 'R'],
-  search: [REST, rest('search-type'), 'E'],
-  history: [REST, rest('history-instance'), 'R'],
-  create: [REST, rest('create'), 'C'],
-  update: [REST, rest('update'), 'U'],
-  patch: [REST, rest('patch'), 'U'],
-  batch: [REST, rest('batch'), 'E'],
-  transaction: [REST, rest('transaction'), 'E'],
-  export: [EXPORT, own('export'), 'R'],
-  message: [IMPORT, own('message'), 'C'],
-  'message-viewed': [PATIENT_RECORD, own('message-viewed'), 'R'],
-  'message-replayed': [IMPORT, own('message-replayed'), 'E'],
-  'attention-viewed': [PATIENT_RECORD, own('attention-viewed'), 'R'],
-  workbench: [PATIENT_RECORD, own('workbench'), 'R'],
-  'signed-in': [AUTHENTICATION, dicom('110122', 'Login'), 'E'],
-  'signed-out': [AUTHENTICATION, dicom('110123', 'Logout'), 'E'],
-  'key-created': [SECURITY_ALERT, SECURITY_CONFIGURATION, 'C'],
-  'key-changed': [SECURITY_ALERT, SECURITY_CONFIGURATION, 'U'],
-  'settings-changed': [SECURITY_ALERT, SECURITY_CONFIGURATION, 'U'],
-  'alert-acknowledged': [SECURITY_ALERT, own('alert-acknowledged'), 'U'],
-  'alert-muted': [SECURITY_ALERT, own('alert-muted'), 'U'],
-  'alert-unmuted': [SECURITY_ALERT, own('alert-unmuted'), 'U'],
-  'patient-erased': [PATIENT_RECORD, own('patient-erased'), 'D'],
-  'audit-viewed': [AUDIT_LOG_USED, own('audit-viewed'), 'R'],
-};
-
-const PARTS: Readonly<Record<string, Coding>> = { search: rest('search-type'), history: rest('history-instance') };
 
 const PATIENT = { system: 'http://terminology.hl7.org/CodeSystem/object-role', code: '1', display: 'Patient' };
 const QUERY = { system: 'http://terminology.hl7.org/CodeSystem/object-role', code: '24', display: 'Query' };
@@ -91,7 +32,7 @@ function agentsOf(row: AuditRow): object[] {
 
 /** @returns the resource as JSON can print it: no names, no content, no values of parameters */
 export function toAuditEvent(site: string, row: AuditRow): object {
-  const [type, subtype, action] = EVENTS[row.action];
+  const { type, does: action } = AUDIT_ACTIONS[row.action];
   const known = new Set(row.resources);
   const patients = row.patients.map((id) => `Patient/${id}`).filter((reference) => !known.has(reference));
   const query = row.parameters.map((name) => ({ type: 'parameter', valueString: name }));
@@ -99,7 +40,7 @@ export function toAuditEvent(site: string, row: AuditRow): object {
     resourceType: 'AuditEvent',
     id: row.audit_id,
     type,
-    subtype: [subtype, ...row.parts.map((part) => PARTS[part] ?? rest(part))],
+    subtype: [row.action, ...row.parts].map(subtypeOf),
     action,
     recorded: row.at,
     outcome: '0',

@@ -1,9 +1,10 @@
 /** Who saw or changed what. */
+import { AUDIT_ACTIONS } from '../../audit-actions.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import type { List } from '../api/cursor.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import { Empty, Filter, Moment, Notice, Pager, Row, Select, Table, When } from '../web/ui.tsx';
-import { ACTION_CHOICES, ACTION_WORDS } from './actions.ts';
+import { ACTION_CHOICES } from './actions.ts';
 import { actorOf } from './view.ts';
 
 interface AuditListProps {
@@ -116,8 +117,6 @@ const Who = ({ row, keysPath }: { row: AuditRow; keysPath: string | undefined })
   );
 };
 
-const PART_WORDS = new Map<string, string>(Object.entries(ACTION_WORDS));
-
 export const AuditList = ({ list, query, path, keysPath }: AuditListProps) => (
   <>
     <p class="lead">
@@ -154,9 +153,9 @@ export const AuditList = ({ list, query, path, keysPath }: AuditListProps) => (
               <Who {...{ row, keysPath }} />
             </td>
             <td class="ids">
-              {ACTION_WORDS[row.action]}
+              {AUDIT_ACTIONS[row.action].label}
               {row.parts.length === 0 ? null : (
-                <div class="quiet">{row.parts.map((part) => PART_WORDS.get(part) ?? part).join(', ')}</div>
+                <div class="quiet">{row.parts.map((part) => AUDIT_ACTIONS[part].label).join(', ')}</div>
               )}
               {row.parameters.length === 0 ? null : <div class="quiet">by {row.parameters.join(', ')}</div>}
             </td>

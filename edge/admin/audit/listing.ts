@@ -2,8 +2,9 @@
 import * as z from 'zod';
 
 import { isUuid } from '../../../shared/uuid.ts';
+import { AUDIT_ACTION_NAMES } from '../../audit-actions.ts';
 import type { Database, Query } from '../../deps.ts';
-import { AUDIT_ACTIONS, noteAudit } from '../../store/audit.ts';
+import { noteAudit } from '../../store/audit.ts';
 import { type AuditFilter, type AuditRow, listAudit, patientsNumbered } from '../../store/admin-audit.ts';
 import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
@@ -34,7 +35,7 @@ export const auditFilter = z.strictObject({
     description: 'Who: a Client ID, the `sub` of a person, the name of a sidecar or of an operator’s account.',
   }),
   action: z
-    .enum(['', ...ACTION_GROUP_NAMES, ...AUDIT_ACTIONS])
+    .enum(['', ...ACTION_GROUP_NAMES, ...AUDIT_ACTION_NAMES])
     .default('')
     .meta({
       description:

@@ -1,7 +1,7 @@
 /** A row of the audit as the JSON API answers it. */
 import * as z from 'zod';
 
-import { AUDIT_ACTIONS } from '../../store/audit.ts';
+import { AUDIT_ACTION_NAMES } from '../../audit-actions.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 
 const text = z.string();
@@ -15,7 +15,7 @@ export const auditItem = z.object({
   clientId: text.nullable().meta({ description: 'The API key that asked, or that was made or changed.' }),
   address: text.nullable(),
   requestId: text,
-  action: z.enum(AUDIT_ACTIONS),
+  action: z.enum(AUDIT_ACTION_NAMES),
   parts: z.array(text).meta({ description: 'Of a batch or transaction: what its entries did.' }),
   resources: z.array(text).meta({
     description:

@@ -29,7 +29,7 @@ test('who read this patient is found by the number, with the name of the system 
   const rows = await page.locator('tbody tr').allTextContents();
   expect(rows.some((row) => row.includes('Ward viewer') && row.includes('read'))).toBe(true);
   expect(rows.some((row) => row.includes('found by a search') && row.includes('by identifier'))).toBe(true);
-  expect(rows.some((row) => row.includes('HL7 message taken'))).toBe(false);
+  expect(rows.some((row) => row.includes('HL7 message stored'))).toBe(false);
   expect(await page.textContent('main')).toContain('One patient is known by the number W-4711');
 
   // Everything of it is one click away, and so is the key.

@@ -84,9 +84,9 @@ test('arrays arrive as they were given, whatever is in their texts', async () =>
 
 test('an answer has its first resource, however large, and then what fits', async () => {
   const note = (bytes: readonly number[]) => {
-    const [sizes, lines] = [`{${bytes.join()}}`, bytes.map((size) => `read Patient ${size}`)];
-    return sql`select answer_note(${lines}::text[], ${sizes}::bigint[], 10) as fitting,
-      current_setting('gateway.audit', true) as noted`;
+    const sizes = `{${bytes.join()}}`;
+    return sql`select answer_note(array(select row('read', 'Patient ' || b, null, null)::audit_item
+        from unnest(${sizes}::bigint[]) b), ${sizes}::bigint[], 10) as fitting, array_to_json(audit_noted())::text as noted`;
   };
   const fitting = async (...pages: (readonly number[])[]) =>
     (await database.batch(pages.map(note))).map(([row]) => (row as { fitting: number } | undefined)?.fitting);
@@ -94,7 +94,7 @@ test('an answer has its first resource, however large, and then what fits', asyn
   expect(await fitting([20, 1], [1], [1])).toEqual([1, 0, 0]);
   expect(await fitting([], [4], [7], [1])).toEqual([0, 1, 0, 0]);
   expect(await database.batch([note([20, 1]), sql`select assert_answered()`])).toMatchObject([
-    [{ noted: 'read Patient 20' }],
+    [{ noted: '[{"action":"read","type":"Patient 20","id":null,"patient":null}]' }],
     [{}],
   ]);
   expect(await failure(database.batch([note([20]), note([1]), sql`select assert_answered()`]))).toMatchObject({

@@ -2,7 +2,8 @@
 import type { Header } from '../../../../shared/hl7/header.ts';
 import { plainAddress } from '../../../../shared/ip.ts';
 import { callerArguments, type CallerIdentity } from '../../../store/api-key.ts';
-import type { AuditAction, AuditBy } from '../../../store/audit.ts';
+import type { AuditAction } from '../../../audit-actions.ts';
+import type { AuditBy } from '../../../store/audit.ts';
 import type { MessageIdentity } from '../../../store/hl7-snapshot.ts';
 import type { MllpPeer } from './select-key.ts';
 

@@ -1,0 +1,94 @@
+/**
+ * The audit actions, one a row: the text of the console, the AuditEvent of an export (edge/admin/audit/event.ts), and which
+ * searches find it. SQL functions note some of them by name (`audit_note`).
+ */
+
+/** A code without a system is one of the gateway. */
+interface Coding {
+  readonly system?: string;
+  readonly code: string;
+  readonly display?: string;
+}
+
+interface Row {
+  readonly label: string;
+  readonly type: Coding;
+  /** Left out: the action itself. */
+  readonly subtype?: Coding;
+  /** AuditEvent.action: create, read, update, delete, execute. */
+  readonly does: 'C' | 'R' | 'U' | 'D' | 'E';
+  /** `seen` shows clinical data, `changed` changes it. */
+  readonly group?: 'seen' | 'changed';
+  /** An entry of a batch or transaction can do it, so that a search for it finds bundles too. */
+  readonly isInBundles?: true;
+}
+
+const dicom = (code: string, display: string): Coding => ({
+  system: 'http://dicom.nema.org/resources/ontology/DCM',
+  code,
+  display,
+});
+const rest = (code: string): Coding => ({ system: 'http://hl7.org/fhir/restful-interaction', code });
+
+const REST: Coding = {
+  system: 'http://terminology.hl7.org/CodeSystem/audit-event-type',
+  code: 'rest',
+  display: 'RESTful Operation',
+};
+// DICOM PS3.16, CID 400.
+const IMPORT = dicom('110107', 'Import');
+const EXPORT = dicom('110106', 'Export');
+const PATIENT_RECORD = dicom('110110', 'Patient Record');
+const AUTHENTICATION = dicom('110114', 'User Authentication');
+const SECURITY_ALERT = dicom('110113', 'Security Alert');
+const SECURITY_CONFIGURATION = dicom('110129', 'Security Configuration');
+const AUDIT_LOG_USED = dicom('110101', 'Audit Log Used');
+
+const rows = {
+  read: { label: 'read', type: REST, subtype: rest('read'), does: 'R', group: 'seen', isInBundles: true },
+  search: {
+    label: 'found by a search',
+    type: REST,
+    subtype: rest('search-type'),
+    does: 'E',
+    group: 'seen',
+    isInBundles: true,
+  },
+  history: {
+    label: 'read with its history',
+    type: REST,
+    subtype: rest('history-instance'),
+    does: 'R',
+    group: 'seen',
+    isInBundles: true,
+  },
+  create: { label: 'created', type: REST, subtype: rest('create'), does: 'C', group: 'changed', isInBundles: true },
+  update: { label: 'updated', type: REST, subtype: rest('update'), does: 'U', group: 'changed', isInBundles: true },
+  patch: { label: 'patched', type: REST, subtype: rest('patch'), does: 'U', group: 'changed', isInBundles: true },
+  batch: { label: 'batch', type: REST, subtype: rest('batch'), does: 'E' },
+  transaction: { label: 'transaction', type: REST, subtype: rest('transaction'), does: 'E' },
+  export: { label: 'exported', type: EXPORT, does: 'R', group: 'seen' },
+  message: { label: 'HL7 message stored', type: IMPORT, does: 'C', group: 'changed' },
+  'message-viewed': { label: 'HL7 message viewed', type: PATIENT_RECORD, does: 'R', group: 'seen' },
+  'message-replayed': { label: 'HL7 message replayed', type: IMPORT, does: 'E', group: 'changed' },
+  'attention-viewed': { label: 'listed under Attention', type: PATIENT_RECORD, does: 'R', group: 'seen' },
+  workbench: { label: 'viewed in the workbench', type: PATIENT_RECORD, does: 'R', group: 'seen' },
+  'signed-in': { label: 'signed in', type: AUTHENTICATION, subtype: dicom('110122', 'Login'), does: 'E' },
+  'signed-out': { label: 'signed out', type: AUTHENTICATION, subtype: dicom('110123', 'Logout'), does: 'E' },
+  'key-created': { label: 'API key created', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'C' },
+  'key-changed': { label: 'API key changed', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'U' },
+  'settings-changed': { label: 'settings changed', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'U' },
+  'alert-acknowledged': { label: 'alert acknowledged', type: SECURITY_ALERT, does: 'U' },
+  'alert-muted': { label: 'alert silenced', type: SECURITY_ALERT, does: 'U' },
+  'alert-unmuted': { label: 'silence of an alert ended', type: SECURITY_ALERT, does: 'U' },
+  'audit-viewed': { label: 'audit viewed', type: AUDIT_LOG_USED, does: 'R' },
+  'patient-erased': { label: 'patient erased', type: PATIENT_RECORD, does: 'D', group: 'changed' },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export type AuditAction = keyof typeof rows;
+export const AUDIT_ACTIONS: Readonly<Record<AuditAction, Row>> = rows;
+// Object.keys loses the names' type.
+export const AUDIT_ACTION_NAMES = Object.keys(rows) as AuditAction[];
+
+/** AuditEvent.subtype. */
+export const subtypeOf = (action: AuditAction): Coding => AUDIT_ACTIONS[action].subtype ?? { code: action };
