@@ -6,8 +6,7 @@
 import * as z from 'zod';
 
 import { madeAt, rotationDue } from '../shared/oauth/signing-kid.ts';
-import { isWatched, patienceMs } from './alerts/hours.ts';
-import { SIDECAR_SILENT_MS } from './store/sidecar.ts';
+import { isWatched, patienceMs } from './members/watched-hours.ts';
 
 /** A Client ID, a surface, a sidecar, a kid, or '' for the site. */
 export interface AlertSubject {
@@ -47,6 +46,10 @@ const alertKind = <Facts extends z.ZodType>({ title, todo, facts, firing }: Row<
 const ms = z.number();
 const of = { site: z.string(), subject: z.string() };
 
+/**
+ * A sidecar calls every 15 s, and each process of the gateway notes it once a minute. A restart within this time is not noticed.
+ */
+export const SIDECAR_SILENT_MS = 5 * 60_000;
 /** A rate of fewer requests says nothing. */
 const MIN_REQUESTS = 20;
 /** One failure may be the client's first attempt after it moved its host. */

@@ -28,6 +28,7 @@ import {
 import { holdsPrivateKey } from './redact.ts';
 import { checkIpRange } from './ip-range.ts';
 import { tlsSubject } from './tls-subject.ts';
+import { DAYS } from './watched-hours.ts';
 
 const MIN_TTL_SECONDS = 60;
 const MAX_TTL_SECONDS = 3600;
@@ -43,8 +44,6 @@ const MAX_NOTES_CHARACTERS = 4000;
 /** A namespace (HD.1), or a URI. */
 const MAX_AUTHORITY_CHARACTERS = 1000;
 
-/** The days that edge/alerts/hours.ts reads. */
-const DAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'] as const;
 const HOURS = /^(?:[01]\d|2[0-3]):[0-5]\d-(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/;
 const hours = optionalText(20)
   .transform((given) => given?.replaceAll(/\s|\u2013/g, (character) => (character === '\u2013' ? '-' : '')) ?? null)
@@ -52,9 +51,9 @@ const hours = optionalText(20)
     error: 'must be two times with a dash between them, such as 07:00-18:30, or empty for all day',
   });
 
-/** What happens to a message whose person contradicts the patient record of its identifier. */
+/** For a message whose person contradicts the patient record of its identifier. */
 const IDENTITY_CHECKS = ['warn', 'refuse-results', 'refuse'] as const;
-/** What happens to a message of a type that the gateway does not map. */
+/** For a message of a type that the gateway does not map. */
 const UNSUPPORTED_TYPES = ['refuse', 'keep'] as const;
 
 const text = z.string();
@@ -70,7 +69,7 @@ export const KEY_SECTIONS = [
       "Give the address of the client's JWKS, or its public keys; never a private key. A key for MLLP only needs them too, " +
       'so that it can get more rights later.',
   },
-  { name: 'grants', title: 'What it may do' },
+  { name: 'grants', title: 'Its rights' },
   { name: 'mllp', title: 'HL7 over MLLP only' },
   {
     name: 'hl7',
@@ -281,7 +280,7 @@ export const KEY_MEMBERS = {
     initial: null,
     answer: text.nullable(),
     label: 'HL7 character set',
-    hint: 'The character set of messages with an empty MSH-18. If ä or é in names is wrong, set the one that this sender uses.',
+    hint: 'The character set of messages with an empty MSH-18. If ä or é in names is wrong, set the character set of this sender.',
     none: "the site's",
     section: 'hl7',
     input: { kind: 'select', values: CHARSETS, none: "the site's" },
@@ -362,11 +361,11 @@ export const KEY_MEMBERS = {
     answer: z.enum(IDENTITY_CHECKS),
     label: 'HL7 identity check',
     hint:
-      'What happens if an identifier finds the patient record of another person: another family name and birth date, a birth ' +
-      'date of another generation, or three differences among family name, first given name, birth date and sex. warn: the ' +
-      'message is applied with a warning (W 205 patient-differs). refuse-results: results and documents are an error (AE 205); ' +
-      'an ADT is applied with the warning, because it corrects names and dates. refuse: an ADT is an error too. Two ' +
-      'differences only cause the warning, whatever is chosen.',
+      'For a message whose identifier finds the patient record of another person. The person differs if family name and birth ' +
+      'date differ, or the birth date is of another generation. So do three differences among family name, first given name, ' +
+      'birth date and sex. With warn, the message is applied with a warning (W 205 patient-differs). With refuse-results, results and ' +
+      'documents are an error (AE 205). An ADT is applied with the warning, because it corrects names and dates. With ' +
+      'refuse, an ADT is an error too. Two differences only cause the warning with each choice.',
     section: 'judged',
     input: {
       kind: 'one',
@@ -386,7 +385,7 @@ export const KEY_MEMBERS = {
     label: 'HL7 strict',
     hint:
       'Without strict, a harmless field that is not valid (a birth date of 00000000, an unknown code) is skipped with a ' +
-      'warning, so that it does not block the feed. With strict it is an error (AE), and nothing is stored: for testing a ' +
+      'warning. It then does not block the feed. With strict it is an error (AE), and nothing is stored: for testing a ' +
       'new interface.',
     section: 'judged',
     input: { kind: 'switch', yes: 'a field that is not valid is an error' },
@@ -399,9 +398,8 @@ export const KEY_MEMBERS = {
     answer: z.enum(UNSUPPORTED_TYPES),
     label: 'HL7 types that are not supported',
     hint:
-      'What happens to messages of types without FHIR resources (SIU, ORM, OML, DFT, VXU …). refuse: they are rejected ' +
-      '(AR 200). keep: they are stored and accepted (AA with I 200), for a sender that stops at a rejection and must send ' +
-      'them.',
+      'For messages of types without FHIR resources (SIU, ORM, OML, DFT, VXU …). With refuse, they are rejected (AR 200). ' +
+      'With keep, they are stored and accepted (AA with I 200), for a sender that stops at a rejection and must send them.',
     section: 'judged',
     input: {
       kind: 'one',

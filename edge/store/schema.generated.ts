@@ -21,6 +21,7 @@ export const FUNCTIONS: readonly string[] = [
   'audit_add',
   'audit_forget',
   'audit_note',
+  'audit_noted',
   'audit_shown',
   'audit_write',
   'authorities_named',

@@ -4,12 +4,6 @@ import type { Query } from '../deps.ts';
 import { instantOf, raw, read, sql } from './sql.ts';
 
 /**
- * One that has not called for so long is silent. It asks every 15 s, which is noted once a minute by each process of the
- * gateway: one that is started anew within this is not missed.
- */
-export const SIDECAR_SILENT_MS = 5 * 60_000;
-
-/**
  * @param issuer the `iss` of the sidecar's token; cheap enough for every call, written at most once in 30 s
  * @param clockSeconds how far its clock is behind ours
  * @param state what it says of itself; undefined leaves what it said before

@@ -137,8 +137,9 @@ begin
     ignored := audit_shown(p_site, p_client, p_address, p_request, 'search', p_type, shown, patients, p_searched);
     ignored := assert_in_time(p_deadline);
   elsif is_beyond or shown <> '{}' then
-    -- Noted as one, because all that are shown fit; where none is, the first does not.
-    ignored := answer_note(array[array_to_string(items, E'\n')],
-      array[total + p_row_bytes * greatest(cardinality(shown), 1)], p_answer_bytes);
+    -- One size, because all that are shown fit; where none is, the first does not.
+    if answer_note(array[null]::audit_item[], array[total + p_row_bytes * greatest(cardinality(shown), 1)], p_answer_bytes) = 1 then
+      ignored := audit_note(items);
+    end if;
   end if;
 end $$;

@@ -1,9 +1,10 @@
 /** What goes on at a site, key by key, and one sentence for all of it: the same for the console and its JSON API. */
+import { SIDECAR_SILENT_MS } from '../../alert-kinds.ts';
 import type { Database } from '../../deps.ts';
 import { type AlertRow, listAlerts } from '../../store/admin-alert.ts';
 import { type FeedRow, feedsNow, MAX_KEYS } from '../../store/admin-feed.ts';
 import { inSite } from '../../store/in-site.ts';
-import { SIDECAR_SILENT_MS, type SidecarRow, sidecarsSeen } from '../../store/sidecar.ts';
+import { type SidecarRow, sidecarsSeen } from '../../store/sidecar.ts';
 import { viewAlert } from '../alerts/listing.ts';
 import { sentenceOf } from './health.ts';
 import { judge } from './judge.ts';

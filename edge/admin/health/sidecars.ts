@@ -1,13 +1,8 @@
 /** The MLLP sidecars: who called, whose clock is off, and who was not let in. */
 import type { Config } from '../../config.ts';
+import { SIDECAR_SILENT_MS } from '../../alert-kinds.ts';
 import type { Database } from '../../deps.ts';
-import {
-  SIDECAR_SILENT_MS,
-  type SidecarRow,
-  sidecarsSeen,
-  sidecarsTurnedAway,
-  type TurnedAwayRow,
-} from '../../store/sidecar.ts';
+import { type SidecarRow, sidecarsSeen, sidecarsTurnedAway, type TurnedAwayRow } from '../../store/sidecar.ts';
 import { counted } from '../web/counted.ts';
 import { bad, doubtful, type Finding, good } from './finding.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { type AlertFacts, firingAlerts } from '../../../edge/alerts/facts.ts';
-import { type Hours, isWatched, patienceMs } from '../../../edge/alerts/hours.ts';
+import { type Hours, isWatched, patienceMs } from '../../../edge/members/watched-hours.ts';
 import { changeAlerts } from '../../../edge/alerts/transition.ts';
 
 const MINUTE = 60_000;

@@ -1,11 +1,10 @@
 /** The hours and days in which a feed is watched, by the clock of the site. Pure. */
 import { offsetInZone } from '../../shared/hl7/zone.ts';
 
-/** As `Date.getUTCDay` counts. */
-export const DAYS = ['Su', 'Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa'] as const;
+export const DAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'] as const;
 
 export interface Hours {
-  /** `08:00-18:00`; one that ends before it begins ends on the next day, to which `24:00` belongs too. Null: all day. */
+  /** `08:00-18:00`; `22:00-06:00` ends on the next day. Null: all day. */
   readonly hours: string | null;
   /** Some of DAYS, each the day on which the hours begin; none: every day. */
   readonly days: readonly string[];
@@ -55,13 +54,13 @@ export function patienceMs(afterMinutes: number, { hours, days }: Hours): number
   return (isBounded ? Math.min(afterMinutes, to - from - SLACK_MINUTES) : afterMinutes) * MINUTE_MS;
 }
 
-/** Whether every minute between two instants is watched. */
+/** True if every minute between two instants is watched. */
 export function isWatched(fromMs: number, toMs: number, { hours, days, zone }: Hours): boolean {
   const [begins, ends] = span(hours);
   let reached = fromMs;
   const lastDay = Math.floor(toMs / DAY_MS) * DAY_MS + DAY_MS;
   for (let day = Math.floor(fromMs / DAY_MS) * DAY_MS - 2 * DAY_MS; day <= lastDay; day += DAY_MS) {
-    if (days.length > 0 && !days.includes(DAYS[new Date(day).getUTCDay()] ?? '')) continue;
+    if (days.length > 0 && !days.includes(DAYS[(new Date(day).getUTCDay() + 6) % 7] ?? '')) continue;
     if (instantOf(day, begins, zone) <= reached) reached = Math.max(reached, instantOf(day, ends, zone));
     if (reached >= toMs) return true;
   }
